@@ -1,0 +1,12 @@
+"""Large-graph analytics on Dask DataFrames."""
+
+from __future__ import annotations
+
+from dask_graphflow import exceptions
+from dask_graphflow.algorithms.cc import connected_components
+from dask_graphflow.exceptions import GraphflowError
+from dask_graphflow.graph import generate
+
+__all__ = ["GraphflowError", "__version__", "connected_components", "exceptions", "generate"]
+
+__version__ = "0.1.0"

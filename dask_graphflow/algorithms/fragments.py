@@ -1,0 +1,213 @@
+"""Fragments: forests over the ids that some edges hold, before the whole graph is numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from dask_graphflow.graph import renumber
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.forest import Forest
+from dask_graphflow.operators.plan import Plan
+
+__all__ = ["Chain", "Edges", "Fragment", "flatten", "moved"]
+
+SPARE_IDS = 1 << 22  # a range of integer ids up to this is dense whatever the edges
+IDS_PER_EDGE = 4  # and beyond it while it is no wider than this many times the edges
+
+
+def is_dense(low: int, high: int, edges: int) -> bool:
+    """Say whether the ids `low` to `high` are worth a forest entry each, used or not."""
+    return high - low < max(SPARE_IDS, IDS_PER_EDGE * edges)
+
+
+@dataclass
+class Edges:
+    """The edges of a chunk, each with the highest threshold that it reaches.
+
+    Attributes
+    ----------
+    source, target : frame of ids
+    level : array of integers, shape (m,), or None
+        0 for an edge below every threshold, k for one that reaches the k-th. None for all 1.
+    """
+
+    source: Any
+    target: Any
+    level: Any = None
+
+    def at(self, source: Any, target: Any, levels: int) -> Iterator[tuple[int, Any, Any]]:
+        """Yield ``(forest, sources, targets)``, given the ends as arrays of indices.
+
+        An edge below every threshold still says that its ends exist: each is joined to itself.
+        """
+        if self.level is None:
+            yield 0, source, target
+            return
+        for level in range(levels):
+            reached = self.level == level + 1
+            yield level, source[reached], target[reached]
+        below = self.level == 0
+        yield 0, source[below], source[below]
+        yield 0, target[below], target[below]
+
+
+@dataclass
+class Fragment:
+    """What some edges say.
+
+    Attributes
+    ----------
+    forests : list of Forest
+        One a threshold, ascending; an edge is in the forest of the highest that it reaches.
+    ids : frame
+        Row i is the id of vertex i. Empty where `dense`.
+    dense : bool
+        The vertices are the ids.
+    """
+
+    forests: list[Forest]
+    ids: Any
+    dense: bool = False
+
+    def __sizeof__(self) -> int:
+        return sum(f.__sizeof__() for f in self.forests) + int(self.ids.memory_usage().sum())
+
+    @classmethod
+    def of(cls, edges: Edges, levels: int, threads: int) -> Fragment:
+        """Reduce edges between any ids to forests over those ids."""
+        codes, ids = renumber.factorize(renumber.stack([edges.source, edges.target]))
+        forests = [Forest(codes, size=len(ids)) for _ in range(levels)]
+        half = len(edges.source)
+        for level, source, target in edges.at(codes[:half], codes[half:], levels):
+            forests[level].hook(source, target, threads=threads)
+        for forest in forests:
+            forest.compress(threads=threads)
+        return cls(forests, ids)
+
+    def join(self, other: Fragment) -> Fragment:
+        """Return what both say."""
+        ids, (mine, theirs) = renumber.union([self.ids, other.ids])
+        forests = moved(self.forests, mine, len(ids))
+        for forest, more in zip(forests, other.forests, strict=True):
+            forest.absorb(more, theirs)
+        return Fragment(forests, ids)
+
+    def sorted(self) -> Fragment:
+        """Return the fragment with its ids in order."""
+        if self.dense:
+            return self
+        ids, rank = renumber.sort(self.ids)
+        return Fragment(moved(self.forests, rank, len(ids)), ids)
+
+    def numbered(self) -> Fragment:
+        """Return the fragment with its ids listed, dense or not; in order, if it was."""
+        if not self.dense:
+            return self
+        flatten(self.forests)
+        first = self.forests[0]
+        xp = first.kernels.namespace
+        vertices = first.members(first.base, first.stop)
+        slots = xp.zeros(len(first.parent), first.parent.dtype)
+        slots[vertices - first.base] = xp.arange(len(vertices), dtype=slots.dtype)
+        column = self.ids.columns[0]
+        ids = type(self.ids)({column: vertices}).astype(self.ids.dtypes.iloc[0])
+        return Fragment(moved(self.forests, slots, len(vertices)), ids)
+
+
+@dataclass
+class Chain:
+    """What a chain of chunks has found so far; it grows in place.
+
+    Chunks of dense ids are hooked into `dense`. Others leave a fragment each in `loose`; neighbours
+    of like size are joined, so that an id is copied at most a logarithmic number of times.
+    """
+
+    dense: Fragment
+    loose: list[Fragment] = field(default_factory=list)
+
+    def __sizeof__(self) -> int:
+        return sum(f.__sizeof__() for f in [self.dense, *self.loose])
+
+    @classmethod
+    def start(cls, edges: Edges, levels: int) -> Chain:
+        """Return a chain that has found nothing, for edges of that kind."""
+        like = kernels_for(edges.source).namespace.zeros(0)
+        return cls(Fragment([Forest(like) for _ in range(levels)], edges.source.iloc[:0], dense=True))
+
+    def hook_dense(self, edges: Edges, plan: Plan | None, total: int, threads: int) -> bool:
+        """Hook edges whose integer ids are vertices as they are; say whether they could be.
+
+        Parameters
+        ----------
+        edges : Edges
+        plan : Plan or None
+        total : int
+            Edges of the whole graph, as far as is known.
+        threads : int
+        """
+        forests = self.dense.forests
+        kernels = forests[0].kernels
+        source, target = (
+            kernels.asarray(side[side.columns[0]]) for side in (edges.source, edges.target)
+        )
+        # The range is guessed from a few ids; hooking says what lies outside it, and is repeated.
+        step = max(1, len(source) // renumber.SAMPLE)
+        few = kernels.namespace.concatenate([source[::step], target[::step]])
+        outside: tuple[int, int] | None = (int(few.min()), int(few.max()))
+        while outside:
+            low, high = outside
+            if len(forests[0].parent):
+                low, high = min(low, forests[0].base), max(high, forests[0].stop - 1)
+            if not is_dense(low, high, total):
+                return False
+            outside = None
+            for forest in forests:
+                forest.cover(low, high)
+            for level, us, vs in edges.at(source, target, len(forests)):
+                left = forests[level].hook(us, vs, plan=plan, threads=threads)
+                if left:
+                    outside = min(left[0], (outside or left)[0]), max(left[1], (outside or left)[1])
+        return True
+
+    def hook_loose(self, edges: Edges, threads: int) -> None:
+        """Hook edges between any ids."""
+        self.loose.append(Fragment.of(edges, len(self.dense.forests), threads))
+        while len(self.loose) > 1 and len(self.loose[-2].ids) < 2 * len(self.loose[-1].ids):
+            last = self.loose.pop()
+            self.loose[-1] = self.loose[-1].join(last)
+
+    def close(self) -> Fragment:
+        """Return all that the chain has found as one fragment, dense or sorted."""
+        if not self.loose:
+            return self.dense
+        dense = [self.dense.numbered()] if len(self.dense.forests[0].parent) else []
+        fragment, *rest = [*dense, *self.loose][::-1]
+        for piece in rest:
+            fragment = fragment.join(piece)
+        return fragment.sorted()
+
+
+def moved(forests: Sequence[Forest], slots: Any, size: int) -> list[Forest]:
+    """Return forests over `size` vertices, in which vertex i of the given ones is ``slots[i]``."""
+    result = []
+    for forest in forests:
+        result.append(Forest(forest.parent, size=size))
+        result[-1].absorb(forest, slots)
+    return result
+
+
+def flatten(forests: Sequence[Forest], threads: int = 1) -> None:
+    """Make every tree flat, in place, and find the members.
+
+    An edge that reached a threshold counts for those below it too.
+    """
+    for lower, higher in reversed(list(zip(forests, forests[1:], strict=False))):
+        lower.absorb(higher, threads=threads)
+    for forest in forests[1:]:
+        if len(forests[0].parent):
+            forest.cover(forests[0].base, forests[0].stop - 1)
+    forests[0].mark_members(threads=threads)
+    for forest in forests[1:]:
+        forest.compress(threads=threads)

@@ -1,0 +1,217 @@
+"""Expressions: the one file that uses Dask's private names.
+
+:class:`ForestReduction` is the task graph of everything that is reduced to a forest in one pass::
+
+    hook    chunk after chunk along each chain, in place; reading is part of the task where it can be
+    close   what a chain has found
+    survey  -> number   a look at all chains: are the ids dense, and if not, where to cut their order
+    split   -> own      each owner gets the ids of its range and numbers them
+    renumber            each chain's forest in dense ids (as it is, where the ids are dense)
+    merge               by policy, down to one forest
+    heads   -> label    each owner writes its range of the result; roots' ids come from their owners
+
+The number of tasks depends on the partitions and chains alone, not on the data. What each step does is
+the business of the *program* that is handed in.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from dask._task_spec import List, Task, TaskRef
+from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._expr import Blockwise, Expr, optimize_blockwise_fusion
+from dask.dataframe.dask_expr.io import FromGraph
+
+from .trees import Merge
+
+__all__ = ["ForestReduction", "Program", "collection", "held_by"]
+
+collection = new_collection
+
+
+class Program(Protocol):
+    """What a reduction to a forest does at each step; see the module's drawing."""
+
+    def hook(self, state: Any, frame: Any, position: int) -> Any: ...  # noqa: D102
+    def close(self, state: Any) -> Any: ...  # noqa: D102
+    def survey(self, fragment: Any) -> Any: ...  # noqa: D102
+    def number(self, surveys: list[Any], owners: int) -> Any: ...  # noqa: D102
+    def split(self, fragment: Any, numbering: Any, owners: int) -> list[Any]: ...  # noqa: D102
+    def own(self, pieces: list[Any]) -> Any: ...  # noqa: D102
+    def size(self, owned: Any) -> Any: ...  # noqa: D102
+    def offsets(self, numbering: Any, sizes: list[Any]) -> Any: ...  # noqa: D102
+    def codes(self, owned: Any, chain: int) -> Any: ...  # noqa: D102
+    def renumber(self, fragment: Any, numbering: Any, offsets: Any, codes: list[Any]) -> Any: ...  # noqa: D102
+    def merge(self, into: Any, other: Any) -> Any: ...  # noqa: D102
+    def finish(self, forest: Any) -> Any: ...  # noqa: D102
+    def heads(self, forest: Any, owned: Any, offsets: Any, owner: int) -> list[Any]: ...  # noqa: D102
+    def label(  # noqa: D102
+        self, forest: Any, owned: Any, numbering: Any, offsets: Any, owner: int, heads: list[Any]
+    ) -> Any: ...
+
+
+class _Source:
+    """A frame that is read inside the task that uses it.
+
+    It hides the expression from Dask, which would otherwise give each partition a task of its own,
+    to be run on any worker and kept until it is used.
+    """
+
+    def __init__(self, expr: Blockwise) -> None:
+        self.expr = expr
+        self.npartitions = expr.npartitions
+
+    def __dask_tokenize__(self) -> Any:
+        return ("graphflow-source", self.expr._name)
+
+    def task(self, partition: int) -> Task:
+        return self.expr._task((self.expr._name, partition), partition)
+
+    @classmethod
+    def of(cls, frame: Expr) -> _Source | None:
+        """Wrap a frame, if every step from the reader on is one partition in, one out."""
+        if not all(isinstance(node, Blockwise) for node in frame.walk()):
+            return None
+        fused = optimize_blockwise_fusion(frame.lower_completely())
+        if not isinstance(fused, Blockwise) or fused.dependencies():
+            return None
+        return cls(fused)
+
+
+class ForestReduction(Expr):
+    """The partitions of some frames, hooked into forests, merged and labelled."""
+
+    _parameters = ["program", "result", "chains", "merges", "owners"]
+
+    @property
+    def _frames(self) -> list[Any]:
+        return self.operands[len(self._parameters) :]
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.operand("result")
+
+    def _divisions(self) -> tuple[None, ...]:
+        return (None,) * (self.owners + 1)
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"label-{self.deterministic_token}"
+
+    def _lower(self) -> Expr | None:
+        frames = [f if isinstance(f, _Source) else _Source.of(f) or f for f in self._frames]
+        if all(new is old for new, old in zip(frames, self._frames, strict=True)):
+            return None
+        return type(self)(*self.operands[: len(self._parameters)], *frames)
+
+    def _layer(self) -> dict[Any, Task]:
+        return _Layer(self).build()
+
+
+class _Layer:
+    """Builds the tasks of one :class:`ForestReduction`."""
+
+    def __init__(self, expr: ForestReduction) -> None:
+        self.name = expr._name
+        self.token = expr.deterministic_token
+        self.program: Program = expr.operand("program")
+        self.chains: Sequence[Sequence[int]] = expr.operand("chains")
+        self.merges: Sequence[Merge] = expr.operand("merges")
+        self.owners: int = expr.operand("owners")
+        self.chunks = [
+            (position, frame, partition)
+            for position, frame in enumerate(expr._frames)
+            for partition in range(frame.npartitions)
+        ]
+        self.tasks: dict[Any, Task] = {}
+
+    def build(self) -> dict[Any, Task]:
+        program, owners = self.program, range(self.owners)
+        fragments = [
+            self._add("close", (c,), program.close, self._hooks(c)) for c in range(len(self.chains))
+        ]
+        surveys = [self._add("survey", (c,), program.survey, f) for c, f in enumerate(fragments)]
+        numbering = self._add("number", (), program.number, List(*surveys), self.owners)
+        pieces = [
+            self._add("split", (c,), program.split, f, numbering, self.owners)
+            for c, f in enumerate(fragments)
+        ]
+        owned = [
+            self._add("own", (o,), program.own, List(*self._picks("piece", pieces, o)))
+            for o in owners
+        ]
+        sizes = [self._add("size", (o,), program.size, owned[o]) for o in owners]
+        offsets = self._add("offsets", (), program.offsets, numbering, List(*sizes))
+        forests = []
+        for c, fragment in enumerate(fragments):
+            codes = [self._add("codes", (c, o), program.codes, owned[o], c) for o in owners]
+            forests.append(
+                self._add(
+                    "renumber", (c,), program.renumber, fragment, numbering, offsets, List(*codes)
+                )
+            )
+        for step, (source, target) in enumerate(self.merges):
+            forests[target] = self._add(
+                "merge", (step, source, target), program.merge, forests[target], forests[source]
+            )
+        forest = self._add("finish", (), program.finish, forests[0])
+        heads = []
+        if self.owners > 1:
+            heads = [
+                self._add("heads", (o,), program.heads, forest, owned[o], offsets, o)
+                for o in owners
+            ]
+        for o in owners:
+            # A root is the smallest of its component, so it lies in this range or one before.
+            others = List(*self._picks("head", heads[:o], o))
+            self.tasks[self.name, o] = Task(
+                (self.name, o), program.label, forest, owned[o], numbering, offsets, o, others
+            )
+        return self.tasks
+
+    def _hooks(self, chain: int) -> TaskRef | None:
+        """Add the hook tasks of a chain, each handing the forest on to the next in place."""
+        state = None
+        for i, chunk in enumerate(self.chains[chain]):
+            position, frame, partition = self.chunks[chunk]
+            # A chain's first task has a name of its own: it is placed where there is room, or the
+            # data; those after it go where the forest is.
+            key = (f"{'hook' if i else 'hook-first'}-{self.token}", chain, i)
+            if isinstance(frame, _Source):
+                read = frame.task(partition)
+                hook = Task(key, self.program.hook, state, TaskRef(read.key), position)
+                self.tasks[key] = Task.fuse(read, hook, key=key)
+            else:
+                source = TaskRef((frame._name, partition))
+                self.tasks[key] = Task(key, self.program.hook, state, source, position)
+            state = TaskRef(key)
+        return state
+
+    def _picks(self, stage: str, senders: Sequence[TaskRef], receiver: int) -> list[TaskRef]:
+        """Add the tasks that take one receiver's part out of what each sender made."""
+        return [
+            self._add(stage, (s, receiver), operator.getitem, sender, receiver)
+            for s, sender in enumerate(senders)
+        ]
+
+    def _add(self, stage: str, index: tuple[int, ...], function: Any, *arguments: Any) -> TaskRef:
+        key = (f"{stage}-{self.token}", *index)
+        self.tasks[key] = Task(key, function, *arguments)
+        return TaskRef(key)
+
+
+def held_by(frame: Expr) -> tuple[list[Any], list[Any]]:
+    """Return the keys and futures of a persisted frame that `frame` is made of, part by part.
+
+    Both are empty where it is not made of one.
+    """
+    for node in frame.find_operations(FromGraph):
+        if node.npartitions == frame.npartitions:
+            layer = node.operand("layer")
+            futures = [value for value in layer.values() if hasattr(value, "key")]
+            return list(node.operand("keys")), futures
+    return [], []

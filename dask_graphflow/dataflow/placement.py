@@ -1,0 +1,97 @@
+"""Where work goes: how many chains there are, which worker holds what, how many threads a task has."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import dask
+from dask.system import CPU_COUNT
+
+__all__ = ["Slots", "homes", "slots", "task_threads"]
+
+CHAINS_PER_WORKER = 4  # more would cost more forests; the cores beyond serve inside the tasks
+
+
+@dataclass(frozen=True)
+class Slots:
+    """What the call's scheduler has.
+
+    Attributes
+    ----------
+    workers : int
+        Processes.
+    chains : int
+        Chains that run beside each other in one process.
+    """
+
+    workers: int
+    chains: int
+
+
+def _client() -> Any:
+    """Return the client that ``compute`` would use, or None without a cluster."""
+    distributed = sys.modules.get("distributed")  # who has a client has imported it
+    if distributed is None or dask.config.get("scheduler", None) not in (
+        None,
+        "dask.distributed",
+        "distributed",
+    ):
+        return None
+    try:
+        client = distributed.default_client()
+    except ValueError:
+        return None
+    return None if client.asynchronous else client
+
+
+def slots() -> Slots:
+    """Return how many chains the scheduler in use can run at once.
+
+    Looked up when a call is made. A graph that is computed elsewhere is still right, only cut for
+    another size.
+    """
+    client = _client()
+    if client is None:
+        return Slots(1, min(_local_threads(), CHAINS_PER_WORKER))
+    threads = [w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values()]
+    if not threads:
+        return Slots(1, CHAINS_PER_WORKER)
+    return Slots(len(threads), min(max(threads), CHAINS_PER_WORKER))
+
+
+def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[object]:
+    """Return for each partition the address of a worker that holds it, or None.
+
+    Parameters
+    ----------
+    keys : sequence
+        The partitions' keys, in order.
+    futures : sequence of Future
+        Where they may be held.
+    count : int
+        Partitions, whether they have keys yet or not.
+    """
+    client = _client()
+    wanted = {future.key: future for future in futures}
+    if client is None or not wanted:
+        return [None] * count
+    held = client.who_has(list(wanted.values()))
+    return [next(iter(held.get(key, ())), None) for key in keys]
+
+
+def task_threads(sharing: int) -> int:
+    """Return how many threads a task may use where `sharing` tasks run beside each other."""
+    worker_module = sys.modules.get("distributed.worker")
+    if worker_module is not None:
+        try:
+            return max(1, int(worker_module.get_worker().state.nthreads) // sharing)
+        except ValueError:
+            pass  # not inside a worker's task
+    return max(1, _local_threads() // sharing)
+
+
+def _local_threads() -> int:
+    return int(dask.config.get("num_workers", None) or CPU_COUNT)

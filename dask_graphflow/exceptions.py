@@ -1,0 +1,82 @@
+"""The errors of this library.
+
+::
+
+    GraphflowError
+    ├── EdgeListError           the edge list cannot be taken as it is
+    │   ├── UnknownColumnError      a column that the frame does not have
+    │   ├── NullVertexError         a null where a vertex id is needed
+    │   ├── VertexTypeError         ids of a type that cannot name a vertex
+    │   └── WeightError             a weight that is missing or not a number
+    ├── OptionError             an option's value is not one of those allowed
+    ├── BackendError            CuPy, cuDF or a GPU is needed and is not there
+    ├── InputFileError          a file that cannot be read
+    └── OutputError             a result that cannot be written
+
+Every message says what was given, what is allowed and what to do.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+__all__ = [
+    "BackendError",
+    "EdgeListError",
+    "GraphflowError",
+    "InputFileError",
+    "NullVertexError",
+    "OptionError",
+    "OutputError",
+    "UnknownColumnError",
+    "VertexTypeError",
+    "WeightError",
+    "nearest",
+]
+
+
+class GraphflowError(Exception):
+    """Base class of every error that this library raises on purpose."""
+
+
+class EdgeListError(GraphflowError, ValueError):
+    """The edge list cannot be taken as it is."""
+
+
+class UnknownColumnError(EdgeListError):
+    """A column was named that the frame does not have."""
+
+
+class NullVertexError(EdgeListError):
+    """An id column holds nulls and ``dropna`` was not asked for."""
+
+
+class VertexTypeError(EdgeListError):
+    """An id column has a type that cannot name a vertex."""
+
+
+class WeightError(EdgeListError):
+    """A weight is missing where one is needed, or is not a number."""
+
+
+class OptionError(GraphflowError, ValueError):
+    """An option was given a value that is not one of those allowed."""
+
+
+class BackendError(GraphflowError, RuntimeError):
+    """A GPU, CuPy or cuDF is needed and is not there or does not work."""
+
+
+class InputFileError(GraphflowError, OSError):
+    """A file cannot be read as an edge list."""
+
+
+class OutputError(GraphflowError, OSError):
+    """A result cannot be written where it was asked for."""
+
+
+def nearest(name: object, candidates: Iterable[object]) -> str:
+    """Say which candidate is spelled most like `name`, as a clause to end a message with."""
+    close = difflib.get_close_matches(str(name), [str(c) for c in candidates], n=1)
+    return f"; did you mean {close[0]!r}?" if close else ""

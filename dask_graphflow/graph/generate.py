@@ -1,0 +1,268 @@
+"""Edge lists to try things on: power-law, road-like and of the greatest diameter.
+
+Every generator is lazy, and the graph depends on its arguments alone: not on the number of
+partitions, nor on which worker makes which of them.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from dask_graphflow.exceptions import OptionError
+
+__all__ = ["QUADRANTS", "grid", "path", "rmat"]
+
+#: Graph500's chances A, B, C, D of an edge to fall into each quadrant of the adjacency matrix.
+QUADRANTS = (0.57, 0.19, 0.19, 0.05)
+
+#: Edges a partition holds unless told otherwise: 64 MiB of two int64 columns.
+PARTITION_EDGES = 1 << 22
+
+# Edges are drawn a tile at a time, so that a tile's random words and ids stay in the cache.
+TILE_EDGES = 1 << 14
+MAX_SCALE = 32
+SCRAMBLE_ROUNDS = 4
+
+Ids = npt.NDArray[np.uint32]
+Scramble = Sequence[tuple[np.uint32, np.uint32]]
+
+
+def rmat(
+    scale: int,
+    *,
+    edge_factor: int = 16,
+    seed: int = 0,
+    npartitions: int | None = None,
+    dtype: npt.DTypeLike = "int64",
+) -> Any:
+    """Make a power-law graph: the Graph500 R-MAT generator with permuted ids.
+
+    There are ``2**scale`` ids and ``edge_factor * 2**scale`` edges, with duplicates and self-loops
+    among them, as R-MAT draws them. The ids are permuted, so that an id says nothing about its
+    degree. The same arguments give the same edges in the same order, whatever `npartitions` is.
+
+    Parameters
+    ----------
+    scale : int
+        Base-2 logarithm of the number of ids, 1 to 32.
+    edge_factor : int, default 16
+        Edges for each id.
+    seed : int, default 0
+        Which of the graphs of this size to make.
+    npartitions : int, optional
+        Number of partitions. By default a partition holds about 4 million edges.
+    dtype : dtype, default "int64"
+        Integer type of the ids.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        Columns ``src`` and ``dst``.
+
+    Notes
+    -----
+    The chance of each quadrant, at each level, is Graph500's (0.57, 0.19, 0.19, 0.05) to within
+    1e-4: two levels are drawn together from one random 16-bit number.
+
+    Examples
+    --------
+    >>> from dask_graphflow import generate
+    >>> edges = generate.rmat(10, npartitions=4)
+    >>> len(edges)
+    16384
+    """
+    scale = _whole("scale", scale, least=1, most=MAX_SCALE)
+    edges = _whole("edge_factor", edge_factor, least=1) << scale
+    seed = _whole("seed", seed, least=0)
+    return _lazy_frame(
+        _rmat_edges, edges, npartitions, dtype, vertices=1 << scale, scale=scale, seed=seed
+    )
+
+
+def grid(
+    rows: int, columns: int, *, npartitions: int | None = None, dtype: npt.DTypeLike = "int64"
+) -> Any:
+    """Make a two-dimensional lattice: sparse and of a large diameter, as road networks are.
+
+    Vertex ``r * columns + c`` is joined to the one on its right and the one below. Edges come in
+    the order of the smaller id's row.
+
+    Parameters
+    ----------
+    rows, columns : int
+        Vertices down and across.
+    npartitions : int, optional
+        Number of partitions. By default a partition holds about 4 million edges.
+    dtype : dtype, default "int64"
+        Integer type of the ids.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        Columns ``src`` and ``dst``, with ``src < dst``.
+
+    Examples
+    --------
+    >>> from dask_graphflow import generate
+    >>> generate.grid(2, 3).compute().to_numpy().tolist()
+    [[0, 1], [1, 2], [0, 3], [1, 4], [2, 5], [3, 4], [4, 5]]
+    """
+    rows = _whole("rows", rows, least=1)
+    columns = _whole("columns", columns, least=1)
+    edges = rows * (columns - 1) + (rows - 1) * columns
+    return _lazy_frame(
+        _grid_edges, edges, npartitions, dtype, vertices=rows * columns, width=columns
+    )
+
+
+def path(n: int, *, npartitions: int | None = None, dtype: npt.DTypeLike = "int64") -> Any:
+    """Make the path 0 - 1 - ... - n-1: one component of the greatest diameter there is.
+
+    Parameters
+    ----------
+    n : int
+        Number of vertices.
+    npartitions : int, optional
+        Number of partitions. By default a partition holds about 4 million edges.
+    dtype : dtype, default "int64"
+        Integer type of the ids.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        Columns ``src`` and ``dst``.
+
+    Examples
+    --------
+    >>> from dask_graphflow import generate
+    >>> generate.path(4).compute().to_numpy().tolist()
+    [[0, 1], [1, 2], [2, 3]]
+    """
+    return grid(1, _whole("n", n, least=1), npartitions=npartitions, dtype=dtype)
+
+
+def _lazy_frame(
+    make: Callable[..., pd.DataFrame],
+    edges: int,
+    npartitions: int | None,
+    dtype: npt.DTypeLike,
+    *,
+    vertices: int,
+    **graph: int,
+) -> Any:
+    """Cut the edges into even runs, a partition each; ``make(start, stop, ...)`` makes a run."""
+    kind = np.dtype(dtype)
+    if kind.kind not in "iu" or np.iinfo(kind).max < vertices - 1:
+        raise OptionError(
+            f"dtype {kind} cannot hold ids up to {vertices - 1}; take a wider integer, e.g. int64"
+        )
+    if npartitions is None:
+        npartitions = max(1, -(-edges // PARTITION_EDGES))
+    runs = _whole("npartitions", npartitions, least=1)
+    bounds = [edges * run // runs for run in range(runs + 1)]
+    meta = _frame(0, np.empty((2, 0), kind))
+    return dd.from_map(make, bounds[:-1], bounds[1:], dtype=kind, meta=meta, **graph)
+
+
+def _frame(start: int, ends: npt.NDArray[Any]) -> pd.DataFrame:
+    """Wrap rows `src` and `dst`, edges `start` onwards, without a copy."""
+    index = pd.RangeIndex(start, start + ends.shape[1])
+    return pd.DataFrame(ends.T, index=index, columns=["src", "dst"], copy=False)
+
+
+def _grid_edges(start: int, stop: int, *, width: int, dtype: np.dtype[Any]) -> pd.DataFrame:
+    # Row by row: first the edges along the row, then those to the row below.
+    row, place = np.divmod(np.arange(start, stop), 2 * width - 1)
+    down = place >= width - 1
+    ends = np.empty((2, stop - start), dtype)
+    ends[0] = row * width + place - down * (width - 1)
+    ends[1] = ends[0] + np.where(down, width, 1)
+    return _frame(start, ends)
+
+
+def _rmat_edges(
+    start: int, stop: int, *, scale: int, seed: int, dtype: np.dtype[Any]
+) -> pd.DataFrame:
+    draws, keys = np.random.SeedSequence(seed).spawn(2)
+    scramble = _scramble_keys(keys, scale)
+    table = _quadrant_table()
+    levels = -(-scale // 2)
+    # Philox is a counter: it can be set to any tile of the one stream that the graph is drawn
+    # from, and that is why a run of edges is the same whoever makes it. A step of the counter
+    # gives four 64-bit words, or sixteen 16-bit ones.
+    first = start // TILE_EDGES
+    stream = np.random.Philox(draws).advance(first * levels * TILE_EDGES // 16)
+
+    ends = np.empty((2, stop - start), dtype)
+    pairs = np.empty(TILE_EDGES, np.uint64)
+    for tile in range(first, -(-stop // TILE_EDGES)):
+        words = stream.random_raw(levels * TILE_EDGES // 4).view(np.uint16)
+        _draw_pairs(words.reshape(levels, TILE_EDGES), table, out=pairs)
+        offset = tile * TILE_EDGES
+        here = slice(max(start - offset, 0), min(stop - offset, TILE_EDGES))
+        there = slice(here.start + offset - start, here.stop + offset - start)
+        ends[0, there] = _scrambled((pairs >> 32).astype(np.uint32), scramble, scale)[here]
+        ends[1, there] = _scrambled(pairs.astype(np.uint32), scramble, scale)[here]
+    return _frame(start, ends)
+
+
+def _quadrant_table() -> npt.NDArray[np.uint64]:
+    """Map a 16-bit number to two levels of R-MAT: two bits of src (at 32) and two of dst."""
+    upper, lower = np.divmod(np.arange(16), 4)
+    chance = np.array(QUADRANTS)
+    cuts = np.rint(np.cumsum(chance[upper] * chance[lower]) * 65536).astype(int)
+    src = (upper & 2) | (lower >> 1)
+    dst = (upper << 1 & 2) | (lower & 1)
+    return np.repeat((src << 32 | dst).astype(np.uint64), np.diff(cuts, prepend=0))
+
+
+def _draw_pairs(
+    words: npt.NDArray[np.uint16], table: npt.NDArray[np.uint64], *, out: npt.NDArray[np.uint64]
+) -> None:
+    """Walk down the levels, two with each row of `words`: src in the high half, dst in the low."""
+    bits = np.empty_like(out)
+    out[:] = 0
+    for row in words:
+        # "clip" never clips here; it only tells take() to leave out its own check.
+        np.take(table, row, out=bits, mode="clip")
+        np.left_shift(out, 2, out=out)
+        np.bitwise_or(out, bits, out=out)
+
+
+def _scramble_keys(seed: np.random.SeedSequence, scale: int) -> Scramble:
+    words = seed.generate_state(2 * SCRAMBLE_ROUNDS, np.uint32).reshape(-1, 2)
+    return [(factor | np.uint32(1), shift) for factor, shift in words]
+
+
+def _scrambled(ids: Ids, keys: Scramble, scale: int) -> Ids:
+    """Permute the ids 0 to 2**scale - 1 without a table of them.
+
+    Each step can be undone modulo ``2**scale``: multiplying by an odd number, adding a number, and
+    xor with the own high bits. So the whole is one-to-one. An R-MAT of an odd scale is drawn with
+    a level too many; the first mask drops it.
+    """
+    mask = np.uint32((1 << scale) - 1)
+    half = np.uint32(-(-scale // 2))
+    for factor, shift in keys:
+        ids = (ids * factor + shift) & mask
+        ids ^= ids >> half
+    return ids
+
+
+def _whole(name: str, value: object, *, least: int, most: int | None = None) -> int:
+    """Check that an argument is a whole number in its range."""
+    try:
+        number = operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        number = least - 1
+    if number < least or (most is not None and number > most):
+        allowed = f"at least {least}" if most is None else f"{least} to {most}"
+        raise OptionError(f"{name}={value!r}: give a whole number, {allowed}")
+    return number

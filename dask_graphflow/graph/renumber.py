@@ -1,0 +1,151 @@
+"""Renumbering: any ids to dense ones, exactly, without all ids ever lying in one process.
+
+Dense ids follow the order of the ids themselves. Each holder of ids sorts its own; a sample of them
+gives *splitters* that cut the order into ranges; each range has an owner, which merges what the
+holders have there and numbers it. So the smallest dense id of a component is the smallest id, and a
+result comes out sorted, whoever held what. (Sample sort: Frazer and McKellar, JACM 17, 1970.)
+
+Ids are frames: a column for each part of an id, a row for each vertex.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from dask.dataframe.dispatch import concat
+
+from dask_graphflow.exceptions import VertexTypeError
+from dask_graphflow.kernels import kernels_for
+
+__all__ = ["factorize", "sample", "sort", "split", "splitters", "union"]
+
+SAMPLE = 512  # ids of each holder that the splitters are chosen from
+
+
+def stack(frames: Sequence[Any]) -> Any:
+    """Return the rows of several frames of ids one after another."""
+    if len(frames) == 1:
+        return frames[0].reset_index(drop=True)
+    return concat(list(frames), ignore_index=True)
+
+
+def factorize(ids: Any) -> tuple[Any, Any]:
+    """Number ids in order of appearance.
+
+    Returns
+    -------
+    codes : array of int32 or int64, shape (len(ids),)
+    uniques : frame
+        Each id once; row i has code i.
+    """
+    names = list(ids.columns)
+    series = type(ids[names[0]])
+    try:
+        codes, uniques = ids[names[0]].factorize()
+        for name in names[1:]:
+            # A pair of codes is a number below len(ids)**2: exact in 64 bits.
+            more, values = ids[name].factorize()
+            codes, _ = series(codes.astype("int64") * max(len(values), 1) + more).factorize()
+    except TypeError as error:
+        raise VertexTypeError(
+            f"the ids in {names} cannot be hashed ({error}); ids are integers, strings or other values "
+            "that can be hashed and sorted. Convert the column, for example with astype(str)"
+        ) from error
+    codes = codes.astype("int32" if len(ids) < 2**31 else "int64")
+    if len(names) == 1:
+        return codes, type(ids)({names[0]: series(uniques, dtype=ids[names[0]].dtype)})
+    first = series(codes).drop_duplicates().index
+    return codes, ids.iloc[first].reset_index(drop=True)
+
+
+def sort(ids: Any) -> tuple[Any, Any]:
+    """Sort ids that occur once each.
+
+    Returns
+    -------
+    ids : frame
+    rank : array of int32 or int64
+        Where each row went.
+    """
+    try:
+        ordered = ids.sort_values(list(ids.columns))
+    except TypeError as error:
+        raise VertexTypeError(
+            f"the ids in {list(ids.columns)} cannot be sorted ({error}), for they are of several types; "
+            "convert the column, for example with astype(str)"
+        ) from error
+    kernels = kernels_for(ids)
+    order = kernels.asarray(ordered.index.to_series())
+    rank = kernels.namespace.empty(len(ids), "int32" if len(ids) < 2**31 else "int64")
+    rank[order] = kernels.namespace.arange(len(ids), dtype=rank.dtype)
+    return ordered.reset_index(drop=True), rank
+
+
+def union(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """Merge frames of ids into one, and say where each row of each went.
+
+    Returns
+    -------
+    uniques : frame
+    codes : list of array
+        For each frame, the row of `uniques` that each of its rows is.
+    """
+    codes, uniques = factorize(stack(pieces))
+    ends = np.cumsum([len(piece) for piece in pieces])
+    return uniques, [codes[end - len(p) : end] for p, end in zip(pieces, ends, strict=True)]
+
+
+def sample(ids: Any) -> Any:
+    """Return evenly spaced rows of sorted ids."""
+    return ids.iloc[:: max(1, len(ids) // SAMPLE)]
+
+
+def splitters(samples: Sequence[Any], owners: int) -> Any:
+    """Choose the ids that cut the order of all ids into a range an owner.
+
+    Parameters
+    ----------
+    samples : list of frame
+        From each holder, in proportion to what it holds where that is below `SAMPLE`.
+    owners : int
+
+    Returns
+    -------
+    frame
+        ``owners - 1`` ids in ascending order (fewer where there are fewer ids).
+    """
+    _, uniques = factorize(stack(samples))
+    ordered, _ = sort(uniques)
+    at = [len(ordered) * i // owners for i in range(1, owners)]
+    return ordered.iloc[[i for i in at if i < len(ordered)]].reset_index(drop=True)
+
+
+class _Rows(Sequence[tuple[Any, ...]]):
+    """A frame as a sequence of rows that compare, read one at a time."""
+
+    def __init__(self, frame: Any) -> None:
+        self._columns = [frame[name] for name in frame.columns]
+        self._length = len(frame)
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, row: Any) -> Any:
+        return tuple(column.iloc[row] for column in self._columns)
+
+
+def split(ids: Any, cuts: Any, owners: int) -> list[Any]:
+    """Cut sorted ids at the splitters.
+
+    Returns
+    -------
+    list of frame
+        For each owner, the ids of its range.
+    """
+    rows, marks = _Rows(ids), _Rows(cuts)
+    bounds = [0, *(bisect_left(rows, marks[i]) for i in range(len(marks)))]
+    bounds += [len(ids)] * (owners + 1 - len(bounds))
+    return [ids.iloc[low:high] for low, high in zip(bounds, bounds[1:], strict=False)]

@@ -1,0 +1,49 @@
+// What every kernel file uses: short integer names, the grid's walk, streaming loads, warp sums.
+//
+// sources.py pastes this file in place of its #include: CuPy caches compiled code by the text it is
+// given and would not notice a changed header.
+#pragma once
+
+using i64 = long long;
+using u64 = unsigned long long;
+using u32 = unsigned int;
+
+constexpr u32 ALL_LANES = 0xffffffffu;
+
+// A grid of any size walks over any number of items: thread t takes t, t + threads, ...
+__device__ __forceinline__ u64 thread_index() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
+__device__ __forceinline__ u64 thread_count() { return u64(gridDim.x) * blockDim.x; }
+
+// How many items lie before the first one at a 16-byte boundary.
+template <typename T>
+__device__ __forceinline__ u64 items_to_boundary(const T* items)
+{
+    return (16 - reinterpret_cast<u64>(items) % 16) % 16 / sizeof(T);
+}
+
+// Read N items, 16 bytes at a time where `aligned`, past the caches: each is used once.
+template <int N, typename T>
+__device__ __forceinline__ void load_streaming(const T* from, bool aligned, T (&into)[N])
+{
+    constexpr int EACH = 16 / sizeof(T);
+    static_assert(N % EACH == 0, "whole 16-byte words");
+    if (aligned) {
+#pragma unroll
+        for (int i = 0; i < N; i += EACH) {
+            const uint4 word = __ldcs(reinterpret_cast<const uint4*>(from + i));
+            memcpy(into + i, &word, 16);
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < N; ++i) into[i] = __ldcs(from + i);
+    }
+}
+
+// The sum of a value over the warp, in its first lane. All lanes call it.
+__device__ __forceinline__ u32 warp_sum(u32 value)
+{
+    for (int far = 16; far; far /= 2) value += __shfl_down_sync(ALL_LANES, value, far);
+    return value;
+}
+
+__device__ __forceinline__ bool first_lane() { return threadIdx.x % 32 == 0; }

@@ -1,0 +1,211 @@
+"""The forest: what hook, compress and merge work on.
+
+A :class:`Forest` says, for a range of vertices, which of them are connected. It only ever gains true
+connections: hooking is monotone, commutative and idempotent. So a forest may be changed in place and
+passed on, edges may be hooked in any order and twice, and a forest that was left half-way through a
+chunk is a right one to begin that chunk again with.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.kernels import kernels_for
+
+from .plan import Plan
+
+__all__ = ["Forest"]
+
+GRAIN = 4096  # ids that a forest's ends are rounded to
+COMPRESS_ABOVE = 16  # compress once a chunk hooked more than this fraction (1/16) of the vertices
+MERGE_CHUNK = 1 << 22  # entries merged at a time, so that what lies beside two forests stays small
+
+
+def _dtype_for(size: int) -> str:
+    return "int32" if size <= 2**31 else "int64"
+
+
+class Forest:
+    """Disjoint trees over the vertices ``base`` to ``base + size - 1``.
+
+    Parameters
+    ----------
+    like : array
+        Any array on the host or the device: the forest lies there too.
+    base, size : int
+        The range of vertices. It grows as edges ask for it.
+
+    Attributes
+    ----------
+    parent : array of int32 or int64, shape (size,)
+        Each vertex's parent, relative to `base`, at most the vertex itself.
+    seen : array of uint8, shape (size,)
+        1 for vertices known to occur although no edge to another vertex says so.
+    flat : bool
+        Whether every vertex points at its root.
+    """
+
+    __slots__ = ("base", "counts", "flat", "kernels", "parent", "seen")
+
+    def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
+        self.kernels = kernels_for(like)
+        self.base = base
+        self.parent = self.kernels.identity(size, _dtype_for(size))
+        self.seen = self.kernels.namespace.zeros(size, "uint8")
+        self.flat = True
+        self.counts = {"edges": 0, "hooked": 0, "launches": 0, "rounds": 0, "compressions": 0}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = (self.base, self.parent, self.seen, self.flat, self.counts)
+        return _restore, state
+
+    def __sizeof__(self) -> int:
+        return int(self.parent.nbytes + self.seen.nbytes)
+
+    @property
+    def stop(self) -> int:
+        """One past the last vertex."""
+        return self.base + len(self.parent)
+
+    def cover(self, low: int, high: int) -> None:
+        """Grow, if need be, so that the vertices `low` to `high` lie in the forest."""
+        low = low // GRAIN * GRAIN if low < self.base or not len(self.parent) else self.base
+        high = max(-(-(high + 1) // GRAIN) * GRAIN, self.stop if len(self.parent) else low)
+        if len(self.parent) and low == self.base and high == self.stop:
+            return
+        size = high - low
+        parent = self.kernels.identity(size, _dtype_for(size))
+        seen = self.kernels.namespace.zeros(size, "uint8")
+        if len(self.parent):
+            at = self.base - low
+            own = slice(at, at + len(self.parent))
+            parent[own] = self.parent
+            parent[own] += at
+            seen[own] = self.seen
+        self.base, self.parent, self.seen = low, parent, seen
+
+    def hook(
+        self, source: Any, target: Any, *, plan: Plan | None = None, threads: int = 1
+    ) -> tuple[int, int] | None:
+        """Hook edges, chunk after chunk.
+
+        Parameters
+        ----------
+        source, target : array of integers, shape (m,)
+            The edges' ends.
+        plan : Plan, optional
+            How to take them; by default in one chunk, after a sample.
+        threads : int
+            Host threads to use.
+
+        Returns
+        -------
+        tuple of int or None
+            The smallest and largest id of the edges that do not lie in the forest, if any: those
+            edges were left out. Grow with :meth:`cover` and hook again.
+        """
+        plan = plan or Plan.for_graph(len(self.parent), len(source))
+        outside: tuple[int, int] | None = None
+        for start in range(0, len(source), plan.chunk):
+            chunk = source[start : start + plan.chunk], target[start : start + plan.chunk]
+            for _ in range(plan.rounds):
+                self._hook_plain(*chunk, threads)
+            # A sample makes the trees flat, and the full pass then skips what they span. It pays
+            # where there are more edges to come than vertices to flatten, and only at first.
+            if self.counts["edges"] < len(self.parent) <= len(chunk[0]) and plan.step > 1:
+                self._hook(*chunk, threads, step=plan.step)
+                self.compress(threads=threads)
+            left, hooked = self._hook(*chunk, threads)
+            self.counts["launches"] += 1
+            self.counts["edges"] += len(chunk[0])
+            self.counts["hooked"] += hooked
+            if hooked * COMPRESS_ABOVE > len(self.parent):
+                self.compress(threads=threads)
+            if left:
+                outside = (min(left[0], outside[0]), max(left[1], outside[1])) if outside else left
+        return outside
+
+    def absorb(self, other: Forest, slots: Any = None, *, threads: int = 1) -> None:
+        """Merge another forest into this one: its entries ``(i, parent[i])`` are edges.
+
+        Parameters
+        ----------
+        other : Forest
+            Left as it is.
+        slots : array of integers, shape (len(other.parent),), optional
+            The index here of each of the other's vertices; by default they have the same id.
+        threads : int
+            Host threads to use.
+        """
+        if not len(other.parent):
+            return
+        if slots is None:
+            self.cover(other.base, other.stop - 1)
+            at = other.base - self.base
+            self.seen[at : at + len(other.parent)] |= other.seen
+        xp, unmarked = self.kernels.namespace, self.seen[:0]
+        for start in range(0, len(other.parent), MERGE_CHUNK):
+            target = other.parent[start : start + MERGE_CHUNK]
+            base = 0
+            if slots is None:
+                source = xp.arange(start, start + len(target), dtype=target.dtype)
+                base = self.base - other.base  # both ends count from where the other begins
+            else:
+                source, target = slots[start : start + MERGE_CHUNK], slots[target]
+            hooked, _ = self.kernels.hook(
+                self.parent, unmarked, source, target, base=base, threads=threads
+            )
+            self.flat &= not hooked
+        self.compress(threads=threads)
+
+    def compress(self, *, threads: int = 1) -> None:
+        """Point every vertex at its root, unless all do."""
+        if not self.flat:
+            self.kernels.compress(self.parent, threads=threads)
+            self.counts["compressions"] += 1
+            self.flat = True
+
+    def members(self, low: int, high: int) -> Any:
+        """Return which of the vertices `low` to `high` - 1 occur, as ids in ascending order.
+
+        :meth:`mark_members` comes first.
+        """
+        low, high = max(low, self.base), min(high, self.stop)
+        if low >= high:
+            return self.kernels.namespace.zeros(0, "int64")
+        return self.kernels.namespace.flatnonzero(self.seen[low - self.base : high - self.base]) + low
+
+    def mark_members(self, *, threads: int = 1) -> None:
+        """Find every vertex that occurs, whether an edge or only `seen` says so."""
+        self.compress(threads=threads)
+        self.kernels.mark_members(self.parent, self.seen, threads=threads)
+
+    def mark(self, vertices: Any) -> None:
+        """Note that vertices inside the forest occur."""
+        self.seen[vertices - self.base] = 1
+
+    def roots(self, vertices: Any) -> Any:
+        """Return the smallest vertex of each given vertex's component, as int64."""
+        return self.parent[vertices - self.base].astype("int64") + self.base
+
+    def _hook(self, source: Any, target: Any, threads: int, step: int = 1) -> tuple[Any, int]:
+        hooked, outside = self.kernels.hook(
+            self.parent, self.seen, source, target, base=self.base, step=step, threads=threads
+        )
+        self.flat &= not hooked
+        return outside, hooked
+
+    def _hook_plain(self, source: Any, target: Any, threads: int) -> None:
+        fresh = not any(self.counts.values())
+        self.kernels.hook_plain(
+            self.parent, source, target, base=self.base, fresh=fresh, threads=threads
+        )
+        self.flat = False
+        self.counts["rounds"] += 1
+        self.compress(threads=threads)
+
+
+def _restore(base: int, parent: Any, seen: Any, flat: bool, counts: dict[str, int]) -> Forest:
+    forest = Forest(parent, base=base)
+    forest.parent, forest.seen, forest.flat, forest.counts = parent, seen, flat, counts
+    return forest
