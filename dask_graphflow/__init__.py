@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dask_graphflow import exceptions
+from dask_graphflow._accessor import GraphflowAccessor as _GraphflowAccessor  # noqa: F401
 from dask_graphflow.algorithms.cc import connected_components
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph import generate

@@ -305,7 +305,7 @@ def connected_components(
     3      x         x
     4      y         x
     """
-    edges = _as_dask(edges, "edges")
+    edges = _as_dask(edges, "edges", source, target)
     merges = trees.merge_policy(merge)
     assign = trees.input_policy(inputs)
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
@@ -323,8 +323,12 @@ def connected_components(
     partitions = sum(frame.npartitions for frame in collections)
 
     slots = placement.slots()
-    homes = [home for frame in collections for home in placement.homes(*held_by(frame.expr), frame.npartitions)]
-    chains = assign(homes, slots.workers * slots.chains)
+    homes = [
+        home
+        for frame in collections
+        for home in placement.homes(*held_by(frame.expr), frame.npartitions)
+    ]
+    chains = assign(homes, slots.count(partitions))
     program = Components(
         frames=tuple(how for _, how in frames),
         columns=(*columns.names, *(name for width in widths for name in width)),
@@ -342,8 +346,10 @@ def connected_components(
     )
 
 
-def _as_dask(frame: Any, role: str) -> Any:
+def _as_dask(frame: Any, role: str, *ids: Any) -> Any:
     if isinstance(frame, pd.DataFrame):
+        for column in frame.columns.intersection(pd.Index(_flat(ids))):
+            edgelist.check_objects(frame[column], role)
         return dd.from_pandas(frame, npartitions=1, sort=False)
     if isinstance(frame, dd.DataFrame):
         return frame
@@ -351,6 +357,10 @@ def _as_dask(frame: Any, role: str) -> Any:
         f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or a pandas "
         "DataFrame"
     )
+
+
+def _flat(columns: Any) -> list[Any]:
+    return [c for some in columns for c in (some if isinstance(some, list | tuple) else [some])]
 
 
 def _thresholds(
@@ -411,7 +421,7 @@ def _vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:
     """Return the vertices as edges from each to itself."""
     if hasattr(vertices, "to_frame"):
         vertices = vertices.to_frame(name=edges.names[0])
-    frame = _as_dask(vertices, "vertices")
+    frame = _as_dask(vertices, "vertices", *getattr(vertices, "columns", ()))
     width = len(edges.names)
     if len(frame.columns) < width:
         raise EdgeListError(

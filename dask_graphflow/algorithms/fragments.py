@@ -19,7 +19,7 @@ IDS_PER_EDGE = 4  # and beyond it while it is no wider than this many times the 
 
 def is_dense(low: int, high: int, edges: int) -> bool:
     """Say whether the ids `low` to `high` are worth a forest entry each, used or not."""
-    return high - low < max(SPARE_IDS, IDS_PER_EDGE * edges)
+    return high < 2**63 and high - low < max(SPARE_IDS, IDS_PER_EDGE * edges)
 
 
 @dataclass
@@ -160,7 +160,8 @@ class Chain:
             low, high = outside
             if len(forests[0].parent):
                 low, high = min(low, forests[0].base), max(high, forests[0].stop - 1)
-            if not is_dense(low, high, total):
+            # Unsigned ids past int64 look negative to the kernels: they are renumbered.
+            if not is_dense(low, high, total) or (low < 0 and source.dtype.kind == "u"):
                 return False
             outside = None
             for forest in forests:

@@ -61,15 +61,15 @@ class _Source:
     to be run on any worker and kept until it is used.
     """
 
-    def __init__(self, expr: Blockwise) -> None:
-        self.expr = expr
-        self.npartitions = expr.npartitions
+    def __init__(self, frame: Blockwise) -> None:
+        self._frame = frame  # under the name `expr` Dask would unpack it
+        self.npartitions = frame.npartitions
 
     def __dask_tokenize__(self) -> Any:
-        return ("graphflow-source", self.expr._name)
+        return ("graphflow-source", self._frame._name)
 
     def task(self, partition: int) -> Task:
-        return self.expr._task((self.expr._name, partition), partition)
+        return self._frame._task((self._frame._name, partition), partition)
 
     @classmethod
     def of(cls, frame: Expr) -> _Source | None:

@@ -164,6 +164,9 @@ class EdgeColumns:
             name: _decode(frame[column], dtype)
             for name, column, dtype in zip(self.names, columns, self.dtypes, strict=True)
         }
+        if len(series) == 1:
+            ((name, only),) = series.items()
+            return only.to_frame(name=name)  # shares memory, which the constructor does not
         return type(frame)(series)
 
 
@@ -183,6 +186,21 @@ def _decode(series: Any, dtype: Any) -> Any:
             )
         series = series.astype(categories)
     return series if series.dtype == dtype else series.astype(dtype)
+
+
+def check_objects(series: pd.Series, role: str) -> None:
+    """Raise if a pandas column of Python objects holds other ids than strings.
+
+    Dask would turn them into their text.
+    """
+    if series.dtype == object:
+        kind = pdtypes.infer_dtype(series, skipna=True)
+        if kind not in ("string", "empty"):
+            raise VertexTypeError(
+                f"{role} column {series.name!r} holds Python objects ({kind}); ids are integers, strings, "
+                "categoricals or dates, which can be hashed and sorted. Convert the column with "
+                "infer_objects() or astype, or give an id of several parts as several columns"
+            )
 
 
 def check_weight(frame: Any, weight: Any) -> None:

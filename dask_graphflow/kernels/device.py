@@ -14,7 +14,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import BackendError
 
-from .sources import KERNELS, OPTIONS, instance, source
+from .sources import KERNELS, OPTIONS, THREADS, instance, source
 
 _INSTALL = 'pip install "dask-graphflow[cuda13]" (or [cuda12], as nvidia-smi says)'
 
@@ -34,12 +34,7 @@ except cupy.cuda.runtime.CUDARuntimeError as error:
 
 namespace = cupy
 NULL = np.uint64(0)  # a pointer to nothing
-THREADS = 256  # in a block
 BLOCKS = 32  # for each multiprocessor: several times what fits at once, so that none is left idle
-# The giant's bitmap is worth its two launches from this many edges a vertex on,
-GIANT_EDGES = 2
-# and for this many vertices: the parents of fewer are in the caches anyway.
-GIANT_VERTICES = 1 << 18
 
 
 def asarray(series: Any) -> Any:
@@ -54,8 +49,8 @@ def to_host(array: Any) -> np.ndarray:
 
 
 @cache
-def _multiprocessors(device: int) -> int:
-    return int(cupy.cuda.Device(device).attributes["MultiProcessorCount"])
+def _attribute(name: str, device: int) -> int:
+    return int(cupy.cuda.Device(device).attributes[name])
 
 
 @cache
@@ -72,7 +67,7 @@ def _kernel(name: str, device: int) -> Any:
 def _launch(name: str, items: int, *arguments: Any) -> None:
     """Run a kernel on the current device, with at most a thread an item."""
     device = cupy.cuda.runtime.getDevice()
-    blocks = min(-(-items // THREADS), BLOCKS * _multiprocessors(device))
+    blocks = min(-(-items // THREADS), BLOCKS * _attribute("MultiProcessorCount", device))
     _kernel(name, device)((blocks,), (THREADS,), arguments)
 
 
@@ -101,8 +96,8 @@ def hook(
     """Join the trees of the two ends of edges; see :func:`.host.hook`.
 
     A sample takes 256 neighbouring edges of every ``256 * step``, which are read as fast as all
-    edges are; the host takes every `step`-th. A full pass over many edges first notes the vertices
-    of the largest tree in a bitmap, and skips the edges between them without reading a parent.
+    edges are; the host takes every `step`-th. A full pass over a forest larger than the cache
+    first notes the vertices of the largest tree in a bitmap, and skips edges between them by it.
     """
     if not len(source):
         return 0, None
@@ -111,7 +106,7 @@ def hook(
         source, target = _indices(source, target)
         report = cupy.array([0, limits.max, limits.min], dtype="int64")
         giant = members = NULL
-        if step == 1 and len(parent) >= GIANT_VERTICES and len(source) >= GIANT_EDGES * len(parent):
+        if step == 1 and _needs_bitmap(parent, source):
             giant, members = _mark_giant(parent, source, base)
         _launch(
             instance("hook", parent.dtype, source.dtype),
@@ -130,6 +125,12 @@ def hook(
         )
         hooked, low, high = report.get().tolist()
     return hooked, (low, high) if low <= high else None
+
+
+def _needs_bitmap(parent: Any, source: Any) -> bool:
+    """Say whether a pass is long, and its reads of parents would mostly miss the L2 cache."""
+    cached = _attribute("L2CacheSize", parent.device.id)
+    return len(source) >= len(parent) and bool(parent.nbytes > cached // 2)
 
 
 def _mark_giant(parent: Any, source: Any, base: int) -> tuple[Any, Any]:

@@ -6,9 +6,10 @@ from importlib.resources import files
 from itertools import product
 from typing import Any
 
-__all__ = ["KERNELS", "OPTIONS", "instance", "source"]
+__all__ = ["KERNELS", "OPTIONS", "THREADS", "instance", "source"]
 
-OPTIONS = ("-std=c++17",)
+THREADS = 256  # of every block
+OPTIONS = ("-std=c++17", f"-DTHREADS={THREADS}")
 
 _C_TYPES = {"int32": "int", "int64": "long long"}
 

@@ -43,20 +43,25 @@ class Forest:
         1 for vertices known to occur although no edge to another vertex says so.
     flat : bool
         Whether every vertex points at its root.
+    blank : bool
+        Whether every vertex is a root: nothing was hooked yet.
+    counts : dict of int
+        What was done: edges taken, edges hooked (their ends had different parents), launches of the
+        hook over a chunk, non-atomic rounds, compressions.
     """
 
-    __slots__ = ("base", "counts", "flat", "kernels", "parent", "seen")
+    __slots__ = ("base", "blank", "counts", "flat", "kernels", "parent", "seen")
 
     def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
         self.kernels = kernels_for(like)
         self.base = base
         self.parent = self.kernels.identity(size, _dtype_for(size))
         self.seen = self.kernels.namespace.zeros(size, "uint8")
-        self.flat = True
+        self.flat = self.blank = True
         self.counts = {"edges": 0, "hooked": 0, "launches": 0, "rounds": 0, "compressions": 0}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = (self.base, self.parent, self.seen, self.flat, self.counts)
+        state = (self.base, self.parent, self.seen, self.flat, self.blank, self.counts)
         return _restore, state
 
     def __sizeof__(self) -> int:
@@ -155,7 +160,7 @@ class Forest:
             hooked, _ = self.kernels.hook(
                 self.parent, unmarked, source, target, base=base, threads=threads
             )
-            self.flat &= not hooked
+            self._hooked(hooked)
         self.compress(threads=threads)
 
     def compress(self, *, threads: int = 1) -> None:
@@ -192,20 +197,26 @@ class Forest:
         hooked, outside = self.kernels.hook(
             self.parent, self.seen, source, target, base=self.base, step=step, threads=threads
         )
-        self.flat &= not hooked
+        self._hooked(hooked)
         return outside, hooked
 
+    def _hooked(self, count: int) -> None:
+        if count:
+            self.flat = self.blank = False
+
     def _hook_plain(self, source: Any, target: Any, threads: int) -> None:
-        fresh = not any(self.counts.values())
         self.kernels.hook_plain(
-            self.parent, source, target, base=self.base, fresh=fresh, threads=threads
+            self.parent, source, target, base=self.base, fresh=self.blank, threads=threads
         )
-        self.flat = False
+        self._hooked(len(source))
         self.counts["rounds"] += 1
         self.compress(threads=threads)
 
 
-def _restore(base: int, parent: Any, seen: Any, flat: bool, counts: dict[str, int]) -> Forest:
+def _restore(
+    base: int, parent: Any, seen: Any, flat: bool, blank: bool, counts: dict[str, int]
+) -> Forest:
     forest = Forest(parent, base=base)
-    forest.parent, forest.seen, forest.flat, forest.counts = parent, seen, flat, counts
+    forest.parent, forest.seen, forest.counts = parent, seen, counts
+    forest.flat, forest.blank = flat, blank
     return forest

@@ -1,8 +1,12 @@
-// What every kernel file uses: short integer names, the grid's walk, streaming loads, warp sums.
+// What every kernel file uses: short integer names, the grid's walk, streaming loads, lanes.
 //
 // sources.py pastes this file in place of its #include: CuPy caches compiled code by the text it is
 // given and would not notice a changed header.
 #pragma once
+
+#ifndef THREADS
+#define THREADS 256  // of every block
+#endif
 
 using i64 = long long;
 using u64 = unsigned long long;
@@ -39,11 +43,5 @@ __device__ __forceinline__ void load_streaming(const T* from, bool aligned, T (&
     }
 }
 
-// The sum of a value over the warp, in its first lane. All lanes call it.
-__device__ __forceinline__ u32 warp_sum(u32 value)
-{
-    for (int far = 16; far; far /= 2) value += __shfl_down_sync(ALL_LANES, value, far);
-    return value;
-}
-
-__device__ __forceinline__ bool first_lane() { return threadIdx.x % 32 == 0; }
+__device__ __forceinline__ u32 lane() { return threadIdx.x % 32; }
+__device__ __forceinline__ u32 lanes_before() { return (1u << lane()) - 1; }

@@ -8,11 +8,12 @@
 // P is the type of the parents, I that of the ids: int or long long.
 #include "common.cuh"
 
-#ifndef EDGES_A_THREAD
-#define EDGES_A_THREAD 4  // taken at a time: as many independent reads of parents are under way, twice
+#ifndef BYTES_A_THREAD
+#define BYTES_A_THREAD 32  // of each end that a thread takes at a time: 8 edges of int, 4 of long long
 #endif
 
 constexpr u64 SAMPLE_BLOCK = 256;  // neighbouring edges that a sample takes together
+constexpr int QUEUE = 64;          // up to 31 pairs wait while 32 more come
 
 // What a hook launch tells the host.
 struct Report {
@@ -69,15 +70,23 @@ __device__ __forceinline__ void unite(P* parent, P u, P v)
     }
 }
 
-// The forest that edges are hooked into, and what the thread has to report of it.
+// Two parents that are to be joined.
+template <typename P>
+struct Pair {
+    P a, b;
+};
+
+// What a warp hooks edges into, and what it has to report. All lanes call its functions together.
 template <typename P>
 struct Hooking {
     P* parent;
     unsigned char* seen;  // null: do not note self-loops
     u64 size;
     i64 base;
-    const u32* members;  // a bit for each vertex of the largest tree, or null
-    u32 hooked = 0;
+    const u32* members;  // a bit for each vertex of the giant, or null
+    Pair<P>* queue;      // the warp's own, in shared memory; QUEUE pairs
+    u32 waiting = 0;     // pairs in it
+    u32 hooked = 0;      // pairs that ever were
     i64 low = 0x7fffffffffffffffll;
     i64 high = -0x7fffffffffffffffll - 1;
 
@@ -89,22 +98,24 @@ struct Hooking {
         return members[vertex / 32] >> (vertex % 32) & 1;
     }
 
-    // Each step is taken for all N edges before the next one, so that N edges wait for memory at once.
+    // Take N edges; none where not `valid`. Each step is taken for all of them before the next one,
+    // so that many reads are under way at once.
     template <int N, typename I>
-    __device__ __forceinline__ void take(const I (&source)[N], const I (&target)[N])
+    __device__ __forceinline__ void take(bool valid, const I (&source)[N], const I (&target)[N])
     {
         P u[N], v[N], a[N], b[N];
         bool open[N];
 #pragma unroll
         for (int i = 0; i < N; ++i) {
             const u64 s = place(source[i]), t = place(target[i]);
-            open[i] = s < size && t < size;
+            open[i] = valid && s < size && t < size;
             u[i] = P(s);
             v[i] = P(t);
-            if (!open[i]) {
+            if (valid && !open[i]) {
                 low = min(low, min(i64(source[i]), i64(target[i])));
                 high = max(high, max(i64(source[i]), i64(target[i])));
-            } else if (u[i] == v[i]) {
+            }
+            if (open[i] && u[i] == v[i]) {
                 if (seen) seen[u[i]] = 1;
                 open[i] = false;
             }
@@ -123,19 +134,33 @@ struct Hooking {
         }
         // One comparison skips every edge inside a tree that is flat: after a sample, nearly all.
 #pragma unroll
-        for (int i = 0; i < N; ++i) {
-            if (a[i] != b[i]) {
-                ++hooked;
-                unite(parent, a[i], b[i]);
-            }
-        }
+        for (int i = 0; i < N; ++i) push(a[i] != b[i], a[i], b[i]);
     }
 
-    // All threads call it, once each.
-    __device__ __forceinline__ void tell(Report* report) const
+    // Few lanes have something to hook: it waits until there is something for every lane to do.
+    __device__ __forceinline__ void push(bool open, P a, P b)
     {
-        const u32 sum = warp_sum(hooked);
-        if (first_lane() && sum) atomicAdd(&report->hooked, u64(sum));
+        const u32 lanes = __ballot_sync(ALL_LANES, open);
+        if (open) queue[waiting + __popc(lanes & lanes_before())] = {a, b};
+        waiting += __popc(lanes);
+        hooked += __popc(lanes);
+        if (waiting >= 32) drain();
+    }
+
+    // Hook the last 32 pairs of the queue, or all if there are fewer.
+    __device__ __forceinline__ void drain()
+    {
+        __syncwarp();
+        const u32 first = waiting < 32 ? 0 : waiting - 32;
+        if (first + lane() < waiting) unite(parent, queue[first + lane()].a, queue[first + lane()].b);
+        waiting = first;
+        __syncwarp();
+    }
+
+    __device__ __forceinline__ void finish(Report* report)
+    {
+        drain();
+        if (lane() == 0 && hooked) atomicAdd(&report->hooked, u64(hooked));
         if (low <= high) {
             atomicMin(&report->low, low);
             atomicMax(&report->high, high);
@@ -146,31 +171,41 @@ struct Hooking {
 // Join the trees of the two ends of edges: of all with step 1, else of the first SAMPLE_BLOCK of every
 // step * SAMPLE_BLOCK. (The few edges beside the 16-byte words are always taken.)
 template <typename P, typename I>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(THREADS)
     hook(P* parent, unsigned char* seen, u64 size, const I* source, const I* target, u64 edges,
          i64 base, u64 step, const P* giant, const u32* members, Report* report)
 {
-    constexpr int N = EDGES_A_THREAD;
+    constexpr int N = BYTES_A_THREAD / sizeof(I);
+    static_assert(SAMPLE_BLOCK % (32 * N) == 0, "the edges of a warp are neighbours");
+    __shared__ Pair<P> queues[THREADS / 32][QUEUE];
     const bool skipping = members && *giant >= 0;
-    Hooking<P> hooking{parent, seen, size, base, skipping ? members : nullptr};
+    Hooking<P> hooking{parent, seen, size, base, skipping ? members : nullptr, queues[threadIdx.x / 32]};
 
     const bool aligned = items_to_boundary(source) == items_to_boundary(target);
     const u64 head = aligned ? min(items_to_boundary(source), edges) : 0;
     const u64 body = (edges - head) / N * N;
-    for (u64 item = thread_index() * N;; item += thread_count() * N) {
-        const u64 edge = item / SAMPLE_BLOCK * (SAMPLE_BLOCK * step) + item % SAMPLE_BLOCK;
-        if (edge >= body) break;
-        I s[N], t[N];
-        load_streaming(source + head + edge, aligned, s);
-        load_streaming(target + head + edge, aligned, t);
-        hooking.take(s, t);
+    // A warp's lanes go round together: the first lane's turn says whether there is another.
+    for (u64 turn = thread_index() - lane();; turn += thread_count()) {
+        const u64 item = turn * N;
+        const u64 first = item / SAMPLE_BLOCK * (SAMPLE_BLOCK * step) + item % SAMPLE_BLOCK;
+        if (first >= body) break;
+        const u64 edge = first + lane() * N;
+        const bool valid = edge < body;
+        I s[N] = {}, t[N] = {};
+        if (valid) {
+            load_streaming(source + head + edge, aligned, s);
+            load_streaming(target + head + edge, aligned, t);
+        }
+        hooking.take(valid, s, t);
     }
-    for (u64 item = thread_index(); item < edges - body; item += thread_count()) {
+    for (u64 turn = thread_index() - lane(); turn < edges - body; turn += thread_count()) {
+        const u64 item = turn + lane();
         const u64 edge = item < head ? item : item + body;
-        const I s[1] = {source[edge]}, t[1] = {target[edge]};
-        hooking.take(s, t);
+        const bool valid = item < edges - body;
+        const I s[1] = {valid ? source[edge] : I(0)}, t[1] = {valid ? target[edge] : I(0)};
+        hooking.take(valid, s, t);
     }
-    hooking.tell(report);
+    hooking.finish(report);
 }
 
 // Hook without atomics: where two edges meet at one root, the last one wins.
@@ -217,7 +252,7 @@ __global__ void mark_members(const P* parent, unsigned char* seen, u64 size)
     }
 }
 
-constexpr u32 VOTERS = 256;
+constexpr u32 VOTERS = THREADS;
 constexpr u32 SHARE = 4;  // a tree counts as a giant above 1/SHARE of the votes
 
 // Find the tree that most edges lie in, by the parents of VOTERS edges' sources; -1 where there is no
@@ -252,6 +287,6 @@ __global__ void mark_giant(const P* parent, u64 size, const P* giant, u32* membe
     for (u64 first = u64(blockIdx.x) * blockDim.x; first < size; first += thread_count()) {
         const u64 vertex = first + threadIdx.x;
         const u32 word = __ballot_sync(ALL_LANES, vertex < size && parent[vertex] == root);
-        if (first_lane() && vertex < size) members[vertex / 32] = word;
+        if (lane() == 0 && vertex < size) members[vertex / 32] = word;
     }
 }

@@ -1,0 +1,88 @@
+"""The command line, ``graphflow``.
+
+The commands import Dask, pandas and PyArrow when they run, so that ``--help`` and a mistyped option
+are answered at once.
+
+Exit codes: 0, done; 1, an error of the library or the input, named in one line; 2, a wrong usage;
+130, interrupted.
+"""
+
+from __future__ import annotations
+
+import re
+import traceback
+from typing import IO, Any
+
+import click
+
+from dask_graphflow import __version__
+from dask_graphflow.cli.components import components
+from dask_graphflow.cli.generate import generate
+from dask_graphflow.cli.options import DEBUG
+from dask_graphflow.exceptions import GraphflowError
+
+__all__ = ["main"]
+
+
+class _Failure(click.ClickException):
+    """An error as one line, with exit code 1."""
+
+    def show(self, file: IO[Any] | None = None) -> None:
+        click.echo(f"graphflow: error: {' '.join(self.message.split())}", err=True)
+
+
+class _Commands(click.Group):
+    """A group whose commands end in the exit codes above, whatever they raise."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run a command."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            click.echo("graphflow: interrupted", err=True)
+            ctx.exit(130)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except Exception as error:
+            if ctx.meta.get(DEBUG):
+                traceback.print_exc()
+            raise _Failure(_explained(error)) from error
+
+
+def _explained(error: Exception) -> str:
+    """Say what went wrong, and where the error does not, what to do."""
+    if isinstance(error, GraphflowError):
+        return _in_options(str(error))
+    if isinstance(error, MemoryError):
+        return "out of memory; a --memory-limit makes the blocks smaller that files are read in"
+    if type(error).__name__ == "KilledWorker":
+        return (
+            "a worker process died several times, most likely for want of memory; "
+            "raise --memory-limit, or lower --workers"
+        )
+    return f"{type(error).__name__}: {error} (--debug shows where)"
+
+
+def _in_options(message: str) -> str:
+    """Write arguments, as the library names them, as options: dropna=True as --dropna."""
+    names = "|".join(p.name for p in components.params if p.name and isinstance(p, click.Option))
+    for pattern, option in (
+        (rf"\b({names})=True\b", r"--\1"),
+        (rf"\b({names})=(?=[\w'\"\[])", r"--\1 "),
+        (rf"\b({names})=", r"--\1"),
+    ):
+        message = re.sub(pattern, option, message)
+    return message.replace("--chunk_size", "--chunk-size")
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="graphflow")
+def main() -> None:
+    """Analyse large graphs that lie in Parquet or CSV files."""
+
+
+main.add_command(components)
+main.add_command(generate)

@@ -1,0 +1,181 @@
+"""``graphflow components``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from dask_graphflow.cli import options
+from dask_graphflow.cli.summary import Summary, count_components
+
+__all__ = ["components"]
+
+
+def _numbers(_: click.Context, __: click.Parameter, value: str | None) -> list[float] | None:
+    """Read ``0.9,0.95``."""
+    if value is None:
+        return None
+    try:
+        return [float(number) for number in value.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is no list of numbers such as 0.9,0.95") from None
+
+
+def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    """Read ``4GB``."""
+    if value is None:
+        return None
+    from dask.utils import parse_bytes
+
+    try:
+        size = int(parse_bytes(value))
+    except ValueError:
+        size = 0
+    if size <= 0:
+        raise click.BadParameter(f"{value!r} is no size such as 4GB or 512MiB")
+    return size
+
+
+@click.command(
+    epilog="For example: graphflow components pairs.parquet --source a --target b -o labels.parquet"
+)
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option(
+    "--source", required=True, multiple=True, metavar="COLUMN", help="One end of an edge."
+)
+@click.option("--target", required=True, multiple=True, metavar="COLUMN", help="The other end.")
+@options.output
+@click.option("--weight", metavar="COLUMN", help="What a threshold is compared with.")
+@click.option("--threshold", type=float, help="Only edges that weigh at least this much connect.")
+@click.option(
+    "--thresholds",
+    metavar="T,T,...",
+    callback=_numbers,
+    help="Several thresholds in one pass over the edges; a component column for each.",
+)
+@click.option(
+    "--vertices",
+    metavar="PATH",
+    help="A file of all ids, so that those without an edge appear too.",
+)
+@click.option(
+    "--vertex-column",
+    multiple=True,
+    metavar="COLUMN",
+    help="The id's column in that file; needed unless it has no others.",
+)
+@click.option("--seed", metavar="PATH", help="An earlier result; PATHs then hold only new edges.")
+@click.option(
+    "--merge",
+    type=click.Choice(["tree", "one-way", "ring"]),
+    default="tree",
+    show_default=True,
+    help="The order in which partial results are merged.",
+)
+@click.option(
+    "--chunk-size",
+    type=click.IntRange(min=1),
+    metavar="EDGES",
+    help="Edges to take before the trees are made flat again.",
+)
+@click.option("--dropna", is_flag=True, help="Leave out edges with an empty end.")
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["auto", "parquet", "csv"]),
+    default="auto",
+    show_default=True,
+    help="Of the PATHs; auto goes by their names, then by their first bytes.",
+)
+@click.option(
+    "--separator", metavar="CHARACTER", help="Of CSV fields; by default a comma, in .tsv a tab."
+)
+@click.option("--text-ids", is_flag=True, help="Take ids in CSV as text, so that 007 stays 007.")
+@click.option(
+    "--workers",
+    type=click.IntRange(min=0),
+    default=0,
+    help="Worker processes; by default, or 0, threads of this one.",
+)
+@options.threads
+@click.option(
+    "--memory-limit",
+    metavar="SIZE",
+    callback=_bytes,
+    help="Of each worker, such as 4GB. Files are read in blocks of a small part of it.",
+)
+@options.common
+def components(
+    paths: tuple[str, ...],
+    source: tuple[str, ...],
+    target: tuple[str, ...],
+    output: str,
+    overwrite: bool,
+    weight: str | None,
+    threshold: float | None,
+    thresholds: list[float] | None,
+    vertices: str | None,
+    vertex_column: tuple[str, ...],
+    seed: str | None,
+    merge: str,
+    chunk_size: int | None,
+    dropna: bool,
+    kind: str,
+    separator: str | None,
+    text_ids: bool,
+    workers: int,
+    threads: int | None,
+    memory_limit: int | None,
+    quiet: bool,
+) -> None:
+    """Find the connected components of the graph whose edges lie in PATHs.
+
+    PATHs are Parquet or CSV files, folders or globs of them, here or on any file system that
+    fsspec knows (s3://..., gs://..., https://...). The output has a row a vertex, sorted: the
+    vertex and its component, which is named by the smallest vertex in it. For ids of several
+    columns, repeat --source and --target.
+    """
+    if vertex_column and not vertices:
+        raise click.UsageError("--vertex-column needs --vertices.")
+    summary = Summary()
+    from dask_graphflow import connected_components
+    from dask_graphflow.cli.engine import Engine
+    from dask_graphflow.cli.reading import Reader
+    from dask_graphflow.cli.writing import Output
+
+    with (
+        Output(output, overwrite=overwrite) as out,
+        Engine(workers, threads, memory_limit, show_progress=not quiet) as engine,
+    ):
+        # Without the weight that a threshold needs, the error lists the columns there are: all.
+        incomplete = weight is None and (threshold is not None or thresholds is not None)
+        ids = () if incomplete else tuple(dict.fromkeys([*source, *target]))
+        reader = Reader(engine.block_bytes, out.scratch, separator=separator, text_ids=text_ids)
+        edges = reader.read(paths, ids=ids, weight=weight, kind=kind)
+        extra: dict[str, Any] = {}
+        if vertices:
+            extra["vertices"] = reader.read_vertices(vertices, vertex_column, len(source))
+        if seed:
+            extra["seed"] = reader.read([seed]).frame
+        labels = connected_components(
+            edges.frame,
+            source=list(source),
+            target=list(target),
+            weight=weight,
+            threshold=threshold,
+            thresholds=thresholds,
+            merge=merge,
+            chunk_size=chunk_size,
+            dropna=dropna,
+            **extra,
+        )
+        counts = count_components(labels, len(source), thresholds)
+        parts, counts = engine.compute(out.parts(labels), counts)
+        out.publish(parts)
+        summary["vertices"] = int(parts["rows"].sum())
+        summary["edges"] = edges.rows()
+        summary.add_components(counts)
+        summary.finish(output, engine.peak_memory())
+    if not quiet:
+        click.echo(summary)

@@ -1,0 +1,207 @@
+"""Where a command computes: in threads of this process, or in worker processes."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from multiprocessing import resource_tracker
+from typing import Any, Self
+
+import dask
+import dask.threaded
+from dask.callbacks import Callback
+from dask.system import CPU_COUNT
+from tqdm import tqdm
+
+__all__ = ["Engine", "peak_memory"]
+
+BLOCK_BYTES = 64 << 20
+# What all blocks that a worker holds at a time may take of its memory.
+BLOCK_SHARE = 16
+LEAST_BLOCK_BYTES = 1 << 20
+
+
+class Engine:
+    """A scheduler with a progress bar.
+
+    Parameters
+    ----------
+    workers : int
+        Worker processes; 0 for threads of this process.
+    threads : int or None
+        Threads of each process; None to share out the cores.
+    memory_limit : int or None
+        Bytes that each worker may use; None to share out the memory.
+    show_progress : bool
+        Draw a progress bar, if there is a terminal to draw it on.
+
+    Attributes
+    ----------
+    block_bytes : int
+        Bytes that a block of the input should take in memory, at most.
+    """
+
+    def __init__(
+        self, workers: int, threads: int | None, memory_limit: int | None, *, show_progress: bool
+    ) -> None:
+        self._workers = workers
+        self._threads = threads or max(1, CPU_COUNT // max(1, workers))
+        self._memory_limit = memory_limit
+        self._show_progress = show_progress
+        self._client: Any = None
+        self._open = ExitStack()
+        share = BLOCK_BYTES
+        if memory_limit:
+            share = memory_limit // (BLOCK_SHARE * self._threads)
+        self.block_bytes = max(LEAST_BLOCK_BYTES, min(BLOCK_BYTES, share))
+
+    def __enter__(self) -> Self:
+        with ExitStack() as opened:
+            # dynamic_ncols follows the terminal; disable=None is tqdm's "only on a terminal".
+            self._bar = opened.enter_context(
+                tqdm(
+                    total=0,
+                    unit=" tasks",
+                    leave=False,
+                    dynamic_ncols=True,
+                    disable=None if self._show_progress else True,
+                )
+            )
+            if self._workers:
+                self._start_cluster(opened)
+            else:
+                # The function, not its name: given a name, Dask first imports distributed.
+                opened.enter_context(
+                    dask.config.set(scheduler=dask.threaded.get, num_workers=self._threads)
+                )
+                opened.enter_context(_LocalProgress(self._bar))
+            self._open = opened.pop_all()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is KeyboardInterrupt:
+            # What distributed is waiting for is now in vain, and it would say so at length.
+            for name in ("asyncio", "distributed.nanny"):
+                logging.getLogger(name).setLevel(logging.CRITICAL)
+        self._open.close()
+
+    def _start_cluster(self, opened: ExitStack) -> None:
+        from distributed import Client, LocalCluster
+
+        with _interrupts_held():
+            cluster = opened.enter_context(
+                LocalCluster(
+                    n_workers=self._workers,
+                    threads_per_worker=self._threads,
+                    memory_limit=self._memory_limit or "auto",
+                    dashboard_address=None,
+                )
+            )
+        self._client = opened.enter_context(Client(cluster))
+        self._client.register_plugin(_quiet_workers())
+        # The scheduler runs in this process, so the bar can be moved from inside it.
+        cluster.scheduler.add_plugin(_cluster_progress(self._bar), name="graphflow-progress")
+
+    def compute(self, *collections: Any) -> tuple[Any, ...]:
+        """Compute collections together."""
+        return tuple(dask.compute(*collections))
+
+    def peak_memory(self) -> int | None:
+        """Return the bytes that all processes used, each at its own worst moment."""
+        peaks = [peak_memory()]
+        if self._client is not None:
+            peaks += self._client.run(peak_memory).values()
+        known = [peak for peak in peaks if peak is not None]
+        return sum(known) if len(known) == len(peaks) else None
+
+
+@contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold back interrupts, and keep them from the threads and processes that are started.
+
+    A terminal interrupts worker processes too, each of which would end in a traceback of its own;
+    this process ends them.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    # Started later, by the first worker process, it would let interrupts through again.
+    resource_tracker.ensure_running()
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _quiet_workers() -> Any:
+    """Return a plugin that keeps workers from logging what the command itself reports."""
+    from distributed import WorkerPlugin
+
+    class QuietWorkers(WorkerPlugin):  # type: ignore[misc]
+        name = "graphflow-quiet"
+
+        def setup(self, worker: Any) -> None:
+            # A task's error reaches the user as one line; a cancelled task is an interrupt's doing.
+            logging.getLogger("distributed.worker").addFilter(
+                lambda record: not str(record.msg).startswith("Compute Failed")
+            )
+            logging.getLogger("distributed.worker.state_machine").setLevel(logging.ERROR)
+
+    return QuietWorkers()
+
+
+class _LocalProgress(Callback):  # type: ignore[misc]
+    """Counts the tasks of the threaded scheduler."""
+
+    def __init__(self, bar: tqdm[Any]) -> None:
+        self._bar = bar
+        super().__init__()
+
+    def _start_state(self, dsk: Any, state: Any) -> None:
+        self._bar.total += sum(len(state[kind]) for kind in ("ready", "waiting", "running"))
+        self._bar.refresh()
+
+    def _posttask(self, key: Any, result: Any, dsk: Any, state: Any, worker_id: Any) -> None:
+        self._bar.update()
+
+
+def _cluster_progress(bar: tqdm[Any]) -> Any:
+    """Return a scheduler plugin that counts tasks; a function, to import distributed only here."""
+    from distributed import SchedulerPlugin
+
+    class ClusterProgress(SchedulerPlugin):  # type: ignore[misc]
+        def update_graph(self, scheduler: Any, *, tasks: Any, **_: Any) -> None:
+            bar.total += len(tasks)
+            bar.refresh()
+
+        def transition(
+            self, key: Any, start: str, finish: str, *_args: Any, **_kwargs: Any
+        ) -> None:
+            if (start, finish) == ("processing", "memory"):
+                bar.update()
+
+    return ClusterProgress()
+
+
+def peak_memory() -> int | None:
+    """Return the most bytes that this process has held; None where nobody keeps count."""
+    if sys.platform == "win32":
+        import psutil
+
+        return int(psutil.Process().memory_info().peak_wset)
+    try:
+        # Linux's getrusage lets a process start from its parent's peak; this is its own.
+        with open("/proc/self/status", encoding="ascii") as status:
+            for line in status:
+                if line.startswith("VmHWM:"):
+                    return int(line.split()[1]) << 10
+    except OSError:
+        pass
+    import resource
+
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak << 10

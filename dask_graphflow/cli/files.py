@@ -1,0 +1,137 @@
+"""Input files: which there are, and of which kind."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+from typing import Any
+
+from fsspec import AbstractFileSystem
+from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
+from fsspec.utils import infer_compression
+
+from dask_graphflow.exceptions import InputFileError, nearest
+
+__all__ = ["File", "find_files", "kind_of"]
+
+KINDS = {
+    **dict.fromkeys((".parquet", ".parq", ".pq"), "parquet"),
+    **dict.fromkeys((".csv", ".tsv", ".tab"), "csv"),
+}
+PARQUET_MAGIC = b"PAR1"
+
+
+@dataclass(frozen=True)
+class File:
+    """A file on any file system."""
+
+    fs: AbstractFileSystem
+    path: str
+
+    def __str__(self) -> str:
+        return self.path if self.is_local else str(self.fs.unstrip_protocol(self.path))
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the operating system can open it by its path."""
+        return isinstance(self.fs, LocalFileSystem)
+
+    @property
+    def compression(self) -> str | None:
+        """How it is compressed, by its name."""
+        compression: str | None = infer_compression(self.path)
+        return compression
+
+    @property
+    def ending(self) -> str:
+        """The ending that tells the kind, in lower case."""
+        suffixes = PurePosixPath(self.path.lower()).suffixes
+        if self.compression:
+            suffixes.pop()
+        return suffixes[-1] if suffixes else ""
+
+    def open(self, compression: str | None = None) -> Any:
+        """Open it for reading bytes."""
+        return self.fs.open(self.path, "rb", compression=compression)
+
+
+def find_files(paths: Iterable[str]) -> list[File]:
+    """Return the files that some paths, folders, globs and URLs stand for.
+
+    Raises
+    ------
+    InputFileError
+        One of them stands for nothing, or cannot be looked up.
+    """
+    files: list[File] = []
+    for path in paths:
+        try:
+            found = _expand(path)
+        except PermissionError as error:
+            raise InputFileError(f"{path}: no permission to read it") from error
+        except (ValueError, ImportError, OSError) as error:
+            raise InputFileError(f"{path}: cannot be looked up: {error}") from error
+        if not found:
+            raise InputFileError(_missing(path))
+        files += found
+    return files
+
+
+def _expand(url: str) -> list[File]:
+    fs, path = url_to_fs(url)
+    # A name may hold a bracket or a star, so what is there goes before what matches.
+    matches = [path] if fs.exists(path) else sorted(fs.glob(path))
+    files = []
+    for match in matches:
+        # Asked in this order, since HTTP takes every page with links for a folder.
+        files += [File(fs, match)] if fs.isfile(match) else _within(fs, match)
+    return files
+
+
+def _within(fs: AbstractFileSystem, folder: str) -> list[File]:
+    """Return a folder's data files; markers such as _SUCCESS and hidden files are none."""
+    files = []
+    for path in sorted(fs.find(folder)):
+        inside = PurePosixPath(path).relative_to(PurePosixPath(folder))
+        if not any(part.startswith((".", "_")) for part in inside.parts):
+            files.append(File(fs, path))
+    return [file for file in files if file.ending in KINDS] or files
+
+
+def _missing(path: str) -> str:
+    hint = ""
+    if "://" not in path:
+        folder, name = os.path.split(path)
+        if os.path.isdir(folder or "."):
+            hint = nearest(name, os.listdir(folder or "."))
+    return f"{path}: there is no such file, and no folder or glob with files in it{hint}"
+
+
+def kind_of(files: Iterable[File]) -> str:
+    """Return "parquet" or "csv", by the files' names or else by their first bytes.
+
+    Raises
+    ------
+    InputFileError
+        There are some of each.
+    """
+    example: dict[str, File] = {}
+    for file in files:
+        example.setdefault(KINDS.get(file.ending) or _sniff(file), file)
+    if len(example) > 1:
+        raise InputFileError(
+            f"{example['parquet']} is Parquet and {example['csv']} is CSV; give files of one kind, "
+            "or say which with --format"
+        )
+    return next(iter(example))
+
+
+def _sniff(file: File) -> str:
+    try:
+        with file.open() as stream:
+            return "parquet" if stream.read(len(PARQUET_MAGIC)) == PARQUET_MAGIC else "csv"
+    except OSError as error:
+        raise InputFileError(f"{file}: cannot be read: {error}") from error

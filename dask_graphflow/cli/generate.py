@@ -1,0 +1,99 @@
+"""``graphflow generate``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from dask_graphflow.cli import options
+from dask_graphflow.cli.summary import Summary
+
+__all__ = ["generate"]
+
+
+@click.group()
+def generate() -> None:
+    """Write the edges of a made-up graph, in columns src and dst."""
+
+
+def _writes_edges(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options that all graphs share."""
+    shared = (
+        options.common,
+        options.threads,
+        click.option("--npartitions", type=click.IntRange(min=1), help="Pieces to make it in."),
+        options.output,
+    )
+    for option in shared:
+        command = option(command)
+    return command
+
+
+@generate.command()
+@click.option(
+    "--scale",
+    type=click.IntRange(1, 32),
+    required=True,
+    help="Base-2 logarithm of the number of vertex ids.",
+)
+@click.option(
+    "--edge-factor",
+    type=click.IntRange(min=1),
+    default=16,
+    show_default=True,
+    help="Edges for each vertex id.",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Which graph of that size.",
+)
+@_writes_edges
+def rmat(scale: int, edge_factor: int, seed: int, npartitions: int | None, **run: Any) -> None:
+    """Write a power-law graph: Graph500's R-MAT with permuted ids."""
+    from dask_graphflow.graph import generate as graphs
+
+    edges = graphs.rmat(scale, edge_factor=edge_factor, seed=seed, npartitions=npartitions)
+    _write(edges, **run)
+
+
+@generate.command()
+@click.option("--rows", type=click.IntRange(min=1), required=True, help="Vertices down.")
+@click.option("--columns", type=click.IntRange(min=1), required=True, help="Vertices across.")
+@_writes_edges
+def grid(rows: int, columns: int, npartitions: int | None, **run: Any) -> None:
+    """Write a two-dimensional lattice, which is sparse and wide as road networks are."""
+    from dask_graphflow.graph import generate as graphs
+
+    _write(graphs.grid(rows, columns, npartitions=npartitions), **run)
+
+
+@generate.command()
+@click.option("-n", type=click.IntRange(min=1), required=True, help="Number of vertices.")
+@_writes_edges
+def path(n: int, npartitions: int | None, **run: Any) -> None:
+    """Write the path 0 - 1 - 2 - ..., the graph of the greatest diameter."""
+    from dask_graphflow.graph import generate as graphs
+
+    _write(graphs.path(n, npartitions=npartitions), **run)
+
+
+def _write(edges: Any, *, output: str, overwrite: bool, threads: int | None, quiet: bool) -> None:
+    summary = Summary()
+    from dask_graphflow.cli.engine import Engine
+    from dask_graphflow.cli.writing import Output
+
+    with (
+        Output(output, overwrite=overwrite) as out,
+        Engine(0, threads, None, show_progress=not quiet) as engine,
+    ):
+        (parts,) = engine.compute(out.parts(edges))
+        out.publish(parts)
+        summary["edges"] = int(parts["rows"].sum())
+        summary.finish(output, engine.peak_memory())
+    if not quiet:
+        click.echo(summary)

@@ -1,0 +1,251 @@
+"""The output: complete, or not there at all.
+
+Everything is first written beside its place, or for a remote one in a local folder, and moved there
+at the end. Until then an earlier output stays as it was, and whatever happens nothing else is left.
+
+Partitions are written where they are computed, each to a file of its own. A folder of Parquet files
+takes those as they are. One file, in Parquet or CSV, is put together from them batch by batch, in
+order, so that it never lies in memory as a whole.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import shutil
+import tempfile
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+import pyarrow.parquet as pq
+from fsspec import AbstractFileSystem
+from fsspec.core import url_to_fs
+from fsspec.implementations.local import LocalFileSystem
+
+from dask_graphflow.cli.files import KINDS
+from dask_graphflow.exceptions import OutputError
+
+__all__ = ["Output"]
+
+BATCH_ROWS = 1 << 20
+REMOVAL_TRIES = 50
+REMOVAL_PAUSE = 0.1
+
+
+class Output:
+    """Where a result goes.
+
+    Parameters
+    ----------
+    url : str
+        A name in .parquet or .csv for one file; one that ends in / for a folder of Parquet files.
+    overwrite : bool
+        Replace what is there.
+
+    Attributes
+    ----------
+    scratch : Path
+        A local folder that is removed at the end; worker processes see it too.
+    """
+
+    scratch: Path
+
+    def __init__(self, url: str, *, overwrite: bool) -> None:
+        self._url = url
+        self._overwrite = overwrite
+        self._is_folder = url.endswith(("/", os.sep))
+        ending = os.path.splitext(url)[1].lower()
+        self._kind = "parquet" if self._is_folder else KINDS.get(ending, "")
+        if not self._kind:
+            raise OutputError(
+                f"{url}: its name does not say what to write; end it in .parquet or .csv for one "
+                "file, or in / for a folder of Parquet files"
+            )
+        self._separator = "," if ending in ("", ".csv") else "\t"
+        try:
+            self._fs, path = url_to_fs(url)
+        except (ValueError, ImportError, OSError) as error:
+            raise OutputError(f"{url}: cannot be written to: {error}") from error
+        self._is_local = isinstance(self._fs, LocalFileSystem)
+        # What a link points to is replaced, not the link.
+        self._path: str = os.path.realpath(path) if self._is_local else path.rstrip("/")
+
+    def __enter__(self) -> Self:
+        try:
+            self._check_free()
+            folder = os.path.dirname(self._path) if self._is_local else None
+            self.scratch = Path(tempfile.mkdtemp(prefix=".graphflow-", dir=folder))
+        except FileNotFoundError as error:
+            raise OutputError(
+                f"{self._url}: the folder it goes to does not exist; make it first"
+            ) from error
+        except NotADirectoryError as error:
+            raise OutputError(f"{self._url}: the place it goes to is no folder") from error
+        except PermissionError as error:
+            raise OutputError(f"{self._url}: no permission to write there") from error
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        # After an interrupt a task may still be writing here; it soon fails, its folder gone.
+        for _ in range(REMOVAL_TRIES):
+            shutil.rmtree(self.scratch, ignore_errors=True)
+            if not self.scratch.exists():
+                return
+            time.sleep(REMOVAL_PAUSE)
+
+    def _check_free(self) -> None:
+        if not self._fs.exists(self._path):
+            return
+        there = self._fs.find(self._path) if self._fs.isdir(self._path) else None
+        if there == []:
+            return
+        if not self._overwrite:
+            raise OutputError(
+                f"{self._url}: exists already; give --overwrite to replace it, or another name"
+            )
+        # A slip such as `-o ~/ --overwrite` must not cost anyone a folder of other things.
+        for path in there or []:
+            ending, marker = os.path.splitext(path)[1], os.path.basename(path).startswith("_")
+            if ending not in KINDS and not marker:
+                raise OutputError(
+                    f"{self._url}: is a folder that holds more than data files, such as {path}; "
+                    "remove it yourself, or give another name"
+                )
+        if self._is_local and not os.access(self._path, os.W_OK):
+            raise PermissionError(self._path)
+
+    def parts(self, frame: Any) -> Any:
+        """Return a lazy frame that writes the partitions of `frame` and has a row for each."""
+        folder = self.scratch / "parts"
+        folder.mkdir()
+        return frame.map_partitions(
+            _write_part,
+            folder,
+            # Parquet if the parts stay as they are; else what is fastest to write and read once.
+            "parquet" if self._is_folder else "arrow",
+            meta=pd.DataFrame({"file": ["a"], "rows": [0]}).iloc[:0],
+            enforce_metadata=False,
+        )
+
+    def publish(self, parts: pd.DataFrame) -> None:
+        """Put the written parts in their place.
+
+        Parameters
+        ----------
+        parts : pandas.DataFrame
+            The frame of :meth:`parts`, computed.
+        """
+        try:
+            files = [self.scratch / "parts" / name for name in parts["file"]]
+            rows = parts["rows"].tolist()
+            # A partition without rows is needed only where there is no other, for its columns.
+            full = [file for file, n in zip(files, rows, strict=True) if n] or files[:1]
+            built = self.scratch / "built"
+            if self._is_folder:
+                built.mkdir()
+                for number, file in enumerate(full):
+                    file.rename(built / f"part-{number:05}.parquet")
+            elif self._kind == "csv":
+                _join_csv(full, built, self._separator)
+            else:
+                _join_parquet(full, built)
+            if self._is_local:
+                self._replace_local(built)
+            else:
+                self._replace_remote(self._fs, built)
+        except PermissionError as error:
+            raise OutputError(f"{self._url}: no permission to write there") from error
+        except OSError as error:
+            raise OutputError(f"{self._url}: cannot be written: {error}") from error
+
+    def _replace_local(self, built: Path) -> None:
+        # A rename is one step, but only a file can take an older file's place in it.
+        if not os.path.isdir(self._path) and not self._is_folder:
+            os.replace(built, self._path)
+            return
+        earlier = self.scratch / "earlier"
+        had = os.path.lexists(self._path)
+        if had:
+            os.rename(self._path, earlier)
+        try:
+            os.rename(built, self._path)
+        except BaseException:
+            if had:
+                os.rename(earlier, self._path)
+            raise
+
+    def _replace_remote(self, fs: AbstractFileSystem, built: Path) -> None:
+        passing = f"{self._path}.{uuid.uuid4().hex}.tmp"
+        try:
+            fs.put(str(built), passing, recursive=self._is_folder)
+            if fs.exists(self._path):
+                fs.rm(self._path, recursive=True)
+            fs.mv(passing, self._path, recursive=self._is_folder)
+        finally:
+            if fs.exists(passing):
+                fs.rm(passing, recursive=True)
+
+
+def _write_part(frame: pd.DataFrame, folder: Path, kind: str) -> pd.DataFrame:
+    """Write a partition, and return its file's name and its rows."""
+    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    # A part that is written again, after a worker was lost, must not meet the one left behind.
+    name = uuid.uuid4().hex
+    if kind == "parquet":
+        pq.write_table(table, folder / name)
+    else:
+        with (
+            pa.OSFile(str(folder / name), "wb") as sink,
+            pa.ipc.new_file(sink, table.schema) as out,
+        ):
+            out.write_table(table, max_chunksize=BATCH_ROWS)
+    return pd.DataFrame({"file": [name], "rows": [table.num_rows]})
+
+
+def _batches(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
+    """Read parts batch by batch; the first batch may be without rows, and tells the schema."""
+    for file in files:
+        with pa.OSFile(str(file), "rb") as source, pa.ipc.open_file(source) as part:
+            if file == files[0]:
+                yield pa.RecordBatch.from_pylist([], schema=part.schema)
+            for i in range(part.num_record_batches):
+                yield part.get_batch(i)
+        file.unlink()
+
+
+def _join_parquet(files: Sequence[Path], target: Path) -> None:
+    batches = _batches(files)
+    first = next(batches)
+    with pq.ParquetWriter(target, first.schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+
+
+def _join_csv(files: Sequence[Path], target: Path, separator: str) -> None:
+    batches = _batches(files)
+    first = next(batches)
+    header = io.StringIO()
+    csv.writer(header, delimiter=separator, lineterminator="\n").writerow(first.schema.names)
+    # Arrow puts every text in quotes, or none; most ids need none and are easier to read without.
+    special = f'[{separator}"\\r\\n]'
+    texts = [field.name for field in first.schema if pa.types.is_large_string(field.type)]
+    with target.open("wb") as sink:
+        sink.write(header.getvalue().encode())
+        for batch in batches:
+            quoted = any(
+                pc.any(pc.match_substring_regex(batch[name], special)).as_py() for name in texts
+            )
+            options = pa_csv.WriteOptions(
+                include_header=False,
+                delimiter=separator,
+                quoting_style="needed" if quoted else "none",
+            )
+            pa_csv.write_csv(batch, sink, options)

@@ -1,0 +1,101 @@
+"""What every test may ask for: backends, schedulers, oracles and graphs that broke others."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+
+import dask
+import dask.dataframe as dd
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+
+EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
+
+
+def oracle(pairs, vertices=()):
+    """Return {vertex: smallest vertex of its component}, by NetworkX."""
+    graph = nx.Graph()
+    graph.add_nodes_from(vertices)
+    graph.add_edges_from(pairs)
+    found = {}
+    for members in nx.connected_components(graph):
+        smallest = min(members)
+        found.update(dict.fromkeys(members, smallest))
+    return found
+
+
+def as_dict(labels, vertex="vertex", component="component"):
+    """Return a computed result as {vertex: component}."""
+    assert labels[vertex].is_unique
+    return dict(zip(labels[vertex].tolist(), labels[component].tolist(), strict=True))
+
+
+def frame(pairs, dtype="int64"):
+    """Return an edge list as a frame with columns a and b."""
+    pairs = list(pairs)
+    return pd.DataFrame(
+        {
+            "a": pd.Series([a for a, _ in pairs], dtype=dtype),
+            "b": pd.Series([b for _, b in pairs], dtype=dtype),
+        }
+    )
+
+
+def partitioned(edges, count):
+    """Return a frame as a Dask DataFrame of exactly `count` partitions, empty ones among them."""
+    bounds = [len(edges) * i // count for i in range(count + 1)]
+    parts = [edges.iloc[low:high] for low, high in zip(bounds, bounds[1:], strict=False)]
+    return dd.from_map(_part, range(count), args=[parts], meta=edges.iloc[:0])
+
+
+def _part(i, parts):
+    return parts[i]
+
+
+@pytest.fixture
+def data():
+    """Return the folder of graphs that do not come with the repository, or skip."""
+    folder = os.environ.get("GRAPHFLOW_DATA")
+    if not folder or not pathlib.Path(folder).is_dir():
+        pytest.skip("GRAPHFLOW_DATA names no folder of graphs")
+    return pathlib.Path(folder)
+
+
+@pytest.fixture(params=["sync", "threads"])
+def scheduler(request):
+    with dask.config.set(scheduler=request.param):
+        yield request.param
+
+
+@pytest.fixture
+def debian():
+    return EXAMPLES / "debian12_deps.parquet"
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(7)
+
+
+GRAPHS = {
+    "empty": [],
+    "one edge": [(3, 1)],
+    "self-loop": [(4, 4)],
+    "all ids equal": [(2, 2)] * 9,
+    "duplicates": [(1, 2)] * 5 + [(4, 3)] * 5,
+    "reversed duplicates": [(1, 2), (2, 1), (5, 4), (4, 5)],
+    "star": [(50, i) for i in range(50)],
+    "path": [(i, i + 1) for i in range(300)],
+    "path backwards": [(i + 1, i) for i in reversed(range(300))],
+    "two triangles": [(0, 1), (1, 2), (2, 0), (7, 8), (8, 9), (9, 7)],
+    "late bridge": [(i, i + 100) for i in range(100)] + [(i, i + 1) for i in range(99)],
+    "isolated by loops": [(0, 1), (5, 5), (9, 9), (1, 3)],
+}
+
+
+@pytest.fixture(params=GRAPHS, ids=str)
+def graph(request):
+    return GRAPHS[request.param]

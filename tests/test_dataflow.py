@@ -1,0 +1,229 @@
+"""The task graph: lazy, of constant size, columns pruned, edges read and released one by one."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import as_dict, frame, oracle, partitioned
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms.cc import Components
+from dask_graphflow.dataflow.placement import Slots
+from dask_graphflow.graph import renumber
+
+ENDS = {"source": "a", "target": "b"}
+
+
+def graph_of(labels):
+    return labels.optimize().__dask_graph__()
+
+
+def stages(labels):
+    """Count the tasks of a result's graph by stage."""
+    counts = {}
+    for key in graph_of(labels):
+        stage = str(key[0] if isinstance(key, tuple) else key).rpartition("-")[0]
+        counts[stage] = counts.get(stage, 0) + 1
+    return counts
+
+
+class Reader:
+    """Partitions that know when they were read."""
+
+    def __init__(self, parts):
+        self.parts = parts
+        self.read = []
+
+    def __call__(self, i):
+        self.read.append(i)
+        return self.parts[i]
+
+    def __dask_tokenize__(self):
+        return ("reader", id(self))
+
+
+def test_nothing_is_read_before_compute():
+    reader = Reader([frame([(i, i + 1)]) for i in range(5)])
+    edges = dd.from_map(reader, range(5), meta=frame([]))
+    labels = gf.connected_components(edges, **ENDS)
+    big = labels.groupby("component").size()
+    assert reader.read == []
+    assert big.compute(scheduler="sync").tolist() == [6]
+    assert sorted(reader.read) == list(range(5))
+
+
+def test_the_meta_is_fixed_and_true():
+    edges = partitioned(frame([(3, 1)], "int32"), 3)
+    labels = gf.connected_components(edges, **ENDS)
+    assert list(labels.columns) == ["vertex", "component"]
+    assert (labels.dtypes == "int32").all()
+    for part in labels.partitions:
+        pd.testing.assert_series_equal(part.compute().dtypes, labels.dtypes)
+
+
+@pytest.mark.parametrize("ids", [int, str])
+def test_the_number_of_tasks_depends_on_the_partitions_alone(ids):
+    few = frame([(ids(1), ids(2))], None)
+    path = frame([(ids(i), ids(i + 1)) for i in range(5000)], None)  # many rounds, if there were any
+    assert stages(gf.connected_components(partitioned(few, 9), **ENDS)) == stages(
+        gf.connected_components(partitioned(path, 9), **ENDS)
+    )
+
+
+def test_a_hook_a_chunk_and_a_merge_a_chain():
+    edges = partitioned(frame([(i, i + 1) for i in range(100)]), 12)
+    with dask.config.set(num_workers=3):
+        labels = gf.connected_components(edges, **ENDS)
+    counts = stages(labels)
+    assert counts["hook-first"] == 3
+    assert counts["hook"] == 9
+    assert counts["merge"] == 2
+    with dask.config.set(num_workers=4):
+        labels = gf.connected_components(edges, **ENDS, merge="one-way")
+    merges = sorted(k[1:] for k in graph_of(labels) if str(k[0]).startswith("merge-"))
+    assert merges == [(0, 1, 0), (1, 2, 0), (2, 3, 0)]
+
+
+def test_reading_is_part_of_the_hook():
+    edges = partitioned(frame([(i, i + 1) for i in range(50)]), 10)
+    edges = edges[edges["a"] != 20].assign(c=1)
+    counts = stages(gf.connected_components(edges, **ENDS))
+    assert not [stage for stage in counts if "part" in stage or "getitem" in stage]
+    assert counts["hook"] + counts["hook-first"] == 10
+
+
+def test_edges_that_were_shuffled_are_taken_as_they_come():
+    pairs = [(i, i + 1) for i in range(60)] + [(100, 101)]
+    edges = partitioned(frame(pairs), 6).shuffle("a")
+    labels = gf.connected_components(edges, **ENDS).compute(scheduler="sync")
+    assert as_dict(labels) == oracle(pairs)
+
+
+@pytest.mark.parametrize("threshold", [None, 0.5])
+def test_parquet_reads_only_the_columns_it_needs(tmp_path, threshold):
+    pairs = frame([(1, 2), (2, 3), (4, 5)]).assign(w=1.0, name="x", other=3)
+    pairs.to_parquet(tmp_path / "pairs.parquet")
+    edges = dd.read_parquet(tmp_path / "pairs.parquet")
+    options = {} if threshold is None else {"weight": "w", "threshold": threshold}
+    labels = gf.connected_components(edges, **ENDS, **options)
+    read = [
+        set(node.operand("columns"))
+        for node in labels.expr.simplify().walk()
+        if "ReadParquet" in type(node).__name__
+    ]
+    assert read == [{"a", "b"} | ({"w"} if options else set())]
+    assert as_dict(labels.compute()) == oracle([(1, 2), (2, 3), (4, 5)])
+
+
+def test_a_chain_hands_its_forest_on_in_place(monkeypatch):
+    seen = {}
+    plain = Components.hook
+
+    def spy(self, chain, part, position):
+        result = plain(self, chain, part, position)
+        seen.setdefault(id(result), []).append(len(part))
+        return result
+
+    monkeypatch.setattr(Components, "hook", spy)
+    edges = partitioned(frame([(i, i + 1) for i in range(40)]), 8)
+    with dask.config.set(num_workers=1):
+        labels = gf.connected_components(edges, **ENDS)
+    labels.compute(scheduler="sync")
+    assert list(seen.values()) == [[5] * 8]
+
+
+def test_a_partition_is_released_once_it_is_hooked():
+    alive, most = set(), []
+
+    class Part(pd.DataFrame):
+        pass
+
+    def read(i):
+        gc.collect()
+        part = Part(frame([(i, i + 1)]))
+        alive.add(i)
+        weakref.finalize(part, alive.discard, i)
+        most.append(len(alive))
+        return part
+
+    edges = dd.from_map(read, range(12), meta=frame([]))
+    with dask.config.set(num_workers=1):
+        labels = gf.connected_components(edges, **ENDS)
+    labels.compute(scheduler="sync")
+    assert len(most) == 12
+    assert max(most) <= 2
+
+
+@pytest.mark.parametrize("ids", [int, str])
+def test_hooking_a_chunk_twice_changes_nothing(ids, rng, monkeypatch):
+    """What a retry does: it begins on a forest that knows the chunk already."""
+    pairs = [(ids(u), ids(v)) for u, v in rng.integers(0, 500, (300, 2)).tolist()]
+    labels = gf.connected_components(partitioned(frame(pairs, None), 4), **ENDS)
+    plain = Components.hook
+    times = []
+
+    def twice(self, chain, part, position):
+        times.append(position)
+        return plain(self, plain(self, chain, part, position), part, position)
+
+    monkeypatch.setattr(Components, "hook", twice)
+    assert as_dict(labels.compute(scheduler="sync")) == oracle(pairs)
+    assert len(times) == 4
+
+
+@pytest.mark.parametrize("ids", [str, lambda i: i * 10**12], ids=["strings", "sparse"])
+def test_no_task_holds_all_ids(ids, monkeypatch):
+    """Renumbering is spread over owners: each sorts its range, and none has them all."""
+    sizes = []
+    plain = renumber.sort
+
+    def spy(frame):
+        sizes.append(len(frame))
+        return plain(frame)
+
+    monkeypatch.setattr(renumber, "sort", spy)
+    n, partitions = 40_000, 64
+    pairs = frame([(ids(2 * i), ids(2 * i + 1)) for i in range(n // 2)], None)
+    with dask.config.set(num_workers=4):
+        labels = gf.connected_components(partitioned(pairs, partitions), **ENDS)
+    assert len(labels.compute(scheduler="sync")) == n
+    assert labels.npartitions == partitions // 8
+    # Four chains and eight owners, and a sample of 4 * 512 at most for the splitters.
+    assert max(sizes) <= n // 4 + 1
+
+
+def test_the_result_stays_in_the_pipeline(tmp_path):
+    """Entity resolution: pairs from a matcher to one id a person, in one lazy graph."""
+    pairs = pd.DataFrame(
+        {"id_l": ["a", "c", "e"], "id_r": ["b", "d", "a"], "match_probability": [0.99, 0.5, 0.97]}
+    )
+    crm = dd.from_pandas(pd.DataFrame({"id": list("abcdef"), "name": list("ABCDEF")}), npartitions=2)
+    pairs = dd.from_pandas(pairs, npartitions=2)
+    clusters = gf.connected_components(
+        pairs[pairs.match_probability >= 0.95], source="id_l", target="id_r", vertices=crm["id"]
+    )
+    golden = crm.merge(clusters, left_on="id", right_on="vertex").groupby("component").agg(
+        {"name": "count"}
+    )
+    assert golden.compute()["name"].to_dict() == {"a": 3, "c": 1, "d": 1, "f": 1}
+
+
+def test_chains_for_a_cluster():
+    assert Slots(1, 4).count(1000) == 4
+    assert Slots(2, 1).count(8) == 2
+    assert Slots(2, 1).count(64) == 8  # spare ones, for whoever is done first
+    assert Slots(2, 1).count(10_000) == 8
+
+
+def test_configuration_is_left_alone():
+    before = dask.config.get("dataframe", None), dask.config.get("scheduler", None)
+    edges = partitioned(frame([(0, 1)]), 2)
+    edges.gf.connected_components(**ENDS).compute()
+    assert (dask.config.get("dataframe", None), dask.config.get("scheduler", None)) == before
+    assert np.geterr()["over"] == "warn"

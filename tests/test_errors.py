@@ -1,0 +1,103 @@
+"""Bad input gets one of this library's errors, at the call where it can be known there."""
+
+from __future__ import annotations
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame, partitioned
+
+import dask_graphflow as gf
+from dask_graphflow import exceptions as ex
+
+ENDS = {"source": "a", "target": "b"}
+PAIRS = frame([(1, 2), (2, 3)]).assign(w=[0.5, 0.9], name="x", f=[1.0, 2.0])
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"source": "A", "target": "b"}, ex.UnknownColumnError, r"'A'.*'a', 'b'"),
+        ({"source": "nam", "target": "b"}, ex.UnknownColumnError, "did you mean 'name'"),
+        ({"source": None, "target": "b"}, ex.UnknownColumnError, "source="),
+        ({"source": [], "target": "b"}, ex.UnknownColumnError, "source="),
+        ({"source": ["a", "b"], "target": "b"}, ex.EdgeListError, "2 columns.*has 1"),
+        ({"source": "f", "target": "b"}, ex.VertexTypeError, "float64.*astype"),
+        ({"source": "a", "target": "name"}, ex.VertexTypeError, "int64.*one type"),
+        ({**ENDS, "threshold": 0.5}, ex.WeightError, "weight="),
+        ({**ENDS, "weight": "w"}, ex.WeightError, "threshold="),
+        ({**ENDS, "weight": "name", "threshold": 1}, ex.WeightError, "number"),
+        ({**ENDS, "weight": "ww", "threshold": 1}, ex.UnknownColumnError, "did you mean 'w'"),
+        ({**ENDS, "weight": "w", "threshold": 1, "thresholds": [2]}, ex.OptionError, "one of them"),
+        ({**ENDS, "weight": "w", "thresholds": []}, ex.OptionError, "empty"),
+        ({**ENDS, "weight": "w", "thresholds": [1, 1.0]}, ex.OptionError, "more than once"),
+        ({**ENDS, "weight": "w", "threshold": float("nan")}, ex.OptionError, "no number"),
+        ({**ENDS, "weight": "w", "threshold": "high"}, ex.OptionError, "no number"),
+        ({**ENDS, "merge": "trees"}, ex.OptionError, "'tree', 'one-way', 'ring'.*did you mean"),
+        ({**ENDS, "inputs": "random"}, ex.OptionError, "'availability', 'round-robin'"),
+        ({**ENDS, "chunk_size": 0}, ex.OptionError, "1 or more"),
+        ({**ENDS, "chunk_size": 1.5}, ex.OptionError, "1 or more"),
+        ({**ENDS, "vertices": pd.Series(["x"])}, ex.VertexTypeError, "vertices.*int64"),
+        ({**ENDS, "vertices": [1, 2]}, ex.EdgeListError, "Dask DataFrame"),
+        ({**ENDS, "seed": frame([(1, 1)])}, ex.UnknownColumnError, "seed.*'vertex'"),
+    ],
+)
+def test_known_at_the_call(options, error, message):
+    with pytest.raises(error, match=message) as raised:
+        gf.connected_components(PAIRS, **options)
+    assert isinstance(raised.value, gf.GraphflowError)
+
+
+@pytest.mark.parametrize("edges", [None, [(1, 2)], np.zeros((2, 2)), pd.Series([1])])
+def test_edges_that_are_no_frame(edges):
+    with pytest.raises(ex.EdgeListError, match="Dask DataFrame"):
+        gf.connected_components(edges, **ENDS)
+
+
+@pytest.mark.parametrize("dtype", ["str", object, "Int64", "datetime64[ns]"])
+def test_nulls_are_counted_by_column(dtype):
+    values = {"Int64": [1, None, None], "datetime64[ns]": ["2020-01-01", None, None]}
+    edges = pd.DataFrame(
+        {"a": pd.Series(values.get(dtype, ["x", None, None]), dtype=dtype)}
+    ).assign(b=lambda df: df["a"].iloc[0])
+    with pytest.raises(ex.NullVertexError, match=r"'a' has 2 nulls.*dropna=True"):
+        gf.connected_components(edges, **ENDS).compute(scheduler="sync")
+
+
+@pytest.mark.parametrize("values", [[[1], [2]], [1, "x"], [(1, 2), (3, 4)], [{1}, {2}]], ids=str)
+def test_objects_that_are_no_ids(values):
+    edges = pd.DataFrame({"a": pd.Series(values, dtype=object), "b": ["x", "y"]})
+    with pytest.raises(ex.VertexTypeError, match="'a' holds Python objects"):
+        gf.connected_components(edges, **ENDS)
+
+
+@pytest.mark.parametrize(
+    ("values", "message"), [([[1], [2]], "hashed"), ([(1,), "x"], "sorted")], ids=str
+)
+def test_objects_that_dask_holds(values, message):
+    edges = pd.DataFrame({"a": pd.Series(values, dtype=object), "b": pd.Series([1, 2], dtype=object)})
+    with dask.config.set({"dataframe.convert-string": False}):
+        labels = gf.connected_components(partitioned(edges, 1), **ENDS)
+        with pytest.raises(ex.VertexTypeError, match=message):
+            labels.compute(scheduler="sync")
+
+
+def test_categories_that_turn_out_to_be_of_another_type():
+    edges = partitioned(frame([(1, 2)]), 2).astype("category")
+    with pytest.raises(ex.VertexTypeError, match="as_known"):
+        gf.connected_components(edges, **ENDS).compute(scheduler="sync")
+
+
+def test_every_error_is_one_of_the_library_and_a_builtin():
+    for name in ex.__all__:
+        error = getattr(ex, name)
+        if isinstance(error, type) and error is not ex.GraphflowError:
+            assert issubclass(error, ex.GraphflowError)
+            assert issubclass(error, ValueError | RuntimeError | OSError)
+
+
+def test_a_dask_frame_is_checked_at_the_call_too():
+    with pytest.raises(ex.UnknownColumnError):
+        gf.connected_components(dd.from_pandas(PAIRS, npartitions=2), source="a", target="zz")

@@ -1,0 +1,204 @@
+"""The forest's mechanisms: hook, compress, chunks, rounds, samples, merges, segments."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from conftest import GRAPHS, oracle
+
+from dask_graphflow.kernels import host
+from dask_graphflow.operators.forest import Forest
+from dask_graphflow.operators.plan import Plan
+
+
+def arrays(pairs, dtype="int64"):
+    pairs = np.array(pairs, dtype).reshape(-1, 2)
+    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+
+
+def forest_of(source, target, size=None, **options):
+    forest = Forest(source)
+    forest.cover(0, (size or 1 + int(max(source.max(), target.max()))) - 1)
+    assert forest.hook(source, target, **options) is None
+    forest.compress()
+    return forest
+
+
+def labels(forest):
+    forest.mark_members()
+    members = forest.members(forest.base, forest.stop)
+    return dict(zip(members.tolist(), forest.roots(members).tolist(), strict=True))
+
+
+def power_law(vertices, edges, seed=3):
+    rng = np.random.default_rng(seed)
+    draw = rng.random((2, edges))
+    return (vertices * draw**4).astype("int64")
+
+
+@pytest.mark.parametrize("name", [name for name, pairs in GRAPHS.items() if pairs])
+@pytest.mark.parametrize("order", range(3))
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_root_is_the_smallest_for_every_order(name, order, dtype):
+    pairs = np.random.default_rng(order).permutation(GRAPHS[name])
+    assert labels(forest_of(*arrays(pairs, dtype))) == oracle(GRAPHS[name])
+
+
+def test_threads_hook_into_one_forest(monkeypatch):
+    monkeypatch.setattr(host, "BLOCK", 1000)  # so that threads meet
+    source, target = power_law(50_000, 200_000)
+    expected = forest_of(source, target, threads=1).parent
+    for threads in (2, 4, 8):
+        assert np.array_equal(forest_of(source, target, threads=threads).parent, expected)
+
+
+def test_a_lost_swap_goes_on_from_what_was_there(monkeypatch):
+    # Every edge has the same lower end, so that eight threads race for the same roots.
+    monkeypatch.setattr(host, "BLOCK", 64)
+    n = 4096
+    source = np.tile(np.arange(1, n), 8)
+    target = np.random.default_rng(0).integers(0, 4, len(source))
+    forest = forest_of(np.append(source, [1, 2]), np.append(target, [2, 3]), size=n, threads=8)
+    assert set(forest.parent.tolist()) == {0}
+
+
+def test_compress_flattens_to_one_level():
+    parent = np.maximum(np.arange(1000) - 1, 0).astype("int32")
+    host.compress(parent, threads=2)
+    assert np.array_equal(parent[parent], parent)
+
+
+def test_local_compress_leaves_the_rest_alone():
+    parent = np.maximum(np.arange(1000) - 1, 0).astype("int32")
+    before = parent.copy()
+    host.compress(parent, start=0, stop=400)
+    assert (parent[:400] == 0).all()
+    assert np.array_equal(parent[400:], before[400:])
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 100, 2499, 2500, 10_000])
+def test_a_launch_a_chunk(chunk):
+    source, target = power_law(3000, 2500)
+    whole = forest_of(source, target)
+    forest = forest_of(source, target, plan=replace(Plan.for_graph(3000, 2500), chunk=chunk))
+    assert forest.counts["launches"] == -(-2500 // chunk)
+    assert np.array_equal(forest.parent, whole.parent)
+
+
+@pytest.mark.parametrize("rounds", [0, 1, 2, 5])
+def test_non_atomic_rounds_are_a_head_start_only(rounds, monkeypatch):
+    monkeypatch.setattr(host, "BLOCK", 500)
+    source, target = power_law(20_000, 12_000)
+    plan = replace(Plan.for_graph(20_000, 12_000), rounds=rounds, chunk=5000)
+    forest = forest_of(source, target, size=20_000, plan=plan, threads=4)
+    assert forest.counts["rounds"] == rounds * 3
+    assert np.array_equal(forest.parent, forest_of(source, target, size=20_000).parent)
+
+
+@pytest.mark.parametrize("known", ["hooked", "merged"])
+def test_a_round_keeps_what_the_forest_knew(known):
+    forest = Forest(np.zeros(0))
+    forest.cover(0, 7)
+    earlier = arrays([(5, 4), (4, 3)])
+    if known == "hooked":
+        forest.hook(*earlier)
+    else:
+        forest.absorb(forest_of(*earlier))
+    # A round that took the forest for blank would overwrite 4's parent, and drop 3.
+    plan = replace(Plan.for_graph(8, 2), rounds=1)
+    forest.hook(*arrays([(4, 0), (7, 6)]), plan=plan)
+    forest.compress()
+    assert forest.parent[:8].tolist() == [0, 1, 2, 0, 0, 0, 6, 6]
+
+
+@pytest.mark.parametrize("graph", ["sparse", "power law"])
+def test_merging_gives_the_components_of_the_union(graph):
+    source, target = power_law(5000, 3000 if graph == "sparse" else 60_000)
+    half = len(source) // 2
+    left = forest_of(source[:half], target[:half], size=5000)
+    right = forest_of(source[half:], target[half:], size=5000)
+    right_before = right.parent.copy()
+    left.absorb(right, threads=2)
+    assert labels(left) == labels(forest_of(source, target, size=5000))
+    assert np.array_equal(right.parent, right_before)
+
+
+def test_hooking_again_changes_nothing():
+    source, target = power_law(5000, 20_000)
+    forest = forest_of(source, target)
+    before = forest.parent.copy()
+    forest.hook(source[::-1].copy(), target[::-1].copy())
+    forest.absorb(forest)
+    assert np.array_equal(forest.parent, before)
+
+
+def test_a_flat_forest_is_not_compressed_again():
+    source, target = power_law(1000, 50_000)
+    forest = forest_of(source, target)
+    done = forest.counts["compressions"]
+    forest.compress()
+    forest.hook(source, target)  # joins nothing
+    forest.compress()
+    assert forest.counts["compressions"] == done
+    lowest = int(forest.parent.min())
+    forest.cover(0, 10_000)
+    forest.hook(*arrays([(9000, lowest)]))
+    forest.compress()
+    assert forest.counts["compressions"] == done + 1
+
+
+def test_after_a_sample_few_edges_are_hooked():
+    source, target = power_law(1 << 14, 1 << 19)
+    sampled = forest_of(source, target)
+    plain = forest_of(source, target, plan=replace(Plan.for_graph(1, 1 << 19), step=1))
+    assert np.array_equal(sampled.parent, plain.parent)
+    assert sampled.counts["hooked"] < 0.1 * len(source)
+
+
+def test_edges_outside_are_reported_and_the_others_hooked():
+    forest = Forest(np.zeros(0))
+    forest.cover(0, 9)
+    stop = forest.stop
+    assert forest.hook(*arrays([(1, 2), (stop + 5, 1), (3, -7), (2, 3)])) == (-7, stop + 5)
+    forest.compress()
+    assert forest.roots(np.array([1, 2, 3])).tolist() == [1, 1, 1]
+
+
+def test_a_forest_covers_only_its_segment_and_grows_both_ways():
+    base = 10**12
+    forest = Forest(np.zeros(0))
+    forest.cover(base, base + 10)
+    assert len(forest.parent) < 10**5
+    forest.hook(*arrays([(base, base + 10)]))
+    forest.cover(base - 50_000, base + 50_000)
+    forest.hook(*arrays([(base - 50_000, base + 10), (base + 50_000, base + 50_000)]))
+    assert labels(forest) == {
+        base - 50_000: base - 50_000,
+        base: base - 50_000,
+        base + 10: base - 50_000,
+        base + 50_000: base + 50_000,
+    }
+
+
+def test_merging_forests_of_different_segments():
+    left = forest_of(*arrays([(0, 5)]))
+    right = Forest(left.parent)
+    right.cover(20_000, 20_010)
+    right.hook(*arrays([(20_000, 20_001), (20_010, 20_010)]))
+    for into, other in ((left, right), (right, left)):
+        into.absorb(other)
+        assert labels(into) == {0: 0, 5: 0, 20_000: 20_000, 20_001: 20_000, 20_010: 20_010}
+
+
+def test_a_forest_travels_whole():
+    import pickle
+
+    forest = forest_of(*power_law(1000, 5000))
+    buffers = []
+    sent = pickle.dumps(forest, protocol=5, buffer_callback=buffers.append)
+    assert len(sent) < 2000  # the arrays travel beside it, uncopied
+    again = pickle.loads(sent, buffers=buffers)
+    assert labels(again) == labels(forest)
+    assert again.counts == forest.counts
