@@ -14,7 +14,6 @@ from conftest import as_dict, frame, oracle, partitioned
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.cc import Components
-from dask_graphflow.dataflow.placement import Slots
 from dask_graphflow.graph import renumber
 
 ENDS = {"source": "a", "target": "b"}
@@ -212,13 +211,6 @@ def test_the_result_stays_in_the_pipeline(tmp_path):
         {"name": "count"}
     )
     assert golden.compute()["name"].to_dict() == {"a": 3, "c": 1, "d": 1, "f": 1}
-
-
-def test_chains_for_a_cluster():
-    assert Slots(1, 4).count(1000) == 4
-    assert Slots(2, 1).count(8) == 2
-    assert Slots(2, 1).count(64) == 8  # spare ones, for whoever is done first
-    assert Slots(2, 1).count(10_000) == 8
 
 
 def test_configuration_is_left_alone():

@@ -37,20 +37,27 @@ def test_depth(count):
 @pytest.mark.parametrize("name", trees.INPUT_POLICIES)
 @pytest.mark.parametrize(("chunks", "slots"), [(1, 4), (3, 8), (16, 4), (17, 5)])
 def test_every_chunk_is_in_one_chain(name, chunks, slots):
-    chains = trees.input_policy(name)([None] * chunks, slots)
+    chains = trees.input_policy(name)([None] * chunks, slots, 1)
     assert sorted(chunk for chain in chains for chunk in chain) == list(range(chunks))
     assert len(chains) <= slots
     assert all(chains)
 
 
 def test_round_robin_deals_and_availability_takes_runs():
-    assert trees.round_robin([None] * 7, 3) == [[0, 3, 6], [1, 4], [2, 5]]
-    assert trees.availability([None] * 7, 3) == [[0, 1], [2, 3], [4, 5, 6]]
+    assert trees.round_robin([None] * 7, 3, 4) == [[0, 3, 6], [1, 4], [2, 5]]
+    assert trees.availability([None] * 7, 3, 4) == [[0, 1], [2, 3], [4, 5, 6]]
 
 
 def test_availability_keeps_to_where_the_chunks_lie():
-    chains = trees.availability(["x", "y", "x", "y", "y", "x"], 2)
+    chains = trees.availability(["x", "y", "x", "y", "y", "x"], 2, 4)
     assert chains == [[0, 2, 5], [1, 3, 4]]
+
+
+def test_availability_has_spare_chains_where_they_stay_long():
+    assert [len(c) for c in trees.availability([None] * 64, 2, 4)] == [8] * 8
+    assert len(trees.availability([None] * 8, 2, 4)) == 2
+    assert len(trees.availability([None] * 10_000, 2, 4)) == 8
+    assert len(trees.availability(["x", "y"] * 32, 2, 4)) == 2  # they lie where they lie
 
 
 @pytest.mark.parametrize("choose", [trees.merge_policy, trees.input_policy])

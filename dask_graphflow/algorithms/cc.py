@@ -328,7 +328,7 @@ def connected_components(
         for frame in collections
         for home in placement.homes(*held_by(frame.expr), frame.npartitions)
     ]
-    chains = assign(homes, slots.count(partitions))
+    chains = assign(homes, slots.at_once, slots.spare)
     program = Components(
         frames=tuple(how for _, how in frames),
         columns=(*columns.names, *(name for width in widths for name in width)),

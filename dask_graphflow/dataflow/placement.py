@@ -13,8 +13,7 @@ from dask.system import CPU_COUNT
 __all__ = ["Slots", "homes", "slots", "task_threads"]
 
 CHAINS_PER_WORKER = 4  # more would cost more forests; the cores beyond serve inside the tasks
-SPARE = 4  # chains for each that a cluster can run at once
-SHORTEST = 8  # chunks in a chain, before there are spare ones
+SPARE = 4
 
 
 @dataclass(frozen=True)
@@ -32,16 +31,15 @@ class Slots:
     workers: int
     chains: int
 
-    def count(self, chunks: int) -> int:
-        """Return how many chains to cut that many chunks into.
+    @property
+    def at_once(self) -> int:
+        """Chains that run beside each other in all processes."""
+        return self.workers * self.chains
 
-        On a cluster more than run at once, so that a slow worker takes fewer; but no chain so short
-        that merging its forest would cost as much as hooking its chunks.
-        """
-        least = self.workers * self.chains
-        if self.workers == 1:
-            return least
-        return max(least, min(SPARE * least, chunks // SHORTEST))
+    @property
+    def spare(self) -> int:
+        """How many times as many chains to make, so that a slow worker can take fewer."""
+        return SPARE if self.workers > 1 else 1
 
 
 def _client() -> Any:

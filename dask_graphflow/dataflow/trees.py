@@ -15,6 +15,11 @@ __all__ = ["INPUT_POLICIES", "MERGE_POLICIES", "Merge", "input_policy", "merge_p
 Merge = tuple[int, int]
 """A merge of forest `source` into forest `target`, as ``(source, target)``."""
 
+InputPolicy = Callable[[Sequence[object], int, int], list[list[int]]]
+"""Where each chunk lies, the chains that run at once, how many more there may be -> chains."""
+
+SHORTEST = 8  # chunks: merging a forest should cost little beside hooking them
+
 
 def tree(count: int) -> list[Merge]:
     """Merge neighbours, then neighbours of those: depth ceil(log2(count)).
@@ -84,11 +89,14 @@ def merge_policy(name: str) -> Callable[[int], list[Merge]]:
     return MERGE_POLICIES[name]
 
 
-def availability(homes: Sequence[object], slots: int) -> list[list[int]]:
-    """Short runs of neighbouring chunks, for whichever worker has room to take up next.
+def availability(homes: Sequence[object], slots: int, spare: int) -> list[list[int]]:
+    """Cut runs of neighbouring chunks, for whichever worker has room to take up next.
 
-    Chunks that lie on a worker already are taken there: a chain keeps to one home.
+    With `spare` times as many runs as slots, a slow worker takes fewer; but no run gets shorter than
+    `SHORTEST` for it. Chunks that lie on a worker already are taken there: a chain keeps to one home.
     """
+    if any(home is None for home in homes):
+        slots = max(slots, min(spare * slots, len(homes) // SHORTEST))
     chains: list[list[int]] = []
     by_home: dict[object, list[int]] = {}
     for chunk, home in enumerate(homes):
@@ -99,19 +107,19 @@ def availability(homes: Sequence[object], slots: int) -> list[list[int]]:
     return chains
 
 
-def round_robin(homes: Sequence[object], slots: int) -> list[list[int]]:
+def round_robin(homes: Sequence[object], slots: int, spare: int) -> list[list[int]]:
     """Deal the chunks to the chains in turn, whatever lies where."""
     count = min(slots, len(homes))
     return [list(range(chain, len(homes), count)) for chain in range(count)]
 
 
-INPUT_POLICIES: dict[str, Callable[[Sequence[object], int], list[list[int]]]] = {
+INPUT_POLICIES: dict[str, InputPolicy] = {
     "availability": availability,
     "round-robin": round_robin,
 }
 
 
-def input_policy(name: str) -> Callable[[Sequence[object], int], list[list[int]]]:
+def input_policy(name: str) -> InputPolicy:
     """Return the input policy of that name, or raise :class:`OptionError`."""
     if name not in INPUT_POLICIES:
         raise OptionError(

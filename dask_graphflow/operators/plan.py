@@ -82,4 +82,6 @@ class Plan:
             segments=plan.segments,
             buffers=plan.buffers,
             merge_buffers=plan.merge_buffers,
+            # A sample of half as many edges as vertices finds most of a largest component.
+            step=min(max(2 * edges // max(vertices, 1), 2), 32),
         )

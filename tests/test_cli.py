@@ -1,0 +1,609 @@
+"""The command line, ``graphflow``: what it reads and writes, what it says, and how it fails."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+from click.testing import CliRunner
+from fsspec.implementations.memory import MemoryFileSystem
+
+import dask_graphflow
+from dask_graphflow.cli import engine, main, parquet_files, writing
+from dask_graphflow.cli.files import find_files
+from dask_graphflow.cli.reading import Reader
+
+ENDS = ["--source", "a", "--target", "b"]
+
+
+@pytest.fixture(autouse=True)
+def _workplace(tmp_path, monkeypatch):
+    """Run in a folder of its own, with no files in the memory file system."""
+    monkeypatch.chdir(tmp_path)
+    yield
+    MemoryFileSystem.store.clear()
+    MemoryFileSystem.pseudo_dirs[:] = [""]
+    assert not list(tmp_path.glob(".graphflow-*")), "a scratch folder was left"
+
+
+@pytest.fixture
+def edges():
+    made = np.random.default_rng(0).integers(0, 3000, (2000, 2))
+    return pd.DataFrame(made, columns=["a", "b"]).assign(w=np.linspace(0, 1, 2000))
+
+
+def run(*arguments, code=0):
+    """Run a command, check its exit code, and return what it wrote to stdout and stderr."""
+    result = CliRunner().invoke(main, [str(argument) for argument in arguments])
+    assert result.exit_code == code, (result.output, result.exception)
+    return result.stdout, result.stderr
+
+
+def failing(*arguments):
+    """Run a command that fails with one line, and return it."""
+    out, err = run(*arguments, code=1)
+    assert out == ""
+    assert err.startswith("graphflow: error: ")
+    assert err.count("\n") == 1
+    return err
+
+
+def expected(edges, ids=()):
+    """Return the labels by NetworkX."""
+    graph = nx.Graph()
+    graph.add_nodes_from(ids)
+    graph.add_edges_from(edges[["a", "b"]].itertuples(index=False, name=None))
+    labels = {v: min(group) for group in nx.connected_components(graph) for v in group}
+    return pd.DataFrame(sorted(labels.items()), columns=["vertex", "component"])
+
+
+def check(labels, reference):
+    pd.testing.assert_frame_equal(labels, reference, check_dtype=False)
+
+
+# What is read, and what is written.
+
+
+def write_parquet(edges):
+    edges.to_parquet("in.parquet", row_group_size=300)
+    return ["in.parquet"]
+
+
+def write_csv(edges):
+    edges.to_csv("in.csv", index=False)
+    return ["in.csv"]
+
+
+def write_gzipped_csv(edges):
+    edges.to_csv("in.csv.gz", index=False)
+    return ["in.csv.gz"]
+
+
+def write_tsv(edges):
+    edges.to_csv("in.tsv", index=False, sep="\t")
+    return ["in.tsv"]
+
+
+def write_folder(edges):
+    os.mkdir("in")
+    edges[:700].to_parquet("in/0.parquet")
+    edges[700:].to_parquet("in/1.parquet")
+    Path("in/_SUCCESS").touch()
+    return ["in"]
+
+
+def write_for_glob(edges):
+    edges[:700].to_csv("in-0.csv", index=False)
+    edges[700:][["w", "b", "a"]].to_csv("in-1.csv", index=False)
+    return ["in-*.csv"]
+
+
+def write_two(edges):
+    edges[:700].to_parquet("x")
+    edges[700:].to_parquet("y")
+    return ["x", "y"]
+
+
+def write_remote(edges):
+    edges.to_csv("memory://in/edges.csv", index=False)
+    return ["memory://in"]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        write_parquet,
+        write_csv,
+        write_gzipped_csv,
+        write_tsv,
+        write_folder,
+        write_for_glob,
+        write_two,
+        write_remote,
+    ],
+)
+def test_every_input_gives_the_labels_of_networkx(edges, write):
+    out, err = run("components", *write(edges), *ENDS, "-o", "out.parquet")
+    check(pd.read_parquet("out.parquet"), expected(edges))
+    assert "edges        2,000" in out
+    assert err == ""
+
+
+@pytest.mark.parametrize(
+    ("output", "read"),
+    [
+        ("out.parquet", pd.read_parquet),
+        ("out.csv", pd.read_csv),
+        ("out.tsv", lambda name: pd.read_csv(name, sep="\t")),
+        ("out/", pd.read_parquet),
+        ("memory://out/labels.parquet", pd.read_parquet),
+        ("memory://out/labels.csv", pd.read_csv),
+        ("memory://out/", pd.read_parquet),
+    ],
+)
+def test_every_output_has_the_same_labels_the_second_time_too(edges, output, read):
+    run("components", *write_parquet(edges), *ENDS, "-o", output)
+    run("components", "in.parquet", *ENDS, "-o", output, "--overwrite")
+    check(read(output), expected(edges))
+
+
+def test_a_parquet_name_gives_one_file_and_a_slash_a_folder(edges):
+    run("components", *write_parquet(edges), *ENDS, "-o", "out.parquet")
+    run("components", "in.parquet", *ENDS, "-o", "out/")
+    assert Path("out.parquet").is_file()
+    assert [path.name for path in Path("out").iterdir()] == ["part-00000.parquet"]
+
+
+def test_workers_give_the_same_labels(edges):
+    limits = ["--workers", 2, "--threads", 1, "--memory-limit", "1GB"]
+    out, err = run("components", *write_csv(edges), *ENDS, "-o", "out.parquet", *limits)
+    check(pd.read_parquet("out.parquet"), expected(edges))
+    assert "edges        2,000" in out
+    assert err == ""
+
+
+def test_ids_of_several_columns():
+    pd.DataFrame({"a": [1, 2], "k": ["x", "x"], "b": [2, 3]}).to_parquet("in.parquet")
+    sides = ["--source", "a", "--source", "k", "--target", "b", "--target", "k"]
+    run("components", "in.parquet", *sides, "-o", "out.csv")
+    assert Path("out.csv").read_text().split() == [
+        "vertex_0,vertex_1,component_0,component_1",
+        "1,x,1,x",
+        "2,x,1,x",
+        "3,x,1,x",
+    ]
+
+
+def test_vertices_without_an_edge_appear(edges):
+    pd.DataFrame({"name": ["n"] * 3000, "id": range(3000)}).to_parquet("ids.parquet")
+    vertices = ["--vertices", "ids.parquet", "--vertex-column", "id"]
+    run("components", *write_parquet(edges), *ENDS, *vertices, "-o", "out.parquet")
+    check(pd.read_parquet("out.parquet"), expected(edges, range(3000)))
+
+
+def test_seed_goes_on_from_an_earlier_result(edges):
+    edges[:900].to_csv("old.csv", index=False)
+    edges[900:].to_csv("new.csv", index=False)
+    run("components", "old.csv", *ENDS, "-o", "old.parquet")
+    run("components", "new.csv", *ENDS, "-o", "out.parquet", "--seed", "old.parquet")
+    check(pd.read_parquet("out.parquet"), expected(edges))
+
+
+def test_thresholds_have_a_column_and_a_summary_each(edges):
+    weights = ["--weight", "w", "--thresholds", "0.9,0.5"]
+    out, _ = run("components", *write_csv(edges), *ENDS, *weights, "-o", "out.parquet")
+    labels = pd.read_parquet("out.parquet")
+    for threshold in (0.5, 0.9):
+        ids = edges[["a", "b"]].to_numpy().ravel().tolist()
+        reference = expected(edges[edges.w >= threshold], ids)
+        check(labels[["vertex"]].assign(component=labels[f"component_{threshold}"]), reference)
+        assert f"components at {threshold}  {reference['component'].nunique():,}" in out
+
+
+def test_threshold_leaves_light_edges_out(edges):
+    weights = ["--weight", "w", "--threshold", "0.5", "--merge", "ring", "--chunk-size", 100]
+    run("components", *write_csv(edges), *ENDS, *weights, "-o", "out.parquet")
+    ids = edges[["a", "b"]].to_numpy().ravel().tolist()
+    check(pd.read_parquet("out.parquet"), expected(edges[edges.w >= 0.5], ids))
+
+
+def test_dropna_leaves_edges_out_and_large_integers_exact():
+    large = 2**62 + 1
+    pd.DataFrame({"a": pd.array([large, None], "Int64"), "b": [large + 2, 5]}).to_parquet("in.pq")
+    run("components", "in.pq", *ENDS, "-o", "out.csv", "--dropna")
+    assert (
+        Path("out.csv").read_text() == f"vertex,component\n{large},{large}\n{large + 2},{large}\n"
+    )
+
+
+def test_text_ids_keep_their_zeros_and_quotes():
+    Path("in.csv").write_text('a,b\n007,"x, ""y"""\n7,8\n')
+    run("components", "in.csv", *ENDS, "-o", "out.csv", "--text-ids")
+    labels = pd.read_csv("out.csv", dtype=str)
+    assert labels.values.tolist() == [["007", "007"], ["7", "7"], ["8", "7"], ['x, "y"', "007"]]
+
+
+def test_separator_and_format_are_taken_as_given(edges):
+    edges.to_csv("pairs", index=False, sep=";")
+    run("components", "pairs", *ENDS, "--separator", ";", "--format", "csv", "-o", "out.csv")
+    check(pd.read_csv("out.csv"), expected(edges))
+
+
+def test_no_edges_give_no_labels(edges):
+    edges[:0].astype({"a": "int64", "b": "int64"}).to_parquet("in.parquet")
+    out, _ = run("components", "in.parquet", *ENDS, "-o", "out.parquet")
+    assert pd.read_parquet("out.parquet").columns.tolist() == ["vertex", "component"]
+    assert "vertices     0\nedges        0\ncomponents   0\n" in out
+
+
+# How the input is cut into blocks.
+
+
+@pytest.mark.parametrize("block_bytes", [200, 5_000, 1 << 20])
+@pytest.mark.parametrize("write", [write_for_glob, write_folder])
+def test_blocks_hold_every_row_once(edges, write, block_bytes, tmp_path):
+    table = Reader(block_bytes, tmp_path).read(write(edges), ids=["a", "b"])
+    pd.testing.assert_frame_equal(
+        table.frame.compute(scheduler="sync").reset_index(drop=True), edges[["a", "b"]]
+    )
+    assert table.rows() == len(edges)
+
+
+def test_rows_of_a_block_read_twice_count_once(edges, tmp_path):
+    table = Reader(5_000, tmp_path).read(write_csv(edges))
+    for _ in range(2):
+        table.frame.compute(scheduler="sync")
+    assert table.rows() == len(edges)
+
+
+def test_parquet_blocks_are_measured_by_the_columns_read(edges):
+    files = find_files(write_parquet(edges))
+    pairs, _, rows = parquet_files.plan(files, ["a", "b"], 300 * 16 * 2)
+    single, _, _ = parquet_files.plan(files, ["a"], 300 * 16 * 2)
+    assert [groups for ((_, groups),) in pairs] == [(0, 1), (2, 3), (4, 5), (6,)]
+    assert [groups for ((_, groups),) in single] == [(0, 1, 2, 3), (4, 5, 6)]
+    assert rows == 2000
+
+
+def test_small_files_share_a_block(edges):
+    blocks, _, _ = parquet_files.plan(find_files(write_folder(edges)), ["a", "b"], 1 << 20)
+    assert [len(block) for block in blocks] == [2]
+
+
+def test_blocks_are_a_small_share_of_a_workers_memory():
+    blocks = [
+        engine.Engine(2, threads, limit, show_progress=False).block_bytes
+        for threads, limit in ((1, None), (1, 512 << 20), (4, 512 << 20), (1, 1 << 40))
+    ]
+    assert blocks == [64 << 20, 32 << 20, 8 << 20, 64 << 20]
+
+
+# What goes wrong.
+
+
+@pytest.mark.parametrize(
+    ("prepare", "arguments", "words"),
+    [
+        (None, ["edgs.csv"], ["edgs.csv", "no such file", "'edges.csv'"]),
+        (None, ["*.orc"], ["*.orc", "no such file"]),
+        (None, ["foo://x"], ["foo://x", "Protocol not known"]),
+        (None, ["edges.csv", "--source", "aa"], ["--source 'aa'", "'a', 'b', 'w'"]),
+        (None, ["edges.csv", "--threshold", "1"], ["--weight", "'w'"]),
+        (None, ["edges.csv", "--weight", "w"], ["'w'", "--threshold"]),
+        (None, ["edges.csv", "--vertices", "edges.csv"], ["--vertex-column"]),
+        (
+            None,
+            ["edges.csv", "--vertices", "edges.csv", "--vertex-column", "aa"],
+            ["--vertex-column 'aa'", "did you mean 'a'"],
+        ),
+        (None, ["edges.csv", "--format", "parquet"], ["no Parquet file", "--format csv"]),
+        (b"nonsense", ["bad.parquet"], ["bad.parquet", "no Parquet file"]),
+        (b"PAR1 but cut off", ["bad"], ["no Parquet file"]),
+        (b"", ["bad.csv"], ["bad.csv", "is empty"]),
+        (b"\xff\xfe\x00a", ["bad.csv"], ["bad.csv", "UTF-8"]),
+        (b"a,b\n1,2\n3\n", ["bad.csv"], ["bad.csv", "Expected 2 columns, got 1"]),
+        (b"a,b\n1,2\n,3\n", ["bad.csv"], ["'a'", "1 null", "--dropna"]),
+        (b"a,b\nx,1\n", ["bad.csv"], ["--source 'a'", "--target 'b'"]),
+        (b"a,c\n1,2\n", ["edges.csv", "bad.csv"], ["bad.csv", "no column 'b'"]),
+        (b"a,b\n1,2\nx,3\n", ["edges.csv", "bad.csv"], ["bad.csv", "'x'", "--text-ids"]),
+        (b"PAR1", ["edges.csv", "bad.parquet"], ["edges.csv is CSV", "--format"]),
+    ],
+)
+def test_bad_input_is_named_in_one_line(edges, prepare, arguments, words):
+    edges.to_csv("edges.csv", index=False)
+    if prepare is not None:
+        Path(next(name for name in arguments if name.startswith("bad"))).write_bytes(prepare)
+    given = ENDS if "--source" not in arguments else ["--target", "b"]
+    message = failing("components", *arguments, *given, "-o", "out.parquet")
+    for word in words:
+        assert word in message
+    assert not Path("out.parquet").exists()
+
+
+def test_parquet_files_of_different_types_are_named(edges):
+    edges.to_parquet("x.parquet")
+    edges.astype({"b": "int32"}).to_parquet("y.parquet")
+    message = failing("components", "x.parquet", "y.parquet", *ENDS, "-o", "out.parquet")
+    assert "y.parquet: column 'b' is int32" in message
+    assert "int64" in message
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may do anything")
+def test_permissions_are_named(edges):
+    write_csv(edges)
+    os.mkdir("closed", mode=0o500)
+    assert "no permission" in failing("components", "in.csv", *ENDS, "-o", "closed/out.csv")
+    os.chmod("in.csv", 0)
+    assert "no permission" in failing("components", "in.csv", *ENDS, "-o", "out.csv")
+
+
+def test_no_permission_to_write_is_named(edges, monkeypatch):
+    def refuse(*_args, **_kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(writing.tempfile, "mkdtemp", refuse)
+    message = failing("components", *write_csv(edges), *ENDS, "-o", "out.csv")
+    assert "out.csv: no permission to write there" in message
+
+
+@pytest.mark.parametrize(
+    ("output", "words"),
+    [
+        ("out", ["does not say what to write", ".parquet"]),
+        ("nowhere/out.csv", ["does not exist"]),
+        ("in.csv/out.csv", ["no folder"]),
+        ("foo://out.csv", ["Protocol not known"]),
+    ],
+)
+def test_bad_output_is_named_before_anything_is_read(edges, output, words):
+    write_csv(edges)
+    message = failing("components", "no-such-input.csv", *ENDS, "-o", output)
+    for word in words:
+        assert word in message
+
+
+@pytest.mark.parametrize(
+    "arguments", [[], ["components"], ["components", "x", "--thresholds", "a"]]
+)
+def test_wrong_usage_has_exit_code_2(arguments):
+    ends = [*ENDS, "-o", "out.csv"] if len(arguments) > 1 else []
+    _, err = run(*arguments, *ends, code=2)
+    assert "Usage: " in err
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--memory-limit", "much"], ["--memory-limit", "-1"], ["--vertex-column", "a"]]
+)
+def test_impossible_options_have_exit_code_2(edges, arguments):
+    _, err = run("components", *write_csv(edges), *ENDS, "-o", "out.csv", *arguments, code=2)
+    assert arguments[0] in err
+
+
+def test_debug_shows_the_traceback(edges):
+    _, err = run("components", "nowhere.csv", *ENDS, "-o", "out.csv", "--debug", code=1)
+    assert err.startswith("Traceback")
+    assert "\ngraphflow: error: nowhere.csv" in err
+
+
+# What happens to an earlier output.
+
+
+@pytest.mark.parametrize("output", ["out.parquet", "out/", "memory://out.parquet", "memory://out/"])
+def test_an_existing_output_is_refused(edges, output):
+    run("components", *write_csv(edges), *ENDS, "-o", output)
+    before = pd.read_parquet(output)
+    edges[:1].to_csv("in.csv", index=False)
+    assert "--overwrite" in failing("components", "in.csv", *ENDS, "-o", output)
+    pd.testing.assert_frame_equal(pd.read_parquet(output), before)
+
+
+def break_while_computing(monkeypatch):
+    Path("in.csv").write_text("a,b\n1,2\n3,\n")
+    return 1
+
+
+def break_while_building(monkeypatch):
+    def build(files, target):
+        pq.write_table(pq.read_table("in.parquet"), target)
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(writing, "_join_parquet", build)
+    return 1
+
+
+def break_while_moving(monkeypatch):
+    replace = os.rename
+
+    def fail_once(old, new):
+        if Path(old).name == "built":
+            raise OSError(5, "Input/output error")
+        replace(old, new)
+
+    monkeypatch.setattr(os, "replace", fail_once)
+    monkeypatch.setattr(os, "rename", fail_once)
+    return 1
+
+
+def interrupt_while_computing(monkeypatch):
+    def interrupt(*_args):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(engine.Engine, "compute", interrupt)
+    return 130
+
+
+def interrupt_while_building(monkeypatch):
+    def build(files, target):
+        Path(target).touch()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(writing, "_join_parquet", build)
+    return 130
+
+
+@pytest.mark.parametrize(
+    ("output", "trouble"),
+    [
+        ("out.parquet", break_while_computing),
+        ("out.parquet", break_while_building),
+        ("out.parquet", break_while_moving),
+        ("out.parquet", interrupt_while_computing),
+        ("out.parquet", interrupt_while_building),
+        ("out/", break_while_computing),
+        ("out/", break_while_moving),
+        ("memory://out.parquet", interrupt_while_building),
+    ],
+)
+def test_an_earlier_output_outlives_a_failure(edges, monkeypatch, output, trouble):
+    edges.to_parquet("in.parquet")
+    run("components", *write_csv(edges), *ENDS, "-o", output)
+    before = pd.read_parquet(output)
+    left = set(os.listdir())
+    edges[:1].to_csv("in.csv", index=False)
+    code = trouble(monkeypatch)
+    run("components", "in.csv", *ENDS, "-o", output, "--overwrite", code=code)
+    pd.testing.assert_frame_equal(pd.read_parquet(output), before)
+    assert set(os.listdir()) == left
+    assert len(MemoryFileSystem.store) == output.startswith("memory")
+
+
+def test_a_remote_transfer_that_fails_leaves_nothing(edges, monkeypatch):
+    def put(self, local, remote, recursive):
+        self.pipe(remote, b"half of it")
+        raise OSError("connection lost")
+
+    run("components", *write_csv(edges), *ENDS, "-o", "memory://out.csv")
+    before = dict(MemoryFileSystem.store)
+    monkeypatch.setattr(MemoryFileSystem, "put", put)
+    message = failing("components", "in.csv", *ENDS, "-o", "memory://out.csv", "--overwrite")
+    assert "connection lost" in message
+    assert before == MemoryFileSystem.store
+
+
+def test_a_folder_of_other_things_is_not_overwritten(edges):
+    write_csv(edges)
+    os.mkdir("home")
+    Path("home/letter.txt").touch()
+    assert "letter.txt" in failing("components", "in.csv", *ENDS, "-o", "home/", "--overwrite")
+    assert Path("home/letter.txt").exists()
+
+
+def test_a_link_stays_and_what_it_points_to_is_replaced(edges):
+    write_csv(edges)
+    Path("real.csv").touch()
+    os.symlink("real.csv", "out.csv")
+    run("components", "in.csv", *ENDS, "-o", "out.csv", "--overwrite")
+    assert os.path.islink("out.csv")
+    check(pd.read_csv("real.csv"), expected(edges))
+
+
+# What it says.
+
+
+def test_summary_says_what_was_found():
+    Path("in.csv").write_text("a,b\n1,2\n2,3\n8,9\n")
+    out, err = run("components", "in.csv", *ENDS, "-o", "out.csv")
+    lines = dict(line.split("  ", 1) for line in out.splitlines())
+    assert {name: lines[name].strip() for name in list(lines)[:4]} == {
+        "vertices": "5",
+        "edges": "3",
+        "components": "2",
+        "largest": "3 vertices, 1",
+    }
+    assert float(lines["seconds"]) > 0
+    assert float(lines["peak memory"].removesuffix(" MiB").replace(",", "")) > 10
+    assert err == ""
+
+
+def test_quiet_says_nothing(edges):
+    assert run("components", *write_csv(edges), *ENDS, "-o", "out.csv", "--quiet") == ("", "")
+    assert run("generate", "path", "-n", 5, "-o", "path.csv", "-q") == ("", "")
+
+
+def test_progress_bar_reaches_its_end_on_a_terminal(edges, monkeypatch):
+    class Terminal:
+        text = ""
+
+        def isatty(self):
+            return True
+
+        def write(self, text):
+            self.text += text
+
+        def flush(self):
+            pass
+
+    terminal = Terminal()
+    bar = engine.tqdm
+    monkeypatch.setattr(
+        engine, "tqdm", lambda **kwargs: bar(file=terminal, mininterval=0, **kwargs)
+    )
+    run("components", *write_csv(edges), *ENDS, "-o", "out.csv")
+    assert "100%" in terminal.text
+
+
+def test_version():
+    assert run("--version")[0] == f"graphflow, version {dask_graphflow.__version__}\n"
+
+
+def test_as_a_program(edges):
+    command = [sys.executable, "-m", "dask_graphflow", "components", *write_parquet(edges), *ENDS]
+    done = subprocess.run(
+        [*command, "-o", "out.parquet"], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith("vertices ")
+    check(pd.read_parquet("out.parquet"), expected(edges))
+    again = subprocess.run(
+        [*command, "-o", "out.parquet"], capture_output=True, text=True, check=False
+    )
+    assert (again.returncode, again.stdout) == (1, "")
+    assert again.stderr.startswith("graphflow: error: out.parquet: exists already")
+
+
+def test_help_costs_no_import_of_dask():
+    """The package itself may import it; the command line adds nothing of its own."""
+    code = f"""
+import sys, types
+package = types.ModuleType("dask_graphflow")
+package.__path__, package.__version__ = [{str(Path(dask_graphflow.__file__).parent)!r}], "0"
+sys.modules["dask_graphflow"] = package
+from dask_graphflow.cli import main
+main(["components", "--help"], standalone_mode=False)
+heavy = {{"dask", "numpy", "pandas", "pyarrow", "fsspec", "tqdm"}} & set(sys.modules)
+sys.exit(str(heavy) if heavy else 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--source" in done.stdout
+
+
+# Generated graphs.
+
+
+def test_generate_rmat_is_the_same_for_every_number_of_pieces():
+    out, _ = run("generate", "rmat", "--scale", 8, "--seed", 3, "-o", "one.parquet")
+    run("generate", "rmat", "--scale", 8, "--seed", 3, "--npartitions", 3, "-o", "many/")
+    assert len(list(Path("many").iterdir())) == 3
+    pd.testing.assert_frame_equal(pd.read_parquet("one.parquet"), pd.read_parquet("many"))
+    assert "edges        4,096" in out
+
+
+def test_generate_grid_and_path():
+    run("generate", "grid", "--rows", 2, "--columns", 2, "-o", "grid.csv")
+    run("generate", "path", "-n", 3, "-o", "path.csv")
+    assert Path("grid.csv").read_text() == "src,dst\n0,1\n0,2\n1,3\n2,3\n"
+    assert Path("path.csv").read_text() == "src,dst\n0,1\n1,2\n"
+
+
+def test_generate_refuses_what_is_there_and_what_cannot_be():
+    run("generate", "path", "-n", 3, "-o", "path.csv")
+    assert "--overwrite" in failing("generate", "path", "-n", 3, "-o", "path.csv")
+    run("generate", "rmat", "--scale", 33, "-o", "out.csv", code=2)

@@ -1,0 +1,134 @@
+"""On a cluster: the same labels, work where the data is, workers lost, runs cancelled."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import as_dict, frame, oracle, partitioned
+from distributed import Client, LocalCluster, futures_of, get_worker, wait
+
+import dask_graphflow as gf
+
+ENDS = {"source": "a", "target": "b"}
+
+# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+pytestmark = pytest.mark.filterwarnings("default")
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        # Without Dask's own stealing, which would move chunks under any policy.
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(params=["dense", "strings"])
+def pairs(request, rng):
+    edges = pd.DataFrame(rng.integers(0, 3000, (2500, 2)), columns=["a", "b"])
+    return edges.astype("str") if request.param == "strings" else edges
+
+
+def same(labels, expected):
+    pd.testing.assert_frame_equal(labels.reset_index(drop=True), expected.reset_index(drop=True))
+
+
+@pytest.mark.parametrize("merge", ["tree", "one-way", "ring"])
+@pytest.mark.parametrize("inputs", ["availability", "round-robin"])
+def test_the_same_bits_as_without_a_cluster(client, pairs, merge, inputs):
+    edges = partitioned(pairs, 7)
+    labels = gf.connected_components(edges, **ENDS, merge=merge, inputs=inputs)
+    same(labels.compute(), labels.compute(scheduler="sync"))
+
+
+def test_edges_that_lie_on_workers_stay_there(client):
+    edges = partitioned(frame([(i, i + 1) for i in range(10_000)]), 9).persist()
+    wait(edges)
+    held = client.who_has(futures_of(edges))
+    homes = [held[key] for key in edges.expr.operand("keys")]
+    labels = gf.connected_components(edges, **ENDS)
+    chains = labels.expr.operand("chains")
+    assert sorted(chunk for chain in chains for chunk in chain) == list(range(9))
+    assert all(len({homes[chunk] for chunk in chain}) == 1 for chain in chains)
+    assert as_dict(labels.compute())[10_000] == 0
+    # Nothing but forests travelled: each partition is where it was, and only there.
+    assert client.who_has(futures_of(edges)) == held
+
+
+def test_a_slow_worker_takes_fewer_chunks(client, tmp_path):
+    def read(i, folder):
+        name = get_worker().name
+        (folder / f"{name}-{i}").touch()
+        time.sleep(0.2 if name == 0 else 0.01)
+        return frame([(i, i + 1)])
+
+    edges = dd.from_map(read, range(64), args=[tmp_path], meta=frame([]))
+    labels = gf.connected_components(edges, **ENDS, inputs="availability").compute()
+    assert as_dict(labels)[64] == 0
+    assert len(list(tmp_path.glob("0-*"))) < 0.4 * 64
+
+
+def test_a_frame_that_is_neither_on_workers_nor_blockwise(client):
+    pairs = [(i, i + 1) for i in range(200)] + [(500, 501)]
+    edges = partitioned(frame(pairs), 5).shuffle("b")
+    assert as_dict(gf.connected_components(edges, **ENDS).compute()) == oracle(pairs)
+
+
+def test_a_cancelled_run_leaves_nothing_behind(client):
+    def read(i):
+        time.sleep(0.05)
+        return frame([(i, i + 1)])
+
+    labels = gf.connected_components(dd.from_map(read, range(200), meta=frame([])), **ENDS)
+    future = client.compute(labels)
+    time.sleep(0.5)
+    future.cancel()
+    del future
+    assert eventually(lambda: not client.run_on_scheduler(tasks))
+    assert eventually(lambda: not any(client.run(kept).values()))
+    again = gf.connected_components(partitioned(frame([(1, 2)]), 2), **ENDS).compute()
+    assert as_dict(again) == {1: 1, 2: 1}
+
+
+def tasks(dask_scheduler):
+    return [str(key) for key in dask_scheduler.tasks]
+
+
+def kept(dask_worker):
+    return [str(key) for key in dask_worker.data]
+
+
+def eventually(condition, seconds=20):
+    stop = time.time() + seconds
+    while time.time() < stop:
+        if condition():
+            return True
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("after", [0.4, 0.9])
+def test_a_worker_killed_in_mid_run_changes_nothing(client, after):
+    def read(i):
+        time.sleep(0.05)
+        rng = np.random.default_rng(i)
+        return pd.DataFrame(rng.integers(0, 5000, (200, 2)), columns=["a", "b"])
+
+    edges = dd.from_map(read, range(40), meta=frame([]))
+    expected = gf.connected_components(edges, **ENDS).compute(scheduler="threads")
+    future = client.compute(gf.connected_components(edges, **ENDS))
+    time.sleep(after)
+    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+    same(future.result(timeout=60), expected)
+    client.wait_for_workers(2, timeout=60)
+    same(gf.connected_components(edges, **ENDS).compute(), expected)
