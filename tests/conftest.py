@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
 
@@ -47,7 +48,7 @@ def frame(pairs, dtype="int64"):
 def partitioned(edges, count):
     """Return a frame as a Dask DataFrame of exactly `count` partitions, empty ones among them."""
     bounds = [len(edges) * i // count for i in range(count + 1)]
-    parts = [edges.iloc[low:high] for low, high in zip(bounds, bounds[1:], strict=False)]
+    parts = [edges.iloc[low:high] for low, high in itertools.pairwise(bounds)]
     return dd.from_map(_part, range(count), args=[parts], meta=edges.iloc[:0])
 
 

@@ -146,7 +146,11 @@ def test_the_same_bits_however_it_is_cut(ids, rng):
         ["sync", "threads"],
     ):
         labels = gf.connected_components(
-            partitioned(pairs, partitions), **ENDS, merge=merge, inputs=inputs, chunk_size=chunk_size
+            partitioned(pairs, partitions),
+            **ENDS,
+            merge=merge,
+            inputs=inputs,
+            chunk_size=chunk_size,
         ).compute(scheduler=scheduler)
         pd.testing.assert_frame_equal(labels.reset_index(drop=True), expected)
 
@@ -211,7 +215,11 @@ def test_a_weight_that_is_missing_reaches_no_threshold():
 def test_seed_and_new_edges_give_what_all_edges_give(ids, rng):
     edges = weighted(rng, ids)
     old, new = edges.iloc[:30], edges.iloc[30:]
-    for options in ({}, {"weight": "w", "threshold": 0.3}, {"weight": "w", "thresholds": [0.2, 0.7]}):
+    for options in (
+        {},
+        {"weight": "w", "threshold": 0.3},
+        {"weight": "w", "thresholds": [0.2, 0.7]},
+    ):
         earlier = gf.connected_components(old, **ENDS, **options)
         labels = gf.connected_components(new, **ENDS, **options, seed=earlier).compute()
         whole = gf.connected_components(edges, **ENDS, **options).compute()

@@ -13,7 +13,7 @@ import pytest
 from conftest import as_dict, frame, oracle, partitioned
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.cc import Components
+from dask_graphflow.algorithms.components import Components
 from dask_graphflow.graph import renumber
 
 ENDS = {"source": "a", "target": "b"}
@@ -69,7 +69,9 @@ def test_the_meta_is_fixed_and_true():
 @pytest.mark.parametrize("ids", [int, str])
 def test_the_number_of_tasks_depends_on_the_partitions_alone(ids):
     few = frame([(ids(1), ids(2))], None)
-    path = frame([(ids(i), ids(i + 1)) for i in range(5000)], None)  # many rounds, if there were any
+    path = frame(
+        [(ids(i), ids(i + 1)) for i in range(5000)], None
+    )  # many rounds, if there were any
     assert stages(gf.connected_components(partitioned(few, 9), **ENDS)) == stages(
         gf.connected_components(partitioned(path, 9), **ENDS)
     )
@@ -202,13 +204,17 @@ def test_the_result_stays_in_the_pipeline(tmp_path):
     pairs = pd.DataFrame(
         {"id_l": ["a", "c", "e"], "id_r": ["b", "d", "a"], "match_probability": [0.99, 0.5, 0.97]}
     )
-    crm = dd.from_pandas(pd.DataFrame({"id": list("abcdef"), "name": list("ABCDEF")}), npartitions=2)
+    crm = dd.from_pandas(
+        pd.DataFrame({"id": list("abcdef"), "name": list("ABCDEF")}), npartitions=2
+    )
     pairs = dd.from_pandas(pairs, npartitions=2)
     clusters = gf.connected_components(
         pairs[pairs.match_probability >= 0.95], source="id_l", target="id_r", vertices=crm["id"]
     )
-    golden = crm.merge(clusters, left_on="id", right_on="vertex").groupby("component").agg(
-        {"name": "count"}
+    golden = (
+        crm.merge(clusters, left_on="id", right_on="vertex")
+        .groupby("component")
+        .agg({"name": "count"})
     )
     assert golden.compute()["name"].to_dict() == {"a": 3, "c": 1, "d": 1, "f": 1}
 

@@ -20,7 +20,7 @@ PAIRS = frame([(1, 2), (2, 3)]).assign(w=[0.5, 0.9], name="x", f=[1.0, 2.0])
     ("options", "error", "message"),
     [
         ({"source": "A", "target": "b"}, ex.UnknownColumnError, r"'A'.*'a', 'b'"),
-        ({"source": "nam", "target": "b"}, ex.UnknownColumnError, "did you mean 'name'"),
+        ({"source": "nme", "target": "b"}, ex.UnknownColumnError, "did you mean 'name'"),
         ({"source": None, "target": "b"}, ex.UnknownColumnError, "source="),
         ({"source": [], "target": "b"}, ex.UnknownColumnError, "source="),
         ({"source": ["a", "b"], "target": "b"}, ex.EdgeListError, "2 columns.*has 1"),
@@ -77,7 +77,9 @@ def test_objects_that_are_no_ids(values):
     ("values", "message"), [([[1], [2]], "hashed"), ([(1,), "x"], "sorted")], ids=str
 )
 def test_objects_that_dask_holds(values, message):
-    edges = pd.DataFrame({"a": pd.Series(values, dtype=object), "b": pd.Series([1, 2], dtype=object)})
+    edges = pd.DataFrame(
+        {"a": pd.Series(values, dtype=object), "b": pd.Series([1, 2], dtype=object)}
+    )
     with dask.config.set({"dataframe.convert-string": False}):
         labels = gf.connected_components(partitioned(edges, 1), **ENDS)
         with pytest.raises(ex.VertexTypeError, match=message):

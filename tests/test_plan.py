@@ -19,9 +19,7 @@ from dask_graphflow.operators.plan import Plan
         (0, 0, 1, 1, 1, 1, 1),
     ],
 )
-def test_chunks_rounds_and_segments(
-    vertices, edges, workers, chunk, merge_chunk, rounds, segments
-):
+def test_chunks_rounds_and_segments(vertices, edges, workers, chunk, merge_chunk, rounds, segments):
     plan = Plan.groute(vertices, edges, workers)
     assert (plan.chunk, plan.merge_chunk) == (chunk, merge_chunk)
     assert (plan.rounds, plan.segments) == (rounds, segments)

@@ -63,4 +63,4 @@ def test_availability_has_spare_chains_where_they_stay_long():
 @pytest.mark.parametrize("choose", [trees.merge_policy, trees.input_policy])
 def test_an_unknown_policy_is_refused_with_the_names(choose):
     with pytest.raises(OptionError, match=r"'[a-z-]+', '[a-z-]+'"):
-        choose("tre")
+        choose("forest")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -134,7 +135,9 @@ class Chain:
     def start(cls, edges: Edges, levels: int) -> Chain:
         """Return a chain that has found nothing, for edges of that kind."""
         like = kernels_for(edges.source).namespace.zeros(0)
-        return cls(Fragment([Forest(like) for _ in range(levels)], edges.source.iloc[:0], dense=True))
+        return cls(
+            Fragment([Forest(like) for _ in range(levels)], edges.source.iloc[:0], dense=True)
+        )
 
     def hook_dense(self, edges: Edges, plan: Plan | None, total: int, threads: int) -> bool:
         """Hook edges whose integer ids are vertices as they are; say whether they could be.
@@ -204,7 +207,7 @@ def flatten(forests: Sequence[Forest], threads: int = 1) -> None:
 
     An edge that reached a threshold counts for those below it too.
     """
-    for lower, higher in reversed(list(zip(forests, forests[1:], strict=False))):
+    for lower, higher in reversed(list(itertools.pairwise(forests))):
         lower.absorb(higher, threads=threads)
     for forest in forests[1:]:
         if len(forests[0].parent):

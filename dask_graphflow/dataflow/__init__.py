@@ -1,0 +1,1 @@
+"""Dataflow: expressions, policies and placement; it knows no algorithm."""

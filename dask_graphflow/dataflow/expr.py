@@ -19,7 +19,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from dask._task_spec import List, Task, TaskRef
 from dask.dataframe.dask_expr import new_collection
@@ -82,21 +82,21 @@ class _Source:
         return cls(fused)
 
 
-class ForestReduction(Expr):
+class ForestReduction(Expr):  # type: ignore[misc]
     """The partitions of some frames, hooked into forests, merged and labelled."""
 
-    _parameters = ["program", "result", "chains", "merges", "owners"]
+    _parameters: ClassVar = ["program", "result", "chains", "merges", "owners"]
 
     @property
     def _frames(self) -> list[Any]:
-        return self.operands[len(self._parameters) :]
+        return list(self.operands[len(self._parameters) :])
 
     @functools.cached_property
     def _meta(self) -> Any:
         return self.operand("result")
 
     def _divisions(self) -> tuple[None, ...]:
-        return (None,) * (self.owners + 1)
+        return (None,) * (int(self.operand("owners")) + 1)
 
     @functools.cached_property
     def _name(self) -> str:

@@ -6,6 +6,7 @@ runs. (Groute, PPoPP 2017, sections 4.3 and 5.)
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 
 from dask_graphflow.exceptions import OptionError, nearest
@@ -133,4 +134,4 @@ def _runs(items: list[int], count: int) -> list[list[int]]:
     """Cut a list into at most `count` runs of nearly equal length."""
     count = min(count, len(items))
     bounds = [len(items) * i // count for i in range(count + 1)]
-    return [items[low:high] for low, high in zip(bounds, bounds[1:], strict=False)]
+    return [items[low:high] for low, high in itertools.pairwise(bounds)]

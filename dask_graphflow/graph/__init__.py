@@ -1,0 +1,1 @@
+"""Graphs: edge lists, ids, generators."""

@@ -25,7 +25,9 @@ def as_columns(columns: Any, role: str) -> list[Any]:
     """Return a column name, or several, as a list."""
     listed = list(columns) if isinstance(columns, list | tuple) else [columns]
     if not listed or any(c is None for c in listed):
-        raise UnknownColumnError(f"{role}= is {columns!r}; give a column's name, or a list of names")
+        raise UnknownColumnError(
+            f"{role}= is {columns!r}; give a column's name, or a list of names"
+        )
     return listed
 
 

@@ -10,6 +10,7 @@ Ids are frames: a column for each part of an id, a row for each vertex.
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
@@ -148,4 +149,4 @@ def split(ids: Any, cuts: Any, owners: int) -> list[Any]:
     rows, marks = _Rows(ids), _Rows(cuts)
     bounds = [0, *(bisect_left(rows, marks[i]) for i in range(len(marks)))]
     bounds += [len(ids)] * (owners + 1 - len(bounds))
-    return [ids.iloc[low:high] for low, high in zip(bounds, bounds[1:], strict=False)]
+    return [ids.iloc[low:high] for low, high in itertools.pairwise(bounds)]

@@ -122,9 +122,8 @@ def _hook_plain(parent, source, target, base, start, stop, fresh):  # type: igno
             if a > b:
                 if parent[a] == a:
                     parent[a] = b
-            elif b > a:
-                if parent[b] == b:
-                    parent[b] = a
+            elif b > a and parent[b] == b:
+                parent[b] = a
 
 
 @numba.njit(nogil=True, cache=True)
@@ -259,7 +258,9 @@ def hook_plain(
     )
 
 
-def compress(parent: np.ndarray, *, start: int = 0, stop: int | None = None, threads: int = 1) -> None:
+def compress(
+    parent: np.ndarray, *, start: int = 0, stop: int | None = None, threads: int = 1
+) -> None:
     """Point every vertex from `start` to before `stop` at its root (multiple pointer jumping)."""
     stop = len(parent) if stop is None else stop
     _blocks(lambda lo, hi: _compress(parent, lo, hi), start, stop, threads)

@@ -1,0 +1,1 @@
+"""Operators: pure, over arrays on the host or the device; no Dask."""

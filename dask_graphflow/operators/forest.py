@@ -178,7 +178,9 @@ class Forest:
         low, high = max(low, self.base), min(high, self.stop)
         if low >= high:
             return self.kernels.namespace.zeros(0, "int64")
-        return self.kernels.namespace.flatnonzero(self.seen[low - self.base : high - self.base]) + low
+        return (
+            self.kernels.namespace.flatnonzero(self.seen[low - self.base : high - self.base]) + low
+        )
 
     def mark_members(self, *, threads: int = 1) -> None:
         """Find every vertex that occurs, whether an edge or only `seen` says so."""

@@ -1,0 +1,196 @@
+"""What happens at each step of a reduction to connected components."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.dataflow import placement
+from dask_graphflow.graph import edgelist, renumber
+from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.forest import Forest
+from dask_graphflow.operators.plan import Plan
+
+from .fragments import Chain, Edges, Fragment, flatten, is_dense, moved
+
+__all__ = ["Components"]
+
+
+@dataclass(frozen=True)
+class Components:
+    """What :class:`~dask_graphflow.dataflow.expr.ForestReduction` does at each step.
+
+    Attributes
+    ----------
+    frames : tuple of EdgeColumns
+        How to read each frame of edges.
+    columns : tuple of str
+        The result's columns: the vertex's, then each threshold's component's.
+    thresholds : tuple of float
+        Ascending; empty to take every edge whatever it weighs.
+    partitions : int
+        Partitions of all frames together.
+    chunk_size : int or None
+        Edges to hook before the trees are made flat again.
+    sharing : int
+        Tasks that run beside each other in one process.
+    """
+
+    frames: tuple[EdgeColumns, ...]
+    columns: tuple[str, ...]
+    thresholds: tuple[float, ...] = ()
+    partitions: int = 1
+    chunk_size: int | None = None
+    sharing: int = 1
+
+    @property
+    def threads(self) -> int:
+        """Host threads that a task may use."""
+        return placement.task_threads(self.sharing)
+
+    def hook(self, chain: Chain | None, frame: Any, position: int) -> Chain:
+        """Hook a chunk into the chain's forests, in place."""
+        edges = self._edges(frame, self.frames[position])
+        chain = chain or Chain.start(edges, max(1, len(self.thresholds)))
+        rows = len(edges.source)
+        if not rows:
+            return chain
+        if len(edges.source.columns) == 1 and edgelist.is_integer(self.frames[0].dtypes[0]):
+            plan = self.chunk_size and replace(Plan.for_graph(1, rows), chunk=self.chunk_size)
+            if chain.hook_dense(edges, plan or None, rows * self.partitions, self.threads):
+                return chain
+        chain.hook_loose(edges, self.threads)
+        return chain
+
+    def _edges(self, frame: Any, columns: EdgeColumns) -> Edges:
+        source, target, weight = columns.ends(frame)
+        if not self.thresholds:
+            return Edges(source, target)
+        kernels = kernels_for(frame)
+        xp = kernels.namespace
+        if weight is None:
+            return Edges(source, target, xp.full(len(source), columns.level))
+        values = xp.nan_to_num(kernels.asarray(weight.astype("float64")), nan=-np.inf)
+        return Edges(
+            source, target, xp.searchsorted(xp.asarray(self.thresholds), values, side="right")
+        )
+
+    def close(self, chain: Chain) -> Fragment:
+        """Return what a chain has found."""
+        return chain.close()
+
+    def survey(self, fragment: Fragment) -> tuple[Any, Any, Any]:
+        """Return what the numbering is chosen from: the range of dense ids, and a sample of all."""
+        if not fragment.dense:
+            return None, None, renumber.sample(fragment.ids)
+        forest = fragment.forests[0]
+        step = max(1, len(forest.parent) // renumber.SAMPLE)
+        ids = forest.kernels.namespace.arange(forest.base, forest.stop, step)
+        column = fragment.ids.columns[0]
+        sample = type(fragment.ids)({column: ids}) if len(ids) else fragment.ids
+        return forest.base, forest.stop, sample.astype(fragment.ids.dtypes.iloc[0])
+
+    def number(self, surveys: list[tuple[Any, Any, Any]], owners: int) -> tuple[Any, Any]:
+        """Choose the numbering: ``(bounds of dense ids, None)``, or ``(None, splitters)``."""
+        found = [survey for survey in surveys if len(survey[2])]
+        if all(low is not None for low, _, _ in found):
+            low = min((low for low, _, _ in found), default=0)
+            high = max((high for _, high, _ in found), default=0)
+            entries = sum(high - low for low, high, _ in found)
+            if is_dense(low, high, entries):
+                return [low + (high - low) * i // owners for i in range(owners + 1)], None
+        return None, renumber.splitters([sample for _, _, sample in surveys], owners)
+
+    def split(self, fragment: Fragment, numbering: tuple[Any, Any], owners: int) -> list[Any]:
+        """Return the ids of a fragment for each owner; none, where ids are vertices as they are."""
+        if numbering[0] is not None:
+            return [fragment.ids] * owners
+        return renumber.split(fragment.numbered().ids, numbering[1], owners)
+
+    def own(self, pieces: list[Any]) -> tuple[Any, list[Any]]:
+        """Return an owner's ids in order, and the place among them of each that each chain sent."""
+        ids, codes = renumber.union(pieces)
+        ids, rank = renumber.sort(ids)
+        return ids, [rank[code] for code in codes]
+
+    def size(self, owned: tuple[Any, list[Any]]) -> int:
+        """Return how many ids an owner has."""
+        return len(owned[0])
+
+    def offsets(self, numbering: tuple[Any, Any], sizes: list[int]) -> list[int]:
+        """Return the first vertex of each owner's range, and one past the last."""
+        return list(numbering[0] or np.cumsum([0, *sizes]).tolist())
+
+    def codes(self, owned: tuple[Any, list[Any]], chain: int) -> Any:
+        """Return the places of the ids that one chain sent to an owner."""
+        return owned[1][chain]
+
+    def renumber(
+        self, fragment: Fragment, numbering: tuple[Any, Any], offsets: list[int], codes: list[Any]
+    ) -> list[Forest]:
+        """Return a fragment's forests over the vertices of the whole graph."""
+        if numbering[0] is not None:
+            return fragment.forests
+        fragment = fragment.numbered()
+        xp = fragment.forests[0].kernels.namespace
+        dtype = "int32" if offsets[-1] < 2**31 else "int64"
+        slots = [code.astype(dtype) + low for code, low in zip(codes, offsets, strict=False)]
+        return moved(fragment.forests, xp.concatenate(slots), offsets[-1])
+
+    def merge(self, into: list[Forest], other: list[Forest]) -> list[Forest]:
+        """Hook the entries of the other forests into these, in place."""
+        for forest, more in zip(into, other, strict=True):
+            forest.absorb(more, threads=self.threads)
+        return into
+
+    def finish(self, forests: list[Forest]) -> list[Forest]:
+        """Make every tree flat."""
+        flatten(forests, self.threads)
+        return forests
+
+    def heads(
+        self, forests: list[Forest], owned: tuple[Any, list[Any]], offsets: list[int], owner: int
+    ) -> list[Any]:
+        """Return, for each owner, the roots of this range that name components of vertices there."""
+        ids, xp = owned[0], forests[0].kernels.namespace
+        low, high = offsets[owner : owner + 2]
+        needed = []
+        for other, (start, stop) in enumerate(itertools.pairwise(offsets)):
+            roots = xp.zeros(0, "int64")
+            if len(ids) and other > owner:
+                roots = xp.unique(xp.concatenate([f.parent[start:stop] for f in forests]))
+                roots = roots[(roots >= low) & (roots < high)]
+            needed.append((roots, ids.iloc[roots - low]))
+        return needed
+
+    def label(
+        self,
+        forests: list[Forest],
+        owned: tuple[Any, list[Any]],
+        numbering: tuple[Any, Any],
+        offsets: list[int],
+        owner: int,
+        heads: list[Any],
+    ) -> Any:
+        """Return the vertices of an owner's range and the components they are in."""
+        ids, xp = owned[0], forests[0].kernels.namespace
+        low, high = offsets[owner : owner + 2]
+        if numbering[0] is not None:
+            vertices = forests[0].members(low, high)
+            values = [vertices, *(forest.roots(vertices) for forest in forests)]
+            frame = type(ids)(dict(zip(self.columns, values, strict=True)))
+            return frame.astype(ids.dtypes.iloc[0])
+        before = xp.concatenate([xp.zeros(0, "int64"), *(roots for roots, _ in heads)])
+        named = renumber.stack([*(names for _, names in heads), ids])
+        parts = [ids[column] for column in ids.columns]
+        for forest in forests:
+            roots = forest.parent[low:high]
+            # Roots of ranges before come first in `named`, then this range's own ids.
+            row = xp.where(roots < low, xp.searchsorted(before, roots), roots - low + len(before))
+            found = named.iloc[row].reset_index(drop=True)
+            parts += [found[column] for column in ids.columns]
+        return type(ids)(dict(zip(self.columns, parts, strict=True)))

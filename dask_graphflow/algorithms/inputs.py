@@ -1,0 +1,140 @@
+"""What a call is given: checked, and brought to frames of edges."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.exceptions import EdgeListError, OptionError, WeightError
+from dask_graphflow.graph import edgelist
+from dask_graphflow.graph.edgelist import EdgeColumns
+
+__all__ = ["as_dask", "ascending", "edge_columns", "seed_frames", "vertex_frame"]
+
+
+def as_dask(frame: Any, role: str, *ids: Any) -> Any:
+    """Return a frame as a Dask DataFrame, or raise where it is none."""
+    if isinstance(frame, pd.DataFrame):
+        for column in frame.columns.intersection(pd.Index(_flat(ids))):
+            edgelist.check_objects(frame[column], role)
+        return dd.from_pandas(frame, npartitions=1, sort=False)
+    if isinstance(frame, dd.DataFrame):
+        return frame
+    raise EdgeListError(
+        f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or a pandas "
+        "DataFrame"
+    )
+
+
+def _flat(columns: Any) -> list[Any]:
+    return [c for some in columns for c in (some if isinstance(some, list | tuple) else [some])]
+
+
+def ascending(
+    edges: Any, weight: Any, threshold: float | None, thresholds: Sequence[float] | None
+) -> list[float]:
+    """Return the thresholds in ascending order, or raise where they and the weight do not fit."""
+    if threshold is not None and thresholds is not None:
+        raise OptionError("threshold= and thresholds= were both given; give one of them")
+    given = [threshold] if threshold is not None else list(thresholds or [])
+    if thresholds is not None and not given:
+        raise OptionError("thresholds=[] is empty; give at least one, or leave it out")
+    for value in given:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, int | float | np.number)
+            or value != value
+        ):
+            raise OptionError(f"threshold {value!r} is no number")
+    if len(set(given)) < len(given):
+        raise OptionError(f"thresholds={given!r} has one more than once")
+    if given and weight is None:
+        raise WeightError(
+            f"threshold {given[0]!r} needs a weight to be compared with; name its column with weight=. "
+            f"The frame has {', '.join(map(repr, edges.columns))}"
+        )
+    if weight is not None:
+        edgelist.check_weight(edges, weight)
+        if not given:
+            raise WeightError(
+                f"weight={weight!r} does nothing without threshold= or thresholds=; add one, or leave "
+                "the weight out"
+            )
+    return sorted(float(value) for value in given)
+
+
+def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool) -> EdgeColumns:
+    """Return how to read the edges, or raise where their columns name no graph."""
+    sources, targets = edgelist.as_columns(source, "source"), edgelist.as_columns(target, "target")
+    edgelist.check_columns(edges, sources, "source")
+    edgelist.check_columns(edges, targets, "target")
+    if len(sources) != len(targets):
+        raise EdgeListError(
+            f"source={source!r} has {len(sources)} columns and target={target!r} has {len(targets)}; "
+            "both ends of an edge have as many"
+        )
+    meta = edges._meta
+    dtypes = [
+        edgelist.common_dtype(
+            edgelist.value_dtype(meta[s], "source"),
+            edgelist.value_dtype(meta[t], "target"),
+            f"source={s!r}",
+            f"target={t!r}",
+        )
+        for s, t in zip(sources, targets, strict=True)
+    ]
+    names = edgelist.vertex_names("vertex", len(sources))
+    return EdgeColumns(
+        tuple(sources), tuple(targets), tuple(names), tuple(dtypes), weight=weight, dropna=dropna
+    )
+
+
+def vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:
+    """Return the vertices as edges from each to itself."""
+    if hasattr(vertices, "to_frame"):
+        vertices = vertices.to_frame(name=edges.names[0])
+    frame = as_dask(vertices, "vertices", *getattr(vertices, "columns", ()))
+    width = len(edges.names)
+    if len(frame.columns) < width:
+        raise EdgeListError(
+            f"vertices has {len(frame.columns)} columns and an id has {width}; the first {width} columns "
+            "are the id"
+        )
+    columns = tuple(frame.columns[:width])
+    return frame, _like(edges, frame, columns, columns, "vertices", level=0)
+
+
+def seed_frames(
+    seed: Any, edges: EdgeColumns, labels: Sequence[Sequence[str]]
+) -> list[tuple[Any, EdgeColumns]]:
+    """Return an earlier result as edges from each vertex to its component, threshold by threshold."""
+    frame = as_dask(seed, "seed")
+    found = []
+    for level, columns in enumerate(labels, start=1):
+        edgelist.check_columns(frame, [*edges.names, *columns], "seed")
+        found.append((frame, _like(edges, frame, edges.names, tuple(columns), "seed", level=level)))
+    return found
+
+
+def _like(
+    edges: EdgeColumns,
+    frame: Any,
+    source: tuple[Any, ...],
+    target: tuple[Any, ...],
+    role: str,
+    level: int,
+) -> EdgeColumns:
+    for columns in (source, target):
+        for column, dtype in zip(columns, edges.dtypes, strict=True):
+            edgelist.common_dtype(
+                edgelist.value_dtype(frame._meta[column], role),
+                dtype,
+                f"{role} {column!r}",
+                "the edges",
+            )
+    return replace(edges, source=source, target=target, weight=None, level=level)
