@@ -16,6 +16,7 @@ from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.plan import Plan
 
 from .fragments import Chain, Edges, Fragment, flatten, is_dense, moved
+from .shared import Shared
 
 __all__ = ["Components"]
 
@@ -52,10 +53,15 @@ class Components:
         """Host threads that a task may use."""
         return placement.task_threads(self.sharing)
 
-    def hook(self, chain: Chain | None, frame: Any, position: int) -> Chain:
+    def start(self) -> Shared:
+        """Return what the chains of a process share."""
+        return Shared()
+
+    def hook(self, chain: Chain | Shared, frame: Any, position: int) -> Chain:
         """Hook a chunk into the chain's forests, in place."""
         edges = self._edges(frame, self.frames[position])
-        chain = chain or Chain.start(edges, max(1, len(self.thresholds)))
+        if isinstance(chain, Shared):
+            chain = Chain.start(chain, edges, max(1, len(self.thresholds)))
         rows = len(edges.source)
         if not rows:
             return chain
@@ -100,7 +106,8 @@ class Components:
         if all(low is not None for low, _, _ in found):
             low = min((low for low, _, _ in found), default=0)
             high = max((high for _, high, _ in found), default=0)
-            entries = sum(high - low for low, high, _ in found)
+            # Chains of one process share a forest, and all say the same of it: count it once.
+            entries = sum(high - low for low, high in {(low, high) for low, high, _ in found})
             if is_dense(low, high, entries):
                 return [low + (high - low) * i // owners for i in range(owners + 1)], None
         return None, renumber.splitters([sample for _, _, sample in surveys], owners)

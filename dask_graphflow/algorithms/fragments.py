@@ -12,6 +12,8 @@ from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.plan import Plan
 
+from .shared import Shared
+
 __all__ = ["Chain", "Edges", "Fragment", "flatten", "moved"]
 
 SPARE_IDS = 1 << 22  # a range of integer ids up to this is dense whatever the edges
@@ -121,23 +123,26 @@ class Fragment:
 class Chain:
     """What a chain of chunks has found so far; it grows in place.
 
-    Chunks of dense ids are hooked into `dense`. Others leave a fragment each in `loose`; neighbours
-    of like size are joined, so that an id is copied at most a logarithmic number of times.
+    Chunks of dense ids are hooked into the fragment that `dense` holds for all chains of the process.
+    Others leave a fragment each in `loose`; neighbours of like size are joined, so that an id is copied
+    at most a logarithmic number of times.
     """
 
-    dense: Fragment
+    dense: Shared
     loose: list[Fragment] = field(default_factory=list)
 
     def __sizeof__(self) -> int:
-        return sum(f.__sizeof__() for f in [self.dense, *self.loose])
+        return self.dense.__sizeof__() + sum(f.__sizeof__() for f in self.loose)
 
     @classmethod
-    def start(cls, edges: Edges, levels: int) -> Chain:
-        """Return a chain that has found nothing, for edges of that kind."""
-        like = kernels_for(edges.source).namespace.zeros(0)
-        return cls(
-            Fragment([Forest(like) for _ in range(levels)], edges.source.iloc[:0], dense=True)
-        )
+    def start(cls, dense: Shared, edges: Edges, levels: int) -> Chain:
+        """Return a chain that has found nothing of its own, for edges of that kind."""
+        with dense.alone():
+            if dense.held is None:
+                like = kernels_for(edges.source).namespace.zeros(0)
+                forests = [Forest(like) for _ in range(levels)]
+                dense.held = Fragment(forests, edges.source.iloc[:0], dense=True)
+        return cls(dense)
 
     def hook_dense(self, edges: Edges, plan: Plan | None, total: int, threads: int) -> bool:
         """Hook edges whose integer ids are vertices as they are; say whether they could be.
@@ -150,7 +155,7 @@ class Chain:
             Edges of the whole graph, as far as is known.
         threads : int
         """
-        forests = self.dense.forests
+        forests = self.dense.held.forests
         kernels = forests[0].kernels
         source, target = (
             kernels.asarray(side[side.columns[0]]) for side in (edges.source, edges.target)
@@ -161,33 +166,40 @@ class Chain:
         outside: tuple[int, int] | None = (int(few.min()), int(few.max()))
         while outside:
             low, high = outside
-            if len(forests[0].parent):
-                low, high = min(low, forests[0].base), max(high, forests[0].stop - 1)
-            # Unsigned ids past int64 look negative to the kernels: they are renumbered.
-            if not is_dense(low, high, total) or (low < 0 and source.dtype.kind == "u"):
-                return False
+            with self.dense.alone():
+                if len(forests[0].parent):
+                    low, high = min(low, forests[0].base), max(high, forests[0].stop - 1)
+                # Unsigned ids past int64 look negative to the kernels: they are renumbered.
+                if not is_dense(low, high, total) or (low < 0 and source.dtype.kind == "u"):
+                    return False
+                for forest in forests:
+                    forest.cover(low, high)
             outside = None
-            for forest in forests:
-                forest.cover(low, high)
-            for level, us, vs in edges.at(source, target, len(forests)):
-                left = forests[level].hook(us, vs, plan=plan, threads=threads)
-                if left:
-                    outside = min(left[0], (outside or left)[0]), max(left[1], (outside or left)[1])
+            with self.dense.beside_others():
+                for level, us, vs in edges.at(source, target, len(forests)):
+                    left = forests[level].hook(us, vs, plan=plan, threads=threads)
+                    if left:
+                        low, high = outside or left
+                        outside = min(left[0], low), max(left[1], high)
         return True
 
     def hook_loose(self, edges: Edges, threads: int) -> None:
         """Hook edges between any ids."""
-        self.loose.append(Fragment.of(edges, len(self.dense.forests), threads))
+        self.loose.append(Fragment.of(edges, len(self.dense.held.forests), threads))
         while len(self.loose) > 1 and len(self.loose[-2].ids) < 2 * len(self.loose[-1].ids):
             last = self.loose.pop()
             self.loose[-1] = self.loose[-1].join(last)
 
     def close(self) -> Fragment:
         """Return all that the chain has found as one fragment, dense or sorted."""
+        dense: Fragment = self.dense.held
         if not self.loose:
-            return self.dense
-        dense = [self.dense.numbered()] if len(self.dense.forests[0].parent) else []
-        fragment, *rest = [*dense, *self.loose][::-1]
+            return dense
+        pieces = [*self.loose]
+        if len(dense.forests[0].parent):
+            with self.dense.alone():
+                pieces.insert(0, dense.numbered())
+        fragment, *rest = pieces[::-1]
         for piece in rest:
             fragment = fragment.join(piece)
         return fragment.sorted()

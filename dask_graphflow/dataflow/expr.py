@@ -2,6 +2,7 @@
 
 :class:`ForestReduction` is the task graph of everything that is reduced to a forest in one pass::
 
+    start   what all chains of a process share
     hook    chunk after chunk along each chain, in place; reading is part of the task where it can be
     close   what a chain has found
     survey  -> number   a look at all chains: are the ids dense, and if not, where to cut their order
@@ -36,6 +37,7 @@ collection = new_collection
 class Program(Protocol):
     """What a reduction to a forest does at each step; see the module's drawing."""
 
+    def start(self) -> Any: ...  # noqa: D102
     def hook(self, state: Any, frame: Any, position: int) -> Any: ...  # noqa: D102
     def close(self, state: Any) -> Any: ...  # noqa: D102
     def survey(self, fragment: Any) -> Any: ...  # noqa: D102
@@ -131,8 +133,10 @@ class _Layer:
 
     def build(self) -> dict[Any, Task]:
         program, owners = self.program, range(self.owners)
+        start = self._add("start", (), program.start)
         fragments = [
-            self._add("close", (c,), program.close, self._hooks(c)) for c in range(len(self.chains))
+            self._add("close", (c,), program.close, self._hooks(c, start))
+            for c in range(len(self.chains))
         ]
         surveys = [self._add("survey", (c,), program.survey, f) for c, f in enumerate(fragments)]
         numbering = self._add("number", (), program.number, List(*surveys), self.owners)
@@ -173,9 +177,8 @@ class _Layer:
             )
         return self.tasks
 
-    def _hooks(self, chain: int) -> TaskRef | None:
+    def _hooks(self, chain: int, state: TaskRef) -> TaskRef:
         """Add the hook tasks of a chain, each handing the forest on to the next in place."""
-        state = None
         for i, chunk in enumerate(self.chains[chain]):
             position, frame, partition = self.chunks[chunk]
             # A chain's first task has a name of its own: it is placed where there is room, or the

@@ -129,12 +129,15 @@ def _hook_plain(parent, source, target, base, start, stop, fresh):  # type: igno
 @numba.njit(nogil=True, cache=True)
 def _compress(parent, start, stop):  # type: ignore[no-untyped-def]
     for vertex in range(start, stop):
-        above = parent[vertex]
+        first = parent[vertex]
+        above = first
         beyond = parent[above]
         while above != beyond:
             above = beyond
             beyond = parent[above]
-        parent[vertex] = above
+        # A root is never written: another thread may just have hooked it.
+        if above != first:
+            parent[vertex] = above
 
 
 @numba.njit(nogil=True, cache=True)

@@ -2,8 +2,9 @@
 
 A :class:`Forest` says, for a range of vertices, which of them are connected. It only ever gains true
 connections: hooking is monotone, commutative and idempotent. So a forest may be changed in place and
-passed on, edges may be hooked in any order and twice, and a forest that was left half-way through a
-chunk is a right one to begin that chunk again with.
+passed on, by several threads at once, edges may be hooked in any order and twice, and a forest that was
+left half-way through a chunk is a right one to begin that chunk again with. Only :meth:`Forest.cover`
+and non-atomic rounds want the forest to themselves.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class Forest:
         hook over a chunk, non-atomic rounds, compressions.
     """
 
-    __slots__ = ("base", "blank", "counts", "flat", "kernels", "parent", "seen")
+    __slots__ = ("_hooks", "base", "blank", "counts", "flat", "kernels", "parent", "seen")
 
     def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
         self.kernels = kernels_for(like)
@@ -58,6 +59,7 @@ class Forest:
         self.parent = self.kernels.identity(size, _dtype_for(size))
         self.seen = self.kernels.namespace.zeros(size, "uint8")
         self.flat = self.blank = True
+        self._hooks = 0
         self.counts = {"edges": 0, "hooked": 0, "launches": 0, "rounds": 0, "compressions": 0}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -142,7 +144,7 @@ class Forest:
         threads : int
             Host threads to use.
         """
-        if not len(other.parent):
+        if other is self or not len(other.parent):
             return
         if slots is None:
             self.cover(other.base, other.stop - 1)
@@ -166,9 +168,10 @@ class Forest:
     def compress(self, *, threads: int = 1) -> None:
         """Point every vertex at its root, unless all do."""
         if not self.flat:
+            hooks = self._hooks
             self.kernels.compress(self.parent, threads=threads)
             self.counts["compressions"] += 1
-            self.flat = True
+            self.flat = hooks == self._hooks  # unless another thread hooked in between
 
     def members(self, low: int, high: int) -> Any:
         """Return which of the vertices `low` to `high` - 1 occur, as ids in ascending order.
@@ -204,6 +207,7 @@ class Forest:
 
     def _hooked(self, count: int) -> None:
         if count:
+            self._hooks += 1
             self.flat = self.blank = False
 
     def _hook_plain(self, source: Any, target: Any, threads: int) -> None:

@@ -1,0 +1,51 @@
+"""The forest that all chains of a process share."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+__all__ = ["Shared"]
+
+
+class Shared:
+    """A holder of one object that many threads change at once, and one thread at a time replaces.
+
+    Dask hands every task of a worker the same object for the same key. So what holds a chain's forest
+    at its start holds it for every chain on that worker: memory is one forest a process, and what one
+    chain found the others skip. A worker that fetches the holder from another gets a copy, with
+    whatever was found until then: true connections all.
+    """
+
+    def __init__(self, held: Any = None) -> None:
+        self.held = held
+        self._free = threading.Condition()
+        self._users = 0
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Shared, (self.held,)
+
+    def __sizeof__(self) -> int:
+        return 0 if self.held is None else int(self.held.__sizeof__())
+
+    @contextmanager
+    def beside_others(self) -> Iterator[None]:
+        """Let several threads in, while none is alone."""
+        with self._free:
+            self._users += 1
+        try:
+            yield
+        finally:
+            with self._free:
+                self._users -= 1
+                self._free.notify_all()
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """Wait until nobody is in, and let nobody else in."""
+        with self._free:
+            while self._users:
+                self._free.wait()
+            yield
