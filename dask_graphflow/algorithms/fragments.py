@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from dask_graphflow.graph import renumber
@@ -166,14 +167,15 @@ class Chain:
         outside: tuple[int, int] | None = (int(few.min()), int(few.max()))
         while outside:
             low, high = outside
-            with self.dense.alone():
-                if len(forests[0].parent):
-                    low, high = min(low, forests[0].base), max(high, forests[0].stop - 1)
-                # Unsigned ids past int64 look negative to the kernels: they are renumbered.
-                if not is_dense(low, high, total) or (low < 0 and source.dtype.kind == "u"):
-                    return False
-                for forest in forests:
-                    forest.cover(low, high)
+            with self.dense.alone(unless=partial(forests[-1].covers, low, high)) as alone:
+                if alone:
+                    if len(forests[0].parent):
+                        low, high = min(low, forests[0].base), max(high, forests[0].stop - 1)
+                    # Unsigned ids past int64 look negative to the kernels: they are renumbered.
+                    if not is_dense(low, high, total) or (low < 0 and source.dtype.kind == "u"):
+                        return False
+                    for forest in forests:
+                        forest.cover(low, high)
             outside = None
             with self.dense.beside_others():
                 for level, us, vs in edges.at(source, target, len(forests)):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -17,12 +18,28 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 __all__ = ["as_dask", "ascending", "edge_columns", "seed_frames", "vertex_frame"]
 
 
+class _Held:
+    """A pandas frame that is one partition as it is."""
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self.frame = frame
+        self.token = uuid.uuid4().hex
+
+    def __call__(self, partition: int) -> pd.DataFrame:
+        return self.frame
+
+    def __dask_tokenize__(self) -> str:
+        return self.token
+
+
 def as_dask(frame: Any, role: str, *ids: Any) -> Any:
     """Return a frame as a Dask DataFrame, or raise where it is none."""
     if isinstance(frame, pd.DataFrame):
         for column in frame.columns.intersection(pd.Index(_flat(ids))):
             edgelist.check_objects(frame[column], role)
-        return dd.from_pandas(frame, npartitions=1, sort=False)
+        # Not from_pandas, which looks at every value of the index, nor with the frame as an argument,
+        # which would be hashed: either takes longer than finding its components.
+        return dd.from_map(_Held(frame), [0], meta=frame.iloc[:0])
     if isinstance(frame, dd.DataFrame):
         return frame
     raise EdgeListError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -43,9 +43,15 @@ class Shared:
                 self._free.notify_all()
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """Wait until nobody is in, and let nobody else in."""
+    def alone(self, unless: Callable[[], bool] = lambda: False) -> Iterator[bool]:
+        """Wait until nobody is in, and let nobody else in; or give up once `unless` holds.
+
+        Yields
+        ------
+        bool
+            Whether one is alone.
+        """
         with self._free:
-            while self._users:
-                self._free.wait()
-            yield
+            self._free.wait_for(lambda: unless() or not self._users)
+            yield not unless()
+            self._free.notify_all()

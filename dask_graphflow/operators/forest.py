@@ -74,12 +74,17 @@ class Forest:
         """One past the last vertex."""
         return self.base + len(self.parent)
 
+    def covers(self, low: int, high: int) -> bool:
+        """Say whether the vertices `low` to `high` lie in the forest."""
+        return self.base <= low and high < self.stop
+
     def cover(self, low: int, high: int) -> None:
         """Grow, if need be, so that the vertices `low` to `high` lie in the forest."""
-        low = low // GRAIN * GRAIN if low < self.base or not len(self.parent) else self.base
-        high = max(-(-(high + 1) // GRAIN) * GRAIN, self.stop if len(self.parent) else low)
-        if len(self.parent) and low == self.base and high == self.stop:
+        if self.covers(low, high):
             return
+        low, high = low // GRAIN * GRAIN, -(-(high + 1) // GRAIN) * GRAIN
+        if len(self.parent):
+            low, high = min(low, self.base), max(high, self.stop)
         size = high - low
         parent = self.kernels.identity(size, _dtype_for(size))
         seen = self.kernels.namespace.zeros(size, "uint8")

@@ -1,0 +1,1 @@
+"""Measures this library beside others: ``python -m benchmarks --help``."""

@@ -1,0 +1,41 @@
+"""Command line of the benchmarks."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from . import chunks, components, memory
+from .errors import BenchmarkError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one benchmark and return the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    for module in (components, chunks, memory):
+        command = commands.add_parser(
+            module.__name__.rpartition(".")[2], help=module.__doc__, description=module.__doc__
+        )
+        module.add_arguments(command)
+        command.add_argument("--workers", type=int, default=2, help="cores to use (default 2)")
+        command.add_argument(
+            "--json",
+            metavar="PATH",
+            help="keep the results in this file; 'auto' names one in benchmarks/results",
+        )
+        command.set_defaults(run=module.run)
+    options = parser.parse_args(arguments)
+    # Read by the peers that use OpenMP, when they are first imported or started.
+    os.environ["OMP_NUM_THREADS"] = str(options.workers)
+    try:
+        return int(options.run(options))
+    except BenchmarkError as error:
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,91 @@
+"""Describes the machine that a result was measured on."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+import dask_graphflow as gf
+
+PACKAGES = (
+    "dask",
+    "distributed",
+    "pandas",
+    "numpy",
+    "numba",
+    "pyarrow",
+    "scipy",
+    "networkit",
+    "igraph",
+)
+
+
+def describe() -> dict[str, object]:
+    """Return what a reader of the results needs to know about the machine and the software."""
+    return {
+        "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
+        "commit": commit(),
+        "cpu": cpu_model(),
+        "cores": len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count(),
+        "memory_bytes": memory_bytes(),
+        "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        "python": platform.python_version(),
+        "packages": versions(),
+    }
+
+
+def cpu_model() -> str:
+    """Return the processor's name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        return platform.processor() or "unknown"
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or "unknown"
+
+
+def memory_bytes() -> int | None:
+    """Return the size of the main memory, where the system tells it."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of the packages that matter and are installed."""
+    found = {"dask_graphflow": gf.__version__}
+    for package in PACKAGES:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def commit() -> str | None:
+    """Return the git commit, marked where the working tree differs from it."""
+    name = _git("rev-parse", "HEAD")
+    if name is None:
+        return None
+    return f"{name} with changes" if _git("status", "--porcelain") else name
+
+
+def _git(*arguments: str) -> str | None:
+    try:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=Path(__file__).parent,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.strip()

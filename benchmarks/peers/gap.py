@@ -1,0 +1,91 @@
+"""The GAP benchmark suite's ``cc``: a C++ program that times itself.
+
+Its path is given with ``--gap-cc`` or in the environment variable ``GAP_CC``. It reads a text file,
+which is slow and not counted: what counts is the "Build Time" and the fastest "Trial Time" that it
+prints. It does not tell the labels, only how many components there are and the largest ones' sizes.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks import rss
+from benchmarks.errors import BenchmarkError, UnusableInputError
+
+NAME = "gap"
+TRIALS = 3
+WATCH_SECONDS = 0.01
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the program printed, and its highest resident bytes where it was watched."""
+
+    seconds: float
+    components: int
+    largest: tuple[int, ...]
+    peak: int
+
+
+def available() -> str | None:
+    """Say what is missing, or return None."""
+    path = os.environ.get("GAP_CC")
+    if not path:
+        return "give the path of its cc program with --gap-cc, or in GAP_CC"
+    return None if os.access(path, os.X_OK) else f"{path} is no program that can be run"
+
+
+class EdgeFile:
+    """The edge list in the text format that GAP reads, in a temporary folder."""
+
+    def __init__(self, source: Any, target: Any) -> None:
+        import pyarrow as pa
+        from pyarrow import csv
+
+        if max(source.max(), target.max()) >= 2**31:
+            raise UnusableInputError("GAP's ids are 32 bits wide and this graph's do not fit")
+        self._folder = tempfile.TemporaryDirectory(prefix="graphflow-gap-")
+        self.path = Path(self._folder.name) / "edges.el"
+        csv.write_csv(
+            pa.table({"source": source, "target": target}),
+            self.path,
+            csv.WriteOptions(include_header=False, delimiter=" "),
+        )
+
+    def close(self) -> None:
+        """Delete the file."""
+        self._folder.cleanup()
+
+
+def run(path: Path, *, watch: bool = False) -> Told:
+    """Run the program on an edge file."""
+    # -s makes the graph undirected, -a tells of the components, after the timed part.
+    command = [os.environ["GAP_CC"], "-f", str(path), "-s", "-a", "-n", str(TRIALS)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    peak = 0
+    while watch and process.poll() is None:
+        peak = max(peak, rss.peak(process.pid))
+        time.sleep(WATCH_SECONDS)
+    text = process.communicate()[0]
+    if process.returncode:
+        raise BenchmarkError(f"{' '.join(command)} ended with {process.returncode}: {text}")
+    built = _numbers(r"^Build Time: +([\d.]+)", text)
+    trials = _numbers(r"^Trial Time: +([\d.]+)", text)
+    count = _numbers(r"^There are (\d+) components", text)
+    # Below "5 biggest clusters": the label, a colon, the size.
+    largest = _numbers(r"^\d+:(\d+)$", text)
+    return Told(built[0] + min(trials), int(count[0]), tuple(int(size) for size in largest), peak)
+
+
+def _numbers(pattern: str, text: str) -> list[float]:
+    found = re.findall(pattern, text, flags=re.MULTILINE)
+    if not found:
+        raise BenchmarkError(f"GAP's cc was expected to print {pattern!r}, and printed: {text}")
+    return [float(number) for number in found]

@@ -1,0 +1,70 @@
+"""Tables for the terminal, and files for later."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from . import machine
+from .timing import Spread
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Lay rows out under a header: the first column to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    rule = ["-" * width for width in widths]
+    lines = []
+    for row in (header, rule, *rows):
+        cells = [row[0].ljust(widths[0])]
+        cells += [cell.rjust(width) for cell, width in zip(row[1:], widths[1:], strict=True)]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
+
+
+def milliseconds(spread: Spread) -> list[str]:
+    """Return min, median and max in milliseconds."""
+    return [f"{value * 1e3:.1f}" for value in (spread.least, spread.median, spread.most)]
+
+
+def times(spread: Spread) -> str:
+    """Return a ratio as its median, with its least and most."""
+    return f"{spread.median:.2f} ({spread.least:.2f} to {spread.most:.2f})"
+
+
+def mib(number: float) -> str:
+    """Return bytes as MiB."""
+    return f"{number / 2**20:.0f} MiB"
+
+
+def machine_line(about: Mapping[str, Any]) -> str:
+    """Return the machine's description in one line."""
+    packages = about["packages"]
+    software = ", ".join(f"{name} {packages[name]}" for name in packages)
+    memory = f", {about['memory_bytes'] / 2**30:.0f} GiB" if about["memory_bytes"] else ""
+    return (
+        f"{about['cpu']}, {about['cores']} cores{memory}; Python {about['python']}, {software}; "
+        f"commit {about['commit'] or 'unknown'}; {about['date']}"
+    )
+
+
+def keep(where: str | None, name: str, results: Mapping[str, Any]) -> Path | None:
+    """Write results and the machine's description as JSON, where that was asked for."""
+    if where is None:
+        return None
+    about = machine.describe()
+    if where == "auto":
+        stamp = str(about["date"])[:19].replace(":", "").replace("-", "")
+        path = RESULTS / f"{name}-{stamp}.json"
+    else:
+        path = Path(where)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # A run that is cut off must not leave half a file.
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(json.dumps({"machine": about, **results}, indent=2) + "\n", "utf-8")
+    os.replace(partial, path)
+    return path

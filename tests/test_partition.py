@@ -1,0 +1,64 @@
+"""The hierarchical partition: short segments, every edge once, the same labels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_graphflow as gf
+from dask_graphflow.graph.partition import hierarchical
+from dask_graphflow.operators.forest import Forest
+
+
+def road(rows=200, columns=200):
+    edges = gf.generate.grid(rows, columns).compute()
+    return edges["src"].to_numpy(), edges["dst"].to_numpy()
+
+
+def forest_of(part):
+    forest = Forest(part.source)
+    forest.cover(part.low, part.high)
+    forest.hook(part.source, part.target)
+    forest.compress()
+    return forest
+
+
+@pytest.mark.parametrize("parts", [1, 2, 3, 8])
+def test_every_edge_is_in_one_segment(parts, rng):
+    order = rng.permutation(len(road()[0]))
+    source, target = (side[order] for side in road())
+    cut = hierarchical(source, target, parts)
+    assert len(cut) <= parts
+    together = np.concatenate([np.stack([p.source, p.target]) for p in cut], axis=1)
+    assert sorted(map(tuple, together.T.tolist())) == sorted(
+        zip(source.tolist(), target.tolist(), strict=True)
+    )
+    for part in cut:
+        ends = np.concatenate([part.source, part.target])
+        assert (part.low, part.high) == (ends.min(), ends.max())
+
+
+def test_forests_of_a_road_graph_are_short_and_give_the_same_labels():
+    source, target = road()
+    vertices = 200 * 200
+    whole = forest_of(hierarchical(source, target, 1)[0])
+    forests = [forest_of(part) for part in hierarchical(source, target, 8)]
+    assert all(len(forest.parent) < vertices for forest in forests[1:])
+    # Merged in turn, seven forests of all vertices would be moved.
+    moved = sum(forest.parent.nbytes for forest in forests[1:])
+    assert moved < 0.75 * 7 * whole.parent.nbytes
+    for forest in forests[1:]:
+        forests[0].absorb(forest)
+    assert np.array_equal(forests[0].parent[:vertices], whole.parent[:vertices])
+
+
+def test_chains_over_an_ordered_file_cover_segments_by_themselves():
+    edges = pd.DataFrame(dict(zip(("a", "b"), road(), strict=True))).sort_values("a")
+    half = len(edges) // 2
+    forests = [Forest(np.zeros(0)) for _ in range(2)]
+    for forest, part in zip(forests, (edges[:half], edges[half:]), strict=True):
+        ends = part.to_numpy()
+        forest.cover(int(ends.min()), int(ends.max()))
+        assert forest.hook(part["a"].to_numpy(), part["b"].to_numpy()) is None
+    assert sum(len(forest.parent) for forest in forests) < 1.3 * 200 * 200
