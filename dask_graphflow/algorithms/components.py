@@ -94,14 +94,24 @@ class Components:
         if not fragment.dense:
             return None, None, renumber.sample(fragment.ids)
         forest = fragment.forests[0]
+        if not len(forest.parent):
+            return forest.base, forest.stop, fragment.ids
         step = max(1, len(forest.parent) // renumber.SAMPLE)
         ids = forest.kernels.namespace.arange(forest.base, forest.stop, step)
-        column = fragment.ids.columns[0]
-        sample = type(fragment.ids)({column: ids}) if len(ids) else fragment.ids
+        sample = type(fragment.ids)({fragment.ids.columns[0]: ids})
         return forest.base, forest.stop, sample.astype(fragment.ids.dtypes.iloc[0])
 
     def number(self, surveys: list[tuple[Any, Any, Any]], owners: int) -> tuple[Any, Any]:
-        """Choose the numbering: ``(bounds of dense ids, None)``, or ``(None, splitters)``."""
+        """Choose the numbering.
+
+        Returns
+        -------
+        bounds : list of int or None
+            Where the range of each owner begins, and the last one ends, if the ids are dense.
+        cuts : frame
+            Else the ids that the owners' ranges are cut at.
+        """
+        samples = [sample for _, _, sample in surveys]
         found = [survey for survey in surveys if len(survey[2])]
         if all(low is not None for low, _, _ in found):
             low = min((low for low, _, _ in found), default=0)
@@ -109,44 +119,43 @@ class Components:
             # Chains of one process share a forest, and all say the same of it: count it once.
             entries = sum(high - low for low, high in {(low, high) for low, high, _ in found})
             if is_dense(low, high, entries):
-                return [low + (high - low) * i // owners for i in range(owners + 1)], None
-        return None, renumber.splitters([sample for _, _, sample in surveys], owners)
+                bounds = [low + (high - low) * i // owners for i in range(owners + 1)]
+                return bounds, samples[0].iloc[:0]
+        return None, renumber.splitters(samples, owners)
 
-    def split(self, fragment: Fragment, numbering: tuple[Any, Any], owners: int) -> list[Any]:
-        """Return the ids of a fragment for each owner; none, where ids are vertices as they are."""
-        if numbering[0] is not None:
-            return [fragment.ids] * owners
-        return renumber.split(fragment.numbered().ids, numbering[1], owners)
+    def piece(
+        self, fragment: Fragment, surveys: list[tuple[Any, Any, Any]], owners: int, owner: int
+    ) -> Any:
+        """Return the ids of a fragment in an owner's range; None, where they are dense."""
+        bounds, cuts = self.number(surveys, owners)
+        return None if bounds else renumber.piece(fragment.numbered().ids, cuts, owner)
 
-    def own(self, pieces: list[Any]) -> tuple[Any, list[Any]]:
+    def own(self, pieces: list[Any]) -> tuple[Any, list[Any]] | None:
         """Return an owner's ids in order, and the place among them of each that each chain sent."""
+        if pieces[0] is None:
+            return None
         ids, codes = renumber.union(pieces)
         ids, rank = renumber.sort(ids)
         return ids, [rank[code] for code in codes]
 
-    def size(self, owned: tuple[Any, list[Any]]) -> int:
-        """Return how many ids an owner has."""
-        return len(owned[0])
+    def size(self, owned: tuple[Any, list[Any]] | None) -> int | None:
+        """Return how many ids an owner has; None, where they are dense."""
+        return None if owned is None else len(owned[0])
 
-    def offsets(self, numbering: tuple[Any, Any], sizes: list[int]) -> list[int]:
-        """Return the first vertex of each owner's range, and one past the last."""
-        return list(numbering[0] or np.cumsum([0, *sizes]).tolist())
-
-    def codes(self, owned: tuple[Any, list[Any]], chain: int) -> Any:
+    def codes(self, owned: tuple[Any, list[Any]] | None, chain: int) -> Any:
         """Return the places of the ids that one chain sent to an owner."""
-        return owned[1][chain]
+        return None if owned is None else owned[1][chain]
 
-    def renumber(
-        self, fragment: Fragment, numbering: tuple[Any, Any], offsets: list[int], codes: list[Any]
-    ) -> list[Forest]:
+    def renumber(self, fragment: Fragment, sizes: list[Any], codes: list[Any]) -> list[Forest]:
         """Return a fragment's forests over the vertices of the whole graph."""
-        if numbering[0] is not None:
+        if sizes[0] is None:
             return fragment.forests
         fragment = fragment.numbered()
         xp = fragment.forests[0].kernels.namespace
-        dtype = "int32" if offsets[-1] < 2**31 else "int64"
-        slots = [code.astype(dtype) + low for code, low in zip(codes, offsets, strict=False)]
-        return moved(fragment.forests, xp.concatenate(slots), offsets[-1])
+        bounds = _bounds(sizes)
+        dtype = "int32" if bounds[-1] < 2**31 else "int64"
+        slots = [code.astype(dtype) + low for code, low in zip(codes, bounds, strict=False)]
+        return moved(fragment.forests, xp.concatenate(slots), bounds[-1])
 
     def merge(self, into: list[Forest], other: list[Forest]) -> list[Forest]:
         """Hook the entries of the other forests into these, in place."""
@@ -159,38 +168,37 @@ class Components:
         flatten(forests, self.threads)
         return forests
 
-    def heads(
-        self, forests: list[Forest], owned: tuple[Any, list[Any]], offsets: list[int], owner: int
-    ) -> list[Any]:
-        """Return, for each owner, the roots of this range that name components of vertices there."""
-        ids, xp = owned[0], forests[0].kernels.namespace
-        low, high = offsets[owner : owner + 2]
-        needed = []
-        for other, (start, stop) in enumerate(itertools.pairwise(offsets)):
-            roots = xp.zeros(0, "int64")
-            if len(ids) and other > owner:
-                roots = xp.unique(xp.concatenate([f.parent[start:stop] for f in forests]))
-                roots = roots[(roots >= low) & (roots < high)]
-            needed.append((roots, ids.iloc[roots - low]))
-        return needed
+    def head(
+        self,
+        forests: list[Forest],
+        owned: tuple[Any, list[Any]] | None,
+        sizes: list[Any],
+        owner: int,
+        other: int,
+    ) -> tuple[Any, Any] | None:
+        """Return the roots in an owner's range that name components in another's, and their ids."""
+        if owned is None:
+            return None
+        ids, xp, bounds = owned[0], forests[0].kernels.namespace, _bounds(sizes)
+        start, stop = bounds[other : other + 2]
+        roots = xp.unique(xp.concatenate([forest.parent[start:stop] for forest in forests]))
+        roots = roots[(roots >= bounds[owner]) & (roots < bounds[owner + 1])]
+        return roots, ids.iloc[roots - bounds[owner]]
 
     def label(
         self,
         forests: list[Forest],
-        owned: tuple[Any, list[Any]],
+        owned: tuple[Any, list[Any]] | None,
         numbering: tuple[Any, Any],
-        offsets: list[int],
+        sizes: list[Any],
         owner: int,
         heads: list[Any],
     ) -> Any:
         """Return the vertices of an owner's range and the components they are in."""
+        if owned is None:
+            return self._label_dense(forests, *numbering[0][owner : owner + 2], numbering[1])
         ids, xp = owned[0], forests[0].kernels.namespace
-        low, high = offsets[owner : owner + 2]
-        if numbering[0] is not None:
-            vertices = forests[0].members(low, high)
-            values = [vertices, *(forest.roots(vertices) for forest in forests)]
-            frame = type(ids)(dict(zip(self.columns, values, strict=True)))
-            return frame.astype(ids.dtypes.iloc[0])
+        low, high = _bounds(sizes)[owner : owner + 2]
         before = xp.concatenate([xp.zeros(0, "int64"), *(roots for roots, _ in heads)])
         named = renumber.stack([*(names for _, names in heads), ids])
         parts = [ids[column] for column in ids.columns]
@@ -201,3 +209,15 @@ class Components:
             found = named.iloc[row].reset_index(drop=True)
             parts += [found[column] for column in ids.columns]
         return type(ids)(dict(zip(self.columns, parts, strict=True)))
+
+    def _label_dense(self, forests: list[Forest], low: int, high: int, like: Any) -> Any:
+        vertices = forests[0].members(low, high)
+        values = [vertices, *(forest.roots(vertices) for forest in forests)]
+        frame = renumber.build(type(like), dict(zip(self.columns, values, strict=True)))
+        dtype = like.dtypes.iloc[0]
+        return frame if (frame.dtypes == dtype).all() else frame.astype(dtype)
+
+
+def _bounds(sizes: list[int]) -> list[int]:
+    """Return the first vertex of each owner's range, and one past the last."""
+    return list(itertools.accumulate(sizes, initial=0))

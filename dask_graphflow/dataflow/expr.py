@@ -2,23 +2,25 @@
 
 :class:`ForestReduction` is the task graph of everything that is reduced to a forest in one pass::
 
-    start   what all chains of a process share
-    hook    chunk after chunk along each chain, in place; reading is part of the task where it can be
-    close   what a chain has found
-    survey  -> number   a look at all chains: are the ids dense, and if not, where to cut their order
-    split   -> own      each owner gets the ids of its range and numbers them
-    renumber            each chain's forest in dense ids (as it is, where the ids are dense)
-    merge               by policy, down to one forest
-    heads   -> label    each owner writes its range of the result; roots' ids come from their owners
+    start      what all chains of a process share
+    hook       chunk after chunk along each chain, in place, reading included where it can be;
+               the last hook of a chain closes it: a fragment
+    survey     a look at each fragment; all together say whether the ids are dense (number)
+    piece      each fragment's ids in the range of each owner; none, if they are dense
+    own        an owner merges the ids of its range, and says how many (size) and which (codes)
+    renumber   each fragment as forests over the whole graph; as they are, if the ids are dense
+    merge      by policy, down to one forest; the last merge finishes it
+    head       each owner's roots that name components in a later range
+    label      each owner writes its range of the result
 
-The number of tasks depends on the partitions and chains alone, not on the data. What each step does is
-the business of the *program* that is handed in.
+The number of tasks depends on the partitions and chains alone, not on the data. A level of the graph
+costs a cluster about five milliseconds, so there are few. What each step does is the business of the
+*program* that is handed in.
 """
 
 from __future__ import annotations
 
 import functools
-import operator
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
@@ -42,17 +44,22 @@ class Program(Protocol):
     def close(self, state: Any) -> Any: ...  # noqa: D102
     def survey(self, fragment: Any) -> Any: ...  # noqa: D102
     def number(self, surveys: list[Any], owners: int) -> Any: ...  # noqa: D102
-    def split(self, fragment: Any, numbering: Any, owners: int) -> list[Any]: ...  # noqa: D102
+    def piece(self, fragment: Any, surveys: list[Any], owners: int, owner: int) -> Any: ...  # noqa: D102
     def own(self, pieces: list[Any]) -> Any: ...  # noqa: D102
     def size(self, owned: Any) -> Any: ...  # noqa: D102
-    def offsets(self, numbering: Any, sizes: list[Any]) -> Any: ...  # noqa: D102
     def codes(self, owned: Any, chain: int) -> Any: ...  # noqa: D102
-    def renumber(self, fragment: Any, numbering: Any, offsets: Any, codes: list[Any]) -> Any: ...  # noqa: D102
+    def renumber(self, fragment: Any, sizes: list[Any], codes: list[Any]) -> Any: ...  # noqa: D102
     def merge(self, into: Any, other: Any) -> Any: ...  # noqa: D102
     def finish(self, forest: Any) -> Any: ...  # noqa: D102
-    def heads(self, forest: Any, owned: Any, offsets: Any, owner: int) -> list[Any]: ...  # noqa: D102
+    def head(self, forest: Any, owned: Any, sizes: list[Any], owner: int, other: int) -> Any: ...  # noqa: D102
     def label(  # noqa: D102
-        self, forest: Any, owned: Any, numbering: Any, offsets: Any, owner: int, heads: list[Any]
+        self,
+        forest: Any,
+        owned: Any,
+        numbering: Any,
+        sizes: list[Any],
+        owner: int,
+        heads: list[Any],
     ) -> Any: ...
 
 
@@ -134,72 +141,75 @@ class _Layer:
     def build(self) -> dict[Any, Task]:
         program, owners = self.program, range(self.owners)
         start = self._add("start", (), program.start)
-        fragments = [
-            self._add("close", (c,), program.close, self._hooks(c, start))
-            for c in range(len(self.chains))
-        ]
-        surveys = [self._add("survey", (c,), program.survey, f) for c, f in enumerate(fragments)]
-        numbering = self._add("number", (), program.number, List(*surveys), self.owners)
-        pieces = [
-            self._add("split", (c,), program.split, f, numbering, self.owners)
-            for c, f in enumerate(fragments)
-        ]
-        owned = [
-            self._add("own", (o,), program.own, List(*self._picks("piece", pieces, o)))
-            for o in owners
-        ]
-        sizes = [self._add("size", (o,), program.size, owned[o]) for o in owners]
-        offsets = self._add("offsets", (), program.offsets, numbering, List(*sizes))
+        fragments = [self._hooks(c, start) for c in range(len(self.chains))]
+        surveys = List(
+            *(self._add("survey", (c,), program.survey, f) for c, f in enumerate(fragments))
+        )
+        numbering = self._add("number", (), program.number, surveys, self.owners)
+        owned = []
+        for o in owners:
+            pieces = [
+                self._add("piece", (c, o), program.piece, f, surveys, self.owners, o)
+                for c, f in enumerate(fragments)
+            ]
+            owned.append(self._add("own", (o,), program.own, List(*pieces)))
+        sizes = List(*(self._add("size", (o,), program.size, owned[o]) for o in owners))
         forests = []
         for c, fragment in enumerate(fragments):
             codes = [self._add("codes", (c, o), program.codes, owned[o], c) for o in owners]
             forests.append(
-                self._add(
-                    "renumber", (c,), program.renumber, fragment, numbering, offsets, List(*codes)
-                )
+                self._add("renumber", (c,), program.renumber, fragment, sizes, List(*codes))
             )
-        for step, (source, target) in enumerate(self.merges):
-            forests[target] = self._add(
-                "merge", (step, source, target), program.merge, forests[target], forests[source]
-            )
-        forest = self._add("finish", (), program.finish, forests[0])
-        heads = []
-        if self.owners > 1:
-            heads = [
-                self._add("heads", (o,), program.heads, forest, owned[o], offsets, o)
-                for o in owners
-            ]
+        forest = self._merge(forests)
         for o in owners:
-            # A root is the smallest of its component, so it lies in this range or one before.
-            others = List(*self._picks("head", heads[:o], o))
-            self.tasks[self.name, o] = Task(
-                (self.name, o), program.label, forest, owned[o], numbering, offsets, o, others
+            # A root is the smallest of its component: it lies in this range or in one before.
+            heads = [
+                self._add("head", (b, o), program.head, forest, owned[b], sizes, b, o)
+                for b in range(o)
+            ]
+            key = (self.name, o)
+            self.tasks[key] = Task(
+                key, program.label, forest, owned[o], numbering, sizes, o, List(*heads)
             )
         return self.tasks
 
     def _hooks(self, chain: int, state: TaskRef) -> TaskRef:
         """Add the hook tasks of a chain, each handing the forest on to the next in place."""
-        for i, chunk in enumerate(self.chains[chain]):
+        chunks = self.chains[chain]
+        for i, chunk in enumerate(chunks):
             position, frame, partition = self.chunks[chunk]
             # A chain's first task has a name of its own: it is placed where there is room, or the
             # data; those after it go where the forest is.
             key = (f"{'hook' if i else 'hook-first'}-{self.token}", chain, i)
+            steps = []
             if isinstance(frame, _Source):
-                read = frame.task(partition)
-                hook = Task(key, self.program.hook, state, TaskRef(read.key), position)
-                self.tasks[key] = Task.fuse(read, hook, key=key)
+                steps.append(frame.task(partition))
+                source = TaskRef(steps[0].key)
             else:
                 source = TaskRef((frame._name, partition))
-                self.tasks[key] = Task(key, self.program.hook, state, source, position)
+            steps.append(Task(key, self.program.hook, state, source, position))
+            if i == len(chunks) - 1:
+                steps.append(Task(("close", *key), self.program.close, TaskRef(key)))
+            self._fuse(key, *steps)
             state = TaskRef(key)
         return state
 
-    def _picks(self, stage: str, senders: Sequence[TaskRef], receiver: int) -> list[TaskRef]:
-        """Add the tasks that take one receiver's part out of what each sender made."""
-        return [
-            self._add(stage, (s, receiver), operator.getitem, sender, receiver)
-            for s, sender in enumerate(senders)
-        ]
+    def _merge(self, forests: list[TaskRef]) -> TaskRef:
+        """Add the merges; the last one finishes the forest."""
+        for step, (source, target) in enumerate(self.merges):
+            key = (f"merge-{self.token}", step, source, target)
+            steps = [Task(key, self.program.merge, forests[target], forests[source])]
+            if step == len(self.merges) - 1:
+                steps.append(Task(("finish", *key), self.program.finish, TaskRef(key)))
+            self._fuse(key, *steps)
+            forests[target] = TaskRef(key)
+        if not self.merges:
+            return self._add("finish", (), self.program.finish, forests[0])
+        return forests[0]
+
+    def _fuse(self, key: Any, *steps: Task) -> None:
+        """Add steps that follow on each other as one task."""
+        self.tasks[key] = Task.fuse(*steps, key=key) if len(steps) > 1 else steps[0]
 
     def _add(self, stage: str, index: tuple[int, ...], function: Any, *arguments: Any) -> TaskRef:
         key = (f"{stage}-{self.token}", *index)

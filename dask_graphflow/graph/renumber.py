@@ -10,7 +10,6 @@ Ids are frames: a column for each part of an id, a row for each vertex.
 
 from __future__ import annotations
 
-import itertools
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
@@ -21,7 +20,7 @@ from dask.dataframe.dispatch import concat
 from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.kernels import kernels_for
 
-__all__ = ["factorize", "sample", "sort", "split", "splitters", "union"]
+__all__ = ["build", "factorize", "piece", "sample", "sort", "splitters", "union"]
 
 SAMPLE = 512  # ids of each holder that the splitters are chosen from
 
@@ -31,6 +30,11 @@ def stack(frames: Sequence[Any]) -> Any:
     if len(frames) == 1:
         return frames[0].reset_index(drop=True)
     return concat(list(frames), ignore_index=True)
+
+
+def build(kind: type, columns: dict[str, Any]) -> Any:
+    """Return a frame of some columns that nobody else changes: pandas would copy them."""
+    return kind(columns, **({"copy": False} if kind.__module__.startswith("pandas") else {}))
 
 
 def factorize(ids: Any) -> tuple[Any, Any]:
@@ -138,15 +142,13 @@ class _Rows(Sequence[tuple[Any, ...]]):
         return tuple(column.iloc[row] for column in self._columns)
 
 
-def split(ids: Any, cuts: Any, owners: int) -> list[Any]:
-    """Cut sorted ids at the splitters.
-
-    Returns
-    -------
-    list of frame
-        For each owner, the ids of its range.
-    """
+def piece(ids: Any, cuts: Any, owner: int) -> Any:
+    """Return the ids of one owner's range, out of sorted ids."""
     rows, marks = _Rows(ids), _Rows(cuts)
-    bounds = [0, *(bisect_left(rows, marks[i]) for i in range(len(marks)))]
-    bounds += [len(ids)] * (owners + 1 - len(bounds))
-    return [ids.iloc[low:high] for low, high in itertools.pairwise(bounds)]
+
+    def start(of: int) -> int:
+        if of == 0:
+            return 0
+        return bisect_left(rows, marks[of - 1]) if of <= len(marks) else len(rows)
+
+    return ids.iloc[start(owner) : start(owner + 1)]

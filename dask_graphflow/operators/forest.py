@@ -201,6 +201,8 @@ class Forest:
 
     def roots(self, vertices: Any) -> Any:
         """Return the smallest vertex of each given vertex's component, as int64."""
+        if not self.base:
+            return self.parent[vertices].astype("int64")
         return self.parent[vertices - self.base].astype("int64") + self.base
 
     def _hook(self, source: Any, target: Any, threads: int, step: int = 1) -> tuple[Any, int]:
