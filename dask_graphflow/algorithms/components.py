@@ -196,7 +196,8 @@ class Components:
     ) -> Any:
         """Return the vertices of an owner's range and the components they are in."""
         if owned is None:
-            return self._label_dense(forests, *numbering[0][owner : owner + 2], numbering[1])
+            bounds, like = numbering
+            return self._label_dense(forests, bounds[owner], bounds[owner + 1], like)
         ids, xp = owned[0], forests[0].kernels.namespace
         low, high = _bounds(sizes)[owner : owner + 2]
         before = xp.concatenate([xp.zeros(0, "int64"), *(roots for roots, _ in heads)])

@@ -19,13 +19,13 @@ __all__ = ["as_dask", "ascending", "edge_columns", "seed_frames", "vertex_frame"
 
 
 class _Held:
-    """A pandas frame that is one partition as it is."""
+    """A frame that is one partition as it is."""
 
-    def __init__(self, frame: pd.DataFrame) -> None:
+    def __init__(self, frame: Any) -> None:
         self.frame = frame
         self.token = uuid.uuid4().hex
 
-    def __call__(self, partition: int) -> pd.DataFrame:
+    def __call__(self, partition: int) -> Any:
         return self.frame
 
     def __dask_tokenize__(self) -> str:
@@ -34,18 +34,19 @@ class _Held:
 
 def as_dask(frame: Any, role: str, *ids: Any) -> Any:
     """Return a frame as a Dask DataFrame, or raise where it is none."""
+    if isinstance(frame, dd.DataFrame):
+        return frame
     if isinstance(frame, pd.DataFrame):
         for column in frame.columns.intersection(pd.Index(_flat(ids))):
             edgelist.check_objects(frame[column], role)
-        # Not from_pandas, which looks at every value of the index, nor with the frame as an argument,
-        # which would be hashed: either takes longer than finding its components.
-        return dd.from_map(_Held(frame), [0], meta=frame.iloc[:0])
-    if isinstance(frame, dd.DataFrame):
-        return frame
-    raise EdgeListError(
-        f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or a pandas "
-        "DataFrame"
-    )
+    elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
+        raise EdgeListError(
+            f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or "
+            "one of pandas or cuDF, which is taken as one partition"
+        )
+    # Not from_pandas, which looks at every value of the index, nor with the frame as an argument,
+    # which would be hashed: either takes longer than finding its components.
+    return dd.from_map(_Held(frame), [0], meta=frame.iloc[:0])
 
 
 def _flat(columns: Any) -> list[Any]:

@@ -1,0 +1,50 @@
+"""What the documents say of the code is so."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+
+import pytest
+
+import dask_graphflow as gf
+
+ROOT = pathlib.Path(__file__).parent.parent
+TABLE = (ROOT / "docs" / "mechanisms.md").read_text()
+ROWS = {
+    row.split("|")[1].strip(): row.split("|")[4]
+    for row in TABLE.splitlines()
+    if re.match(r"\| \d", row)
+}
+WANTED = "1.1 1.2 1.3 1.4 1.5 1.6 1.7 1.8 1.13 1.15 1.16 1.18 5.1 5.2 5.3 5.4 5.5 5.6".split()
+
+
+def test_every_mechanism_has_a_row():
+    assert set(WANTED) <= set(ROWS)
+
+
+@pytest.mark.parametrize("number", ROWS)
+def test_every_test_in_the_table_exists(number):
+    tests = re.findall(r"`(\w+\.py)::(\w+)`", ROWS[number])
+    assert tests
+    for file, name in tests:
+        assert f"\ndef {name}(" in (ROOT / "tests" / file).read_text(), f"{file}::{name}"
+
+
+def test_exported_names():
+    assert sorted(gf.__all__) == [
+        "GraphflowError",
+        "__version__",
+        "connected_components",
+        "exceptions",
+        "generate",
+        "tune_chunk_size",
+    ]
+    assert all(hasattr(gf, name) for name in gf.__all__)
+
+
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", *map(str, ROOT.glob("docs/*.md"))])
+def test_links_to_files_hold(document):
+    path = ROOT / document
+    for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
+        assert (path.parent / link).exists(), link
