@@ -167,7 +167,7 @@ def _empty(edges: Any, program: Components) -> Any:
     """Return the result's columns and dtypes as an empty frame of the edges' backend."""
     how = program.frames[0]
     width = len(how.dtypes)
-    like = edges._meta.iloc[:0]
+    like = edges._meta
     return type(like)(
         {
             name: like[how.source[i % width]].astype(how.dtypes[i % width]).reset_index(drop=True)

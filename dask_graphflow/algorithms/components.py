@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.dataflow import placement
-from dask_graphflow.graph import edgelist, renumber
+from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.forest import Forest
@@ -120,7 +120,7 @@ class Components:
             entries = sum(high - low for low, high in {(low, high) for low, high, _ in found})
             if is_dense(low, high, entries):
                 bounds = [low + (high - low) * i // owners for i in range(owners + 1)]
-                return bounds, samples[0].iloc[:0]
+                return bounds, frames.empty_like(samples[0])
         return None, renumber.splitters(samples, owners)
 
     def piece(
@@ -134,9 +134,7 @@ class Components:
         """Return an owner's ids in order, and the place among them of each that each chain sent."""
         if pieces[0] is None:
             return None
-        ids, codes = renumber.union(pieces)
-        ids, rank = renumber.sort(ids)
-        return ids, [rank[code] for code in codes]
+        return renumber.merge(pieces)
 
     def size(self, owned: tuple[Any, list[Any]] | None) -> int | None:
         """Return how many ids an owner has; None, where they are dense."""
@@ -201,7 +199,7 @@ class Components:
         ids, xp = owned[0], forests[0].kernels.namespace
         low, high = _bounds(sizes)[owner : owner + 2]
         before = xp.concatenate([xp.zeros(0, "int64"), *(roots for roots, _ in heads)])
-        named = renumber.stack([*(names for _, names in heads), ids])
+        named = frames.stack([*(names for _, names in heads), ids])
         parts = [ids[column] for column in ids.columns]
         for forest in forests:
             roots = forest.parent[low:high]
@@ -214,7 +212,7 @@ class Components:
     def _label_dense(self, forests: list[Forest], low: int, high: int, like: Any) -> Any:
         vertices = forests[0].members(low, high)
         values = [vertices, *(forest.roots(vertices) for forest in forests)]
-        frame = renumber.build(type(like), dict(zip(self.columns, values, strict=True)))
+        frame = frames.build(type(like), dict(zip(self.columns, values, strict=True)))
         dtype = like.dtypes.iloc[0]
         return frame if (frame.dtypes == dtype).all() else frame.astype(dtype)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from dask_graphflow.graph import renumber
+from dask_graphflow.graph import frames, renumber
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.plan import Plan
@@ -81,7 +81,7 @@ class Fragment:
     @classmethod
     def of(cls, edges: Edges, levels: int, threads: int) -> Fragment:
         """Reduce edges between any ids to forests over those ids."""
-        codes, ids = renumber.factorize(renumber.stack([edges.source, edges.target]))
+        codes, ids = renumber.factorize(frames.stack([edges.source, edges.target]))
         forests = [Forest(codes, size=len(ids)) for _ in range(levels)]
         half = len(edges.source)
         for level, source, target in edges.at(codes[:half], codes[half:], levels):
@@ -142,7 +142,7 @@ class Chain:
             if dense.held is None:
                 like = kernels_for(edges.source).namespace.zeros(0)
                 forests = [Forest(like) for _ in range(levels)]
-                dense.held = Fragment(forests, edges.source.iloc[:0], dense=True)
+                dense.held = Fragment(forests, frames.empty_like(edges.source), dense=True)
         return cls(dense)
 
     def hook_dense(self, edges: Edges, plan: Plan | None, total: int, threads: int) -> bool:

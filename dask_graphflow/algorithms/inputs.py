@@ -14,6 +14,7 @@ import pandas as pd
 from dask_graphflow.exceptions import EdgeListError, OptionError, WeightError
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph.frames import empty_like
 
 __all__ = ["as_dask", "ascending", "edge_columns", "seed_frames", "vertex_frame"]
 
@@ -46,7 +47,7 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
         )
     # Not from_pandas, which looks at every value of the index, nor with the frame as an argument,
     # which would be hashed: either takes longer than finding its components.
-    return dd.from_map(_Held(frame), [0], meta=frame.iloc[:0])
+    return dd.from_map(_Held(frame), [0], meta=empty_like(frame))
 
 
 def _flat(columns: Any) -> list[Any]:

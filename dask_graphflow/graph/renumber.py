@@ -10,31 +10,19 @@ Ids are frames: a column for each part of an id, a row for each vertex.
 
 from __future__ import annotations
 
+import itertools
 from bisect import bisect_left
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from dask.dataframe.dispatch import concat
-
 from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.kernels import kernels_for
 
-__all__ = ["build", "factorize", "piece", "sample", "sort", "splitters", "union"]
+from .frames import empty_like, stack
+
+__all__ = ["factorize", "merge", "piece", "sample", "sort", "splitters", "union"]
 
 SAMPLE = 512  # ids of each holder that the splitters are chosen from
-
-
-def stack(frames: Sequence[Any]) -> Any:
-    """Return the rows of several frames of ids one after another."""
-    if len(frames) == 1:
-        return frames[0].reset_index(drop=True)
-    return concat(list(frames), ignore_index=True)
-
-
-def build(kind: type, columns: dict[str, Any]) -> Any:
-    """Return a frame of some columns that nobody else changes: pandas would copy them."""
-    return kind(columns, **({"copy": False} if kind.__module__.startswith("pandas") else {}))
 
 
 def factorize(ids: Any) -> tuple[Any, Any]:
@@ -59,11 +47,32 @@ def factorize(ids: Any) -> tuple[Any, Any]:
             f"the ids in {names} cannot be hashed ({error}); ids are integers, strings or other values "
             "that can be hashed and sorted. Convert the column, for example with astype(str)"
         ) from error
-    codes = codes.astype("int32" if len(ids) < 2**31 else "int64")
+    codes = codes.astype(_dtype_for(len(ids)))
     if len(names) == 1:
         return codes, type(ids)({names[0]: series(uniques, dtype=ids[names[0]].dtype)})
     first = series(codes).drop_duplicates().index
     return codes, ids.iloc[first].reset_index(drop=True)
+
+
+def _order(ids: Any) -> tuple[Any, Any]:
+    """Return ids in ascending order, and the row that each was."""
+    ids = ids.reset_index(drop=True)
+    try:
+        ordered = ids.sort_values(list(ids.columns))
+    except TypeError as error:
+        raise VertexTypeError(
+            f"the ids in {list(ids.columns)} cannot be sorted ({error}), for they are of several "
+            "types; convert the column, for example with astype(str)"
+        ) from error
+    order = kernels_for(ids).asarray(ordered.index.to_series())
+    return ordered.reset_index(drop=True), order
+
+
+def _inverse(order: Any, places: Any) -> Any:
+    """Return `places`, which are in the order of `order`, in the order of the rows."""
+    result = places.copy()
+    result[order] = places
+    return result
 
 
 def sort(ids: Any) -> tuple[Any, Any]:
@@ -75,18 +84,34 @@ def sort(ids: Any) -> tuple[Any, Any]:
     rank : array of int32 or int64
         Where each row went.
     """
-    try:
-        ordered = ids.sort_values(list(ids.columns))
-    except TypeError as error:
-        raise VertexTypeError(
-            f"the ids in {list(ids.columns)} cannot be sorted ({error}), for they are of several types; "
-            "convert the column, for example with astype(str)"
-        ) from error
-    kernels = kernels_for(ids)
-    order = kernels.asarray(ordered.index.to_series())
-    rank = kernels.namespace.empty(len(ids), "int32" if len(ids) < 2**31 else "int64")
-    rank[order] = kernels.namespace.arange(len(ids), dtype=rank.dtype)
-    return ordered.reset_index(drop=True), rank
+    ordered, order = _order(ids)
+    places = kernels_for(ids).namespace.arange(len(ids), dtype=_dtype_for(len(ids)))
+    return ordered, _inverse(order, places)
+
+
+def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """Merge sorted frames of ids into one, and say where each row of each went.
+
+    Returns
+    -------
+    uniques : frame
+        Every id once, in order.
+    codes : list of array
+        For each frame, the row of `uniques` that each of its rows is.
+    """
+    filled = [piece for piece in pieces if len(piece)]
+    xp = kernels_for(pieces[0]).namespace
+    if len(filled) < 2:
+        ids = stack(filled or pieces[:1])
+        return ids, [xp.arange(len(piece), dtype=_dtype_for(len(piece))) for piece in pieces]
+    ordered, order = _order(stack(filled))
+    new = xp.ones(len(ordered), bool)
+    before = ordered.iloc[:-1].reset_index(drop=True)
+    differs = ordered.iloc[1:].reset_index(drop=True) != before
+    new[1:] = kernels_for(ordered).asarray(differs.any(axis=1)).astype(bool)
+    places = xp.cumsum(new).astype(_dtype_for(len(ordered))) - 1
+    uniques = ordered.iloc[xp.flatnonzero(new)].reset_index(drop=True)
+    return uniques, _cut(_inverse(order, places), pieces)
 
 
 def union(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
@@ -99,8 +124,17 @@ def union(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
         For each frame, the row of `uniques` that each of its rows is.
     """
     codes, uniques = factorize(stack(pieces))
-    ends = np.cumsum([len(piece) for piece in pieces])
-    return uniques, [codes[end - len(p) : end] for p, end in zip(pieces, ends, strict=True)]
+    return uniques, _cut(codes, pieces)
+
+
+def _cut(codes: Any, pieces: Sequence[Any]) -> list[Any]:
+    """Cut an array into the parts that belong to each piece."""
+    ends = itertools.accumulate(len(piece) for piece in pieces)
+    return [codes[end - len(p) : end] for p, end in zip(pieces, ends, strict=True)]
+
+
+def _dtype_for(count: int) -> str:
+    return "int32" if count < 2**31 else "int64"
 
 
 def sample(ids: Any) -> Any:
@@ -122,8 +156,9 @@ def splitters(samples: Sequence[Any], owners: int) -> Any:
     frame
         ``owners - 1`` ids in ascending order (fewer where there are fewer ids).
     """
-    _, uniques = factorize(stack(samples))
-    ordered, _ = sort(uniques)
+    if owners == 1:
+        return empty_like(samples[0])
+    ordered, _ = merge(samples)
     at = [len(ordered) * i // owners for i in range(1, owners)]
     return ordered.iloc[[i for i in at if i < len(ordered)]].reset_index(drop=True)
 

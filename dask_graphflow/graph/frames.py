@@ -1,0 +1,32 @@
+"""Frames of either backend: the few things that pandas and cuDF do differently, or copy needlessly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dask.dataframe.dispatch import concat
+
+__all__ = ["build", "empty_like", "is_pandas", "stack"]
+
+
+def is_pandas(kind: type) -> bool:
+    """Say whether a type of frames or series is one of pandas."""
+    return kind.__module__.partition(".")[0] == "pandas"
+
+
+def build(kind: type, columns: dict[str, Any]) -> Any:
+    """Return a frame of columns that nobody else changes: pandas would copy them."""
+    return kind(columns, **({"copy": False} if is_pandas(kind) else {}))
+
+
+def empty_like(frame: Any) -> Any:
+    """Return a frame without rows that keeps nothing of `frame` in memory, as a slice would."""
+    return frame.iloc[[]] if is_pandas(type(frame)) else frame.iloc[:0].copy()
+
+
+def stack(frames: Sequence[Any]) -> Any:
+    """Return the rows of several frames one after another, numbered from 0."""
+    if len(frames) == 1:
+        return frames[0].reset_index(drop=True)
+    return concat(list(frames), ignore_index=True)
