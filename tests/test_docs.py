@@ -16,30 +16,12 @@ ROWS = {
     for row in TABLE.splitlines()
     if re.match(r"\| \d", row)
 }
-WANTED = [
-    "1.1",
-    "1.2",
-    "1.3",
-    "1.4",
-    "1.5",
-    "1.6",
-    "1.7",
-    "1.8",
-    "1.13",
-    "1.15",
-    "1.16",
-    "1.18",
-    "5.1",
-    "5.2",
-    "5.3",
-    "5.4",
-    "5.5",
-    "5.6",
-]
+NUMBERS = {1: [*range(1, 9), 10, 13, 15, 16, 18], 5: range(1, 7)}
+WANTED = {f"{section}.{i}" for section, rows in NUMBERS.items() for i in rows}
 
 
 def test_every_mechanism_has_a_row():
-    assert set(WANTED) <= set(ROWS)
+    assert set(ROWS) >= WANTED
 
 
 @pytest.mark.parametrize("number", ROWS)
