@@ -58,24 +58,40 @@ def test_edges_that_lie_on_workers_stay_there(client):
     homes = [held[key] for key in edges.expr.operand("keys")]
     labels = gf.connected_components(edges, **ENDS)
     chains = labels.expr.operand("chains")
-    assert sorted(chunk for chain in chains for chunk in chain) == list(range(9))
-    assert all(len({homes[chunk] for chunk in chain}) == 1 for chain in chains)
+    assert sorted(chunk for chain in chains for chunk in chain.chunks) == list(range(9))
+    assert all(len({homes[chunk] for chunk in chain.chunks}) == 1 for chain in chains)
     assert as_dict(labels.compute())[10_000] == 0
     # Nothing but forests travelled: each partition is where it was, and only there.
     assert client.who_has(futures_of(edges)) == held
 
 
-def test_a_slow_worker_takes_fewer_chunks(client, tmp_path):
-    def read(i, folder):
+def slow_on_one(folder, chunks, pause):
+    """Return edges whose reading is slow on the first worker, and notes where it was done."""
+
+    def read(i):
         name = get_worker().name
         (folder / f"{name}-{i}").touch()
-        time.sleep(0.2 if name == 0 else 0.01)
+        time.sleep(pause if name == 0 else 0.01)
         return frame([(i, i + 1)])
 
-    edges = dd.from_map(read, range(64), args=[tmp_path], meta=frame([]))
-    labels = gf.connected_components(edges, **ENDS, inputs="availability").compute()
+    return dd.from_map(read, range(chunks), meta=frame([]))
+
+
+@pytest.mark.parametrize(("inputs", "falls"), [("availability", True), ("round-robin", False)])
+def test_a_slow_worker_takes_fewer_chunks_under_availability_only(client, inputs, falls, tmp_path):
+    labels = gf.connected_components(
+        slow_on_one(tmp_path, 64, 0.1), **ENDS, inputs=inputs
+    ).compute()
     assert as_dict(labels)[64] == 0
-    assert len(list(tmp_path.glob("0-*"))) < 0.4 * 64
+    share = len(list(tmp_path.glob("0-*"))) / 64
+    assert share < 0.4 if falls else share == 0.5
+
+
+def test_chunks_are_hooked_by_the_worker_that_is_named(client, tmp_path):
+    first = next(a for a, w in client.scheduler_info()["workers"].items() if w["name"] == 0)
+    labels = gf.connected_components(slow_on_one(tmp_path, 6, 0.05), **ENDS, inputs=[first] * 6)
+    assert as_dict(labels.compute())[6] == 0
+    assert len(list(tmp_path.glob("0-*"))) == 6
 
 
 def test_a_frame_that_is_neither_on_workers_nor_blockwise(client):

@@ -34,33 +34,61 @@ def test_depth(count):
     assert trees.depth(trees.ring(count)) == count - 1
 
 
+def chunks(inputs, homes, workers=1, chains=1):
+    addresses = tuple(f"tcp://{i}" for i in range(workers)) if workers > 1 else (None,)
+    return trees.chains(inputs, homes, trees.Slots(addresses, chains))
+
+
 @pytest.mark.parametrize("name", trees.INPUT_POLICIES)
-@pytest.mark.parametrize(("chunks", "slots"), [(1, 4), (3, 8), (16, 4), (17, 5)])
-def test_every_chunk_is_in_one_chain(name, chunks, slots):
-    chains = trees.input_policy(name)([None] * chunks, slots, 1)
-    assert sorted(chunk for chain in chains for chunk in chain) == list(range(chunks))
-    assert len(chains) <= slots
-    assert all(chains)
+@pytest.mark.parametrize(("count", "slots"), [(1, 4), (3, 8), (16, 4), (17, 5)])
+def test_every_chunk_is_in_one_chain(name, count, slots):
+    found = chunks(name, [None] * count, chains=slots)
+    assert sorted(chunk for chain in found for chunk in chain.chunks) == list(range(count))
+    assert len(found) <= slots
+    assert all(chain.chunks for chain in found)
 
 
 def test_round_robin_deals_and_availability_takes_runs():
-    assert trees.round_robin([None] * 7, 3, 4) == [[0, 3, 6], [1, 4], [2, 5]]
-    assert trees.availability([None] * 7, 3, 4) == [[0, 1], [2, 3], [4, 5, 6]]
+    dealt = chunks("round-robin", [None] * 7, workers=3)
+    assert [chain.chunks for chain in dealt] == [[0, 3, 6], [1, 4], [2, 5]]
+    assert [chain.worker for chain in dealt] == ["tcp://0", "tcp://1", "tcp://2"]
+    runs = chunks("availability", [None] * 7, workers=3)
+    assert [chain.chunks for chain in runs] == [[0, 1], [2, 3], [4, 5, 6]]
+    assert [chain.worker for chain in runs] == [None] * 3
 
 
 def test_availability_keeps_to_where_the_chunks_lie():
-    chains = trees.availability(["x", "y", "x", "y", "y", "x"], 2, 4)
-    assert chains == [[0, 2, 5], [1, 3, 4]]
+    found = chunks("availability", ["x", "y", "x", "y", "y", "x"], workers=2)
+    assert [chain.chunks for chain in found] == [[0, 2, 5], [1, 3, 4]]
 
 
 def test_availability_has_spare_chains_where_they_stay_long():
-    assert [len(c) for c in trees.availability([None] * 64, 2, 4)] == [8] * 8
-    assert len(trees.availability([None] * 8, 2, 4)) == 2
-    assert len(trees.availability([None] * 10_000, 2, 4)) == 8
-    assert len(trees.availability(["x", "y"] * 32, 2, 4)) == 2  # they lie where they lie
+    lengths = [len(chain.chunks) for chain in chunks("availability", [None] * 64, workers=2)]
+    assert lengths == [8] * 8
+    assert len(chunks("availability", [None] * 8, workers=2)) == 2
+    assert len(chunks("availability", [None] * 10_000, workers=2)) == 8
+    assert len(chunks("availability", [None] * 64, chains=2)) == 2  # one process has no slow worker
+    assert len(chunks("availability", ["x", "y"] * 32, workers=2)) == 2  # they lie where they lie
 
 
-@pytest.mark.parametrize("choose", [trees.merge_policy, trees.input_policy])
-def test_an_unknown_policy_is_refused_with_the_names(choose):
-    with pytest.raises(OptionError, match=r"'[a-z-]+', '[a-z-]+'"):
-        choose("forest")
+def test_chunks_go_to_the_workers_that_are_named():
+    found = chunks(["tcp://1", "tcp://0", "tcp://1"], [None] * 3, workers=2)
+    assert {chain.worker: chain.chunks for chain in found} == {"tcp://1": [0, 2], "tcp://0": [1]}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ("robin", "'availability', 'round-robin'"),
+        (["tcp://0"], "1 workers.*3 partitions"),
+        (["tcp://0", "tcp://7", "tcp://1"], "'tcp://7'.*'tcp://0', 'tcp://1'"),
+    ],
+)
+def test_an_unknown_input_policy_or_worker_is_refused(inputs, message):
+    with pytest.raises(OptionError, match=message):
+        chunks(inputs, [None] * 3, workers=2)
+
+
+def test_an_unknown_merge_policy_is_refused_with_the_names():
+    with pytest.raises(OptionError, match=r"'tree', 'one-way', 'ring'"):
+        trees.merge_policy("forest")

@@ -50,7 +50,7 @@ def connected_components(
     thresholds: Sequence[float] | None = None,
     seed: Any = None,
     merge: str = "tree",
-    inputs: str = "availability",
+    inputs: str | Sequence[str] = "availability",
     chunk_size: int | None = None,
     dropna: bool = False,
 ) -> Any:
@@ -80,8 +80,9 @@ def connected_components(
         the earlier call had the same ones.
     merge : {"tree", "one-way", "ring"}
         Which forest is merged into which, where there are several.
-    inputs : {"availability", "round-robin"}
-        Which chain takes which chunk.
+    inputs : {"availability", "round-robin"} or sequence of str
+        Which worker takes which chunk: the one that holds it, or has room; each in turn; or the one
+        whose address is given for each partition.
     chunk_size : int, optional
         Edges to hook before the trees are made flat again; by default a partition.
     dropna : bool
@@ -124,7 +125,6 @@ def connected_components(
     """
     edges = inputs_of.as_dask(edges, "edges", source, target)
     merges = trees.merge_policy(merge)
-    assign = trees.input_policy(inputs)
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
         raise OptionError(f"chunk_size={chunk_size!r}; give a whole number of edges, 1 or more")
     limits = inputs_of.ascending(edges, weight, threshold, thresholds)
@@ -132,7 +132,7 @@ def connected_components(
     frames = [(edges, columns)]
     if vertices is not None:
         frames.append(inputs_of.vertex_frame(vertices, columns))
-    labels = [f"component_{t:g}" for t in limits] if thresholds is not None else ["component"]
+    labels = [f"component_{t:.15g}" for t in limits] if thresholds is not None else ["component"]
     widths = [vertex_names(label, len(columns.names)) for label in labels]
     if seed is not None:
         frames += inputs_of.seed_frames(seed, columns, widths)
@@ -145,14 +145,16 @@ def connected_components(
         for frame in collections
         for home in placement.homes(*held_by(frame.expr), frame.npartitions)
     ]
-    chains = assign(homes, slots.at_once, slots.spare)
+    chains = trees.chains(inputs, homes, slots)
+    if any(chain.worker for chain in chains):
+        placement.keep_pins()
     program = Components(
         frames=tuple(how for _, how in frames),
         columns=(*columns.names, *(name for width in widths for name in width)),
         thresholds=tuple(limits),
         partitions=partitions,
         chunk_size=chunk_size,
-        sharing=min(slots.chains, -(-len(chains) // slots.workers)),
+        sharing=min(slots.chains, -(-len(chains) // len(slots.workers))),
     )
     owners = min(MOST_OWNERS, max(len(chains), partitions // PARTITIONS_PER_OWNER))
     result = _empty(edges, program)

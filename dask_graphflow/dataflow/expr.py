@@ -29,7 +29,8 @@ from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import Blockwise, Expr, optimize_blockwise_fusion
 from dask.dataframe.dask_expr.io import FromGraph
 
-from .trees import Merge
+from .names import pinned
+from .trees import Chain, Merge
 
 __all__ = ["ForestReduction", "Program", "collection", "held_by"]
 
@@ -128,7 +129,7 @@ class _Layer:
         self.name = expr._name
         self.token = expr.deterministic_token
         self.program: Program = expr.operand("program")
-        self.chains: Sequence[Sequence[int]] = expr.operand("chains")
+        self.chains: Sequence[Chain] = expr.operand("chains")
         self.merges: Sequence[Merge] = expr.operand("merges")
         self.owners: int = expr.operand("owners")
         self.chunks = [
@@ -175,12 +176,13 @@ class _Layer:
 
     def _hooks(self, chain: int, state: TaskRef) -> TaskRef:
         """Add the hook tasks of a chain, each handing the forest on to the next in place."""
-        chunks = self.chains[chain]
+        chunks, worker = self.chains[chain].chunks, self.chains[chain].worker
         for i, chunk in enumerate(chunks):
             position, frame, partition = self.chunks[chunk]
             # A chain's first task has a name of its own: it is placed where there is room, or the
             # data; those after it go where the forest is.
-            key = (f"{'hook' if i else 'hook-first'}-{self.token}", chain, i)
+            stage = pinned("hook" if i else "hook-first", worker)
+            key = (f"{stage}-{self.token}", chain, i)
             steps = []
             if isinstance(frame, _Source):
                 steps.append(frame.task(partition))

@@ -4,42 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import dask
 from dask.system import CPU_COUNT
 
-__all__ = ["Slots", "homes", "slots", "task_threads"]
+from .trees import Slots
+
+__all__ = ["homes", "keep_pins", "slots", "task_threads"]
 
 CHAINS_PER_WORKER = 4  # more would cost more forests; the cores beyond serve inside the tasks
-SPARE = 4
-
-
-@dataclass(frozen=True)
-class Slots:
-    """What the call's scheduler has.
-
-    Attributes
-    ----------
-    workers : int
-        Processes.
-    chains : int
-        Chains that run beside each other in one process.
-    """
-
-    workers: int
-    chains: int
-
-    @property
-    def at_once(self) -> int:
-        """Chains that run beside each other in all processes."""
-        return self.workers * self.chains
-
-    @property
-    def spare(self) -> int:
-        """How many times as many chains to make, so that a slow worker can take fewer."""
-        return SPARE if self.workers > 1 else 1
 
 
 def _client() -> Any:
@@ -66,14 +40,24 @@ def slots() -> Slots:
     """
     client = _client()
     if client is None:
-        return Slots(1, min(_local_threads(), CHAINS_PER_WORKER))
-    threads = [w["nthreads"] for w in client.scheduler_info(n_workers=-1)["workers"].values()]
-    if not threads:
-        return Slots(1, CHAINS_PER_WORKER)
-    return Slots(len(threads), min(max(threads), CHAINS_PER_WORKER))
+        return Slots(chains=min(_local_threads(), CHAINS_PER_WORKER))
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    if not workers:
+        return Slots(chains=CHAINS_PER_WORKER)
+    threads = max(worker["nthreads"] for worker in workers.values())
+    return Slots(tuple(sorted(workers)), min(threads, CHAINS_PER_WORKER))
 
 
-def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[object]:
+def keep_pins() -> None:
+    """See to it that the scheduler in use runs pinned tasks where they are pinned."""
+    client = _client()
+    if client is not None:
+        from .pins import Pins
+
+        client.register_plugin(Pins())
+
+
+def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str | None]:
     """Return for each partition the address of a worker that holds it, or None.
 
     Parameters

@@ -8,18 +8,61 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
 from dask_graphflow.exceptions import OptionError, nearest
 
-__all__ = ["INPUT_POLICIES", "MERGE_POLICIES", "Merge", "input_policy", "merge_policy"]
+__all__ = [
+    "INPUT_POLICIES",
+    "MERGE_POLICIES",
+    "Chain",
+    "Merge",
+    "Slots",
+    "chains",
+    "merge_policy",
+]
 
 Merge = tuple[int, int]
 """A merge of forest `source` into forest `target`, as ``(source, target)``."""
 
-InputPolicy = Callable[[Sequence[object], int, int], list[list[int]]]
-"""Where each chunk lies, the chains that run at once, how many more there may be -> chains."""
-
 SHORTEST = 8  # chunks: merging a forest should cost little beside hooking them
+SPARE = 4
+
+
+@dataclass(frozen=True)
+class Slots:
+    """What a scheduler has to run chains on.
+
+    Attributes
+    ----------
+    workers : tuple of str, or (None,)
+        The addresses of its processes; None is this one.
+    chains : int
+        Chains that run beside each other in one process.
+    """
+
+    workers: tuple[str | None, ...] = (None,)
+    chains: int = 1
+
+    @property
+    def at_once(self) -> int:
+        """Chains that run beside each other in all processes."""
+        return len(self.workers) * self.chains
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Chunks that are hooked one after another.
+
+    Attributes
+    ----------
+    chunks : list of int
+    worker : str or None
+        The address of the worker that hooks them, while it is there; None for any.
+    """
+
+    chunks: list[int]
+    worker: str | None = None
 
 
 def tree(count: int) -> list[Merge]:
@@ -90,44 +133,87 @@ def merge_policy(name: str) -> Callable[[int], list[Merge]]:
     return MERGE_POLICIES[name]
 
 
-def availability(homes: Sequence[object], slots: int, spare: int) -> list[list[int]]:
+def availability(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
     """Cut runs of neighbouring chunks, for whichever worker has room to take up next.
 
-    With `spare` times as many runs as slots, a slow worker takes fewer; but no run gets shorter than
-    `SHORTEST` for it. Chunks that lie on a worker already are taken there: a chain keeps to one home.
+    On a cluster there are more runs than slots, so that a slow worker takes fewer; but none gets
+    shorter than `SHORTEST` for it. Chunks that lie on a worker already are taken there: a chain keeps
+    to one home.
     """
-    if any(home is None for home in homes):
-        slots = max(slots, min(spare * slots, len(homes) // SHORTEST))
-    chains: list[list[int]] = []
-    by_home: dict[object, list[int]] = {}
+    count = slots.at_once
+    if None in homes and len(slots.workers) > 1:
+        count = max(count, min(SPARE * count, len(homes) // SHORTEST))
+    by_home: dict[str | None, list[int]] = {}
     for chunk, home in enumerate(homes):
         by_home.setdefault(home, []).append(chunk)
-    share = max(1, slots // len(by_home)) if by_home else 1
-    for chunks in by_home.values():
-        chains += _runs(chunks, share)
-    return chains
+    share = max(1, count // len(by_home)) if by_home else 1
+    return [Chain(run) for chunks in by_home.values() for run in _runs(chunks, share)]
 
 
-def round_robin(homes: Sequence[object], slots: int, spare: int) -> list[list[int]]:
-    """Deal the chunks to the chains in turn, whatever lies where."""
-    count = min(slots, len(homes))
-    return [list(range(chain, len(homes), count)) for chain in range(count)]
+def round_robin(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
+    """Deal the chunks to the workers in turn, whatever lies where and whoever has room."""
+    count = min(slots.at_once, len(homes))
+    workers = slots.workers
+    return [
+        Chain(list(range(chain, len(homes), count)), workers[chain % len(workers)])
+        for chain in range(count)
+    ]
 
 
-INPUT_POLICIES: dict[str, InputPolicy] = {
+def to_workers(wanted: Sequence[str], slots: Slots) -> list[Chain]:
+    """Give each chunk to the worker that is named for it."""
+    by_worker: dict[str, list[int]] = {}
+    for chunk, worker in enumerate(wanted):
+        by_worker.setdefault(worker, []).append(chunk)
+    return [
+        Chain(run, worker)
+        for worker, chunks in by_worker.items()
+        for run in _runs(chunks, slots.chains)
+    ]
+
+
+INPUT_POLICIES: dict[str, Callable[[Sequence[str | None], Slots], list[Chain]]] = {
     "availability": availability,
     "round-robin": round_robin,
 }
 
 
-def input_policy(name: str) -> InputPolicy:
-    """Return the input policy of that name, or raise :class:`OptionError`."""
-    if name not in INPUT_POLICIES:
+def chains(inputs: str | Sequence[str], homes: Sequence[str | None], slots: Slots) -> list[Chain]:
+    """Assign chunks to chains.
+
+    Parameters
+    ----------
+    inputs : str or sequence of str
+        The name of a policy, or the address of the worker for each chunk.
+    homes : sequence of str or None
+        The worker that holds each chunk already, if any does.
+    slots : Slots
+
+    Raises
+    ------
+    OptionError
+        There is no such policy or worker, or there are more or fewer chunks.
+    """
+    if isinstance(inputs, str):
+        if inputs not in INPUT_POLICIES:
+            raise OptionError(
+                f"inputs={inputs!r} is no input policy; there are "
+                f"{', '.join(map(repr, INPUT_POLICIES))}{nearest(inputs, INPUT_POLICIES)}; or give a "
+                "list with the address of a worker for each partition"
+            )
+        return INPUT_POLICIES[inputs](homes, slots)
+    wanted = list(inputs)
+    if len(wanted) != len(homes):
         raise OptionError(
-            f"inputs={name!r} is no input policy; there are "
-            f"{', '.join(map(repr, INPUT_POLICIES))}{nearest(name, INPUT_POLICIES)}"
+            f"inputs names {len(wanted)} workers, and there are {len(homes)} partitions; name one for each"
         )
-    return INPUT_POLICIES[name]
+    for worker in wanted:
+        if worker not in slots.workers:
+            there = (
+                ", ".join(map(repr, slots.workers)) if slots.workers != (None,) else "no cluster"
+            )
+            raise OptionError(f"inputs names {worker!r}, which is no worker; there is {there}")
+    return to_workers(wanted, slots)
 
 
 def _runs(items: list[int], count: int) -> list[list[int]]:

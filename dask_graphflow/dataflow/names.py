@@ -1,0 +1,34 @@
+"""Names of tasks: what a dashboard shows, and where a task is to run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+__all__ = ["pinned", "pinned_to"]
+
+MARK = "-graphflow-at-"
+
+
+def pinned(stage: str, worker: str | None) -> str:
+    """Return a stage's name that says which worker it is to run on.
+
+    Examples
+    --------
+    >>> pinned("hook", None)
+    'hook'
+    >>> pinned("hook", "tcp://10.0.0.1:8786")
+    'hook-graphflow-at-tcp://10.0.0.1:8786'
+    """
+    return stage if worker is None else f"{stage}{MARK}{worker}"
+
+
+def pinned_to(key: Any) -> str | None:
+    """Return the worker that a task's key says it is to run on.
+
+    Examples
+    --------
+    >>> pinned_to(("hook-graphflow-at-tcp://10.0.0.1:8786-0a1b2c", 0, 3))
+    'tcp://10.0.0.1:8786'
+    """
+    _, mark, rest = str(key[0] if isinstance(key, tuple) else key).partition(MARK)
+    return rest.rpartition("-")[0] if mark else None
