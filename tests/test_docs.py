@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import re
 
+import pandas as pd
 import pytest
 
 import dask_graphflow as gf
@@ -51,3 +52,21 @@ def test_links_to_files_hold(document):
     path = ROOT / document
     for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
         assert (path.parent / link).exists(), link
+
+
+def blocks(document):
+    return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize("document", ["README.md", "docs/algorithms/connected_components.md"])
+def test_the_first_example_runs(document, tmp_path, monkeypatch):
+    pairs = {
+        "id_l": ["a", "b", "x"],
+        "id_r": ["b", "c", "y"],
+        "match_probability": [1.0, 0.96, 0.5],
+    }
+    pd.DataFrame(pairs).to_parquet(tmp_path / "pairs.parquet")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    exec(blocks(document)[0], names)
+    assert len(names["labels"].compute()) in (3, 5)

@@ -97,6 +97,10 @@ class ForestReduction(Expr):  # type: ignore[misc]
 
     _parameters: ClassVar = ["program", "result", "chains", "merges", "owners"]
 
+    def __str__(self) -> str:
+        chains, owners = self.operand("chains"), self.operand("owners")
+        return f"{type(self).__name__}({len(chains)} chains, {owners} owners)"
+
     @property
     def _frames(self) -> list[Any]:
         return list(self.operands[len(self._parameters) :])
