@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import dask_graphflow as gf
+from dask_graphflow.operators.forest import Forest
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -255,3 +256,20 @@ def test_real_graphs(name, data):
     pairs = pd.read_parquet(data / f"{name}.parquet")
     labels = gf.connected_components(partitioned(pairs, 5), source="src", target="dst").compute()
     assert as_dict(labels) == oracle(zip(pairs["src"], pairs["dst"], strict=True))
+
+
+@pytest.mark.parametrize("offset", [0, 10**12])
+def test_a_chunk_is_hooked_once_although_its_range_is_guessed(offset, monkeypatch, rng):
+    """Hooking again for a few ids outside the guess would take twice the time."""
+    passes = []
+    plain = Forest.hook
+
+    def spy(self, source, target, **options):
+        passes.append(len(source))
+        return plain(self, source, target, **options)
+
+    monkeypatch.setattr(Forest, "hook", spy)
+    edges = pd.DataFrame(rng.integers(0, 10**7, (10**6, 2)) + offset, columns=["a", "b"])
+    labels = gf.connected_components(edges, **ENDS).compute()
+    assert passes == [10**6]
+    assert labels["vertex"].tolist() == np.unique(edges.to_numpy()).tolist()
