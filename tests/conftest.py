@@ -13,6 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import dask_graphflow as gf
+
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 
 
@@ -54,6 +56,58 @@ def partitioned(edges, count):
 
 def _part(i, parts):
     return parts[i]
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--backend",
+        choices=["pandas", "cudf"],
+        default="pandas",
+        help="what the frames of test_components.py are made of",
+    )
+
+
+class OnHost:
+    """A collection of cuDF frames whose results are looked at as pandas frames."""
+
+    def __init__(self, collection):
+        self.collection = collection
+
+    def __getattr__(self, name):
+        return getattr(self.collection, name)
+
+    def __getitem__(self, name):
+        return self.collection[name]
+
+    def compute(self, **options):
+        result = self.collection.compute(**options)
+        assert type(result).__module__.startswith("cudf")
+        return result.to_pandas()
+
+
+def on_device(frame):
+    """Return a frame, if it is one, as one of cuDF; others as they are."""
+    import cudf
+
+    if isinstance(frame, OnHost):
+        return frame.collection
+    if isinstance(frame, dd.DataFrame | dd.Series):
+        return frame.to_backend("cudf")
+    return cudf.from_pandas(frame) if isinstance(frame, pd.DataFrame | pd.Series) else frame
+
+
+@pytest.fixture
+def backend(request, monkeypatch):
+    """Let the calls of a test see the frames that --backend names."""
+    if request.config.getoption("--backend") == "pandas":
+        return
+    plain = gf.connected_components
+
+    def call(edges, **options):
+        options = {name: on_device(value) for name, value in options.items()}
+        return OnHost(plain(on_device(edges), **options))
+
+    monkeypatch.setattr(gf, "connected_components", call)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import as_dict, frame, oracle, partitioned
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
@@ -19,6 +19,11 @@ from dask_graphflow.graph import renumber
 from dask_graphflow.operators.forest import Forest
 
 ENDS = {"source": "a", "target": "b"}
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+# The backend is the same for every example of a test.
+FIXTURES = [HealthCheck.function_scoped_fixture]
 
 
 @pytest.mark.parametrize("partitions", [1, 2, 5, 13])
@@ -29,7 +34,7 @@ def test_labels_are_the_smallest_vertex(graph, partitions, scheduler):
     assert labels["vertex"].is_monotonic_increasing
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60, deadline=None, suppress_health_check=FIXTURES)
 @given(
     pairs=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60),
     partitions=st.integers(1, 9),
@@ -44,7 +49,7 @@ def test_any_integers(pairs, partitions, offset, scale):
     assert labels.dtypes.tolist() == [np.dtype("int64")] * 2
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40, deadline=None, suppress_health_check=FIXTURES)
 @given(
     pairs=st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30),
     partitions=st.integers(1, 9),
