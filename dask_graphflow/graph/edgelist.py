@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from dask.dataframe.utils import UNKNOWN_CATEGORIES
 from pandas.api import types as pdtypes
 
 from dask_graphflow.exceptions import (
@@ -55,7 +56,7 @@ def value_dtype(series: Any, role: str) -> Any:
     dtype = series.dtype
     if isinstance(dtype, pd.CategoricalDtype) or type(dtype).__name__ == "CategoricalDtype":
         categories = dtype.categories
-        if categories is None or "__UNKNOWN_CATEGORIES__" in list(categories):
+        if categories is None or (len(categories) and categories[0] == UNKNOWN_CATEGORIES):
             # What the categories are is known only once a partition is read; text is by far the
             # most common, and `_decode` raises if they turn out to be something else.
             return pd.Series(["a"]).dtype

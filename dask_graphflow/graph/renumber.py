@@ -105,10 +105,13 @@ def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
         ids = stack(filled or pieces[:1])
         return ids, [xp.arange(len(piece), dtype=_dtype_for(len(piece))) for piece in pieces]
     ordered, order = _order(stack(filled))
-    new = xp.ones(len(ordered), bool)
-    before = ordered.iloc[:-1].reset_index(drop=True)
-    differs = ordered.iloc[1:].reset_index(drop=True) != before
-    new[1:] = kernels_for(ordered).asarray(differs.any(axis=1)).astype(bool)
+    new = xp.zeros(len(ordered), bool)
+    new[:1] = True
+    for name in ordered.columns:
+        column = ordered[name]
+        before = column.iloc[:-1].reset_index(drop=True)
+        differs = column.iloc[1:].reset_index(drop=True) != before
+        new[1:] |= kernels_for(ordered).asarray(differs.astype("bool"))
     places = xp.cumsum(new).astype(_dtype_for(len(ordered))) - 1
     uniques = ordered.iloc[xp.flatnonzero(new)].reset_index(drop=True)
     return uniques, _cut(_inverse(order, places), pieces)

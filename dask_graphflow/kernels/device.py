@@ -39,7 +39,11 @@ BLOCKS = 32  # for each multiprocessor: several times what fits at once, so that
 
 def asarray(series: Any) -> Any:
     """Return the values of a cuDF Series or a CuPy array, without a copy where that can be."""
-    return series if isinstance(series, cupy.ndarray) else series.to_cupy()
+    if isinstance(series, cupy.ndarray):
+        return series
+    if not isinstance(series.dtype, np.dtype):  # integers of pandas' or Arrow's that may be null
+        series = series.astype(series.dtype.numpy_dtype)
+    return series.to_cupy()
 
 
 def to_host(array: Any) -> np.ndarray:
