@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -193,12 +194,19 @@ def test_merging_forests_of_different_segments():
 
 
 def test_a_forest_travels_whole():
-    import pickle
-
     forest = forest_of(*power_law(1000, 5000))
     buffers = []
     sent = pickle.dumps(forest, protocol=5, buffer_callback=buffers.append)
     assert len(sent) < 2000  # the arrays travel beside it, uncopied
     again = pickle.loads(sent, buffers=buffers)
-    assert labels(again) == labels(forest)
     assert again.counts == forest.counts
+    assert labels(again) == labels(forest)
+
+
+def test_a_forest_that_is_hooked_while_it_is_sent_is_made_flat_where_it_arrives():
+    forest = forest_of(*arrays([(1, 2), (3, 4)]))
+    buffers = []
+    sent = pickle.dumps(forest, protocol=5, buffer_callback=buffers.append)
+    forest.hook(*arrays([(2, 4), (0, 1)]))  # the buffers are this forest's own memory
+    again = pickle.loads(sent, buffers=buffers)
+    assert labels(again) == dict.fromkeys(range(5), 0)

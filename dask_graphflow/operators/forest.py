@@ -51,32 +51,51 @@ class Forest:
         hook over a chunk, non-atomic rounds, compressions.
     """
 
-    __slots__ = ("_hooks", "base", "blank", "counts", "flat", "kernels", "parent", "seen")
+    __slots__ = ("_held", "blank", "counts", "flat", "kernels")
 
     def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
         self.kernels = kernels_for(like)
-        self.base = base
-        self.parent = self.kernels.identity(size, _dtype_for(size))
-        self.seen = self.kernels.namespace.zeros(size, "uint8")
+        # Together, so that who reads all of them while another thread makes the forest grow, as
+        # sending it does, has either the old or the new.
+        self._held = (base, *self._roots(size))
         self.flat = self.blank = True
-        self._hooks = 0
         self.counts = {"edges": 0, "hooked": 0, "launches": 0, "rounds": 0, "compressions": 0}
 
+    def _roots(self, size: int) -> tuple[Any, Any]:
+        parent = self.kernels.identity(size, _dtype_for(size))
+        return parent, self.kernels.namespace.zeros(size, "uint8")
+
     def __reduce__(self) -> tuple[Any, ...]:
-        state = (self.base, self.parent, self.seen, self.flat, self.blank, self.counts)
-        return _restore, state
+        return _restore, (self._held, self.blank, self.counts)
 
     def __sizeof__(self) -> int:
         return int(self.parent.nbytes + self.seen.nbytes)
 
     @property
+    def base(self) -> int:
+        """The first vertex."""
+        return int(self._held[0])
+
+    @property
+    def parent(self) -> Any:
+        """Each vertex's parent."""
+        return self._held[1]
+
+    @property
+    def seen(self) -> Any:
+        """The marks of vertices that are known to occur."""
+        return self._held[2]
+
+    @property
     def stop(self) -> int:
         """One past the last vertex."""
-        return self.base + len(self.parent)
+        base, parent, _ = self._held
+        return int(base + len(parent))
 
     def covers(self, low: int, high: int) -> bool:
         """Say whether the vertices `low` to `high` lie in the forest."""
-        return self.base <= low and high < self.stop
+        base, parent, _ = self._held
+        return bool(base <= low and high < base + len(parent))
 
     def cover(self, low: int, high: int) -> None:
         """Grow, if need be, so that the vertices `low` to `high` lie in the forest."""
@@ -85,16 +104,14 @@ class Forest:
         low, high = low // GRAIN * GRAIN, -(-(high + 1) // GRAIN) * GRAIN
         if len(self.parent):
             low, high = min(low, self.base), max(high, self.stop)
-        size = high - low
-        parent = self.kernels.identity(size, _dtype_for(size))
-        seen = self.kernels.namespace.zeros(size, "uint8")
+        parent, seen = self._roots(high - low)
         if len(self.parent):
             at = self.base - low
             own = slice(at, at + len(self.parent))
             parent[own] = self.parent
             parent[own] += at
             seen[own] = self.seen
-        self.base, self.parent, self.seen = low, parent, seen
+        self._held = (low, parent, seen)
 
     def hook(
         self, source: Any, target: Any, *, plan: Plan | None = None, threads: int = 1
@@ -173,10 +190,10 @@ class Forest:
     def compress(self, *, threads: int = 1) -> None:
         """Point every vertex at its root, unless all do."""
         if not self.flat:
-            hooks = self._hooks
+            # Said before it is so: a thread that hooks meanwhile takes it back when it is done.
+            self.flat = True
             self.kernels.compress(self.parent, threads=threads)
             self.counts["compressions"] += 1
-            self.flat = hooks == self._hooks  # unless another thread hooked in between
 
     def members(self, low: int, high: int) -> Any:
         """Return which of the vertices `low` to `high` - 1 occur, as ids in ascending order.
@@ -214,7 +231,6 @@ class Forest:
 
     def _hooked(self, count: int) -> None:
         if count:
-            self._hooks += 1
             self.flat = self.blank = False
 
     def _hook_plain(self, source: Any, target: Any, threads: int) -> None:
@@ -226,10 +242,8 @@ class Forest:
         self.compress(threads=threads)
 
 
-def _restore(
-    base: int, parent: Any, seen: Any, flat: bool, blank: bool, counts: dict[str, int]
-) -> Forest:
-    forest = Forest(parent, base=base)
-    forest.parent, forest.seen, forest.counts = parent, seen, counts
-    forest.flat, forest.blank = flat, blank
+def _restore(held: tuple[int, Any, Any], blank: bool, counts: dict[str, int]) -> Forest:
+    forest = Forest(held[1])
+    forest._held, forest.blank, forest.counts = held, blank, counts
+    forest.flat = False  # other threads may have hooked while it was sent
     return forest
