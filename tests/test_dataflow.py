@@ -225,3 +225,18 @@ def test_configuration_is_left_alone():
     edges.gf.connected_components(**ENDS).compute()
     assert (dask.config.get("dataframe", None), dask.config.get("scheduler", None)) == before
     assert np.geterr()["over"] == "warn"
+
+
+@pytest.mark.parametrize("attempt", range(3))
+def test_chains_make_the_forest_grow_while_others_hook(attempt, rng):
+    steps = rng.integers(1, 50, 40_000)
+    ids = np.cumsum(steps) - 10**6  # ascending, from below zero: every chunk asks for more
+    keep = rng.random(len(ids) - 1) < 0.999
+    pairs = pd.DataFrame({"a": ids[:-1][keep], "b": ids[1:][keep]})
+    with dask.config.set(num_workers=4):
+        labels = gf.connected_components(partitioned(pairs, 32), **ENDS, inputs="round-robin")
+    found = labels.compute(scheduler="threads", num_workers=4)
+    first = np.maximum.accumulate(np.where(np.r_[True, ~keep], ids, -(2**62)))
+    expected = pd.Series(first, index=ids).loc[np.unique(pairs.to_numpy())]
+    assert found["vertex"].tolist() == expected.index.tolist()
+    assert found["component"].tolist() == expected.tolist()
