@@ -15,6 +15,7 @@ from conftest import as_dict, frame, oracle, partitioned
 from distributed import Client, LocalCluster, futures_of, get_worker, wait
 
 import dask_graphflow as gf
+from dask_graphflow.operators.forest import Forest
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -148,3 +149,34 @@ def test_a_worker_killed_in_mid_run_changes_nothing(client, after):
     same(future.result(timeout=60), expected)
     client.wait_for_workers(2, timeout=60)
     same(gf.connected_components(edges, **ENDS).compute(), expected)
+
+
+@pytest.mark.parametrize("family", ["dask", "pickle"])
+def test_forests_travel_as_their_arrays(family):
+    from distributed.protocol import deserialize, serialize
+
+    import dask_graphflow.algorithms.sending  # noqa: F401
+
+    source, target = np.random.default_rng(0).integers(0, 10**5, (2, 10**5))
+    forest = Forest(source)
+    forest.cover(0, 10**5)
+    forest.hook(source, target)
+    header, frames = serialize([forest], serializers=(family, "error"))
+    sizes = sorted(memoryview(part).nbytes for part in frames)
+    assert sizes[-2:] == [forest.seen.nbytes, forest.parent.nbytes]
+    (again,) = deserialize(header, frames)
+    again.compress()
+    forest.compress()
+    assert np.array_equal(again.parent, forest.parent)
+    assert again.base == forest.base
+    assert again.parent.flags.writeable
+
+
+def test_a_forest_on_the_host_is_none_of_the_family_for_devices():
+    from distributed.protocol import serialize
+
+    import dask_graphflow.algorithms.sending  # noqa: F401
+
+    header, _ = serialize([Forest(np.zeros(0), size=9)], serializers=("cuda", "dask", "error"))
+    assert "dask" in str(header)
+    assert "cuda" not in str(header)

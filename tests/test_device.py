@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import subprocess
@@ -398,3 +399,20 @@ def test_ids_of_two_columns_on_cudf_give_what_pandas_gives() -> None:
     wide = wide.assign(c=frame["dst"] // 32, d=frame["dst"] % 32)
     edges = dd.from_pandas(wide, npartitions=3)
     assert_same_on_cudf(edges, source=["a", "b"], target=["c", "d"])
+
+
+def test_a_forest_on_a_device_travels_without_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = pytest.importorskip("distributed.protocol")
+    importlib.import_module("dask_graphflow.algorithms.sending")
+    source, target = cupy.random.default_rng(0).integers(0, 10**5, (2, 10**5))
+    forest = Forest(source)
+    forest.cover(0, 10**5)
+    forest.hook(source, target)
+    header, frames = protocol.serialize([forest], serializers=("cuda", "dask", "pickle", "error"))
+    on_device = [frame.nbytes for frame in frames if isinstance(frame, cupy.ndarray)]
+    assert sorted(on_device) == [forest.seen.nbytes, forest.parent.nbytes]
+    (again,) = protocol.deserialize(header, frames)
+    again.compress()
+    forest.compress()
+    assert isinstance(again.parent, cupy.ndarray)
+    assert bool((again.parent == forest.parent).all())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +18,9 @@ from dask_graphflow.operators.plan import Plan
 
 from .fragments import Chain, Edges, Fragment, flatten, is_dense, moved
 from .shared import Shared
+
+if "distributed" in sys.modules:  # on a worker always
+    from . import sending  # noqa: F401
 
 __all__ = ["Components"]
 

@@ -1,0 +1,51 @@
+"""How a forest travels between workers: its arrays as they lie, on a device without passing the host.
+
+Imported where distributed is there already. Without it a forest on a device would be pickled, and CuPy
+pickles through host memory.
+"""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+from distributed.protocol import dask_deserialize, dask_serialize
+from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
+
+from dask_graphflow.operators.forest import Forest
+
+__all__: list[str] = []
+
+
+def _register(serialize: Any, deserialize: Any) -> None:
+    """Teach one of Dask's families of serialisers forests, by what it knows of arrays."""
+
+    def dump(forest: Forest) -> tuple[dict[str, Any], list[Any]]:
+        restore, ((base, *arrays), *rest) = forest.__reduce__()
+        headers, frames = [], []
+        for array in arrays:
+            try:
+                dump_array = serialize.dispatch(type(array))
+            except TypeError as error:
+                # The next family is tried: that for devices knows no arrays of the host.
+                raise NotImplementedError(type(array).__name__) from error
+            header, own = dump_array(array)
+            headers.append((type(array), header, len(own)))
+            frames += own
+        return {"forest": pickle.dumps((restore, base, headers, rest))}, frames
+
+    def load(header: dict[str, Any], frames: list[Any]) -> Forest:
+        restore, base, headers, rest = pickle.loads(header["forest"])
+        arrays = []
+        for kind, array_header, count in headers:
+            own, frames = frames[:count], frames[count:]
+            arrays.append(deserialize.dispatch(kind)(array_header, own))
+        forest: Forest = restore((base, *arrays), *rest)
+        return forest
+
+    serialize.register(Forest, dump)
+    deserialize.register(Forest, load)
+
+
+_register(cuda_serialize, cuda_deserialize)
+_register(dask_serialize, dask_deserialize)
