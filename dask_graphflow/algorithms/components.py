@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,8 @@ import numpy as np
 from dask_graphflow.dataflow import placement
 from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import index_dtype, kernels_for
 from dask_graphflow.operators.forest import Forest
-from dask_graphflow.operators.plan import Plan
 
 from .fragments import Chain, Edges, Fragment, flatten, is_dense, moved
 from .shared import Shared
@@ -70,8 +69,8 @@ class Components:
         if not rows:
             return chain
         if len(edges.source.columns) == 1 and edgelist.is_integer(self.frames[0].dtypes[0]):
-            plan = self.chunk_size and replace(Plan.for_graph(1, rows), chunk=self.chunk_size)
-            if chain.hook_dense(edges, plan or None, rows * self.partitions, self.threads):
+            total = rows * self.partitions
+            if chain.hook_dense(edges, self.chunk_size, total, self.threads):
                 return chain
         chain.hook_loose(edges, self.threads)
         return chain
@@ -127,11 +126,9 @@ class Components:
                 return bounds, frames.empty_like(samples[0])
         return None, renumber.splitters(samples, owners)
 
-    def piece(
-        self, fragment: Fragment, surveys: list[tuple[Any, Any, Any]], owners: int, owner: int
-    ) -> Any:
+    def piece(self, fragment: Fragment, numbering: tuple[Any, Any], owner: int) -> Any:
         """Return the ids of a fragment in an owner's range; None, where they are dense."""
-        bounds, cuts = self.number(surveys, owners)
+        bounds, cuts = numbering
         return None if bounds else renumber.piece(fragment.numbered().ids, cuts, owner)
 
     def own(self, pieces: list[Any]) -> tuple[Any, list[Any]] | None:
@@ -155,7 +152,7 @@ class Components:
         fragment = fragment.numbered()
         xp = fragment.forests[0].kernels.namespace
         bounds = _bounds(sizes)
-        dtype = "int32" if bounds[-1] < 2**31 else "int64"
+        dtype = index_dtype(bounds[-1])
         slots = [code.astype(dtype) + low for code, low in zip(codes, bounds, strict=False)]
         return moved(fragment.forests, xp.concatenate(slots), bounds[-1])
 
@@ -211,7 +208,7 @@ class Components:
             row = xp.where(roots < low, xp.searchsorted(before, roots), roots - low + len(before))
             found = named.iloc[row].reset_index(drop=True)
             parts += [found[column] for column in ids.columns]
-        return type(ids)(dict(zip(self.columns, parts, strict=True)))
+        return frames.build(type(ids), dict(zip(self.columns, parts, strict=True)))
 
     def _label_dense(self, forests: list[Forest], low: int, high: int, like: Any) -> Any:
         vertices = forests[0].members(low, high)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -99,9 +99,7 @@ class Fragment:
         return Fragment(forests, ids)
 
     def sorted(self) -> Fragment:
-        """Return the fragment with its ids in order."""
-        if self.dense:
-            return self
+        """Return the fragment, which is not dense, with its ids in order."""
         ids, rank = renumber.sort(self.ids)
         return Fragment(moved(self.forests, rank, len(ids)), ids)
 
@@ -145,13 +143,14 @@ class Chain:
                 dense.held = Fragment(forests, frames.empty_like(edges.source), dense=True)
         return cls(dense)
 
-    def hook_dense(self, edges: Edges, plan: Plan | None, total: int, threads: int) -> bool:
+    def hook_dense(self, edges: Edges, chunk_size: int | None, total: int, threads: int) -> bool:
         """Hook edges whose integer ids are vertices as they are; say whether they could be.
 
         Parameters
         ----------
         edges : Edges
-        plan : Plan or None
+        chunk_size : int or None
+            Edges to hook before the trees are made flat again, if not as the plan says.
         total : int
             Edges of the whole graph, as far as is known.
         threads : int
@@ -180,6 +179,11 @@ class Chain:
                     low = low - spare if low < 0 else max(0, low - spare)
                     for forest in forests:
                         forest.cover(low, high + spare)
+            plan = None
+            if chunk_size:
+                plan = replace(
+                    Plan.for_graph(len(forests[0].parent), len(source)), chunk=chunk_size
+                )
             outside = None
             with self.dense.beside_others():
                 for level, us, vs in edges.at(source, target, len(forests)):

@@ -5,7 +5,8 @@
     start      what all chains of a process share
     hook       chunk after chunk along each chain, in place, reading included where it can be;
                the last hook of a chain closes it: a fragment
-    survey     a look at each fragment; all together say whether the ids are dense (number)
+    survey     a look at each fragment
+    number     are the ids dense, and if not, where to cut their order
     piece      each fragment's ids in the range of each owner; none, if they are dense
     own        an owner merges the ids of its range, and says how many (size) and which (codes)
     renumber   each fragment as forests over the whole graph; as they are, if the ids are dense
@@ -45,7 +46,7 @@ class Program(Protocol):
     def close(self, state: Any) -> Any: ...  # noqa: D102
     def survey(self, fragment: Any) -> Any: ...  # noqa: D102
     def number(self, surveys: list[Any], owners: int) -> Any: ...  # noqa: D102
-    def piece(self, fragment: Any, surveys: list[Any], owners: int, owner: int) -> Any: ...  # noqa: D102
+    def piece(self, fragment: Any, numbering: Any, owner: int) -> Any: ...  # noqa: D102
     def own(self, pieces: list[Any]) -> Any: ...  # noqa: D102
     def size(self, owned: Any) -> Any: ...  # noqa: D102
     def codes(self, owned: Any, chain: int) -> Any: ...  # noqa: D102
@@ -154,7 +155,7 @@ class _Layer:
         owned = []
         for o in owners:
             pieces = [
-                self._add("piece", (c, o), program.piece, f, surveys, self.owners, o)
+                self._add("piece", (c, o), program.piece, f, numbering, o)
                 for c, f in enumerate(fragments)
             ]
             owned.append(self._add("own", (o,), program.own, List(*pieces)))

@@ -26,7 +26,7 @@ Merge = tuple[int, int]
 """A merge of forest `source` into forest `target`, as ``(source, target)``."""
 
 SHORTEST = 8  # chunks: merging a forest should cost little beside hooking them
-SPARE = 4
+SPARE = 4  # chains for each that a cluster can run at once, so that a slow worker takes fewer
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,17 @@ from dask_graphflow.exceptions import (
     nearest,
 )
 
-__all__ = ["EdgeColumns", "as_columns", "vertex_names"]
+__all__ = [
+    "EdgeColumns",
+    "as_columns",
+    "check_columns",
+    "check_objects",
+    "check_weight",
+    "common_dtype",
+    "is_integer",
+    "value_dtype",
+    "vertex_names",
+]
 
 
 def as_columns(columns: Any, role: str) -> list[Any]:

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dask_graphflow.exceptions import VertexTypeError
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import index_dtype, kernels_for
 
 from .frames import empty_like, stack
 
@@ -47,7 +47,7 @@ def factorize(ids: Any) -> tuple[Any, Any]:
             f"the ids in {names} cannot be hashed ({error}); ids are integers, strings or other values "
             "that can be hashed and sorted. Convert the column, for example with astype(str)"
         ) from error
-    codes = codes.astype(_dtype_for(len(ids)))
+    codes = codes.astype(index_dtype(len(ids)))
     if len(names) == 1:
         return codes, type(ids)({names[0]: series(uniques, dtype=ids[names[0]].dtype)})
     first = series(codes).drop_duplicates().index
@@ -85,7 +85,7 @@ def sort(ids: Any) -> tuple[Any, Any]:
         Where each row went.
     """
     ordered, order = _order(ids)
-    places = kernels_for(ids).namespace.arange(len(ids), dtype=_dtype_for(len(ids)))
+    places = kernels_for(ids).namespace.arange(len(ids), dtype=index_dtype(len(ids)))
     return ordered, _inverse(order, places)
 
 
@@ -103,7 +103,7 @@ def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
     xp = kernels_for(pieces[0]).namespace
     if len(filled) < 2:
         ids = stack(filled or pieces[:1])
-        return ids, [xp.arange(len(piece), dtype=_dtype_for(len(piece))) for piece in pieces]
+        return ids, [xp.arange(len(piece), dtype=index_dtype(len(piece))) for piece in pieces]
     ordered, order = _order(stack(filled))
     new = xp.zeros(len(ordered), bool)
     new[:1] = True
@@ -112,7 +112,7 @@ def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
         before = column.iloc[:-1].reset_index(drop=True)
         differs = column.iloc[1:].reset_index(drop=True) != before
         new[1:] |= kernels_for(ordered).asarray(differs.astype("bool"))
-    places = xp.cumsum(new).astype(_dtype_for(len(ordered))) - 1
+    places = xp.cumsum(new).astype(index_dtype(len(ordered))) - 1
     uniques = ordered.iloc[xp.flatnonzero(new)].reset_index(drop=True)
     return uniques, _cut(_inverse(order, places), pieces)
 
@@ -134,10 +134,6 @@ def _cut(codes: Any, pieces: Sequence[Any]) -> list[Any]:
     """Cut an array into the parts that belong to each piece."""
     ends = itertools.accumulate(len(piece) for piece in pieces)
     return [codes[end - len(p) : end] for p, end in zip(pieces, ends, strict=True)]
-
-
-def _dtype_for(count: int) -> str:
-    return "int32" if count < 2**31 else "int64"
 
 
 def sample(ids: Any) -> Any:

@@ -5,7 +5,12 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-__all__ = ["kernels_for"]
+__all__ = ["index_dtype", "kernels_for"]
+
+
+def index_dtype(count: int) -> str:
+    """Return the narrowest dtype of the kernels' that holds the indices of `count` items."""
+    return "int32" if count <= 2**31 else "int64"
 
 
 def kernels_for(data: Any) -> ModuleType:

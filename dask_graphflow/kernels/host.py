@@ -168,8 +168,14 @@ def _blocks(work: Callable[[int, int], Any], start: int, stop: int, threads: int
         return [result for future in futures for result in future.result()]
 
 
-def _indices(array: np.ndarray) -> np.ndarray:
-    """View an id array in the one form the kernels are compiled for: contiguous and read-only."""
+def _indices(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """View ids in a form that the kernels are compiled for: contiguous, read-only, of one type."""
+    if source.dtype != target.dtype:
+        source, target = source.astype(np.int64), target.astype(np.int64)
+    return _index_view(source), _index_view(target)
+
+
+def _index_view(array: np.ndarray) -> np.ndarray:
     if array.dtype == np.uint64:
         array = array.view(np.int64)  # ids past 2**63 turn negative: outside every forest
     elif array.dtype not in (np.int32, np.int64):
@@ -218,9 +224,7 @@ def hook(
     .. [1] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for
        GPUs", HPDC 2018.
     """
-    if source.dtype != target.dtype:
-        source, target = source.astype(np.int64), target.astype(np.int64)
-    source, target = _indices(source), _indices(target)
+    source, target = _indices(source, target)
     limits = np.iinfo(np.int64)
 
     def work(start: int, stop: int) -> tuple[int, int, int]:
@@ -250,9 +254,7 @@ def hook_plain(
     the last one wins. :func:`hook` over the same edges makes it whole. With `fresh`, nothing was
     ever hooked into `parent` and no parent is read.
     """
-    if source.dtype != target.dtype:
-        source, target = source.astype(np.int64), target.astype(np.int64)
-    source, target = _indices(source), _indices(target)
+    source, target = _indices(source, target)
     _blocks(
         lambda start, stop: _hook_plain(parent, source, target, base, start, stop, fresh),
         0,

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import index_dtype, kernels_for
 
 from .plan import Plan
 
@@ -20,10 +20,6 @@ __all__ = ["Forest"]
 GRAIN = 4096  # ids that a forest's ends are rounded to
 COMPRESS_ABOVE = 16  # compress once a chunk hooked more than this fraction (1/16) of the vertices
 MERGE_CHUNK = 1 << 22  # entries merged at a time, so that what lies beside two forests stays small
-
-
-def _dtype_for(size: int) -> str:
-    return "int32" if size <= 2**31 else "int64"
 
 
 class Forest:
@@ -57,12 +53,12 @@ class Forest:
         self.kernels = kernels_for(like)
         # Together, so that who reads all of them while another thread makes the forest grow, as
         # sending it does, has either the old or the new.
-        self._held = (base, *self._roots(size))
+        self._held = (base, *self._new_arrays(size))
         self.flat = self.blank = True
         self.counts = {"edges": 0, "hooked": 0, "launches": 0, "rounds": 0, "compressions": 0}
 
-    def _roots(self, size: int) -> tuple[Any, Any]:
-        parent = self.kernels.identity(size, _dtype_for(size))
+    def _new_arrays(self, size: int) -> tuple[Any, Any]:
+        parent = self.kernels.identity(size, index_dtype(size))
         return parent, self.kernels.namespace.zeros(size, "uint8")
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -104,7 +100,7 @@ class Forest:
         low, high = low // GRAIN * GRAIN, -(-(high + 1) // GRAIN) * GRAIN
         if len(self.parent):
             low, high = min(low, self.base), max(high, self.stop)
-        parent, seen = self._roots(high - low)
+        parent, seen = self._new_arrays(high - low)
         if len(self.parent):
             at = self.base - low
             own = slice(at, at + len(self.parent))
@@ -203,18 +199,14 @@ class Forest:
         low, high = max(low, self.base), min(high, self.stop)
         if low >= high:
             return self.kernels.namespace.zeros(0, "int64")
-        return (
-            self.kernels.namespace.flatnonzero(self.seen[low - self.base : high - self.base]) + low
-        )
+        # As truth values: NumPy finds those several times faster than numbers that are not zero.
+        seen = self.seen[low - self.base : high - self.base].view("bool")
+        return self.kernels.namespace.flatnonzero(seen) + low
 
     def mark_members(self, *, threads: int = 1) -> None:
         """Find every vertex that occurs, whether an edge or only `seen` says so."""
         self.compress(threads=threads)
         self.kernels.mark_members(self.parent, self.seen, threads=threads)
-
-    def mark(self, vertices: Any) -> None:
-        """Note that vertices inside the forest occur."""
-        self.seen[vertices - self.base] = 1
 
     def roots(self, vertices: Any) -> Any:
         """Return the smallest vertex of each given vertex's component, as int64."""
