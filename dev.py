@@ -21,6 +21,8 @@ import subprocess
 import tomllib
 from pathlib import Path
 
+from benchmarks import receipt
+
 ROOT = Path(__file__).resolve().parent
 CONSTRAINTS = {"newest": [], "pinned": ["constraints/pinned.txt"]}
 BIN, SUFFIX = ("Scripts", ".exe") if os.name == "nt" else ("bin", "")
@@ -134,12 +136,18 @@ def main() -> int:
         help="newest: the newest releases (the default); pinned: constraints/pinned.txt",
     )
     commands.add_parser("lint", help="set up and run " + ", ".join(LINTERS))
+    commands.add_parser("receipt", help="say whether the kernels are those last tested on a GPU")
+    commands.add_parser("release", help="the same; fails unless all of it passed on them")
 
     options, rest = parser.parse_known_args()
     if rest and options.command != "test":
         parser.error(f"{options.command} takes no arguments: {' '.join(rest)}")
     if options.command == "test":
         return test(options.stack, rest)
+    if options.command == "receipt":
+        return receipt.show()
+    if options.command == "release":
+        return receipt.check_release()
     return demo() if options.command == "demo" else lint()
 
 

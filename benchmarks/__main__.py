@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import chunks, components, memory
+from . import chunks, components, device, memory
 from .errors import BenchmarkError
 
 
@@ -15,17 +15,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one benchmark and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for module in (components, chunks, memory):
+    for module in (components, chunks, memory, device):
         command = commands.add_parser(
             module.__name__.rpartition(".")[2], help=module.__doc__, description=module.__doc__
         )
-        module.add_arguments(command)
-        command.add_argument("--workers", type=int, default=2, help="cores to use (default 2)")
-        command.add_argument(
-            "--json",
-            metavar="PATH",
-            help="keep the results in this file; 'auto' names one in benchmarks/results",
-        )
+        for part in module.add_arguments(command) or [command]:
+            _add_shared(part)
         command.set_defaults(run=module.run)
     options = parser.parse_args(arguments)
     # Read by the peers that use OpenMP, when they are first imported or started.
@@ -35,6 +30,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BenchmarkError as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
+
+
+def _add_shared(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--workers", type=int, default=2, help="cores to use (default 2)")
+    parser.add_argument(
+        "--json",
+        metavar="PATH",
+        help="keep the results in this file; 'auto' names one in benchmarks/results",
+    )
 
 
 if __name__ == "__main__":

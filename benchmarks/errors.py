@@ -7,6 +7,10 @@ class BenchmarkError(Exception):
     """Base class; the command prints it and exits with 1."""
 
 
+class ContenderFailedError(BenchmarkError):
+    """A peer that could not do the work; the others go on without it."""
+
+
 class DisagreementError(BenchmarkError):
     """Two contenders found different components."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 import platform
+import re
 import subprocess
 from importlib import metadata
 from pathlib import Path
@@ -21,12 +22,22 @@ PACKAGES = (
     "scipy",
     "networkit",
     "igraph",
+    *(
+        f"{name}-{cuda}"
+        for cuda in ("cu12", "cu13")
+        for name in ("cudf", "dask-cudf", "rmm", "cugraph", "ucxx", "distributed-ucxx")
+    ),
+    "cupy-cuda12x",
+    "cupy-cuda13x",
+    "dask-cuda",
 )
 
 
 def describe() -> dict[str, object]:
     """Return what a reader of the results needs to know about the machine and the software."""
+    found = gpus()
     return {
+        **({"gpus": found} if found else {}),
         "date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"),
         "commit": commit(),
         "cpu": cpu_model(),
@@ -69,18 +80,44 @@ def versions() -> dict[str, str]:
     return found
 
 
+def gpus() -> dict[str, object] | None:
+    """Return the GPUs, their driver and the links between them, where nvidia-smi tells."""
+    listed = _told(
+        "nvidia-smi",
+        "--query-gpu=name,memory.total,driver_version",
+        "--format=csv,noheader,nounits",
+    )
+    return parse_gpus(listed, _told("nvidia-smi", "topo", "-m") or "") if listed else None
+
+
+def parse_gpus(listed: str, links: str) -> dict[str, object]:
+    """Read nvidia-smi's list of GPUs and its matrix of links: NV18 means 18 of NVLink."""
+    rows = [[cell.strip() for cell in line.split(",")] for line in listed.splitlines()]
+    return {
+        "devices": [{"name": name, "memory_mib": int(memory)} for name, memory, _ in rows],
+        "driver": rows[0][2],
+        "nvlink": sorted(set(re.findall(r"\bNV\d+\b", links))),
+    }
+
+
 def commit() -> str | None:
-    """Return the git commit, marked where the working tree differs from it."""
-    name = _git("rev-parse", "HEAD")
+    """Return the git commit, marked where the working tree differs from it.
+
+    A copy without its history has it from the environment variable GRAPHFLOW_COMMIT.
+    """
+    told = os.environ.get("GRAPHFLOW_COMMIT")
+    if told:
+        return told
+    name = _told("git", "rev-parse", "HEAD")
     if name is None:
         return None
-    return f"{name} with changes" if _git("status", "--porcelain") else name
+    return f"{name} with changes" if _told("git", "status", "--porcelain") else name
 
 
-def _git(*arguments: str) -> str | None:
+def _told(*command: str) -> str | None:
     try:
         done = subprocess.run(
-            ["git", *arguments],
+            command,
             cwd=Path(__file__).parent,
             capture_output=True,
             text=True,

@@ -46,20 +46,31 @@ def machine_line(about: Mapping[str, Any]) -> str:
     packages = about["packages"]
     software = ", ".join(f"{name} {packages[name]}" for name in packages)
     memory = f", {about['memory_bytes'] / 2**30:.0f} GiB" if about["memory_bytes"] else ""
+    gpus = f"{gpu_line(about['gpus'])}; " if about.get("gpus") else ""
     return (
-        f"{about['cpu']}, {about['cores']} cores{memory}; Python {about['python']}, {software}; "
+        f"{gpus}{about['cpu']}, {about['cores']} cores{memory}; Python {about['python']}, {software}; "
         f"commit {about['commit'] or 'unknown'}; {about['date']}"
     )
 
 
-def keep(where: str | None, name: str, results: Mapping[str, Any]) -> Path | None:
+def gpu_line(gpus: Mapping[str, Any]) -> str:
+    """Return the GPUs' description in one line."""
+    kinds = {(one["name"], one["memory_mib"]) for one in gpus["devices"]}
+    names = " and ".join(f"{name}, {memory:,} MiB" for name, memory in sorted(kinds))
+    link = f", linked by {', '.join(gpus['nvlink'])}" if gpus["nvlink"] else ""
+    return f"{len(gpus['devices'])} x {names}{link}, driver {gpus['driver']}"
+
+
+def keep(
+    where: str | None, name: str, results: Mapping[str, Any], folder: Path = RESULTS
+) -> Path | None:
     """Write results and the machine's description as JSON, where that was asked for."""
     if where is None:
         return None
     about = machine.describe()
     if where == "auto":
         stamp = str(about["date"])[:19].replace(":", "").replace("-", "")
-        path = RESULTS / f"{name}-{stamp}.json"
+        path = folder / f"{name}-{stamp}.json"
     else:
         path = Path(where)
     path.parent.mkdir(parents=True, exist_ok=True)

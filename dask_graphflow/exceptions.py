@@ -10,6 +10,8 @@
     │   └── WeightError             a weight that is missing or not a number
     ├── OptionError             an option's value is not one of those allowed
     ├── BackendError            CuPy, cuDF or a GPU is needed and is not there
+    ├── GraphMemoryError        a forest does not fit into the memory where it is to lie
+    ├── WorkerLostError         a worker was lost, and what it held cannot be made again as it was
     ├── InputFileError          a file that cannot be read
     └── OutputError             a result that cannot be written
 
@@ -24,6 +26,7 @@ from collections.abc import Iterable
 __all__ = [
     "BackendError",
     "EdgeListError",
+    "GraphMemoryError",
     "GraphflowError",
     "InputFileError",
     "NullVertexError",
@@ -32,6 +35,7 @@ __all__ = [
     "UnknownColumnError",
     "VertexTypeError",
     "WeightError",
+    "WorkerLostError",
     "nearest",
 ]
 
@@ -66,6 +70,31 @@ class OptionError(GraphflowError, ValueError):
 
 class BackendError(GraphflowError, RuntimeError):
     """A GPU, CuPy or cuDF is needed and is not there or does not work."""
+
+
+class GraphMemoryError(GraphflowError, MemoryError):
+    """A forest does not fit into the memory where it is to lie.
+
+    Attributes
+    ----------
+    needed : int
+        Bytes of the forest that there was no room for.
+    available : int or None
+        Bytes that were there, as far as can be told; None where nothing says.
+    """
+
+    def __init__(self, message: str, needed: int, available: int | None) -> None:
+        super().__init__(message)
+        self.needed = needed
+        self.available = available
+
+    # Not left to the base classes: a worker would send what it could not restore as an Exception.
+    def __reduce__(self) -> tuple[type[GraphMemoryError], tuple[str, int, int | None]]:
+        return type(self), (str(self), self.needed, self.available)
+
+
+class WorkerLostError(GraphflowError, RuntimeError):
+    """A worker was lost, and with it something that could not be made again as it was."""
 
 
 class InputFileError(GraphflowError, OSError):

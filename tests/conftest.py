@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 import pathlib
+import types
 
 import dask
 import dask.dataframe as dd
@@ -14,6 +15,9 @@ import pandas as pd
 import pytest
 
 import dask_graphflow as gf
+
+# What `on_backend` brings data to; the same in all tests of a run.
+BACKEND = types.SimpleNamespace(name="pandas")
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 
@@ -63,8 +67,12 @@ def pytest_addoption(parser):
         "--backend",
         choices=["pandas", "cudf"],
         default="pandas",
-        help="what the frames of test_components.py are made of",
+        help="what the edges of tests are made of: NumPy and pandas, or CuPy and cuDF on a GPU",
     )
+
+
+def pytest_configure(config):
+    BACKEND.name = config.getoption("--backend")
 
 
 class OnHost:
@@ -85,29 +93,54 @@ class OnHost:
         return result.to_pandas()
 
 
-def on_device(frame):
-    """Return a frame, if it is one, as one of cuDF; others as they are."""
-    import cudf
+def on_backend(data):
+    """Return an array, a frame or a collection as one of --backend's; other things as they are.
 
-    if isinstance(frame, OnHost):
-        return frame.collection
-    if isinstance(frame, dd.DataFrame | dd.Series):
-        return frame.to_backend("cudf")
-    return cudf.from_pandas(frame) if isinstance(frame, pd.DataFrame | pd.Series) else frame
+    To be called in tests, not in what they have workers do: those do not know the option.
+    """
+    if isinstance(data, OnHost):
+        return data.collection
+    if BACKEND.name == "pandas":
+        return data
+    if isinstance(data, np.ndarray):
+        import cupy
+
+        return cupy.asarray(data)
+    if isinstance(data, dd.DataFrame | dd.Series):
+        return data.to_backend("cudf")
+    if isinstance(data, pd.DataFrame | pd.Series):
+        import cudf
+
+        return cudf.from_pandas(data)
+    return data
+
+
+def to_host(data):
+    """Return what :func:`on_backend` made, or what was computed from it, in host memory."""
+    if hasattr(data, "to_pandas"):
+        return data.to_pandas()
+    return data.get() if type(data).__module__.startswith("cupy") else data
 
 
 @pytest.fixture
-def backend(request, monkeypatch):
+def backend(monkeypatch):
     """Let the calls of a test see the frames that --backend names."""
-    if request.config.getoption("--backend") == "pandas":
+    if BACKEND.name == "pandas":
         return
     plain = gf.connected_components
 
     def call(edges, **options):
-        options = {name: on_device(value) for name, value in options.items()}
-        return OnHost(plain(on_device(edges), **options))
+        options = {name: on_backend(value) for name, value in options.items()}
+        return OnHost(plain(on_backend(edges), **options))
 
     monkeypatch.setattr(gf, "connected_components", call)
+
+
+@pytest.fixture
+def host_memory():
+    """Skip a test of what holds only where arrays lie in host memory."""
+    if BACKEND.name != "pandas":
+        pytest.skip("about arrays in host memory")
 
 
 @pytest.fixture

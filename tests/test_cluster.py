@@ -1,4 +1,7 @@
-"""On a cluster: the same labels, work where the data is, workers lost, runs cancelled."""
+"""On a cluster: the same labels, work where the data is, workers lost, runs cancelled.
+
+With ``--backend cudf`` the two workers share a GPU.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,10 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import as_dict, frame, oracle, partitioned
+from conftest import BACKEND, as_dict, frame, on_backend, oracle, partitioned, to_host
 from distributed import Client, LocalCluster, futures_of, get_worker, wait
+from distributed.client import FutureCancelledError
+from distributed.scheduler import KilledWorker
 
 import dask_graphflow as gf
 from dask_graphflow.operators.forest import Forest
@@ -20,7 +25,7 @@ from dask_graphflow.operators.forest import Forest
 ENDS = {"source": "a", "target": "b"}
 
 # Sockets and event loops that a killed worker leaves behind are not this library's to close.
-pytestmark = pytest.mark.filterwarnings("default")
+pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("backend")]
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +36,15 @@ def client():
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
+        if BACKEND.name == "cudf":
+            client.run(start_gpu)  # it takes seconds, which a test that looks at the clock has not
         yield client
+
+
+def start_gpu():
+    import cudf
+
+    cudf.DataFrame({"a": [1]}).sort_values("a")
 
 
 @pytest.fixture(params=["dense", "strings"])
@@ -53,7 +66,7 @@ def test_the_same_bits_as_without_a_cluster(client, pairs, merge, inputs):
 
 
 def test_edges_that_lie_on_workers_stay_there(client):
-    edges = partitioned(frame([(i, i + 1) for i in range(10_000)]), 9).persist()
+    edges = on_backend(partitioned(frame([(i, i + 1) for i in range(10_000)]), 9)).persist()
     wait(edges)
     held = client.who_has(futures_of(edges))
     homes = [held[key] for key in edges.expr.operand("keys")]
@@ -107,7 +120,7 @@ def test_a_cancelled_run_leaves_nothing_behind(client):
         return frame([(i, i + 1)])
 
     labels = gf.connected_components(dd.from_map(read, range(200), meta=frame([])), **ENDS)
-    future = client.compute(labels)
+    future = client.compute(on_backend(labels))
     time.sleep(0.5)
     future.cancel()
     del future
@@ -143,10 +156,10 @@ def test_a_worker_killed_in_mid_run_changes_nothing(client, after):
 
     edges = dd.from_map(read, range(40), meta=frame([]))
     expected = gf.connected_components(edges, **ENDS).compute(scheduler="threads")
-    future = client.compute(gf.connected_components(edges, **ENDS))
+    future = client.compute(on_backend(gf.connected_components(edges, **ENDS)))
     time.sleep(after)
     os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-    same(future.result(timeout=60), expected)
+    same(to_host(future.result(timeout=60)), expected)
     client.wait_for_workers(2, timeout=60)
     same(gf.connected_components(edges, **ENDS).compute(), expected)
 
@@ -180,3 +193,105 @@ def test_a_forest_on_the_host_is_none_of_the_family_for_devices():
     header, _ = serialize([Forest(np.zeros(0), size=9)], serializers=("cuda", "dask", "error"))
     assert "dask" in str(header)
     assert "cuda" not in str(header)
+
+
+@pytest.fixture
+def mortal():
+    """Return the client of a cluster of its own: not every worker that is killed comes back."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        if BACKEND.name == "cudf":
+            client.run(start_gpu)
+        yield client
+
+
+def computed(client, labels):
+    """Compute within the time that a user is promised an answer in."""
+    return to_host(client.compute(on_backend(labels)).result(timeout=30))
+
+
+def die_once(stage, path):
+    """Have the first task of a stage that runs on any worker kill its process."""
+    from dask_graphflow.algorithms.components import Components
+
+    plain = getattr(Components, stage)
+
+    def deadly(self, *arguments):
+        try:
+            open(path, "x").close()
+            os.kill(os.getpid(), signal.SIGKILL)
+        except FileExistsError:
+            return plain(self, *arguments)
+
+    setattr(Components, stage, deadly)
+
+
+@pytest.mark.parametrize("persisted", [False, True], ids=["read", "persisted"])
+@pytest.mark.parametrize(
+    ("stage", "kind"),
+    [("hook", "int64"), ("merge", "int64"), ("label", "int64"), ("merge", "str"), ("label", "str")],
+)
+def test_a_worker_that_dies_at_a_stage_changes_nothing(mortal, tmp_path, stage, kind, persisted):
+    def read(i):
+        edges = np.random.default_rng(i).integers(0, 5000, (200, 2))
+        return pd.DataFrame(edges, columns=["a", "b"]).astype(kind)
+
+    edges = dd.from_map(read, range(12), meta=read(0).iloc[:0])
+    expected = gf.connected_components(edges, **ENDS).compute(scheduler="sync")
+    if persisted:
+        edges = on_backend(edges).persist()
+        wait(edges)
+    mortal.run(die_once, stage, str(tmp_path / "died"))
+    same(computed(mortal, gf.connected_components(edges, **ENDS)), expected)
+    assert (tmp_path / "died").exists()
+    same(computed(mortal, gf.connected_components(edges, **ENDS)), expected)
+
+
+@pytest.mark.slow
+def test_edges_that_kill_every_worker_get_an_error_and_the_next_call_works(mortal):
+    def read(i):
+        if i == 5:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return frame([(i, i + 1)])
+
+    edges = dd.from_map(read, range(12), meta=frame([]))
+    with pytest.raises(KilledWorker, match="hook"):
+        computed(mortal, gf.connected_components(edges, **ENDS))
+    mortal.wait_for_workers(1, timeout=30)
+    labels = gf.connected_components(partitioned(frame([(1, 2), (2, 3)]), 2), **ENDS)
+    assert as_dict(computed(mortal, labels)) == {1: 1, 2: 1, 3: 1}
+
+
+def test_edges_that_cannot_be_read_again_get_an_error_and_the_next_call_works(mortal):
+    edges = dd.from_delayed(mortal.scatter([frame([(i, i + 1)]) for i in range(4)]))
+    labels = gf.connected_components(edges, **ENDS)
+    assert len(computed(mortal, labels)) == 5
+    os.kill(next(iter(mortal.run(os.getpid).values())), signal.SIGKILL)
+    # Whether the loss is noticed before the call or in it: never a hang, never part of the edges.
+    with pytest.raises((FutureCancelledError, KeyError, ValueError)):
+        computed(mortal, gf.connected_components(edges, **ENDS))
+    labels = gf.connected_components(partitioned(frame([(1, 2), (2, 3)]), 2), **ENDS)
+    assert as_dict(computed(mortal, labels)) == {1: 1, 2: 1, 3: 1}
+
+
+def test_a_forest_that_does_not_fit_on_a_worker_is_named_with_its_bytes(client):
+    def spare(ids):
+        from dask_graphflow.algorithms import fragments
+
+        before, fragments.SPARE_IDS = fragments.SPARE_IDS, ids
+        return before
+
+    huge = 1 << 46  # more entries than there are addresses: no allocation succeeds
+    labels = gf.connected_components(partitioned(frame([(0, huge), (3, 4)]), 2), **ENDS)
+    (before,) = set(client.run(spare, 1 << 60).values())  # ids this far apart are still dense
+    try:
+        with pytest.raises(gf.exceptions.GraphMemoryError, match="vertices needs") as raised:
+            computed(client, labels)
+    finally:
+        client.run(spare, before)
+    assert raised.value.needed >= 9 * huge
+    assert raised.value.available is None or raised.value.available < raised.value.needed
+    labels = gf.connected_components(partitioned(frame([(1, 2), (2, 3)]), 2), **ENDS)
+    assert as_dict(computed(client, labels)) == {1: 1, 2: 1, 3: 1}

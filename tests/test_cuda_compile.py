@@ -127,14 +127,19 @@ def test_every_kernel_that_the_device_module_launches_is_listed() -> None:
     listed = {e.partition("<")[0] for names in sources.KERNELS.values() for e in names}
     calls = [
         node
-        for node in ast.walk(ast.parse((FOLDER / "device.py").read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and node.func.id == "instance"
+        for path in FOLDER.glob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     ]
-    assert {ast.literal_eval(call.args[0]) for call in calls} == listed
-    arity = {e.partition("<")[0]: e.count(",") + 1 for e in sum(sources.KERNELS.values(), ())}
+    calls = [call for call in calls if call.args and isinstance(call.args[0], ast.Constant)]
+    instances = [call for call in calls if call.func.id == "instance"]
+    names = {ast.literal_eval(call.args[0]) for call in instances}
     for call in calls:
+        if call.func.id == "launch":
+            names.add(call.args[0].value)
+    assert names == listed
+    arity = {e.partition("<")[0]: e.count(",") + 1 for e in sum(sources.KERNELS.values(), ())}
+    for call in instances:
         assert len(call.args) - 1 == arity[ast.literal_eval(call.args[0])]
 
 

@@ -10,13 +10,15 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import as_dict, frame, oracle, partitioned
+from conftest import as_dict, frame, on_backend, oracle, partitioned, to_host
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.components import Components
 from dask_graphflow.graph import renumber
 
 ENDS = {"source": "a", "target": "b"}
+
+pytestmark = pytest.mark.usefixtures("backend")
 
 
 def graph_of(labels):
@@ -53,7 +55,7 @@ def test_nothing_is_read_before_compute():
     labels = gf.connected_components(edges, **ENDS)
     big = labels.groupby("component").size()
     assert reader.read == []
-    assert big.compute(scheduler="sync").tolist() == [6]
+    assert to_host(big.compute(scheduler="sync")).tolist() == [6]
     assert sorted(reader.read) == list(range(5))
 
 
@@ -147,13 +149,13 @@ def test_a_partition_is_released_once_it_is_hooked():
 
     def read(i):
         gc.collect()
-        part = Part(frame([(i, i + 1)]))
+        part = on_backend(Part(frame([(i, i + 1)])))
         alive.add(i)
         weakref.finalize(part, alive.discard, i)
         most.append(len(alive))
         return part
 
-    edges = dd.from_map(read, range(12), meta=frame([]))
+    edges = dd.from_map(read, range(12), meta=on_backend(frame([])))
     with dask.config.set(num_workers=1):
         labels = gf.connected_components(edges, **ENDS)
     labels.compute(scheduler="sync")
@@ -212,11 +214,12 @@ def test_the_result_stays_in_the_pipeline(tmp_path):
         pairs[pairs.match_probability >= 0.95], source="id_l", target="id_r", vertices=crm["id"]
     )
     golden = (
-        crm.merge(clusters, left_on="id", right_on="vertex")
+        on_backend(crm)
+        .merge(on_backend(clusters), left_on="id", right_on="vertex")
         .groupby("component")
         .agg({"name": "count"})
     )
-    assert golden.compute()["name"].to_dict() == {"a": 3, "c": 1, "d": 1, "f": 1}
+    assert to_host(golden.compute())["name"].to_dict() == {"a": 3, "c": 1, "d": 1, "f": 1}
 
 
 def test_configuration_is_left_alone():

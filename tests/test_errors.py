@@ -97,7 +97,7 @@ def test_every_error_is_one_of_the_library_and_a_builtin():
         error = getattr(ex, name)
         if isinstance(error, type) and error is not ex.GraphflowError:
             assert issubclass(error, ex.GraphflowError)
-            assert issubclass(error, ValueError | RuntimeError | OSError)
+            assert issubclass(error, ValueError | RuntimeError | OSError | MemoryError)
 
 
 def test_a_dask_frame_is_checked_at_the_call_too():

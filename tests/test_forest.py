@@ -7,19 +7,25 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import GRAPHS, oracle
+from conftest import BACKEND, GRAPHS, on_backend, oracle, to_host
 
-from dask_graphflow.kernels import host
+from dask_graphflow.kernels import host, kernels_for
 from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.plan import Plan
 
 
 def arrays(pairs, dtype="int64"):
     pairs = np.array(pairs, dtype).reshape(-1, 2)
-    return np.ascontiguousarray(pairs[:, 0]), np.ascontiguousarray(pairs[:, 1])
+    return tuple(on_backend(np.ascontiguousarray(side)) for side in pairs.T)
+
+
+def blank():
+    """Return a forest of no vertices."""
+    return Forest(on_backend(np.zeros(0)))
 
 
 def forest_of(source, target, size=None, **options):
+    source, target = on_backend(source), on_backend(target)
     forest = Forest(source)
     forest.cover(0, (size or 1 + int(max(source.max(), target.max()))) - 1)
     assert forest.hook(source, target, **options) is None
@@ -36,7 +42,11 @@ def labels(forest):
 def power_law(vertices, edges, seed=3):
     rng = np.random.default_rng(seed)
     draw = rng.random((2, edges))
-    return (vertices * draw**4).astype("int64")
+    return tuple(on_backend(side) for side in (vertices * draw**4).astype("int64"))
+
+
+def same(one, other):
+    return np.array_equal(to_host(one), to_host(other))
 
 
 @pytest.mark.parametrize("name", [name for name, pairs in GRAPHS.items() if pairs])
@@ -52,7 +62,7 @@ def test_threads_hook_into_one_forest(monkeypatch):
     source, target = power_law(50_000, 200_000)
     expected = forest_of(source, target, threads=1).parent
     for threads in (2, 4, 8):
-        assert np.array_equal(forest_of(source, target, threads=threads).parent, expected)
+        assert same(forest_of(source, target, threads=threads).parent, expected)
 
 
 def test_a_lost_swap_goes_on_from_what_was_there(monkeypatch):
@@ -66,17 +76,17 @@ def test_a_lost_swap_goes_on_from_what_was_there(monkeypatch):
 
 
 def test_compress_flattens_to_one_level():
-    parent = np.maximum(np.arange(1000) - 1, 0).astype("int32")
-    host.compress(parent, threads=2)
-    assert np.array_equal(parent[parent], parent)
+    parent = on_backend(np.maximum(np.arange(1000) - 1, 0).astype("int32"))
+    kernels_for(parent).compress(parent, threads=2)
+    assert same(parent[parent], parent)
 
 
 def test_local_compress_leaves_the_rest_alone():
-    parent = np.maximum(np.arange(1000) - 1, 0).astype("int32")
+    parent = on_backend(np.maximum(np.arange(1000) - 1, 0).astype("int32"))
     before = parent.copy()
-    host.compress(parent, start=0, stop=400)
+    kernels_for(parent).compress(parent, start=0, stop=400)
     assert (parent[:400] == 0).all()
-    assert np.array_equal(parent[400:], before[400:])
+    assert same(parent[400:], before[400:])
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100, 2499, 2500, 10_000])
@@ -85,7 +95,7 @@ def test_a_launch_a_chunk(chunk):
     whole = forest_of(source, target)
     forest = forest_of(source, target, plan=replace(Plan.for_graph(3000, 2500), chunk=chunk))
     assert forest.counts["launches"] == -(-2500 // chunk)
-    assert np.array_equal(forest.parent, whole.parent)
+    assert same(forest.parent, whole.parent)
 
 
 @pytest.mark.parametrize("rounds", [0, 1, 2, 5])
@@ -95,12 +105,12 @@ def test_non_atomic_rounds_are_a_head_start_only(rounds, monkeypatch):
     plan = replace(Plan.for_graph(20_000, 12_000), rounds=rounds, chunk=5000)
     forest = forest_of(source, target, size=20_000, plan=plan, threads=4)
     assert forest.counts["rounds"] == rounds * 3
-    assert np.array_equal(forest.parent, forest_of(source, target, size=20_000).parent)
+    assert same(forest.parent, forest_of(source, target, size=20_000).parent)
 
 
 @pytest.mark.parametrize("known", ["hooked", "merged"])
 def test_a_round_keeps_what_the_forest_knew(known):
-    forest = Forest(np.zeros(0))
+    forest = blank()
     forest.cover(0, 7)
     earlier = arrays([(5, 4), (4, 3)])
     if known == "hooked":
@@ -123,7 +133,7 @@ def test_merging_gives_the_components_of_the_union(graph):
     right_before = right.parent.copy()
     left.absorb(right, threads=2)
     assert labels(left) == labels(forest_of(source, target, size=5000))
-    assert np.array_equal(right.parent, right_before)
+    assert same(right.parent, right_before)
 
 
 def test_hooking_again_changes_nothing():
@@ -132,7 +142,7 @@ def test_hooking_again_changes_nothing():
     before = forest.parent.copy()
     forest.hook(source[::-1].copy(), target[::-1].copy())
     forest.absorb(forest)
-    assert np.array_equal(forest.parent, before)
+    assert same(forest.parent, before)
 
 
 def test_a_flat_forest_is_not_compressed_again():
@@ -154,22 +164,24 @@ def test_after_a_sample_few_edges_are_hooked():
     source, target = power_law(1 << 14, 1 << 19)
     sampled = forest_of(source, target)
     plain = forest_of(source, target, plan=replace(Plan.for_graph(1, 1 << 19), step=1))
-    assert np.array_equal(sampled.parent, plain.parent)
-    assert sampled.counts["hooked"] < 0.1 * len(source)
+    assert same(sampled.parent, plain.parent)
+    # A device takes so many edges at once that few see what others among them have joined.
+    limit = 0.1 if BACKEND.name == "pandas" else 0.5
+    assert sampled.counts["hooked"] < limit * len(source)
 
 
 def test_edges_outside_are_reported_and_the_others_hooked():
-    forest = Forest(np.zeros(0))
+    forest = blank()
     forest.cover(0, 9)
     stop = forest.stop
     assert forest.hook(*arrays([(1, 2), (stop + 5, 1), (3, -7), (2, 3)])) == (-7, stop + 5)
     forest.compress()
-    assert forest.roots(np.array([1, 2, 3])).tolist() == [1, 1, 1]
+    assert forest.roots(on_backend(np.array([1, 2, 3]))).tolist() == [1, 1, 1]
 
 
 def test_a_forest_covers_only_its_segment_and_grows_both_ways():
     base = 10**12
-    forest = Forest(np.zeros(0))
+    forest = blank()
     forest.cover(base, base + 10)
     assert len(forest.parent) < 10**5
     forest.hook(*arrays([(base, base + 10)]))
@@ -203,6 +215,7 @@ def test_a_forest_travels_whole():
     assert labels(again) == labels(forest)
 
 
+@pytest.mark.usefixtures("host_memory")  # from a device, pickle takes a copy
 def test_a_forest_that_is_hooked_while_it_is_sent_is_made_flat_where_it_arrives():
     forest = forest_of(*arrays([(1, 2), (3, 4)]))
     buffers = []

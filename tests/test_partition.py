@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import on_backend, to_host
 
 import dask_graphflow as gf
 from dask_graphflow.graph.partition import hierarchical
@@ -13,7 +14,7 @@ from dask_graphflow.operators.forest import Forest
 
 def road(rows=200, columns=200):
     edges = gf.generate.grid(rows, columns).compute()
-    return edges["src"].to_numpy(), edges["dst"].to_numpy()
+    return tuple(on_backend(edges[column].to_numpy()) for column in ("src", "dst"))
 
 
 def forest_of(part):
@@ -26,17 +27,17 @@ def forest_of(part):
 
 @pytest.mark.parametrize("parts", [1, 2, 3, 8])
 def test_every_edge_is_in_one_segment(parts, rng):
-    order = rng.permutation(len(road()[0]))
+    order = on_backend(rng.permutation(len(road()[0])))
     source, target = (side[order] for side in road())
     cut = hierarchical(source, target, parts)
     assert len(cut) <= parts
-    together = np.concatenate([np.stack([p.source, p.target]) for p in cut], axis=1)
+    ends = [(to_host(part.source), to_host(part.target)) for part in cut]
+    together = np.concatenate(ends, axis=1)
     assert sorted(map(tuple, together.T.tolist())) == sorted(
         zip(source.tolist(), target.tolist(), strict=True)
     )
-    for part in cut:
-        ends = np.concatenate([part.source, part.target])
-        assert (part.low, part.high) == (ends.min(), ends.max())
+    for part, sides in zip(cut, ends, strict=True):
+        assert (part.low, part.high) == (np.min(sides), np.max(sides))
 
 
 def test_forests_of_a_road_graph_are_short_and_give_the_same_labels():
@@ -50,15 +51,16 @@ def test_forests_of_a_road_graph_are_short_and_give_the_same_labels():
     assert moved < 0.75 * 7 * whole.parent.nbytes
     for forest in forests[1:]:
         forests[0].absorb(forest)
-    assert np.array_equal(forests[0].parent[:vertices], whole.parent[:vertices])
+    assert np.array_equal(*(to_host(forest.parent[:vertices]) for forest in (forests[0], whole)))
 
 
 def test_chains_over_an_ordered_file_cover_segments_by_themselves():
-    edges = pd.DataFrame(dict(zip(("a", "b"), road(), strict=True))).sort_values("a")
+    sides = map(to_host, road())
+    edges = pd.DataFrame(dict(zip(("a", "b"), sides, strict=True))).sort_values("a")
     half = len(edges) // 2
-    forests = [Forest(np.zeros(0)) for _ in range(2)]
+    forests = [Forest(on_backend(np.zeros(0))) for _ in range(2)]
     for forest, part in zip(forests, (edges[:half], edges[half:]), strict=True):
         ends = part.to_numpy()
         forest.cover(int(ends.min()), int(ends.max()))
-        assert forest.hook(part["a"].to_numpy(), part["b"].to_numpy()) is None
+        assert forest.hook(*(on_backend(part[side].to_numpy()) for side in ("a", "b"))) is None
     assert sum(len(forest.parent) for forest in forests) < 1.3 * 200 * 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from conftest import on_backend
 
 from dask_graphflow.operators.tune import tune_chunk_size
 
@@ -21,7 +22,7 @@ class Clock:
 
 
 def test_the_largest_size_near_the_best_is_chosen():
-    edges = np.arange(1000)
+    edges = on_backend(np.arange(1000))
     clock = Clock([9.0, 5.0, 4.0, 4.1, 6.0])
     found = tune_chunk_size(edges, edges[::-1], sizes=[1, 10, 100, 500, 1000], clock=clock)
     assert list(found.seconds) == [1, 10, 100, 500, 1000]
@@ -31,7 +32,7 @@ def test_the_largest_size_near_the_best_is_chosen():
 
 def test_a_real_sweep_tries_powers_of_two_and_picks_one_of_them():
     rng = np.random.default_rng(0)
-    source, target = rng.integers(0, 5000, (2, 1 << 15))
+    source, target = map(on_backend, rng.integers(0, 5000, (2, 1 << 15)))
     found = tune_chunk_size(source, target, repeat=1)
     assert sorted(found.seconds) == [1 << shift for shift in range(7, 16)]
     assert found.seconds[found.chunk_size] <= 1.05 * min(found.seconds.values())

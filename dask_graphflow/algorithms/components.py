@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dask_graphflow.dataflow import placement
+from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import index_dtype, kernels_for
@@ -22,6 +23,33 @@ if "distributed" in sys.modules:  # on a worker always
     from . import sending  # noqa: F401
 
 __all__ = ["Components"]
+
+
+class Survey(NamedTuple):
+    """A look at a fragment: the range of dense ids, or a sample of others, and what tells it apart."""
+
+    low: Any
+    high: Any
+    ids: Any
+    fingerprint: tuple[Any, ...]
+
+
+class Numbering(NamedTuple):
+    """What the vertices of the whole graph are.
+
+    Attributes
+    ----------
+    bounds : list of int or None
+        Where the range of each owner begins, and the last one ends, if the ids are dense.
+    cuts : frame
+        Else the ids that the owners' ranges are cut at.
+    fingerprints : list of tuple
+        What tells each chain's fragment apart.
+    """
+
+    bounds: Any
+    cuts: Any
+    fingerprints: list[tuple[Any, ...]]
 
 
 @dataclass(frozen=True)
@@ -92,44 +120,35 @@ class Components:
         """Return what a chain has found."""
         return chain.close()
 
-    def survey(self, fragment: Fragment) -> tuple[Any, Any, Any]:
-        """Return what the numbering is chosen from: the range of dense ids, and a sample of all."""
+    def survey(self, fragment: Fragment) -> Survey:
+        """Return what the numbering is chosen from."""
         if not fragment.dense:
-            return None, None, renumber.sample(fragment.ids)
+            return Survey(None, None, renumber.sample(fragment.ids), fragment.fingerprint())
         forest = fragment.forests[0]
-        if not len(forest.parent):
-            return forest.base, forest.stop, fragment.ids
-        step = max(1, len(forest.parent) // renumber.SAMPLE)
-        ids = forest.kernels.namespace.arange(forest.base, forest.stop, step)
-        sample = type(fragment.ids)({fragment.ids.columns[0]: ids})
-        return forest.base, forest.stop, sample.astype(fragment.ids.dtypes.iloc[0])
+        # Of ids listed there are none.
+        return Survey(forest.base, forest.stop, fragment.ids, fragment.fingerprint())
 
-    def number(self, surveys: list[tuple[Any, Any, Any]], owners: int) -> tuple[Any, Any]:
-        """Choose the numbering.
-
-        Returns
-        -------
-        bounds : list of int or None
-            Where the range of each owner begins, and the last one ends, if the ids are dense.
-        cuts : frame
-            Else the ids that the owners' ranges are cut at.
-        """
-        samples = [sample for _, _, sample in surveys]
-        found = [survey for survey in surveys if len(survey[2])]
-        if all(low is not None for low, _, _ in found):
-            low = min((low for low, _, _ in found), default=0)
-            high = max((high for _, high, _ in found), default=0)
-            # Chains of one process share a forest, and all say the same of it: count it once.
-            entries = sum(high - low for low, high in {(low, high) for low, high, _ in found})
-            if is_dense(low, high, entries):
+    def number(self, surveys: list[Survey], owners: int) -> Numbering:
+        """Choose the numbering."""
+        fingerprints = [survey.fingerprint for survey in surveys]
+        # Chains of one process share a forest, and all say the same of it: count it once.
+        ranges = {(s.low, s.high) for s in surveys if s.low is not None and s.high > s.low}
+        loose = [s.ids for s in surveys if s.low is None and len(s.ids)]
+        empty = frames.empty_like(surveys[0].ids)
+        if not loose:
+            low = min((low for low, _ in ranges), default=0)
+            high = max((high for _, high in ranges), default=0)
+            if is_dense(low, high, sum(high - low for low, high in ranges)):
                 bounds = [low + (high - low) * i // owners for i in range(owners + 1)]
-                return bounds, frames.empty_like(samples[0])
-        return None, renumber.splitters(samples, owners)
+                return Numbering(bounds, empty, fingerprints)
+        dense = [renumber.sample_range(low, high, empty) for low, high in sorted(ranges)]
+        return Numbering(None, renumber.splitters([*loose, *dense], owners), fingerprints)
 
-    def piece(self, fragment: Fragment, numbering: tuple[Any, Any], owner: int) -> Any:
+    def piece(self, fragment: Fragment, numbering: Numbering, owner: int) -> Any:
         """Return the ids of a fragment in an owner's range; None, where they are dense."""
-        bounds, cuts = numbering
-        return None if bounds else renumber.piece(fragment.numbered().ids, cuts, owner)
+        if numbering.bounds:
+            return None
+        return renumber.piece(fragment.numbered().ids, numbering.cuts, owner)
 
     def own(self, pieces: list[Any]) -> tuple[Any, list[Any]] | None:
         """Return an owner's ids in order, and the place among them of each that each chain sent."""
@@ -145,10 +164,32 @@ class Components:
         """Return the places of the ids that one chain sent to an owner."""
         return None if owned is None else owned[1][chain]
 
-    def renumber(self, fragment: Fragment, sizes: list[Any], codes: list[Any]) -> list[Forest]:
-        """Return a fragment's forests over the vertices of the whole graph."""
-        if sizes[0] is None:
-            return fragment.forests
+    def renumber(
+        self,
+        fragment: Fragment,
+        numbering: Numbering,
+        chain: int,
+        sizes: list[Any],
+        codes: list[Any],
+    ) -> list[Forest]:
+        """Return a fragment's forests over the vertices of the whole graph.
+
+        Where a worker was lost after the numbering, its chains ran again, beside those of another
+        worker: their fragment may be another one, which says the same.
+
+        Raises
+        ------
+        WorkerLostError
+            The fragment has other ids than those that were numbered.
+        """
+        if numbering.bounds:
+            return fragment.over(numbering.bounds[0], numbering.bounds[-1])
+        if fragment.fingerprint() != numbering.fingerprints[chain]:
+            raise WorkerLostError(
+                "a worker was lost while the ids were numbered, and what it held came out in another "
+                "form when it was found again: ids that lie close together on some workers and far apart "
+                "on others. Nothing is wrong with the edges; compute once more"
+            )
         fragment = fragment.numbered()
         xp = fragment.forests[0].kernels.namespace
         bounds = _bounds(sizes)
@@ -188,15 +229,15 @@ class Components:
         self,
         forests: list[Forest],
         owned: tuple[Any, list[Any]] | None,
-        numbering: tuple[Any, Any],
+        numbering: Numbering,
         sizes: list[Any],
         owner: int,
         heads: list[Any],
     ) -> Any:
         """Return the vertices of an owner's range and the components they are in."""
         if owned is None:
-            bounds, like = numbering
-            return self._label_dense(forests, bounds[owner], bounds[owner + 1], like)
+            low, high = numbering.bounds[owner : owner + 2]
+            return self._label_dense(forests, low, high, numbering.cuts)
         ids, xp = owned[0], forests[0].kernels.namespace
         low, high = _bounds(sizes)[owner : owner + 2]
         before = xp.concatenate([xp.zeros(0, "int64"), *(roots for roots, _ in heads)])
@@ -211,11 +252,12 @@ class Components:
         return frames.build(type(ids), dict(zip(self.columns, parts, strict=True)))
 
     def _label_dense(self, forests: list[Forest], low: int, high: int, like: Any) -> Any:
-        vertices = forests[0].members(low, high)
-        values = [vertices, *(forest.roots(vertices) for forest in forests)]
-        frame = frames.build(type(like), dict(zip(self.columns, values, strict=True)))
         dtype = like.dtypes.iloc[0]
-        return frame if (frame.dtypes == dtype).all() else frame.astype(dtype)
+        plain = dtype if isinstance(dtype, np.dtype) else np.dtype("int64")
+        vertices, roots = forests[0].labels(low, high, plain)
+        values = [vertices, roots, *(f.roots(vertices).astype(plain) for f in forests[1:])]
+        frame = frames.build(type(like), dict(zip(self.columns, values, strict=True)))
+        return frame if plain == dtype else frame.astype(dtype)
 
 
 def _bounds(sizes: list[int]) -> list[int]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import itertools
+import uuid
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from dask_graphflow.graph import frames, renumber
+from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.plan import Plan
@@ -69,14 +70,32 @@ class Fragment:
         Row i is the id of vertex i. Empty where `dense`.
     dense : bool
         The vertices are the ids.
+    token : str
+        This fragment's own.
     """
 
     forests: list[Forest]
     ids: Any
     dense: bool = False
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
 
     def __sizeof__(self) -> int:
         return sum(f.__sizeof__() for f in self.forests) + int(self.ids.memory_usage().sum())
+
+    def fingerprint(self) -> tuple[Any, ...]:
+        """Return what two fragments have in common only if they have the same ids in the same order."""
+        if self.dense:
+            # Another chain may hook more into it: then it is another one.
+            return self.token, self.forests[0].counts["edges"]
+        first = self.ids[self.ids.columns[0]]
+        return len(first), int(first.sum()) if edgelist.is_integer(first.dtype) else None
+
+    def over(self, low: int, high: int) -> list[Forest]:
+        """Return the forests over the vertices that are the integer ids `low` to `high` - 1."""
+        if self.dense:
+            return self.forests
+        values = self.forests[0].kernels.asarray(self.ids[self.ids.columns[0]]) - low
+        return moved(self.forests, values, high - low, base=low)
 
     @classmethod
     def of(cls, edges: Edges, levels: int, threads: int) -> Fragment:
@@ -162,8 +181,7 @@ class Chain:
         )
         # The range is guessed from a few ids; hooking says what lies outside it, and is repeated.
         step = max(1, len(source) // renumber.SAMPLE)
-        few = kernels.namespace.concatenate([source[::step], target[::step]])
-        outside: tuple[int, int] | None = (int(few.min()), int(few.max()))
+        outside: tuple[int, int] | None = kernels.bounds(source, target, step=step)
         while outside:
             low, high = outside
             with self.dense.alone(unless=partial(forests[-1].covers, low, high)) as alone:
@@ -182,7 +200,10 @@ class Chain:
             plan = None
             if chunk_size:
                 plan = replace(
-                    Plan.for_graph(len(forests[0].parent), len(source)), chunk=chunk_size
+                    Plan.for_graph(
+                        len(forests[0].parent), len(source), sampled=forests[0].kernels.SAMPLED
+                    ),
+                    chunk=chunk_size,
                 )
             outside = None
             with self.dense.beside_others():
@@ -215,11 +236,11 @@ class Chain:
         return fragment.sorted()
 
 
-def moved(forests: Sequence[Forest], slots: Any, size: int) -> list[Forest]:
-    """Return forests over `size` vertices, in which vertex i of the given ones is ``slots[i]``."""
+def moved(forests: Sequence[Forest], slots: Any, size: int, base: int = 0) -> list[Forest]:
+    """Return forests over `size` vertices, in which vertex i of the given ones is the `slots[i]`-th."""
     result = []
     for forest in forests:
-        result.append(Forest(forest.parent, size=size))
+        result.append(Forest(forest.parent, base=base, size=size))
         result[-1].absorb(forest, slots)
     return result
 

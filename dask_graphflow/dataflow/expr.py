@@ -50,7 +50,9 @@ class Program(Protocol):
     def own(self, pieces: list[Any]) -> Any: ...  # noqa: D102
     def size(self, owned: Any) -> Any: ...  # noqa: D102
     def codes(self, owned: Any, chain: int) -> Any: ...  # noqa: D102
-    def renumber(self, fragment: Any, sizes: list[Any], codes: list[Any]) -> Any: ...  # noqa: D102
+    def renumber(  # noqa: D102
+        self, fragment: Any, numbering: Any, chain: int, sizes: list[Any], codes: list[Any]
+    ) -> Any: ...
     def merge(self, into: Any, other: Any) -> Any: ...  # noqa: D102
     def finish(self, forest: Any) -> Any: ...  # noqa: D102
     def head(self, forest: Any, owned: Any, sizes: list[Any], owner: int, other: int) -> Any: ...  # noqa: D102
@@ -163,9 +165,8 @@ class _Layer:
         forests = []
         for c, fragment in enumerate(fragments):
             codes = [self._add("codes", (c, o), program.codes, owned[o], c) for o in owners]
-            forests.append(
-                self._add("renumber", (c,), program.renumber, fragment, sizes, List(*codes))
-            )
+            arguments = fragment, numbering, c, sizes, List(*codes)
+            forests.append(self._add("renumber", (c,), program.renumber, *arguments))
         forest = self._merge(forests)
         for o in owners:
             # A root is the smallest of its component: it lies in this range or in one before.

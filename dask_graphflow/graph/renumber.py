@@ -20,7 +20,7 @@ from dask_graphflow.kernels import index_dtype, kernels_for
 
 from .frames import empty_like, stack
 
-__all__ = ["factorize", "merge", "piece", "sample", "sort", "splitters", "union"]
+__all__ = ["factorize", "merge", "piece", "sample", "sample_range", "sort", "splitters", "union"]
 
 SAMPLE = 512  # ids of each holder that the splitters are chosen from
 
@@ -139,6 +139,13 @@ def _cut(codes: Any, pieces: Sequence[Any]) -> list[Any]:
 def sample(ids: Any) -> Any:
     """Return evenly spaced rows of sorted ids."""
     return ids.iloc[:: max(1, len(ids) // SAMPLE)]
+
+
+def sample_range(low: int, high: int, like: Any) -> Any:
+    """Return some of the integer ids from `low` to before `high`, as a frame like `like`."""
+    name, dtype = like.columns[0], like.dtypes.iloc[0]
+    ids = kernels_for(like).namespace.arange(low, high, max(1, (high - low) // SAMPLE))
+    return type(like)({name: ids}).astype(dtype)
 
 
 def splitters(samples: Sequence[Any], owners: int) -> Any:

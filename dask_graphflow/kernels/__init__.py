@@ -5,7 +5,10 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any
 
-__all__ = ["index_dtype", "kernels_for"]
+from .gpu import require_gpu
+from .memory import no_room
+
+__all__ = ["index_dtype", "kernels_for", "no_room", "require_gpu"]
 
 
 def index_dtype(count: int) -> str:

@@ -7,34 +7,20 @@ stream, and only :func:`hook` waits for it, to report.
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import BackendError
+from .gpu import load_cupy
+from .sources import instance
 
-from .sources import KERNELS, OPTIONS, THREADS, instance, source
-
-_INSTALL = 'pip install "dask-graphflow[cuda13]" (or [cuda12], as nvidia-smi says)'
-
-try:
-    import cupy
-except ImportError as error:
-    raise BackendError(
-        f"data on a GPU takes CuPy, which cannot be imported here ({error}); {_INSTALL}"
-    ) from error
-try:
-    cupy.cuda.runtime.getDeviceCount()
-except cupy.cuda.runtime.CUDARuntimeError as error:
-    raise BackendError(
-        f"CuPy {cupy.__version__} is here, but no GPU that it can use ({error}); run nvidia-smi to "
-        f"see the GPUs and the CUDA version that the driver supports, then {_INSTALL}"
-    ) from error
+cupy = load_cupy()
+from .giant import hook_outside, queue_hook, worth_it  # noqa: E402
+from .launching import NULL, launch  # noqa: E402
 
 namespace = cupy
-NULL = np.uint64(0)  # a pointer to nothing
-BLOCKS = 32  # for each multiprocessor: several times what fits at once, so that none is left idle
+SAMPLED = 8  # a sample has an edge for so many vertices
+ROUNDS, RUN = 16, 512  # of cuda/forest.cu: what a lane, and a warp, looks at to write labels
 
 
 def asarray(series: Any) -> Any:
@@ -50,29 +36,6 @@ def to_host(array: Any) -> np.ndarray:
     """Return `array` in host memory."""
     copied: np.ndarray = cupy.asnumpy(array)
     return copied
-
-
-@cache
-def _attribute(name: str, device: int) -> int:
-    return int(cupy.cuda.Device(device).attributes[name])
-
-
-@cache
-def _module(name: str) -> Any:
-    # CuPy loads it on each device that asks, and keeps what was compiled on disk.
-    return cupy.RawModule(code=source(name), options=OPTIONS, name_expressions=KERNELS[name])
-
-
-@cache
-def _kernel(name: str, device: int) -> Any:
-    return _module("forest.cu").get_function(name)
-
-
-def _launch(name: str, items: int, *arguments: Any) -> None:
-    """Run a kernel on the current device, with at most a thread an item."""
-    device = cupy.cuda.runtime.getDevice()
-    blocks = min(-(-items // THREADS), BLOCKS * _attribute("MultiProcessorCount", device))
-    _kernel(name, device)((blocks,), (THREADS,), arguments)
 
 
 def _indices(source: Any, target: Any) -> tuple[Any, Any]:
@@ -100,60 +63,46 @@ def hook(
     """Join the trees of the two ends of edges; see :func:`.host.hook`.
 
     A sample takes 256 neighbouring edges of every ``256 * step``, which are read as fast as all
-    edges are; the host takes every `step`-th. A full pass over a forest larger than the cache
-    first notes the vertices of the largest tree in a bitmap, and skips edges between them by it.
+    edges are; the host takes every `step`-th. Of many edges, those inside the largest tree are
+    skipped by a bit for each vertex.
     """
+    return _hook(parent, seen, source, target, base, [step])
+
+
+def hook_sampled(
+    parent: Any,
+    seen: Any,
+    source: Any,
+    target: Any,
+    *,
+    base: int = 0,
+    step: int,
+    threads: int = 1,
+) -> tuple[int, tuple[int, int] | None]:
+    """Hook a sample, make the trees flat, then hook all edges; see :func:`.host.hook_sampled`."""
+    return _hook(parent, seen, source, target, base, [step, 1])
+
+
+def _hook(
+    parent: Any, seen: Any, source: Any, target: Any, base: int, steps: list[int]
+) -> tuple[int, tuple[int, int] | None]:
+    """Hook the edges once a step, with flat trees in between; wait at the end, to report."""
     if not len(source):
         return 0, None
     limits = np.iinfo(np.int64)
     with parent.device:
         source, target = _indices(source, target)
         report = cupy.array([0, limits.max, limits.min], dtype="int64")
-        giant = members = NULL
-        if step == 1 and _needs_bitmap(parent, source):
-            giant, members = _mark_giant(parent, source, base)
-        _launch(
-            instance("hook", parent.dtype, source.dtype),
-            max(len(source) // step, 1),
-            parent,
-            seen if len(seen) else NULL,
-            np.uint64(len(parent)),
-            source,
-            target,
-            np.uint64(len(source)),
-            np.int64(base),
-            np.uint64(step),
-            giant,
-            members,
-            report,
-        )
+        edges = parent, seen if len(seen) else NULL, source, target, base, report
+        for turn, step in enumerate(steps):
+            if turn:
+                compress(parent)
+            if step == 1 and worth_it(parent, source, target, base):
+                hook_outside(*edges)
+            else:
+                queue_hook(*edges, step=step)
         hooked, low, high = report.get().tolist()
     return hooked, (low, high) if low <= high else None
-
-
-def _needs_bitmap(parent: Any, source: Any) -> bool:
-    """Say whether a pass is long, and its reads of parents would mostly miss the L2 cache."""
-    cached = _attribute("L2CacheSize", parent.device.id)
-    return len(source) >= len(parent) and bool(parent.nbytes > cached // 2)
-
-
-def _mark_giant(parent: Any, source: Any, base: int) -> tuple[Any, Any]:
-    """Return the root of the tree that most edges lie in, or -1, and its vertices as a bitmap."""
-    giant = cupy.empty(1, parent.dtype)
-    members = cupy.empty(-(-len(parent) // 32), "uint32")
-    size = np.uint64(len(parent))
-    _launch(
-        instance("choose_giant", parent.dtype, source.dtype),
-        1,  # one block
-        parent,
-        size,
-        source,
-        np.uint64(len(source)),
-        np.int64(base),
-        giant,
-    )
-    _launch(instance("mark_giant", parent.dtype), len(parent), parent, size, giant, members)
-    return giant, members
 
 
 def hook_plain(
@@ -164,7 +113,7 @@ def hook_plain(
         return
     with parent.device:
         source, target = _indices(source, target)
-        _launch(
+        launch(
             instance("hook_plain", parent.dtype, source.dtype),
             len(source),
             parent,
@@ -183,7 +132,7 @@ def compress(parent: Any, *, start: int = 0, stop: int | None = None, threads: i
     if start >= stop:
         return
     with parent.device:
-        _launch(
+        launch(
             instance("compress", parent.dtype),
             stop - start,
             parent,
@@ -197,7 +146,7 @@ def mark_members(parent: Any, seen: Any, *, threads: int = 1) -> None:
     if not len(parent):
         return
     with parent.device:
-        _launch(
+        launch(
             instance("mark_members", parent.dtype),
             len(parent),
             parent,
@@ -206,6 +155,58 @@ def mark_members(parent: Any, seen: Any, *, threads: int = 1) -> None:
         )
 
 
+def labels(
+    parent: Any, seen: Any, start: int, stop: int, *, base: int, dtype: Any
+) -> tuple[Any, Any]:
+    """Return the ids of the vertices that were seen, and of their roots; see :func:`.host.labels`."""
+    native = dtype if dtype in (np.int32, np.int64) else np.dtype("int64")
+    with parent.device:
+        size = stop - start
+        runs = -(-size // RUN)
+        ends = cupy.empty(runs, "int64")
+        if size:
+            launch("count_seen", -(-size // ROUNDS), seen[start:stop], np.uint64(size), ends)
+            cupy.cumsum(ends, out=ends)
+        count = int(ends[-1]) if size else 0
+        vertices, roots = cupy.empty(count, native), cupy.empty(count, native)
+        if count:
+            launch(
+                instance("write_labels", parent.dtype, native),
+                -(-size // ROUNDS),
+                parent,
+                seen,
+                np.uint64(start),
+                np.uint64(size),
+                np.int64(base),
+                ends,
+                vertices,
+                roots,
+            )
+        if native != dtype:
+            vertices, roots = vertices.astype(dtype), roots.astype(dtype)
+    return vertices, roots
+
+
+def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
+    """Return the smallest and the largest of every `step`-th id."""
+    with source.device:
+        source, target = _indices(source[::step], target[::step])
+        found = cupy.empty(2, "int64")
+        launch(
+            instance("bounds", source.dtype),
+            1,  # one block
+            source,
+            target,
+            np.uint64(len(source)),
+            found,
+        )
+        low, high = found.get().tolist()
+    return low, high
+
+
 def identity(size: int, dtype: Any) -> Any:
     """Return a forest of `size` roots."""
-    return cupy.arange(size, dtype=dtype)
+    parent = cupy.empty(size, dtype)
+    if size:
+        launch(instance("identity", parent.dtype), size, parent, np.uint64(size))
+    return parent

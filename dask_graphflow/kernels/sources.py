@@ -6,10 +6,11 @@ from importlib.resources import files
 from itertools import product
 from typing import Any
 
-__all__ = ["KERNELS", "OPTIONS", "THREADS", "instance", "source"]
+__all__ = ["FILTER_THREADS", "KERNELS", "OPTIONS", "THREADS", "instance", "source"]
 
-THREADS = 256  # of every block
-OPTIONS = ("-std=c++17", f"-DTHREADS={THREADS}")
+THREADS = 256  # of a block, with one exception:
+FILTER_THREADS = 1024
+OPTIONS = ("-std=c++17", f"-DTHREADS={THREADS}", f"-DFILTER_THREADS={FILTER_THREADS}")
 
 _C_TYPES = {"int32": "int", "int64": "long long"}
 
@@ -35,8 +36,17 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("hook_plain", 2),
         *_instances("compress", 1),
         *_instances("mark_members", 1),
-        *_instances("choose_giant", 2),
-        *_instances("mark_giant", 1),
+        *_instances("identity", 1),
+        *_instances("bounds", 1),
+        "count_seen",
+        *_instances("write_labels", 2),
+    ),
+    "giant.cu": (
+        *_instances("choose_giant", 1),
+        "mark_giant",
+        *_instances("count_ends", 1),
+        "pick_hubs",
+        *_instances("filter", 1),
     ),
 }
 """The kernels of each source file, every one that :mod:`.device` may ask for."""

@@ -9,9 +9,12 @@ and non-atomic rounds want the forest to themselves.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
-from dask_graphflow.kernels import index_dtype, kernels_for
+import numpy as np
+
+from dask_graphflow.kernels import index_dtype, kernels_for, no_room
 
 from .plan import Plan
 
@@ -58,8 +61,15 @@ class Forest:
         self.counts = {"edges": 0, "hooked": 0, "launches": 0, "rounds": 0, "compressions": 0}
 
     def _new_arrays(self, size: int) -> tuple[Any, Any]:
-        parent = self.kernels.identity(size, index_dtype(size))
-        return parent, self.kernels.namespace.zeros(size, "uint8")
+        parent, dtype = None, index_dtype(size)
+        try:
+            parent = self.kernels.identity(size, dtype)
+            return parent, self.kernels.namespace.zeros(size, "uint8")
+        except MemoryError as error:
+            parent = None  # the error says what is free without it
+            held = self.__sizeof__() if hasattr(self, "_held") else 0
+            needed = size * (np.dtype(dtype).itemsize + 1)
+            raise no_room(self.kernels, vertices=size, needed=needed, held=held) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self._held, self.blank, self.counts)
@@ -129,7 +139,7 @@ class Forest:
             The smallest and largest id of the edges that do not lie in the forest, if any: those
             edges were left out. Grow with :meth:`cover` and hook again.
         """
-        plan = plan or Plan.for_graph(len(self.parent), len(source))
+        plan = plan or Plan.for_graph(len(self.parent), len(source), sampled=self.kernels.SAMPLED)
         outside: tuple[int, int] | None = None
         for start in range(0, len(source), plan.chunk):
             chunk = source[start : start + plan.chunk], target[start : start + plan.chunk]
@@ -137,10 +147,8 @@ class Forest:
                 self._hook_plain(*chunk, threads)
             # A sample makes the trees flat, and the full pass then skips what they span. It pays
             # where there are more edges to come than vertices to flatten, and only at first.
-            if self.counts["edges"] < len(self.parent) <= len(chunk[0]) and plan.step > 1:
-                self._hook(*chunk, threads, step=plan.step)
-                self.compress(threads=threads)
-            left, hooked = self._hook(*chunk, threads)
+            first = self.counts["edges"] < len(self.parent) <= len(chunk[0])
+            left, hooked = self._hook(*chunk, threads, plan.step if first else 1)
             self.counts["launches"] += 1
             self.counts["edges"] += len(chunk[0])
             self.counts["hooked"] += hooked
@@ -208,15 +216,29 @@ class Forest:
         self.compress(threads=threads)
         self.kernels.mark_members(self.parent, self.seen, threads=threads)
 
+    def labels(self, low: int, high: int, dtype: Any) -> tuple[Any, Any]:
+        """Return which of the vertices `low` to `high` - 1 occur, in order, and their roots.
+
+        :meth:`mark_members` comes first.
+        """
+        start, stop = max(low, self.base) - self.base, min(high, self.stop) - self.base
+        return self.kernels.labels(  # type: ignore[no-any-return]
+            self.parent, self.seen, start, max(stop, start), base=self.base, dtype=dtype
+        )
+
     def roots(self, vertices: Any) -> Any:
         """Return the smallest vertex of each given vertex's component, as int64."""
         if not self.base:
             return self.parent[vertices].astype("int64")
         return self.parent[vertices - self.base].astype("int64") + self.base
 
-    def _hook(self, source: Any, target: Any, threads: int, step: int = 1) -> tuple[Any, int]:
-        hooked, outside = self.kernels.hook(
-            self.parent, self.seen, source, target, base=self.base, step=step, threads=threads
+    def _hook(self, source: Any, target: Any, threads: int, step: int) -> tuple[Any, int]:
+        kernel = self.kernels.hook
+        if step > 1:
+            kernel = partial(self.kernels.hook_sampled, step=step)
+            self.counts["compressions"] += 1
+        hooked, outside = kernel(
+            self.parent, self.seen, source, target, base=self.base, threads=threads
         )
         self._hooked(hooked)
         return outside, hooked

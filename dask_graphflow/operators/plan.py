@@ -68,12 +68,19 @@ class Plan:
         )
 
     @classmethod
-    def for_graph(cls, vertices: int, edges: int, workers: int = 1) -> Plan:
+    def for_graph(cls, vertices: int, edges: int, workers: int = 1, sampled: int = 2) -> Plan:
         """Return the plan this library uses: Groute's, with what was measured to be better.
 
         One chunk a partition: a sample makes the trees flat before the full pass, so more
         compressing in between costs more than it saves. No non-atomic rounds: on the host a
         compare-and-swap costs little beside the read before it.
+
+        Parameters
+        ----------
+        vertices, edges, workers : int
+            V, E and N.
+        sampled : int
+            Vertices for each edge of the sample: enough edges to find most of a largest component.
         """
         plan = cls.groute(vertices, edges, workers)
         return cls(
@@ -82,6 +89,5 @@ class Plan:
             segments=plan.segments,
             buffers=plan.buffers,
             merge_buffers=plan.merge_buffers,
-            # A sample of half as many edges as vertices finds most of a largest component.
-            step=min(max(2 * edges // max(vertices, 1), 2), 32),
+            step=min(max(sampled * edges // max(vertices, 1), 2), 16 * sampled),
         )

@@ -71,7 +71,8 @@ def tune_chunk_size(
         for size in sizes:
             forest = Forest(source)
             forest.cover(low, high)
-            plan = replace(Plan.for_graph(len(forest.parent), edges), chunk=size)
+            sampled = forest.kernels.SAMPLED
+            plan = replace(Plan.for_graph(len(forest.parent), edges, sampled=sampled), chunk=size)
             start = clock()
             forest.hook(source, target, plan=plan, threads=threads)
             forest.compress(threads=threads)

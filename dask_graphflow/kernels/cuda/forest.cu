@@ -1,74 +1,12 @@
 // The forest's kernels: hook, compress, and what goes with them. host.py has their twins.
-//
-// parent[v] <= v, and a root is its own parent. A root changes only by compare-and-swap; every other
-// write points a vertex higher up its own path. So a thread that reads an old parent, from L1 or
-// because another thread is at work there, reads a true ancestor, and a write that is lost or late
-// costs a step and never a connection. That is why the reads below are plain ones.
-//
-// P is the type of the parents, I that of the ids: int or long long.
 #include "common.cuh"
+#include "unite.cuh"
 
 #ifndef BYTES_A_THREAD
 #define BYTES_A_THREAD 32  // of each end that a thread takes at a time: 8 edges of int, 4 of long long
 #endif
 
-constexpr u64 SAMPLE_BLOCK = 256;  // neighbouring edges that a sample takes together
-constexpr int QUEUE = 64;          // up to 31 pairs wait while 32 more come
-
-// What a hook launch tells the host.
-struct Report {
-    u64 hooked;  // edges whose ends had different parents
-    i64 low;     // smallest and largest id of the edges that do not lie in the forest
-    i64 high;
-};
-
-// The root above a vertex; what lies on the way is pointed past its parent (path halving, ECL-CC).
-template <typename P>
-__device__ __forceinline__ P find(P* parent, P vertex)
-{
-    P above = parent[vertex];
-    if (above != vertex) {
-        P behind = vertex;
-        P beyond = parent[above];
-        while (beyond != above) {
-            parent[behind] = beyond;
-            behind = above;
-            above = beyond;
-            beyond = parent[above];
-        }
-    }
-    return above;
-}
-
-__device__ __forceinline__ int compare_and_swap(int* at, int expected, int desired)
-{
-    return atomicCAS(at, expected, desired);
-}
-
-__device__ __forceinline__ i64 compare_and_swap(i64* at, i64 expected, i64 desired)
-{
-    return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
-}
-
-// Hook the higher root onto the lower one; on a lost race go on from what the swap returned, which is
-// below the root that was expected: so this ends, however old the parents are that `find` reads.
-template <typename P>
-__device__ __forceinline__ void unite(P* parent, P u, P v)
-{
-    P a = find(parent, u);
-    P b = find(parent, v);
-    while (a != b) {
-        if (a < b) {
-            const P lower = a;
-            a = b;
-            b = lower;
-        }
-        const P found = compare_and_swap(parent + a, a, b);
-        if (found == a) return;
-        a = find(parent, found);
-        b = find(parent, b);
-    }
-}
+constexpr int QUEUE = 64;  // up to 31 pairs wait while 32 more come
 
 // Two parents that are to be joined.
 template <typename P>
@@ -83,20 +21,14 @@ struct Hooking {
     unsigned char* seen;  // null: do not note self-loops
     u64 size;
     i64 base;
-    const u32* members;  // a bit for each vertex of the giant, or null
-    Pair<P>* queue;      // the warp's own, in shared memory; QUEUE pairs
-    u32 waiting = 0;     // pairs in it
-    u32 hooked = 0;      // pairs that ever were
+    Pair<P>* queue;   // the warp's own, in shared memory; QUEUE pairs
+    u32 waiting = 0;  // pairs in it
+    u32 hooked = 0;   // pairs that ever were
     i64 low = 0x7fffffffffffffffll;
     i64 high = -0x7fffffffffffffffll - 1;
 
     // An id's place in the forest; `size` and more for ids that lie outside.
     __device__ __forceinline__ u64 place(i64 id) const { return u64(id) - u64(base); }
-
-    __device__ __forceinline__ u32 is_member(P vertex) const
-    {
-        return members[vertex / 32] >> (vertex % 32) & 1;
-    }
 
     // Take N edges; none where not `valid`. Each step is taken for all of them before the next one,
     // so that many reads are under way at once.
@@ -119,13 +51,6 @@ struct Hooking {
                 if (seen) seen[u[i]] = 1;
                 open[i] = false;
             }
-        }
-        if (members) {
-            u32 inside[N];
-#pragma unroll
-            for (int i = 0; i < N; ++i) inside[i] = open[i] ? is_member(u[i]) & is_member(v[i]) : 1;
-#pragma unroll
-            for (int i = 0; i < N; ++i) open[i] = !inside[i];
         }
 #pragma unroll
         for (int i = 0; i < N; ++i) {
@@ -169,17 +94,18 @@ struct Hooking {
 };
 
 // Join the trees of the two ends of edges: of all with step 1, else of the first SAMPLE_BLOCK of every
-// step * SAMPLE_BLOCK. (The few edges beside the 16-byte words are always taken.)
+// step * SAMPLE_BLOCK. (The few edges beside the 16-byte words are always taken.) Where a kernel before
+// this one made the edges, `length` points at how many there are, at most `edges`.
 template <typename P, typename I>
 __global__ void __launch_bounds__(THREADS)
     hook(P* parent, unsigned char* seen, u64 size, const I* source, const I* target, u64 edges,
-         i64 base, u64 step, const P* giant, const u32* members, Report* report)
+         const u64* length, i64 base, u64 step, Report* report)
 {
     constexpr int N = BYTES_A_THREAD / sizeof(I);
     static_assert(SAMPLE_BLOCK % (32 * N) == 0, "the edges of a warp are neighbours");
     __shared__ Pair<P> queues[THREADS / 32][QUEUE];
-    const bool skipping = members && *giant >= 0;
-    Hooking<P> hooking{parent, seen, size, base, skipping ? members : nullptr, queues[threadIdx.x / 32]};
+    Hooking<P> hooking{parent, seen, size, base, queues[threadIdx.x / 32]};
+    if (length) edges = min(edges, *length);
 
     const bool aligned = items_to_boundary(source) == items_to_boundary(target);
     const u64 head = aligned ? min(items_to_boundary(source), edges) : 0;
@@ -228,15 +154,27 @@ __global__ void hook_plain(P* parent, u64 size, const I* source, const I* target
 template <typename P>
 __global__ void compress(P* parent, u64 start, u64 stop)
 {
-    for (u64 vertex = start + thread_index(); vertex < stop; vertex += thread_count()) {
-        const P first = parent[vertex];
-        P above = first;
-        P beyond = parent[above];
-        while (above != beyond) {
-            above = beyond;
-            beyond = parent[above];
+    constexpr int N = 4;  // walks under way at once
+    for (u64 turn = start + thread_index(); turn < stop; turn += thread_count() * N) {
+        P first[N], above[N];
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+            const u64 vertex = turn + i * thread_count();
+            first[i] = vertex < stop ? parent[vertex] : parent[turn];
         }
-        if (above != first) parent[vertex] = above;
+#pragma unroll
+        for (int i = 0; i < N; ++i) above[i] = parent[first[i]];
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+            const u64 vertex = turn + i * thread_count();
+            if (above[i] == first[i] || vertex >= stop) continue;
+            P beyond = parent[above[i]];
+            while (above[i] != beyond) {
+                above[i] = beyond;
+                beyond = parent[beyond];
+            }
+            parent[vertex] = above[i];
+        }
     }
 }
 
@@ -252,41 +190,69 @@ __global__ void mark_members(const P* parent, unsigned char* seen, u64 size)
     }
 }
 
-constexpr u32 VOTERS = THREADS;
-constexpr u32 SHARE = 4;  // a tree counts as a giant above 1/SHARE of the votes
-
-// Find the tree that most edges lie in, by the parents of VOTERS edges' sources; -1 where there is no
-// giant. One block of VOTERS threads.
-template <typename P, typename I>
-__global__ void choose_giant(const P* parent, u64 size, const I* source, u64 edges, i64 base, P* giant)
+// Make every vertex a root.
+template <typename P>
+__global__ void identity(P* parent, u64 size)
 {
-    __shared__ P votes[VOTERS];
-    __shared__ u32 best;
-    const u32 me = threadIdx.x;
-    const u64 vertex = u64(i64(source[edges * me / VOTERS])) - u64(base);
-    const P mine = vertex < size ? parent[vertex] : -1;
-    votes[me] = mine;
-    if (me == 0) best = 0;
-    __syncthreads();
-    u32 count = 0;
-    for (u32 i = 0; i < VOTERS; ++i) count += votes[i] == mine;
-    if (mine < 0) count = 0;
-    atomicMax(&best, count * VOTERS + me);
-    __syncthreads();
-    if (best % VOTERS == me) *giant = count * SHARE > VOTERS ? mine : -1;
+    for (u64 vertex = thread_index(); vertex < size; vertex += thread_count()) parent[vertex] = P(vertex);
 }
 
-// Set a bit for every vertex right below the giant's root. The bits of a billion-edge graph fit in L2
-// where its parents do not.
-template <typename P>
-__global__ void mark_giant(const P* parent, u64 size, const P* giant, u32* members)
+// Find the smallest and the largest id. One block.
+template <typename I>
+__global__ void bounds(const I* source, const I* target, u64 edges, i64* found)
 {
-    const P root = *giant;
-    if (root < 0) return;
-    // Whole warps go round together: every lane has a bit to give.
-    for (u64 first = u64(blockIdx.x) * blockDim.x; first < size; first += thread_count()) {
-        const u64 vertex = first + threadIdx.x;
-        const u32 word = __ballot_sync(ALL_LANES, vertex < size && parent[vertex] == root);
-        if (lane() == 0 && vertex < size) members[vertex / 32] = word;
+    __shared__ i64 low, high;
+    if (threadIdx.x == 0) low = high = source[0];
+    __syncthreads();
+    i64 mine_low = low, mine_high = high;
+    for (u64 edge = threadIdx.x; edge < edges; edge += blockDim.x) {
+        mine_low = min(mine_low, min(i64(source[edge]), i64(target[edge])));
+        mine_high = max(mine_high, max(i64(source[edge]), i64(target[edge])));
+    }
+    __syncthreads();
+    atomicMin(&low, mine_low);
+    atomicMax(&high, mine_high);
+    __syncthreads();
+    if (threadIdx.x == 0) found[0] = low, found[1] = high;
+}
+
+// Labels are written by warps, each for a run of vertices, once it is known where each run's begin.
+constexpr int ROUNDS = 16;
+constexpr u64 RUN = 32 * ROUNDS;
+
+// Count the vertices that were seen in each run.
+__global__ void count_seen(const unsigned char* seen, u64 size, i64* counts)
+{
+    for (u64 first = thread_index() / 32 * RUN; first < size; first += thread_count() / 32 * RUN) {
+        u32 count = 0;
+#pragma unroll
+        for (int i = 0; i < ROUNDS; ++i) {
+            const u64 vertex = first + i * 32 + lane();
+            count += vertex < size && seen[vertex];
+        }
+        for (int d = 16; d; d /= 2) count += __shfl_xor_sync(ALL_LANES, count, d);
+        if (lane() == 0) counts[first / RUN] = count;
+    }
+}
+
+// Write the ids of the vertices that were seen, and their parents'; `ends` are the counts summed up.
+template <typename P, typename L>
+__global__ void write_labels(const P* parent, const unsigned char* seen, u64 start, u64 size, i64 base,
+                             const i64* ends, L* vertices, L* roots)
+{
+    for (u64 first = thread_index() / 32 * RUN; first < size; first += thread_count() / 32 * RUN) {
+        u64 at = first ? ends[first / RUN - 1] : 0;
+#pragma unroll
+        for (int i = 0; i < ROUNDS; ++i) {
+            const u64 place = first + i * 32 + lane();
+            const bool occurs = place < size && seen[start + place];
+            const u32 lanes = __ballot_sync(ALL_LANES, occurs);
+            if (occurs) {
+                const u64 to = at + __popc(lanes & lanes_before());
+                vertices[to] = L(base + i64(start + place));
+                roots[to] = L(base + i64(parent[start + place]));
+            }
+            at += __popc(lanes);
+        }
     }
 }

@@ -1,0 +1,62 @@
+"""The library's calls that are timed, each in one place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask_graphflow as gf
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.forest import Forest
+
+END_TO_END = "graphflow, end to end"
+KERNELS = "graphflow, kernels"
+WORKERS = "graphflow, workers"
+STREAMED = "graphflow, streamed"
+
+
+def end_to_end(edges: Any) -> Any:
+    """Return the label frame of a cuDF frame of edges."""
+    return gf.connected_components(edges, source="src", target="dst").compute(scheduler="sync")
+
+
+def lazy(edges: Any) -> Any:
+    """Return the labels of a Dask frame, not computed."""
+    return gf.connected_components(edges, source="src", target="dst")
+
+
+def streamed(edges: Any) -> Any:
+    """Return the labels of a pandas frame that is larger than the device, found on the device."""
+    return gf.connected_components(edges, source="src", target="dst", device="gpu").compute(
+        scheduler="sync"
+    )
+
+
+def columns(frame: Any, first: str, second: str) -> tuple[Any, Any]:
+    """Return two columns of a frame as arrays, where they lie."""
+    kernels = kernels_for(frame)
+    return kernels.asarray(frame[first]), kernels.asarray(frame[second])
+
+
+def forest(like: Any, vertices: int) -> Forest:
+    """Return a forest without edges where an array lies."""
+    return Forest(like, size=vertices)
+
+
+def marked_labels(forest: Forest, vertices: int) -> tuple[Any, Any]:
+    """Return the vertices of a forest that all edges are in, and their components, as arrays."""
+    forest.mark_members()
+    return labels_of(forest, vertices)
+
+
+def forest_of(source: Any, target: Any, vertices: int) -> Forest:
+    """Return the forest of edges on the device, with its members marked."""
+    forest = Forest(source, size=vertices)
+    forest.hook(source, target)
+    forest.mark_members()
+    return forest
+
+
+def labels_of(forest: Forest, vertices: int) -> tuple[Any, Any]:
+    """Return the vertices of a marked forest and their components, as arrays."""
+    members = forest.members(0, vertices)
+    return members, forest.roots(members)

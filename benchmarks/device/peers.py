@@ -1,0 +1,68 @@
+"""cuGraph on one GPU and dask-cugraph on several."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import clock
+
+CUGRAPH = "cugraph"
+END_TO_END = "cugraph, end to end"
+ALGORITHM = "cugraph, algorithm"
+DASK_CUGRAPH = "dask-cugraph"
+
+
+def build(edges: Any) -> Any:
+    """Return an undirected cuGraph graph of a cuDF frame of edges."""
+    import cugraph
+
+    graph = cugraph.Graph(directed=False)
+    graph.from_cudf_edgelist(edges, source="src", destination="dst")
+    return graph
+
+
+def components(graph: Any) -> Any:
+    """Return the label frame: vertex, labels."""
+    import cugraph
+
+    return cugraph.weakly_connected_components(graph)
+
+
+def end_to_end(edges: Any) -> Any:
+    """Build and find the components; what was built goes when this returns."""
+    with clock.peer():
+        return components(build(edges))
+
+
+def algorithm(graph: Any) -> Any:
+    """Find the components of a graph that was built before."""
+    with clock.peer():
+        return components(graph)
+
+
+def start_on_workers() -> None:
+    """Set up the communicator that dask-cugraph wants, for the current client's workers."""
+    from cugraph.dask.comms import comms
+
+    comms.initialize(p2p=True)
+
+
+def stop_on_workers() -> None:
+    """Take it down."""
+    from cugraph.dask.comms import comms
+
+    comms.destroy()
+
+
+def on_workers(edges: Any) -> Any:
+    """Build and find the components of a persisted Dask-cuDF frame, to persisted labels."""
+    import cugraph
+    import cugraph.dask
+    from distributed import wait
+
+    with clock.peer():
+        graph = cugraph.Graph(directed=False)
+        graph.from_dask_cudf_edgelist(edges, source="src", destination="dst")
+        found = cugraph.dask.weakly_connected_components(graph).persist()
+        wait(found)
+        return found

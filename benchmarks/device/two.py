@@ -1,0 +1,206 @@
+"""Components on several GPUs: a persisted Dask-cuDF frame on LocalCUDACluster to persisted labels."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+from benchmarks.errors import BenchmarkError, UnusableInputError
+from benchmarks.timing import interleave
+
+from . import agreement, clock, components, graphs, needs, ours, peers, tables
+
+POOL = 0.6  # of each GPU: the peer's messages and UCX's buffers lie beside the pool
+PART = 1 << 26  # edges that the truth is found from at a time
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--scale", default="26", help="2**scale ids; several: 24,26 (default 26)")
+    parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
+    parser.add_argument("--gpus", type=int, default=2, help="workers, a GPU each (default 2)")
+    parser.add_argument("--protocol", default="ucxx", help="ucxx, tcp, or both: ucxx,tcp")
+    parser.add_argument("--partitions", type=int, default=4, help="of a GPU (default 4)")
+    parser.add_argument("--peer", default="", help="dask-cugraph, to measure it in turn")
+
+
+def short(options: argparse.Namespace) -> str:
+    """Return what to call it in the name of a file."""
+    return f"{options.gpus}-{options.protocol}-scale{options.scale}".replace(",", "-")
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Time every scale under every protocol."""
+    scales = components.scales(options.scale)
+    protocols = options.protocol.split(",")
+    if any(one not in ("tcp", "ucxx") for one in protocols):
+        raise UnusableInputError(f"--protocol {options.protocol}: give ucxx, tcp or both")
+    if min(options.gpus, options.partitions, options.edge_factor) < 1:
+        raise UnusableInputError("give --gpus, --partitions and --edge-factor 1 or more")
+    needs.check("dask_cudf", "dask_cuda", *(["distributed_ucxx"] if "ucxx" in protocols else []))
+    peer = needs.peers(options.peer, peers.DASK_CUGRAPH)
+    found = []
+    for protocol in protocols:
+        with cluster(options.gpus, protocol, peer=peer) as client:
+            found += [compare(client, protocol, scale, options, peer=peer) for scale in scales]
+    return {"benchmark": "device two", "gpus": options.gpus, "pool": POOL, "graphs": found}
+
+
+@contextmanager
+def cluster(gpus: int, protocol: str, *, peer: bool) -> Iterator[Any]:
+    """Start workers with a GPU and a pool each, and what the peer wants on them."""
+    from dask_cuda import LocalCUDACluster
+    from distributed import Client
+
+    with (
+        LocalCUDACluster(
+            n_workers=gpus,
+            protocol=protocol,
+            rmm_pool_size=POOL,
+            rmm_allocator_external_lib_list=["cupy"],
+            dashboard_address=":0",
+        ) as workers,
+        Client(workers) as client,
+    ):
+        client.wait_for_workers(gpus)
+        if peer:
+            peers.start_on_workers()
+        try:
+            yield client
+        finally:
+            if peer:
+                peers.stop_on_workers()
+
+
+class Workers:
+    """Work from a persisted frame to persisted labels, which are fetched only to be checked."""
+
+    def __init__(self, name: str, work: Any, client: Any) -> None:
+        self.name, self.work, self.client = name, work, client
+        self.held = client.run_on_scheduler(_tasks)
+
+    def run(self) -> clock.Outcome:
+        """Do it once, when the scheduler has forgotten the last run: a known result costs nothing."""
+        patience = time.monotonic() + 60
+        while self.client.run_on_scheduler(_tasks) > self.held:
+            if time.monotonic() > patience:
+                raise BenchmarkError("the scheduler still holds the tasks of the last run")
+            time.sleep(0.02)
+        begin = time.perf_counter()
+        found = self.work()
+        return clock.Outcome(time.perf_counter() - begin, found)
+
+
+def compare(
+    client: Any, protocol: str, scale: int, options: argparse.Namespace, *, peer: bool
+) -> dict[str, Any]:
+    """Time one graph."""
+    import dask.dataframe as dd
+    from distributed import futures_of, wait
+
+    count = options.edge_factor << scale
+    parts = options.gpus * options.partitions
+    bounds = [count * part // parts for part in range(parts + 1)]
+    how = {"scale": scale, "seed": options.seed}
+    # On a worker, whose pool is the memory there is, and gone before anything is measured.
+    truth = client.submit(truth_on_host, count, **how, pure=False).result()
+    # Placed, as many on each worker: left to the scheduler, one may get more, and the rest waits.
+    workers = list(client.scheduler_info(n_workers=-1)["workers"])
+    futures = [
+        client.submit(
+            graphs.rmat_part, *ends, workers=workers[at % len(workers)], pure=False, **how
+        )
+        for at, ends in enumerate(itertools.pairwise(bounds))
+    ]
+    wait(futures)
+    edges = dd.from_delayed(futures, meta=graphs.empty_frame(), verify_meta=False).persist()
+    wait(edges)
+    del futures
+    homes = Counter(where[0] for where in client.who_has(futures_of(edges)).values())
+    failures: dict[str, str] = {}
+    left_out: dict[str, int] = {}
+
+    def check(name: str, outcome: clock.Outcome) -> None:
+        if name == peers.DASK_CUGRAPH and name in left_out:
+            return  # takes a minute at scale 26; the first round has shown it
+        found = outcome.found.map_partitions(_to_pandas, meta=_to_pandas(outcome.found._meta))
+        frame = found.compute()
+        if name == ours.WORKERS:
+            agreement.equal(
+                name, (frame["vertex"].to_numpy(), frame["component"].to_numpy()), truth
+            )
+        else:
+            left_out[name] = agreement.same_partition(name, frame, _frame(truth))
+
+    def labels() -> Any:
+        found = ours.lazy(edges).persist()
+        wait(found)
+        return found
+
+    work = [Workers(ours.WORKERS, labels, client)]
+    if peer:
+        work.append(Workers(peers.DASK_CUGRAPH, lambda: peers.on_workers(edges), client))
+    seconds = interleave(work, options.repeat, check, failures)
+    return {
+        "graph": f"R-MAT scale {scale}, edge factor {options.edge_factor}, seed {options.seed}",
+        "protocol": protocol,
+        "edges": count,
+        "partitions": parts,
+        "partitions_a_worker": sorted(homes.values()),
+        "vertices": len(truth[0]),
+        "components": int((truth[0] == truth[1]).sum()),
+        "left_out_by_peer": left_out,
+        "contenders": {one.name: tables.contender(seconds, failures, {}, one.name) for one in work},
+    }
+
+
+def truth_on_host(count: int, *, scale: int, seed: int) -> tuple[Any, Any]:
+    """Find the components on one worker, without the library; return host arrays."""
+    import cupy
+
+    parts = partial(graphs.rmat_parts, scale, count, seed=seed, part=PART)
+    vertices, components = graphs.truth(parts, 1 << scale)
+    return cupy.asnumpy(vertices), cupy.asnumpy(components)
+
+
+def _to_pandas(frame: Any) -> Any:
+    return frame.to_pandas()
+
+
+def _frame(truth: tuple[Any, Any]) -> Any:
+    import pandas as pd
+
+    return pd.DataFrame({"vertex": truth[0], "component": truth[1]})
+
+
+def _tasks(dask_scheduler: Any) -> int:
+    return len(dask_scheduler.tasks)
+
+
+def show(results: dict[str, Any]) -> str:
+    """Lay the results out as text."""
+    parts = [
+        f"Connected components on {results['gpus']} GPUs, persisted edges to persisted labels",
+        tables.machine_line(),
+    ]
+    for one in results["graphs"]:
+        made = tables.rows(
+            one["contenders"], one["edges"], against={ours.WORKERS: peers.DASK_CUGRAPH}
+        )
+        parts.append(
+            f"\n{one['graph']}, {one['protocol']}: {one['edges']:,} edges in {one['partitions']} "
+            f"partitions, {one['partitions_a_worker']} on the workers; {one['vertices']:,} vertices "
+            f"with an edge, {one['components']:,} components\n\n"
+            + tables.table("dask-cugraph / this", made, one["contenders"])
+        )
+    parts.append("""
+All contenders in turn, after one round to warm up, by the wall, from the call to the last label.
+dask-cugraph: build undirected and weakly connected components. Our results are equal to label
+propagation's in every round; the peer's part the vertices likewise in the first.""")
+    return "\n".join(parts)

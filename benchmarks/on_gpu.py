@@ -1,0 +1,413 @@
+"""Everything that takes a GPU, in one go: the tests, compute-sanitizer, the benchmark; and a receipt.
+
+The steps run one after another, each in a process of its own with a time limit, and the receipt is
+written after each. So they can be shared out over several calls and machines; ``python3 -m
+benchmarks.receipt`` merges the receipts. The exit code is 0 if every step passed that was not left out
+by --skip or --only; a step that cannot be run here has not passed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import datetime as dt
+import importlib
+import json
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from . import receipt
+from .receipt import FAILED, NOT_RUN, PASSED, ROOT
+
+TESTS = {
+    "tests-device": (
+        "tests/test_device.py",
+        "tests/test_forest.py",
+        "tests/test_partition.py",
+        "tests/test_tune.py",
+        "tests/test_cuda_compile.py",
+    ),
+    "tests-components": ("tests/test_components.py",),
+    "tests-dask": ("tests/test_dataflow.py", "tests/test_cluster.py"),
+}
+"""Test files by step; the step ``tests-rest`` has all others."""
+
+SANITIZERS = ("memcheck", "racecheck", "initcheck")
+PATIENCE = 20  # seconds that an interrupted step has to write down how far it came
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A call of ``python -m benchmarks device``."""
+
+    full: str
+    quick: str
+    peer: str = ""
+
+
+BENCHMARKS = {
+    "bench-components": Bench("components --scale 22,24,26", "components --scale 20", "cugraph"),
+    "bench-graphs": Bench("graphs", "graphs --grid 20 --path 1000000"),
+    "bench-strings": Bench("strings", "strings --pairs 1000000", "cugraph"),
+    "bench-out-of-core": Bench("out-of-core", "out-of-core --scale 22 --cap 256MiB"),
+    "bench-two-gpus": Bench("two --protocol ucxx,tcp", "two --scale 20", "dask-cugraph"),
+}
+
+GROUPS = {
+    "tests": (*TESTS, "tests-rest"),
+    "sanitizer": SANITIZERS,
+    "benchmark": tuple(name for name in BENCHMARKS if name != "bench-two-gpus"),
+    "two-gpus": ("tests-two-gpus", "bench-two-gpus"),
+}
+
+
+@dataclass
+class Result:
+    """What came of a step."""
+
+    status: str
+    counts: dict[str, int] = field(default_factory=dict)
+    why: str = ""
+    seconds: float = 0.0
+    quick: bool = False
+
+    def __str__(self) -> str:
+        counts = ", ".join(f"{count} {what}" for what, count in self.counts.items())
+        return "; ".join(part for part in (self.status, counts, self.why) if part)
+
+    def as_json(self) -> dict[str, Any]:
+        """Return what the receipt keeps: what is there to be said."""
+        entry: dict[str, Any] = {"status": self.status}
+        if self.counts:
+            entry["counts"] = self.counts
+        if self.why:
+            entry["why"] = self.why
+        if self.quick:
+            entry["quick"] = True
+        return {**entry, "seconds": round(self.seconds)} if self.status != NOT_RUN else entry
+
+
+class Steps:
+    """The steps, and what they share.
+
+    Parameters
+    ----------
+    out : Path
+        Where results go.
+    quick : bool
+        Leave out what takes long; it counts for no release.
+    peers : bool
+        Measure cuGraph too.
+    limit : float
+        Seconds for each step.
+    gpus : int
+        GPUs that this machine has.
+    """
+
+    def __init__(self, out: Path, *, quick: bool, peers: bool, limit: float, gpus: int) -> None:
+        self.out, self.quick, self.peers, self.limit, self.gpus = out, quick, peers, limit, gpus
+
+    def run(self, name: str) -> Result:
+        """Run a step."""
+        start = time.monotonic()
+        if name in GROUPS["two-gpus"] and self.gpus < 2:
+            return Result(NOT_RUN, why=f"takes two GPUs, and here is {self.gpus}")
+        with tempfile.TemporaryDirectory() as folder:
+            scratch = Path(folder)
+            if name in SANITIZERS:
+                result = self.sanitizer(name, scratch)
+            elif name in BENCHMARKS:
+                result = self.benchmark(BENCHMARKS[name])
+            elif name == "tests-two-gpus":
+                result = self.two_gpus(scratch)
+            else:
+                result = self.tests("not gpu2", files_of(name), scratch)
+        result.seconds = time.monotonic() - start
+        result.quick = self.quick
+        return result
+
+    def tests(self, marks: str, files: Sequence[str], scratch: Path) -> Result:
+        """Run tests on cuDF and CuPy."""
+        if self.quick:
+            marks = f"({marks}) and not slow"
+        report = scratch / "report.xml"
+        command = [sys.executable, "-m", "pytest", "--backend", "cudf", "-m", marks]
+        code = call([*command, f"--junit-xml={report}", *files], self.limit)
+        return judge_tests(code, report)
+
+    def two_gpus(self, scratch: Path) -> Result:
+        """Run the tests that take two GPUs; one that is skipped has not passed."""
+        files = [
+            file for file in (ROOT / "tests").glob("test_*.py") if "mark.gpu2" in file.read_text()
+        ]
+        result = self.tests("gpu2", [f"tests/{file.name}" for file in files], scratch)
+        if result.status == PASSED and result.counts["skipped"]:
+            result.status, result.why = FAILED, "some were skipped: pytest's summary says why"
+        return result
+
+    def sanitizer(self, tool: str, scratch: Path) -> Result:
+        """Run a small case of every kernel under one of compute-sanitizer's tools."""
+        program = find_sanitizer()
+        if program is None:
+            return Result(NOT_RUN, why="compute-sanitizer is not there; it comes with CUDA")
+        log = scratch / "log"
+        command = [program, "--tool", tool, "--log-file", str(log), "--error-exitcode", "86"]
+        # CuPy probes for what a driver can do, and raises what is not expected to fail.
+        command += ["--report-api-errors", "no", sys.executable, "tests/sanitize.py"]
+        code = call(command, self.limit)
+        text = log.read_text("utf-8", "replace") if log.exists() else ""
+        print(text[-20_000:])
+        return judge_sanitizer(code, text)
+
+    def benchmark(self, bench: Bench) -> Result:
+        """Run a benchmark, which keeps its results beside the receipt."""
+        arguments = (bench.quick if self.quick else bench.full).split()
+        if self.peers and bench.peer:
+            arguments += ["--peer", bench.peer]
+        command = [sys.executable, "-m", "benchmarks", "device", *arguments, "--out", str(self.out)]
+        code = call(command, self.limit)
+        return Result(PASSED) if code == 0 else Result(FAILED, why=ended(code))
+
+
+def files_of(step: str) -> tuple[str, ...]:
+    """Return what pytest is to collect in a step; the last one has what the others have not."""
+    if step in TESTS:
+        return TESTS[step]
+    taken = [f"--ignore={file}" for files in TESTS.values() for file in files]
+    return ("tests", "dask_graphflow", *taken)
+
+
+def call(command: Sequence[str], limit: float) -> int | None:
+    """Run a command in the repository's root, and return its exit code; None past the limit."""
+    print("+", *(Path(part).name if Path(part).is_absolute() else part for part in command))
+    sys.stdout.flush()
+    # The code that is here, whatever is installed.
+    path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
+    process = subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": path},
+        start_new_session=True,  # so that workers which it started can be ended with it
+    )
+    try:
+        return process.wait(limit)
+    except subprocess.TimeoutExpired:
+        process.send_signal(signal.SIGINT)
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            print("It does not heed an interrupt, and is killed")
+        return None
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+def ended(code: int | None) -> str:
+    """Say how a command ended."""
+    return "ran past the time limit" if code is None else f"ended with exit code {code}"
+
+
+def judge_tests(code: int | None, report: Path) -> Result:
+    """Return what pytest's report says; that no test ran is a failure."""
+    if not report.exists():
+        return Result(FAILED, why=f"pytest {ended(code)} and left no report")
+    cases = list(ElementTree.parse(report).iter("testcase"))
+    bad = [
+        case for case in cases if case.find("failure") is not None or case.find("error") is not None
+    ]
+    skipped = sum(case.find("skipped") is not None for case in cases)
+    counts = {
+        "passed": len(cases) - len(bad) - skipped,
+        "failed": len(bad),
+        "skipped": skipped,
+    }
+    if code == 0 and not bad and counts["passed"]:
+        return Result(PASSED, counts)
+    names = [f"{case.get('classname')}::{case.get('name')}" for case in bad]
+    why = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
+    return Result(
+        FAILED, counts, why if code == 1 and why else f"pytest {ended(code)}; {why}".strip("; ")
+    )
+
+
+def judge_sanitizer(code: int | None, log: str) -> Result:
+    """Return what the log says. Without a summary nothing was checked, whatever the exit code."""
+    found = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", log)
+    if not found:
+        return Result(FAILED, why=f"compute-sanitizer {ended(code)} and gave no summary")
+    errors = sum(int(number) for summary in found for number in summary if number)
+    counts = {"kernels": kernels(), "errors": errors}
+    if code == 0 and not errors:
+        return Result(PASSED, counts)
+    return Result(FAILED, counts, "" if errors else f"tests/sanitize.py {ended(code)}")
+
+
+def kernels() -> int:
+    """Return how many kernels there are, all of which tests/sanitize.py launches."""
+    from dask_graphflow.kernels.sources import KERNELS
+
+    return sum(map(len, KERNELS.values()))
+
+
+def find_sanitizer() -> str | None:
+    """Return compute-sanitizer, from PATH or from where CUDA is."""
+    homes = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")] + ["/usr/local/cuda"]
+    folders = [
+        Path(home) / folder for home in homes if home for folder in ("bin", "compute-sanitizer")
+    ]
+    path = os.pathsep.join([os.environ.get("PATH", ""), *map(str, folders)])
+    return shutil.which("compute-sanitizer", path=path)
+
+
+def describe() -> dict[str, Any]:
+    """Return what a reader of the receipt needs to know of the machine; none of its paths."""
+    import cupy
+
+    runtime = cupy.cuda.runtime
+    gpus = runtime.getDeviceCount()
+    packages = {}
+    for module in (
+        "cupy",
+        "cudf",
+        "dask_cudf",
+        "dask_cuda",
+        "rmm",
+        "ucxx",
+        "dask",
+        "pandas",
+        "numpy",
+    ):
+        try:
+            packages[module] = str(importlib.import_module(module).__version__)
+        except ImportError:
+            continue
+    return {
+        "device": runtime.getDeviceProperties(0)["name"].decode(),
+        "gpus": gpus,
+        "driver": driver(),
+        "cuda": cuda_version(runtime.runtimeGetVersion()),
+        "python": platform.python_version(),
+        "packages": packages,
+    }
+
+
+def driver() -> str | None:
+    """Return the version of NVIDIA's driver, where nvidia-smi tells it."""
+    command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return done.stdout.split("\n")[0].strip()
+
+
+def cuda_version(number: int) -> str:
+    """Return 13020 as 13.2."""
+    return f"{number // 1000}.{number % 1000 // 10}"
+
+
+def machine() -> dict[str, Any]:
+    """Describe the machine, from a process that is gone before the steps: it takes GPU memory."""
+    code = "import json; from benchmarks import on_gpu; print(json.dumps(on_gpu.describe()))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if done.returncode:
+        raise SystemExit(
+            f"{done.stderr}\nThis takes a CUDA GPU and CuPy, and found none: run nvidia-smi to see the "
+            'GPUs, and pip install -e ".[cuda13,test]" (or [cuda12], as nvidia-smi says)'
+        )
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def chosen(skip: Sequence[str], only: Sequence[str]) -> list[str]:
+    """Return the steps to run, in order."""
+    left_out = {step for name in skip for step in GROUPS.get(name, (name,))}
+    wanted = {step for name in only for step in GROUPS.get(name, (name,))} or {*receipt.REQUIRED}
+    return [step for step in receipt.REQUIRED if step in wanted - left_out]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the steps and return the exit code."""
+    names = sorted({*GROUPS, *receipt.REQUIRED})
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.on_gpu",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=f"steps and groups of them: {', '.join(names)}",
+    )
+    parser.add_argument(
+        "--out", type=Path, default=receipt.PATH.parent, help="where results and the receipt go"
+    )
+    for option, text in (("--skip", "leave a step out"), ("--only", "run this step")):
+        parser.add_argument(
+            option,
+            action="append",
+            default=[],
+            choices=names,
+            metavar="STEP",
+            help=f"{text}; repeatable",
+        )
+    parser.add_argument("--quick", action="store_true", help="less of each; counts for no release")
+    parser.add_argument("--peers", action="store_true", help="measure cuGraph beside us")
+    parser.add_argument(
+        "--limit", type=float, default=540, help="seconds for each step (default 540)"
+    )
+    options = parser.parse_args(arguments)
+    out = options.out.resolve()
+    where = out / receipt.PATH.name
+    try:
+        earlier = receipt.read(where)
+    except receipt.ReceiptError as error:
+        print(error, file=sys.stderr)
+        return 1
+
+    about, now = machine(), receipt.sources()
+    print(json.dumps(about))
+    wanted = chosen(options.skip, options.only)
+    steps = Steps(
+        out,
+        quick=options.quick,
+        peers=options.peers,
+        limit=options.limit,
+        gpus=about["gpus"],
+    )
+    results = {
+        name: Result(NOT_RUN, why="not reached" if name in wanted else "left out by an option")
+        for name in receipt.REQUIRED
+    }
+    run = {"date": dt.datetime.now(dt.UTC).isoformat(timespec="seconds"), "machine": about}
+    for name in wanted:
+        print(f"\n=== {name}", flush=True)
+        results[name] = steps.run(name)
+        print(f"=== {name}: {results[name]}", flush=True)
+        run["steps"] = {step: result.as_json() for step, result in results.items()}
+        mine = {"sources": now, "runs": [run]}
+        receipt.write(receipt.merge([*([earlier] if earlier else []), mine], now), where)
+
+    print("\nSummary")
+    for name, result in results.items():
+        print(f"  {name:<18} {result.seconds:5.0f} s  {result}")
+    if receipt.sources() != now:
+        print("The kernels were changed meanwhile: the receipt is of those at the start")
+        return 1
+    return 0 if wanted and all(results[name].status == PASSED for name in wanted) else 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,238 @@
+"""The receipt: what passed on which GPU, and with which kernels.
+
+``python -m benchmarks.on_gpu`` writes it, ``python3 dev.py receipt`` and ``release`` read it, before
+there is an environment: so this takes nothing but the standard library. Merge the receipts of several
+machines, or of several calls, into the repository's own with::
+
+    python3 -m benchmarks.receipt RECEIPT...
+
+A receipt is a JSON object: ``sources``, the SHA-256 of each file that runs on a GPU or loads what does;
+and ``runs``, each with its ``date``, ``machine`` and ``steps``. The last run of a step counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PATH = ROOT / "benchmarks" / "results" / "gpu-receipt.json"
+KERNELS = Path("dask_graphflow") / "kernels"
+# The kernels, and all that loads them: a file that is new there counts, unless it is named here.
+NOT_ON_GPU = ("__init__.py", "host.py", "host_copies.py", "memory.py")
+
+REQUIRED = (
+    "tests-device",
+    "tests-components",
+    "tests-dask",
+    "tests-rest",
+    "memcheck",
+    "racecheck",
+    "initcheck",
+    "bench-components",
+    "bench-graphs",
+    "bench-strings",
+    "bench-out-of-core",
+    "tests-two-gpus",
+    "bench-two-gpus",
+)
+"""The steps that a release takes."""
+
+PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
+
+HOW = (
+    "run `python -m benchmarks.on_gpu` on a machine with two CUDA GPUs (CONTRIBUTING.md, On a GPU, "
+    "says how, and how to do it in parts), and commit benchmarks/results/gpu-receipt.json"
+)
+
+
+class ReceiptError(Exception):
+    """A receipt that cannot be used; the message says which, why and what to do."""
+
+
+def sources(root: Path = ROOT) -> dict[str, str]:
+    """Return the hash of every file that a receipt vouches for, by its path in the repository."""
+    folder = root / KERNELS
+    files = [file for file in folder.glob("cuda/*") if file.is_file()]
+    files += [file for file in folder.glob("*.py") if file.name not in NOT_ON_GPU]
+    return {
+        file.relative_to(root).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
+        for file in sorted(files)
+    }
+
+
+def changed(receipt: Mapping[str, Any], now: Mapping[str, str]) -> list[str]:
+    """Return the files that are not as they were when they were tested: changed, new or gone."""
+    then = receipt["sources"]
+    return sorted(name for name in {*then, *now} if then.get(name) != now.get(name))
+
+
+def read(path: Path = PATH) -> dict[str, Any] | None:
+    """Return a receipt, or None where there is none."""
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError:
+        return None
+    try:
+        receipt = json.loads(text)
+        receipt["sources"].items()
+        for run in receipt["runs"]:
+            _ = run["date"], run["machine"].items()
+            _ = [step["status"] for step in run["steps"].values()]
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ReceiptError(
+            f"{path.name} is no receipt of benchmarks.on_gpu ({error!r}); take it from the last "
+            f"commit, or delete it and {HOW}"
+        ) from error
+    return dict(receipt)
+
+
+def write(receipt: Mapping[str, Any], path: Path = PATH) -> None:
+    """Write a receipt; a run that is cut off must not leave half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(path.name + ".partial")
+    partial.write_text(json.dumps(receipt, indent=2) + "\n", "utf-8")
+    os.replace(partial, path)
+
+
+def latest(receipt: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
+    """Return for each step that was run its last result, and the run that it is from."""
+    found = {}
+    for run in sorted(receipt["runs"], key=lambda run: str(run["date"])):
+        for name, step in run["steps"].items():
+            if step["status"] != NOT_RUN:
+                found[name] = (step, run)
+    return found
+
+
+def merge(receipts: Iterable[Mapping[str, Any]], now: Mapping[str, str]) -> dict[str, Any]:
+    """Return one receipt of all runs with the sources as they are `now`.
+
+    Runs with other sources say nothing of these and are dropped, and so are runs that later ones have
+    replaced in every step.
+    """
+    alike = [receipt for receipt in receipts if not changed(receipt, now)]
+    runs = []
+    for run in (run for receipt in alike for run in receipt["runs"]):
+        if run not in runs:
+            runs.append(run)
+    runs.sort(key=lambda run: str(run["date"]))
+    together = {"sources": dict(now), "runs": runs}
+    counting = [run for _, run in latest(together).values()]
+    # The newest run stays in any case: it says why the steps that it left out were not run.
+    together["runs"] = [run for run in runs if run in counting or run is runs[-1]]
+    return together
+
+
+def headline(receipt: Mapping[str, Any] | None, now: Mapping[str, str]) -> str:
+    """Say in a line whether the kernels are the ones last tested on a GPU."""
+    results = latest(receipt) if receipt else {}
+    if receipt is None or not results:
+        return "kernels: never tested on a GPU"
+    newest = max((run for _, run in results.values()), key=lambda run: str(run["date"]))
+    where = f"{newest['machine'].get('device', 'an unknown device')} on {newest['date'][:10]}"
+    if differing := changed(receipt, now):
+        return f"kernels: changed since they were tested on {where} ({', '.join(differing)})"
+    failed = sorted(name for name, (step, _) in results.items() if step["status"] != PASSED)
+    line = f"kernels: the ones last tested on {where}"
+    return f"{line}, where these steps failed: {', '.join(failed)}" if failed else line
+
+
+def problems(receipt: Mapping[str, Any] | None, now: Mapping[str, str]) -> list[str]:
+    """Say what keeps this from being a release: nothing, if it may be one."""
+    if receipt is None:
+        return ["the kernels were never tested on a GPU: there is no receipt"]
+    if differing := changed(receipt, now):
+        return [f"not as it was tested: {name}" for name in differing]
+    results = latest(receipt)
+    missing = []
+    for name in REQUIRED:
+        if name not in results:
+            why = [run["steps"][name].get("why") for run in receipt["runs"] if name in run["steps"]]
+            missing.append(f"{name}: not run" + (f" ({why[-1]})" if why and why[-1] else ""))
+            continue
+        step, _ = results[name]
+        if step["status"] != PASSED:
+            missing.append(
+                f"{name}: {step['status']}" + (f" ({w})" if (w := step.get("why")) else "")
+            )
+        elif step.get("quick"):
+            missing.append(f"{name}: run with --quick only")
+    return missing
+
+
+def table(receipt: Mapping[str, Any]) -> str:
+    """Lay out the last result of every required step."""
+    results, lines = latest(receipt), []
+    for name in dict.fromkeys([*REQUIRED, *results]):
+        step, run = results.get(name, ({"status": NOT_RUN}, {}))
+        counts = ", ".join(f"{count} {what}" for what, count in step.get("counts", {}).items())
+        where = f"{run['machine'].get('device', '?')}, {run['date']}" if run else ""
+        quick = "quick" if step.get("quick") else ""
+        parts = [part for part in (counts, quick, step.get("why"), where) if part]
+        lines.append(f"  {name:<18} {step['status']:<8} {'; '.join(parts)}".rstrip())
+    return "\n".join(lines)
+
+
+def check_release(path: Path = PATH, root: Path = ROOT) -> int:
+    """Print whether the kernels are fit for a release, and return the exit code."""
+    now = sources(root)
+    try:
+        receipt = read(path)
+    except ReceiptError as error:
+        print(error)
+        return 1
+    print(headline(receipt, now))
+    if found := problems(receipt, now):
+        print("No release:", *found, sep="\n  ")
+        print(f"What to do: {HOW}.")
+        return 1
+    print("Every step passed")
+    return 0
+
+
+def show(path: Path = PATH, root: Path = ROOT) -> int:
+    """Print a line on the state of the kernels; that they are untested fails nothing."""
+    try:
+        print(headline(read(path), sources(root)))
+    except ReceiptError as error:
+        print(f"kernels: unknown: {error}")
+    return 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Merge receipts into the repository's own."""
+    parser = argparse.ArgumentParser(
+        prog="python3 -m benchmarks.receipt", description="Merge receipts of several runs."
+    )
+    parser.add_argument("receipts", nargs="+", type=Path, metavar="RECEIPT")
+    parser.add_argument("--into", type=Path, default=PATH, help="the receipt to add them to")
+    options = parser.parse_args(arguments)
+    now, found = sources(), []
+    try:
+        for path in options.receipts:
+            receipt = read(path)
+            if receipt is None:
+                raise ReceiptError(f"{path}: no such file; give receipts that on_gpu wrote")
+            if differing := changed(receipt, now):
+                raise ReceiptError(
+                    f"{path} is of other sources ({', '.join(differing)}); test those that are here"
+                )
+            found.append(receipt)
+        earlier = read(options.into)
+    except ReceiptError as error:
+        print(error)
+        return 1
+    together = merge([*([earlier] if earlier else []), *found], now)
+    write(together, options.into)
+    print(table(together))
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

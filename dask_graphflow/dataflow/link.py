@@ -1,0 +1,468 @@
+"""The link: host arrays go to a device chunk by chunk, through a ring of buffers, while kernels run.
+
+::
+
+    arrays --threads--> pinned buffer k % n --copy stream--> device buffer k % n --> the reader's kernels
+
+One thread of the link, the copier, stages chunk after chunk in pinned memory and queues its copy; the
+reader takes the chunks from an iterator. Meanwhile:
+
+- A pinned buffer is written again only after the copy out of it has ended; the copier waits for that.
+- A device buffer is written again only after the event that its reader recorded on asking for the next
+  chunk; the copy stream waits for that, and no thread does.
+- A chunk is in flight from when it is given a device buffer until its reader asks for the next one. No
+  more are than there are buffers. One more may be staged.
+
+(Groute, PPoPP 2017, section 4: pipelined receivers, and fragmentation.)
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+import numpy as np
+
+from dask_graphflow.exceptions import GraphflowError, OptionError
+
+from .staging import ALIGNMENT, Team, narrower, room, views
+
+__all__ = ["Copies", "Counters", "Link", "synchronises"]
+
+ARRAYS = 3  # a chunk's, between which a buffer has room for the alignment
+
+
+class Copies(Protocol):
+    """What the link asks of :mod:`~dask_graphflow.kernels.device_copies` and of its twin."""
+
+    @property
+    def stream(self) -> Any: ...  # noqa: D102
+    def attached(self) -> Any: ...  # noqa: D102
+    def pinned(self, size: int) -> Any: ...  # noqa: D102
+    def device(self, size: int) -> Any: ...  # noqa: D102
+    def is_pinned(self, array: np.ndarray) -> bool: ...  # noqa: D102
+    def copy(self, to: Any, source: np.ndarray) -> None: ...  # noqa: D102
+    def current(self) -> Any: ...  # noqa: D102
+    def record(self, stream: Any) -> Any: ...  # noqa: D102
+    def wait(self, stream: Any, event: Any) -> None: ...  # noqa: D102
+
+
+@dataclass
+class Counters:
+    """What a link has done so far.
+
+    Attributes
+    ----------
+    chunks, copies, bytes : int
+        What was copied to the device.
+    widened : int
+        Calls in which an id did not fit the narrower dtype that was asked for.
+    most_in_flight : int
+        The most chunks that were in flight at once.
+    staging : float
+        Seconds in which chunks were copied to pinned memory.
+    waiting : float
+        Seconds in which the copier waited for a buffer: the copies or the reader were slower than it.
+    first_use, last_copy : float
+        When, by ``time.perf_counter``, the latest call handed its first chunk over, and when its last
+        copy had ended.
+    """
+
+    chunks: int = 0
+    copies: int = 0
+    bytes: int = 0
+    widened: int = 0
+    most_in_flight: int = 0
+    staging: float = 0.0
+    waiting: float = 0.0
+    first_use: float = math.nan
+    last_copy: float = math.nan
+
+
+def synchronises(
+    position: int, *, chunk: int, buffers: int, workers: int, edges: int, dynamic: bool
+) -> bool:
+    """Say whether a reader waits on the host until it is done with a chunk (Groute).
+
+    Kernels are queued faster than they run. Where chunks go to whichever worker asks, one that runs
+    ahead of its device would ask for more than its share, and so waits after every second chunk. Not
+    where all edges fit the buffers: they are dealt out at once.
+
+    Parameters
+    ----------
+    position : int
+        The chunk's, from 0.
+    chunk, buffers, workers, edges : int
+        Edges in a chunk, buffers of a link, workers that share the input, edges of the whole input.
+    dynamic : bool
+        Whether chunks go to whichever worker asks. With one worker there is no share to exceed.
+
+    Examples
+    --------
+    >>> [synchronises(i, chunk=10, buffers=2, workers=2, edges=99, dynamic=True) for i in range(4)]
+    [False, True, False, True]
+    """
+    ahead = dynamic and workers > 1 and chunk * buffers * workers < edges
+    return ahead and position % 2 == 1
+
+
+@dataclass
+class _Slot:
+    """A place in the ring: two buffers, and the events after which each may be written."""
+
+    device: Any
+    used: Any
+    pinned: Any = None
+    copied: Any = None
+
+
+class _Stopped(Exception):  # noqa: N818
+    """The copier was told to stop."""
+
+
+class _Run:
+    """What the copier and the reader of one call know of each other."""
+
+    def __init__(self, buffers: int) -> None:
+        # (slot, arrays, event) a chunk; at the end None, or what went wrong.
+        self.ready: SimpleQueue[Any] = SimpleQueue()
+        self._buffers = buffers
+        self._in_flight = 0
+        self._stopped = False
+        self._changed = threading.Condition()
+
+    def take(self) -> int:
+        """Wait for a device buffer; return how many are in use, with this one."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._stopped or self._in_flight < self._buffers)
+            if self._stopped:
+                raise _Stopped
+            self._in_flight += 1
+            return self._in_flight
+
+    def release(self) -> None:
+        """Give a device buffer back."""
+        with self._changed:
+            self._in_flight -= 1
+            self._changed.notify_all()
+
+    def stop(self) -> None:
+        """Let the copier take no more."""
+        with self._changed:
+            self._stopped = True
+            self._changed.notify_all()
+
+
+class Link:
+    """A pipelined channel from host memory to a device, with a bounded number of buffers.
+
+    The buffers are made by the first call that needs them and kept for all later ones.
+
+    Parameters
+    ----------
+    copies : Copies
+        Of the device, or of the host's twin.
+    chunk : int
+        Edges in a chunk, at most.
+    buffers : int
+        Chunks that may be in flight: two copy one while another is read (see `Plan.buffers`).
+    edge_bytes : int
+        Bytes of an edge that a buffer has room for, `chunk` times. Of wider edges fewer make a chunk.
+    fragment_bytes : int, optional
+        Cut copies into fragments of this many bytes, so that other traffic comes in between. By default
+        an array of a chunk is copied in one piece.
+    threads : int
+        Threads that copy to pinned memory.
+
+    Attributes
+    ----------
+    counters : Counters
+        What was done so far.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dask_graphflow.kernels.host_copies import Copies
+    >>> source, target = np.arange(5), np.arange(5) + 1
+    >>> with Link(Copies(), chunk=2) as link:
+    ...     for u, v in link.stream(source, target, dtype="int32"):
+    ...         print(u, v)
+    [0 1] [1 2]
+    [2 3] [3 4]
+    [4] [5]
+    """
+
+    def __init__(
+        self,
+        copies: Copies,
+        *,
+        chunk: int,
+        buffers: int = 2,
+        edge_bytes: int = 16,
+        fragment_bytes: int | None = None,
+        threads: int = 4,
+    ) -> None:
+        for name, value, least in (
+            ("chunk", chunk, 1),
+            ("buffers", buffers, 1),
+            ("edge_bytes", edge_bytes, 1),
+            ("fragment_bytes", 1 if fragment_bytes is None else fragment_bytes, 1),
+            ("threads", threads, 1),
+        ):
+            if value < least:
+                raise OptionError(f"{name}={value} of a link: give {least} or more")
+        self.counters = Counters()
+        self._copies = copies
+        self._chunk = chunk
+        self._buffers = buffers
+        self._slot_bytes = chunk * edge_bytes + (ARRAYS - 1) * ALIGNMENT
+        self._fragment = fragment_bytes
+        self._team = Team(threads)
+        self._slots: list[_Slot] = []
+        self._turn = threading.Lock()
+        self._reader: int | None = None  # the thread that has the turn
+        self._run: _Run | None = None
+        self._copier: threading.Thread | None = None
+        self._closed = False
+
+    def __enter__(self) -> Link:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def device_bytes(self) -> int:
+        """What the buffers take on the device, and once more in pinned memory."""
+        return self._buffers * self._slot_bytes
+
+    def stream(
+        self,
+        *arrays: np.ndarray,
+        dtype: Any = None,
+        total: int | None = None,
+        workers: int = 1,
+        dynamic: bool = False,
+    ) -> Iterator[tuple[Any, ...]]:
+        """Iterate over arrays chunk by chunk, on the device.
+
+        One call runs at a time: other threads' wait for their turn.
+
+        Parameters
+        ----------
+        *arrays : array of numbers, shape (m,)
+            An edge's source, target and whatever else. They are left as they are until the iterator
+            ends. If all lie in pinned memory, they are copied from there as they are.
+        dtype : dtype, optional
+            Copy wider integers as this type, in fewer bytes. Every value is looked at before. From the
+            chunk with the first that does not fit on, this call copies all as they are; what it costs
+            is to stage that chunk twice.
+        total : int, optional
+            Edges of the whole input, of all workers; by default m.
+        workers : int
+            Workers that share that input.
+        dynamic : bool
+            Whether its chunks go to whichever worker asks; see :func:`synchronises`.
+
+        Yields
+        ------
+        tuple of arrays on the device, shape (at most `chunk`,)
+            The next edges. The reader's kernels run on the stream that is current when it asks for
+            them; with its next step they lose what they lie in.
+        """
+        arrays = tuple(np.asanyarray(array) for array in arrays)
+        if not arrays or any(a.ndim != 1 or len(a) != len(arrays[0]) for a in arrays):
+            raise OptionError(
+                f"a link takes arrays (m,) of one length m, not {[a.shape for a in arrays]}"
+            )
+        for array in arrays:
+            if array.dtype.kind not in "biuf":
+                raise OptionError(
+                    f"a link takes numbers, not {array.dtype}; convert them or number them first"
+                )
+        sent = [array.dtype.newbyteorder("=") for array in arrays]
+        narrow = sent
+        if dtype is not None:
+            wanted = np.dtype(dtype).newbyteorder("=")
+            if wanted.kind not in "iu":
+                raise OptionError(f"dtype={dtype!r} of a link: give a type of integers, or None")
+            narrow = [narrower(own, wanted) for own in sent]
+        if self._room(sent) < 1:
+            raise OptionError(
+                f"an edge of {sum(d.itemsize for d in sent)} bytes in {len(sent)} arrays does not "
+                f"fit a buffer of {self._slot_bytes}; give the link a larger chunk or edge_bytes"
+            )
+        total = len(arrays[0]) if total is None else total
+
+        def waits(position: int) -> bool:
+            return synchronises(
+                position,
+                chunk=self._chunk,
+                buffers=self._buffers,
+                workers=workers,
+                edges=total,
+                dynamic=dynamic,
+            )
+
+        return self._read(arrays, sent, narrow, waits)
+
+    def close(self) -> None:
+        """End what runs, and give the buffers back once nothing uses them."""
+        self._closed = True
+        if self._run is not None:
+            self._run.stop()
+        if self._copier is not None:
+            self._copier.join()
+        with self._copies.attached():
+            self._copies.stream.synchronize()
+            for slot in self._slots:
+                slot.used.synchronize()
+        self._slots = []
+        self._team.close()
+
+    # The reader's side.
+
+    def _read(
+        self, arrays: Sequence[np.ndarray], sent: Any, narrow: Any, waits: Any
+    ) -> Iterator[tuple[Any, ...]]:
+        if not len(arrays[0]):
+            return
+        if self._reader == threading.get_ident():
+            raise GraphflowError(
+                "this thread already reads from this link; end that iterator first, or use two links"
+            )
+        with self._turn:
+            self._reader = threading.get_ident()
+            try:
+                copier = self._start(arrays, sent, narrow)
+                run = self._run
+                assert run is not None
+                try:
+                    yield from self._hand_over(run, waits)
+                finally:
+                    run.stop()
+                    # The garbage collector may end a forgotten iterator in any thread.
+                    if threading.current_thread() is not copier:
+                        copier.join()
+            finally:
+                self._reader = None
+
+    def _start(self, arrays: Sequence[np.ndarray], sent: Any, narrow: Any) -> threading.Thread:
+        if self._copier is not None:
+            self._copier.join()
+        if self._closed:
+            raise GraphflowError("the link is closed; make a new one")
+        while len(self._slots) < self._buffers:
+            buffer = self._copies.device(self._slot_bytes)
+            # As if the reader had used it: its stream may still work on what was there before.
+            used = self._copies.record(self._copies.current())
+            self._slots.append(_Slot(buffer, used))
+        self.counters.first_use = self.counters.last_copy = math.nan
+        self._run = run = _Run(self._buffers)
+        self._copier = copier = threading.Thread(
+            target=self._copy, args=(run, arrays, sent, narrow), name="graphflow-link", daemon=True
+        )
+        copier.start()
+        return copier
+
+    def _hand_over(self, run: _Run, waits: Any) -> Iterator[tuple[Any, ...]]:
+        position = 0
+        while (item := run.ready.get()) is not None:
+            if isinstance(item, BaseException):
+                try:
+                    raise item
+                finally:
+                    del item  # or it would hold the frame that holds it
+            slot, chunk, copied = item
+            reader = self._copies.current()
+            self._copies.wait(reader, copied)
+            if not position:
+                self.counters.first_use = time.perf_counter()
+            try:
+                yield chunk
+            finally:  # also where the reader breaks off: its kernels may still run
+                slot.used = self._copies.record(reader)
+                run.release()
+            if waits(position):
+                slot.used.synchronize()
+            position += 1
+
+    # The copier's side.
+
+    def _copy(self, run: _Run, arrays: Sequence[np.ndarray], sent: Any, narrow: Any) -> None:
+        outcome: BaseException | None = None
+        try:
+            with self._copies.attached():
+                try:
+                    self._copy_chunks(run, arrays, sent, narrow)
+                finally:
+                    # Whatever happened: when the iterator ends, nothing reads the arrays any more.
+                    self._copies.stream.synchronize()
+            self.counters.last_copy = time.perf_counter()
+        except _Stopped:
+            outcome = GraphflowError("the link was closed while it was read from; read, then close")
+        except BaseException as error:
+            outcome = error
+        run.ready.put(outcome)
+
+    def _copy_chunks(self, run: _Run, arrays: Sequence[np.ndarray], sent: Any, narrow: Any) -> None:
+        counters, copies = self.counters, self._copies
+        slots = self._slots
+        direct = all(a.flags.c_contiguous and a.dtype.isnative for a in arrays) and all(
+            copies.is_pinned(a) for a in arrays
+        )
+        dtypes = sent if direct else narrow
+        start = position = 0
+        while start < len(arrays[0]):
+            slot = slots[position % len(slots)]
+            chunk = [array[start : start + self._room(dtypes)] for array in arrays]
+            if not direct:
+                staged = self._stage(slot, chunk, dtypes)
+                if staged is None:
+                    counters.widened += 1
+                    dtypes = sent
+                    continue
+                chunk = staged
+            began = time.perf_counter()
+            in_flight = run.take()
+            counters.waiting += time.perf_counter() - began
+            counters.most_in_flight = max(counters.most_in_flight, in_flight)
+            copies.wait(copies.stream, slot.used)
+            there = views(slot.device, dtypes, len(chunk[0]))
+            for to, source in zip(there, chunk, strict=True):
+                self._copy_array(to, source)
+            slot.copied = copies.record(copies.stream)
+            run.ready.put((slot, tuple(there), slot.copied))
+            counters.chunks += 1
+            start += len(chunk[0])
+            position += 1
+
+    def _copy_array(self, to: Any, source: np.ndarray) -> None:
+        step = len(source) if self._fragment is None else max(self._fragment // source.itemsize, 1)
+        for start in range(0, len(source), step):
+            self._copies.copy(to[start : start + step], source[start : start + step])
+            self.counters.copies += 1
+        self.counters.bytes += source.nbytes
+
+    def _stage(self, slot: _Slot, chunk: list[np.ndarray], dtypes: Any) -> list[np.ndarray] | None:
+        """Return a chunk in pinned memory, or None if a value does not fit its dtype."""
+        began = time.perf_counter()
+        if slot.pinned is None:
+            slot.pinned = self._copies.pinned(self._slot_bytes)
+        if slot.copied is not None:
+            slot.copied.synchronize()
+        waited = time.perf_counter()
+        staged = views(slot.pinned, dtypes, len(chunk[0]))
+        fits = self._team.convert(chunk, staged)
+        self.counters.waiting += waited - began
+        self.counters.staging += time.perf_counter() - waited
+        return staged if fits else None
+
+    def _room(self, dtypes: Any) -> int:
+        """Return how many edges of these dtypes make a chunk."""
+        return min(self._chunk, room(self._slot_bytes, dtypes))

@@ -1,0 +1,87 @@
+"""Copies, streams and events of CUDA: what the link runs on.
+
+The twin of :mod:`.host_copies`, with the same names and meanings. Kernels run on CuPy's current stream,
+mostly the legacy default one, and a non-blocking stream takes no notice of that: only events order the
+two.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+
+from .device import namespace as cupy  # it says what to do where there is no CuPy or no GPU
+
+__all__ = ["Copies"]
+
+
+class Copies:
+    """Copies from host memory to a device, on a stream of their own.
+
+    Parameters
+    ----------
+    number : int, optional
+        The device; by default the calling thread's.
+
+    Attributes
+    ----------
+    stream : cupy.cuda.Stream
+        What the copies are queued on.
+    """
+
+    def __init__(self, number: int | None = None) -> None:
+        self.number = cupy.cuda.runtime.getDevice() if number is None else number
+        with self.attached():
+            self.stream = cupy.cuda.Stream(non_blocking=True)
+
+    def attached(self) -> AbstractContextManager[Any]:
+        """Return a context in which the calling thread may use the device."""
+        context: AbstractContextManager[Any] = cupy.cuda.Device(self.number)
+        return context
+
+    def pinned(self, size: int) -> Any:
+        """Return `size` bytes of host memory that the device can copy from by itself."""
+        # Not from CuPy's pool, which takes the next power of two and gives nothing back.
+        memory = cupy.cuda.PinnedMemory(size, cupy.cuda.runtime.hostAllocPortable)
+        return np.frombuffer(cupy.cuda.PinnedMemoryPointer(memory, 0), "uint8", size)
+
+    def device(self, size: int) -> Any:
+        """Return `size` bytes on the device.
+
+        The memory may have been freed by work that the current stream has not done yet: other streams
+        are to wait for an event recorded there first.
+        """
+        with self.attached():
+            return cupy.empty(size, "uint8")
+
+    def is_pinned(self, array: np.ndarray) -> bool:
+        """Say whether the device can copy from `array` by itself."""
+        first = array.ctypes.data
+        runtime = cupy.cuda.runtime
+        return array.size > 0 and all(
+            runtime.pointerGetAttributes(address).type == runtime.memoryTypeHost
+            for address in (first, first + array.nbytes - 1)
+        )
+
+    def copy(self, to: Any, source: np.ndarray) -> None:
+        """Queue a copy of pinned memory to the device."""
+        to.set(source, stream=self.stream)
+
+    def current(self) -> Any:
+        """Return the stream that the calling thread's kernels run on."""
+        return cupy.cuda.get_current_stream(self.number)
+
+    def record(self, stream: Any) -> Any:
+        """Return an event that happens once `stream` has done all that it has been given."""
+        with self.attached():
+            # Blocking: a thread that waits for it leaves its core to those that copy.
+            event = cupy.cuda.Event(block=True, disable_timing=True)
+            event.record(stream)
+        return event
+
+    def wait(self, stream: Any, event: Any) -> None:
+        """Let what `stream` is given from now on wait for an event; the caller does not wait."""
+        with self.attached():
+            stream.wait_event(event)

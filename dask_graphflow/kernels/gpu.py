@@ -1,0 +1,136 @@
+"""Is there a GPU that can be used? If not, what was found, and what to install.
+
+Nothing here imports CuPy or cuDF before it is asked for. An installation for the wrong CUDA may fail
+in three places, and which error it raises there is its own affair: when it is imported, when it first
+talks to the driver, and when it first compiles a kernel.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import importlib.metadata
+import re
+import sys
+from typing import Any
+
+from dask_graphflow.exceptions import BackendError
+
+__all__ = ["load_cupy", "require_gpu"]
+
+EXTRAS = (12, 13)  # the CUDA versions that there is an extra for, [cuda12] and [cuda13]
+PACKAGE = re.compile(r"(cupy|cudf)(-cuda\d+x|-cu\d+)?")
+
+
+def load_cupy() -> Any:
+    """Return CuPy, with a GPU that it can use, or raise :class:`BackendError`."""
+    try:
+        import cupy
+    except Exception as error:
+        raise _unusable(
+            f"data on a GPU takes CuPy, which cannot be imported here ({_first_line(error)})"
+        ) from error
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except RuntimeError as error:
+        raise _unusable(
+            f"CuPy {cupy.__version__} is here, but no GPU that it can use ({_first_line(error)}); "
+            "nvidia-smi lists the GPUs and the CUDA version that the driver supports"
+        ) from error
+    _check_compiler(cupy)
+    return cupy
+
+
+def require_gpu() -> None:
+    """Raise :class:`BackendError` where this process has no GPU with CuPy and cuDF."""
+    cupy = load_cupy()
+    try:
+        # Not an import statement: a frame brings its own cuDF, and only who asks for a GPU without
+        # such a frame needs to know whether there is one.
+        importlib.import_module("cudf")
+    except Exception as error:
+        built_for = cupy.cuda.runtime.runtimeGetVersion() // 1000
+        raise _unusable(
+            f"frames on a GPU take cuDF, which cannot be imported here ({_first_line(error)})",
+            built_for,
+        ) from error
+
+
+def _check_compiler(cupy: Any) -> None:
+    """See to it that what CuPy compiles can run: NVRTC is found at the first kernel only."""
+    nvrtc, capability = cupy.cuda.nvrtc, int(cupy.cuda.Device().compute_capability)
+    try:
+        version, known = nvrtc.getVersion(), nvrtc.getSupportedArchs()
+    except (RuntimeError, ImportError, OSError) as error:
+        raise _unusable(
+            f"CuPy {cupy.__version__} finds no NVRTC to compile kernels with "
+            f"({_first_line(error)}), as one for another CUDA than the one that is installed does"
+        ) from error
+    named = f"the NVRTC that CuPy {cupy.__version__} found is of CUDA {version[0]}.{version[1]}"
+    driver = _driver_version()
+    if driver and version[0] > driver // 1000:
+        raise _unusable(f"{named}, and the driver runs no kernels from it")
+    if capability not in known:
+        raise _unusable(
+            f"{named}, which does not compile for this GPU, of compute capability "
+            f"{capability // 10}.{capability % 10}"
+        )
+
+
+def _unusable(problem: str, cuda: int | None = None) -> BackendError:
+    """Return the error that says what is wrong, what was found, and what to install."""
+    driver = _driver_version()
+    packages = _packages()
+    found = [f"{name} {version}" for name, version in packages.items()]
+    if driver:
+        found.insert(0, f"a driver for CUDA {driver // 1000}.{driver % 1000 // 10}")
+    else:
+        found.insert(0, "no NVIDIA driver")
+    return BackendError(
+        f"{problem}. Found: {', '.join(found)}. {_advice(driver, cuda, list(packages))}"
+    )
+
+
+def _advice(driver: int | None, cuda: int | None, packages: list[str]) -> str:
+    """Return the line that installs what fits the driver, or the CUDA version that is given."""
+    newest = f'pip install "dask-graphflow[cuda{EXTRAS[-1]}]"'
+    if not driver:
+        return f"Install NVIDIA's driver, then {newest} (or [cuda12], as nvidia-smi says)"
+    if driver // 1000 < EXTRAS[0]:
+        return f"Update the driver to one for CUDA {EXTRAS[0]} or newer, then {newest}"
+    cuda = cuda or min(driver // 1000, EXTRAS[-1])
+    install = f'pip install "dask-graphflow[cuda{cuda}]"'
+    # pip would leave those for another CUDA in place, and two of them break each other.
+    others = [name for name in packages if (at := re.search(r"\d+", name)) and int(at[0]) != cuda]
+    return f"pip uninstall {' '.join(others)}, then {install}" if others else f"Run {install}"
+
+
+def _packages() -> dict[str, str]:
+    """Return the installed packages of CuPy and cuDF, and their versions."""
+    found = {}
+    for package in importlib.metadata.distributions():
+        name = package.name.lower().replace("_", "-")
+        if PACKAGE.fullmatch(name):
+            found[name] = package.version
+    return dict(sorted(found.items()))
+
+
+def _driver_version() -> int | None:
+    """Return the newest CUDA that the driver supports, as 1000 * major + 10 * minor; None, if none.
+
+    Asked of the driver itself, for CuPy may not be there to ask.
+    """
+    version = ctypes.c_int(0)
+    try:
+        driver = ctypes.CDLL("nvcuda.dll" if sys.platform == "win32" else "libcuda.so.1")
+        driver.cuDriverGetVersion(ctypes.byref(version))
+    except (OSError, AttributeError):
+        return None
+    return version.value or None
+
+
+def _first_line(error: BaseException) -> str:
+    """Return an error as one line. CuPy prints a banner; what went wrong is in its cause."""
+    cause = error.__cause__ or error
+    lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
+    return f"{type(cause).__name__}: {lines[0]}" if lines else type(cause).__name__

@@ -1,0 +1,54 @@
+"""Launching: CUDA kernels are compiled when first asked for, and run on CuPy's current stream."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import cupy
+import numpy as np
+
+from .sources import KERNELS, OPTIONS, THREADS, source
+
+__all__ = ["NULL", "attribute", "launch", "launch_blocks"]
+
+NULL = np.uint64(0)  # a pointer to nothing
+
+BLOCKS = 32  # for each multiprocessor: several times what fits at once, so that none is left idle
+_FILES = {name: file for file, names in KERNELS.items() for name in names}
+
+
+@cache
+def _attribute(name: str, device: int) -> int:
+    return int(cupy.cuda.Device(device).attributes[name])
+
+
+def attribute(name: str) -> int:
+    """Return what CUDA says of the current device."""
+    return _attribute(name, cupy.cuda.runtime.getDevice())
+
+
+@cache
+def _module(file: str) -> Any:
+    # CuPy loads it on each device that asks, and keeps what was compiled on disk.
+    return cupy.RawModule(code=source(file), options=OPTIONS, name_expressions=KERNELS[file])
+
+
+@cache
+def _kernel(name: str, shared: int, device: int) -> Any:
+    kernel = _module(_FILES[name]).get_function(name)
+    if shared:  # more than a block has by default
+        kernel.max_dynamic_shared_size_bytes = shared
+    return kernel
+
+
+def launch(name: str, items: int, *arguments: Any) -> None:
+    """Run a kernel on the current device, with at most a thread an item."""
+    blocks = min(-(-items // THREADS), BLOCKS * attribute("MultiProcessorCount"))
+    launch_blocks(name, max(blocks, 1), THREADS, 0, *arguments)
+
+
+def launch_blocks(name: str, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
+    """Run a kernel in so many blocks of threads, each with `shared` bytes of shared memory."""
+    device = cupy.cuda.runtime.getDevice()
+    _kernel(name, shared, device)((blocks,), (threads,), arguments, shared_mem=shared)

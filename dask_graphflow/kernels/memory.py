@@ -1,0 +1,139 @@
+"""What there is to say where no room is left for a forest."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from dask_graphflow.exceptions import GraphMemoryError
+
+__all__ = ["no_room"]
+
+_DEVICE = (
+    "What helps: a larger RMM pool (rmm_pool_size= of dask-cuda) or none; edges that are read "
+    "rather than persisted on the GPU, or smaller partitions; spilling (enable_cudf_spill=True); "
+    "a GPU with more memory; or the host, by edges.to_backend('pandas')"
+)
+_HOST = (
+    "What helps: edges that are read rather than persisted, or smaller partitions; a higher limit "
+    "of memory, where one is set; or a machine with more"
+)
+
+
+def no_room(kernels: ModuleType, *, vertices: int, needed: int, held: int) -> GraphMemoryError:
+    """Return the error for a forest that could not be allocated.
+
+    Parameters
+    ----------
+    kernels : module
+        Of the host or of the device: where the forest was to lie.
+    vertices : int
+        How many the forest is to have.
+    needed : int
+        Its bytes.
+    held : int
+        Bytes of the forest that it was to replace, which lies beside it while it is filled.
+    """
+    on_device = kernels.namespace.__name__ == "cupy"
+    available, there = _on_device(kernels.namespace) if on_device else _on_host()
+    beside = f" beside the {_bytes(held)} that it grows from" if held else ""
+    return GraphMemoryError(
+        f"a forest of {vertices:,} vertices needs {_bytes(needed)}{beside}, and there is {there}. "
+        "It has an entry for every vertex; integer ids without large gaps are vertices as they are, "
+        "unused ones between the smallest and the largest too. More workers or GPUs do not make it "
+        "smaller, for each holds all of it; ids without gaps do, and with thresholds= there is a "
+        f"forest for each of them. {_DEVICE if on_device else _HOST}",
+        needed=needed,
+        available=available,
+    )
+
+
+def _on_device(cupy: Any) -> tuple[int, str]:
+    """Return the bytes there on the current device for CuPy's allocator, and that in words."""
+    free, total = cupy.cuda.runtime.memGetInfo()
+    of_gpu = f"of the GPU's {_bytes(total)}"
+    rmm = sys.modules.get("rmm")
+    # cuDF has CuPy allocate through RMM.
+    if rmm is not None and _module_of(cupy.cuda.get_allocator()) == "rmm":
+        pool, used = _rmm_pool(rmm.mr.get_current_device_resource())
+        if pool is not None:
+            # It would have grown, if it might and what is free outside it were enough.
+            outside = (
+                f"which cannot grow by what it takes; {_bytes(free)} {of_gpu} are free outside"
+            )
+            if used is None:
+                return pool, (
+                    f"RMM's pool of {_bytes(pool)}, less what other data takes in it, {outside}"
+                )
+            return pool - used, f"{_bytes(pool - used)} in RMM's pool of {_bytes(pool)}, {outside}"
+        return free, f"{_bytes(free)} {of_gpu} free"
+    own = cupy.get_default_memory_pool()
+    free += own.free_bytes()
+    limit = own.get_limit()
+    if limit and limit - own.used_bytes() < free:
+        free = max(limit - own.used_bytes(), 0)
+        return free, f"{_bytes(free)} left of CuPy's limit of {_bytes(limit)}"
+    return free, f"{_bytes(free)} {of_gpu} free"
+
+
+def _module_of(function: Any) -> str:
+    return str(getattr(function, "__module__", "")).partition(".")[0]
+
+
+def _rmm_pool(resource: Any) -> tuple[int | None, int | None]:
+    """Return the size of the pool that a resource of RMM takes from, and what is used of it.
+
+    Either is None where no resource says so: a pool knows its size only, and what is used is counted
+    only by an adaptor that the user put around it.
+    """
+    used = None
+    while resource is not None:
+        if hasattr(resource, "allocation_counts"):
+            used = int(resource.allocation_counts.current_bytes)
+        elif hasattr(resource, "get_allocated_bytes"):
+            used = int(resource.get_allocated_bytes())
+        if hasattr(resource, "pool_size"):
+            return int(resource.pool_size()), used
+        resource = resource.get_upstream() if hasattr(resource, "get_upstream") else None
+    return None, used
+
+
+def _on_host() -> tuple[int | None, str]:
+    """Return the bytes there in host memory, and that in words."""
+    room = [free for free in (_available(), _below_limit()) if free is not None]
+    if not room:
+        return None, "less than that"
+    return min(room), _bytes(min(room))
+
+
+def _available() -> int | None:
+    """Return what Linux says programs can have without swapping."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    fields = dict(line.split(":", 1) for line in lines)
+    return int(fields["MemAvailable"].split()[0]) * 1024 if "MemAvailable" in fields else None
+
+
+def _below_limit() -> int | None:
+    """Return what this process may still take of its address space, where that is limited."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        if limit == resource.RLIM_INFINITY:
+            return None
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        return max(limit - pages * resource.getpagesize(), 0)
+    except (ImportError, OSError):
+        return None
+
+
+def _bytes(count: int) -> str:
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20)):
+        if count >= size:
+            return f"{count:,} bytes ({count / size:.1f} {unit})"
+    return f"{count:,} bytes"

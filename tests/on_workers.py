@@ -1,0 +1,62 @@
+"""What test_two_gpus.py has workers do: functions that they import."""
+
+from __future__ import annotations
+
+import copyreg
+import functools
+import time
+
+import numpy as np
+import pandas as pd
+
+PARTS, ROWS, VERTICES = 16, 50_000, 1 << 18
+
+SENT = {"device": 0, "host": 0}
+
+
+def host_part(i, kind):
+    """Return a part of a power-law graph; `kind` is a dtype of integers, or "strings"."""
+    ends = VERTICES * np.random.default_rng(i).random((2, ROWS)) ** 3
+    pairs = pd.DataFrame(dict(zip(("a", "b"), ends.astype("int64"), strict=True)))
+    return "v" + pairs.astype("str") if kind == "strings" else pairs.astype(kind)
+
+
+def part(i, kind, pause=0.0):
+    """Return the same as a frame of cuDF, after a pause."""
+    import cudf
+
+    time.sleep(pause)
+    return cudf.from_pandas(host_part(i, kind))
+
+
+def watch():
+    """Count from now on the bytes of CuPy arrays, a forest's among them, that this worker sends.
+
+    Dask sends an array by one of three ways: from the device, copied to the host, or pickled, which
+    copies it to the host too. Each is watched where it takes up a single array, so that what the array
+    is part of does not matter.
+    """
+    import cupy
+    from distributed.protocol import dask_serialize
+    from distributed.protocol.cuda import cuda_serialize
+
+    SENT.update(device=0, host=0)
+    if cupy.ndarray in copyreg.dispatch_table:
+        return  # watched already
+    for where, family in (("device", cuda_serialize), ("host", dask_serialize)):
+        family.register(cupy.ndarray, _counted(where, family.dispatch(cupy.ndarray)))
+    copyreg.pickle(cupy.ndarray, _counted("host", cupy.ndarray.__reduce__))
+
+
+def _counted(where, send):
+    @functools.wraps(send)
+    def counting(array):
+        SENT[where] += array.nbytes
+        return send(array)
+
+    return counting
+
+
+def sent():
+    """Return the bytes that were counted."""
+    return dict(SENT)

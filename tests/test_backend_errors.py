@@ -1,0 +1,410 @@
+"""Where a GPU, CuPy, cuDF or memory is wanting, one error says what was found and what to do."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import pickle
+import subprocess
+import sys
+import weakref
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from conftest import frame
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms import fragments
+from dask_graphflow.exceptions import BackendError, GraphflowError, GraphMemoryError
+from dask_graphflow.kernels import gpu, host, kernels_for, no_room, require_gpu
+from dask_graphflow.operators import forest as forest_module
+from dask_graphflow.operators.forest import Forest
+
+ENDS = {"source": "a", "target": "b"}
+NO_DRIVER = (
+    "cudaErrorInsufficientDriver: CUDA driver version is insufficient for CUDA runtime version"
+)
+BANNER = "\n====\nFailed to import CuPy.\n\nOriginal error:\n  ImportError: libcublas\n====\n"
+IMPORTED_FOR_ANOTHER_CUDA = f"""
+try:
+    import _no_such_library
+except ImportError as error:
+    raise ImportError({BANNER!r}) from error
+"""
+
+
+def raising(error):
+    def call(*_, **__):
+        raise error
+
+    return call
+
+
+def fake_cupy(*, devices=None, nvrtc=(13, 0), archs=(75, 80, 90, 100), runtime=13000):
+    """Return a CuPy that has a GPU of compute capability 9.0, but for what is given."""
+
+    def answer(value):
+        return raising(value) if isinstance(value, Exception) else lambda: value
+
+    cuda = SimpleNamespace(
+        runtime=SimpleNamespace(
+            getDeviceCount=answer(devices or 1), runtimeGetVersion=answer(runtime)
+        ),
+        nvrtc=SimpleNamespace(getVersion=answer(nvrtc), getSupportedArchs=answer(archs)),
+        Device=lambda: SimpleNamespace(compute_capability="90"),
+    )
+    return SimpleNamespace(__version__="14.2.0", cuda=cuda)
+
+
+@pytest.fixture
+def machine(monkeypatch):
+    """Return a function that sets what is installed here."""
+
+    def set_up(*, cupy, cudf=None, driver=13000, packages=()):
+        monkeypatch.setattr(gpu, "_driver_version", lambda: driver)
+        monkeypatch.setattr(gpu, "_packages", lambda: dict(packages))
+        monkeypatch.setitem(sys.modules, "cupy", cupy)
+        monkeypatch.setitem(sys.modules, "cudf", cudf)
+        monkeypatch.delitem(sys.modules, "dask_graphflow.kernels.device", raising=False)
+
+    return set_up
+
+
+CUPY_13, CUDF_13 = ("cupy-cuda13x", "14.2.0"), ("cudf-cu13", "26.10.0")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        pytest.param(
+            {"cupy": None},
+            r'takes CuPy.*a driver for CUDA 13\.0\. Run pip install "dask-graphflow\[cuda13\]"$',
+            id="no CuPy",
+        ),
+        pytest.param(
+            {"cupy": None, "driver": 12040},
+            r'a driver for CUDA 12\.4\. Run pip install "dask-graphflow\[cuda12\]"$',
+            id="no CuPy, an older driver",
+        ),
+        pytest.param(
+            {"cupy": None, "driver": None},
+            r"no NVIDIA driver\. Install NVIDIA's driver, then pip install .*\(or \[cuda12\]",
+            id="nothing at all",
+        ),
+        pytest.param(
+            {"cupy": fake_cupy(devices=RuntimeError(NO_DRIVER)), "driver": None},
+            "CuPy 14.2.0 is here, but no GPU that it can use.*InsufficientDriver.*no NVIDIA driver",
+            id="no driver",
+        ),
+        pytest.param(
+            {
+                "cupy": fake_cupy(devices=RuntimeError(NO_DRIVER)),
+                "driver": 12080,
+                "packages": [CUPY_13, CUDF_13],
+            },
+            r"InsufficientDriver.*Found: a driver for CUDA 12\.8, cupy-cuda13x 14\.2\.0, "
+            r"cudf-cu13 26\.10\.0\. pip uninstall cupy-cuda13x cudf-cu13, then pip install "
+            r'"dask-graphflow\[cuda12\]"$',
+            id="a driver too old for this CuPy",
+        ),
+        pytest.param(
+            {"cupy": fake_cupy(devices=RuntimeError(NO_DRIVER)), "driver": 11020},
+            r"a driver for CUDA 11\.2\. Update the driver to one for CUDA 12 or newer, then",
+            id="a driver too old for any",
+        ),
+        pytest.param(
+            {"cupy": fake_cupy(devices=RuntimeError("cudaErrorNoDevice: no CUDA-capable device"))},
+            r"no GPU that it can use \(RuntimeError: cudaErrorNoDevice",
+            id="a driver without a GPU",
+        ),
+        pytest.param(
+            {
+                "cupy": fake_cupy(
+                    nvrtc=RuntimeError("CuPy failed to load libnvrtc.so.12: OSError")
+                ),
+                "packages": [("cupy-cuda12x", "13.6.0")],
+            },
+            r"finds no NVRTC.*libnvrtc\.so\.12.*pip uninstall cupy-cuda12x, then",
+            id="a CuPy for another CUDA: no NVRTC",
+        ),
+        pytest.param(
+            {"cupy": fake_cupy(nvrtc=(13, 1)), "driver": 12080},
+            r"of CUDA 13\.1, and the driver runs no kernels from it.*\[cuda12\]",
+            id="an NVRTC newer than the driver",
+        ),
+        pytest.param(
+            {"cupy": fake_cupy(nvrtc=(12, 0), archs=(50, 60, 75))},
+            r"of CUDA 12\.0, which does not compile for this GPU, of compute capability 9\.0",
+            id="an NVRTC older than the GPU",
+        ),
+        pytest.param(
+            {"cupy": fake_cupy(runtime=12090), "packages": [("cupy-cuda12x", "14.2.0")]},
+            r'take cuDF.*cupy-cuda12x 14\.2\.0\. Run pip install "dask-graphflow\[cuda12\]"$',
+            id="no cuDF: one that fits the CuPy that works",
+        ),
+        pytest.param(
+            {"cupy": fake_cupy(), "packages": [("cudf-cu12", "26.10.0"), CUPY_13]},
+            r"take cuDF.*pip uninstall cudf-cu12, then pip install .*\[cuda13\]",
+            id="a cuDF for another CUDA",
+        ),
+    ],
+)
+def test_what_is_wanting_is_named_with_what_was_found_and_what_to_install(machine, given, message):
+    machine(**given)
+    with pytest.raises(BackendError, match=message) as raised:
+        require_gpu()
+    assert "\n" not in str(raised.value)
+
+
+def test_where_all_is_there_nothing_is_raised(machine):
+    machine(cupy=fake_cupy(), cudf=SimpleNamespace())
+    require_gpu()
+    # A driver runs what is built for an older CUDA, and for a newer one of the same major version.
+    machine(cupy=fake_cupy(nvrtc=(12, 9)), cudf=SimpleNamespace())
+    require_gpu()
+    machine(cupy=fake_cupy(nvrtc=(13, 3)), cudf=SimpleNamespace(), driver=13000)
+    require_gpu()
+
+
+def test_data_on_a_gpu_gets_the_same_error(machine):
+    machine(cupy=fake_cupy(devices=RuntimeError(NO_DRIVER)), driver=None)
+    on_device = type("ndarray", (), {"__module__": "cupy"})()
+    for _ in range(2):  # the second time too, when the import has failed before
+        with pytest.raises(BackendError, match="no GPU that it can use"):
+            kernels_for(on_device)
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "message"),
+    [
+        (
+            "cupy",
+            IMPORTED_FOR_ANOTHER_CUDA,
+            "takes CuPy, which cannot be imported here (ModuleNotFoundError: No module named",
+        ),
+        ("cupy", "raise RuntimeError('Failed to dlopen libcudart.so.12')", "RuntimeError: Failed"),
+        ("cudf", "raise OSError('libcudf.so: cannot open')", "take cuDF, which cannot be imported"),
+        (
+            "cudf",
+            "class UnsupportedCUDAError(Exception): ...\nraise UnsupportedCUDAError",
+            "take cuDF",
+        ),
+    ],
+)
+def test_a_package_that_breaks_on_import_gets_the_error(tmp_path, name, code, message):
+    (tmp_path / f"{name}.py").write_text(code)
+    run = (
+        "from dask_graphflow.kernels import gpu, require_gpu\n"
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "if sys.argv[2] == 'cudf':\n"
+        "    from types import SimpleNamespace as Of\n"
+        "    runtime = Of(runtimeGetVersion=lambda: 13000)\n"
+        "    gpu.load_cupy = lambda: Of(cuda=Of(runtime=runtime))\n"
+        "require_gpu()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", run, str(tmp_path), name],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("dask_graphflow.exceptions.BackendError: ")
+    assert message in last
+    assert "pip install" in last
+
+
+def test_neither_is_imported_with_the_library(tmp_path):
+    for name in ("cupy", "cudf", "rmm"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('imported')")
+    code = (
+        "import dask.dataframe\n"  # which tries CuPy itself
+        "import sys; sys.path.insert(0, sys.argv[1]); import dask_graphflow"
+    )
+    subprocess.run([sys.executable, "-c", code, str(tmp_path)], check=True)
+
+
+def test_the_driver_is_asked_without_cupy(monkeypatch):
+    def answer(pointer):
+        pointer._obj.value = 12040
+        return 0
+
+    monkeypatch.setattr(ctypes, "CDLL", lambda _: SimpleNamespace(cuDriverGetVersion=answer))
+    assert gpu._driver_version() == 12040
+    monkeypatch.setattr(ctypes, "CDLL", raising(OSError("libcuda.so.1: cannot open")))
+    assert gpu._driver_version() is None
+
+
+def test_packages_are_found_by_name(monkeypatch):
+    names = ["cupy-cuda12x", "cudf_cu13", "cudf", "cudf-polars-cu13", "cupyx", "dask-cudf-cu13"]
+    packages = [SimpleNamespace(name=name, version="1") for name in names]
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda: packages)
+    assert list(gpu._packages()) == ["cudf", "cudf-cu13", "cupy-cuda12x"]
+
+
+HUGE = 1 << 46  # more entries than there are addresses: NumPy's own allocation fails
+
+
+def test_a_forest_that_does_not_fit_says_what_it_needs_and_what_there_is():
+    with pytest.raises(
+        GraphMemoryError, match="More workers or GPUs do not make it smaller"
+    ) as got:
+        Forest(np.zeros(0), size=HUGE)
+    assert got.value.needed == 9 * HUGE
+    assert got.value.available is None or 0 < got.value.available < got.value.needed
+    assert f"{HUGE:,} vertices" in str(got.value)
+    assert f"{9 * HUGE:,} bytes" in str(got.value)
+    assert isinstance(got.value, GraphflowError | MemoryError)
+
+
+def test_a_forest_that_cannot_grow_is_as_it_was():
+    forest = Forest(np.zeros(0), size=4096)
+    forest.hook(np.array([1, 2]), np.array([2, 3]))
+    with pytest.raises(GraphMemoryError, match="beside the 20,480 bytes that it grows from"):
+        forest.cover(0, HUGE - 1)
+    forest.compress()
+    assert forest.parent[:5].tolist() == [0, 1, 1, 1, 4]
+    assert len(forest.parent) == len(forest.seen) == 4096
+
+
+def test_the_error_keeps_its_numbers_when_it_is_sent():
+    for available in (3, None):
+        error = pickle.loads(pickle.dumps(GraphMemoryError("no", 5, available)))
+        assert (str(error), error.needed, error.available) == ("no", 5, available)
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
+def test_the_error_reaches_the_user(monkeypatch, scheduler):
+    if scheduler == "processes":  # which see no patches: the sending alone is looked at
+        import dask
+
+        with pytest.raises(GraphMemoryError) as got:
+            dask.delayed(Forest)(np.zeros(0), size=HUGE).compute(scheduler=scheduler)
+    else:
+        monkeypatch.setattr(fragments, "SPARE_IDS", 1 << 60)  # ids this far apart are still dense
+        labels = gf.connected_components(frame([(0, HUGE), (3, 4)]), **ENDS)
+        with pytest.raises(GraphMemoryError) as got:
+            labels.compute(scheduler=scheduler)
+    assert got.value.needed >= 9 * HUGE
+    # And what comes next is none the worse for it.
+    monkeypatch.undo()
+    assert len(gf.connected_components(frame([(3, 4)]), **ENDS).compute(scheduler="sync")) == 2
+
+
+def test_memory_that_runs_out_elsewhere_is_not_said_to_be_the_forest(monkeypatch):
+    monkeypatch.setattr(host, "hook", raising(MemoryError("std::bad_alloc")))
+    labels = gf.connected_components(frame([(3, 4)]), **ENDS)
+    with pytest.raises(MemoryError, match="bad_alloc") as got:
+        labels.compute(scheduler="sync")
+    assert not isinstance(got.value, GraphMemoryError)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="takes Linux's limit of the address space")
+def test_a_limit_of_the_address_space_counts():
+    code = (
+        "import resource, numpy as np\n"
+        "from dask_graphflow.operators.forest import Forest\n"
+        "from dask_graphflow.exceptions import GraphMemoryError\n"
+        "forest = Forest(np.zeros(0), size=4096)\n"
+        "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (used + 2**28, used + 2**28))\n"
+        "try:\n"
+        "    forest.cover(0, 2**27 - 1)\n"
+        "except GraphMemoryError as error:\n"
+        "    print(error.needed, error.available)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    needed, available = map(int, done.stdout.split())
+    assert needed == 5 * 2**27
+    assert 0 < available <= 2**28
+
+
+class FakePool:
+    """A resource of RMM, or an adaptor around one."""
+
+    def __init__(self, upstream=None, **answers):
+        if upstream is not None:
+            self.get_upstream = lambda: upstream
+        for name, value in answers.items():
+            setattr(self, name, value if name == "allocation_counts" else lambda v=value: v)
+
+
+def fake_device(monkeypatch, *, free, resource=None, limit=0, used=0):
+    """Return device kernels on a GPU with that much free, of CuPy's own pool or of RMM's."""
+
+    def malloc(size):
+        raise NotImplementedError
+
+    malloc.__module__ = "rmm.allocators.cupy" if resource else "cupy.cuda.memory"
+    monkeypatch.setitem(
+        sys.modules,
+        "rmm",
+        SimpleNamespace(mr=SimpleNamespace(get_current_device_resource=lambda: resource)),
+    )
+    pool = SimpleNamespace(free_bytes=lambda: 7, used_bytes=lambda: used, get_limit=lambda: limit)
+    cuda = SimpleNamespace(
+        runtime=SimpleNamespace(memGetInfo=lambda: (free() if callable(free) else free, 1000)),
+        get_allocator=lambda: malloc,
+    )
+    namespace = SimpleNamespace(
+        __name__="cupy", cuda=cuda, get_default_memory_pool=lambda: pool, zeros=raising(MemoryError)
+    )
+    return SimpleNamespace(namespace=namespace)
+
+
+STATISTICS = SimpleNamespace(current_bytes=150)
+
+
+@pytest.mark.parametrize(
+    ("given", "available", "said"),
+    [
+        ({"free": 100}, 107, "107 bytes of the GPU's 1,000 bytes free"),
+        ({"free": 100, "limit": 60, "used": 40}, 20, "20 bytes left of CuPy's limit of 60 bytes"),
+        ({"free": 100, "limit": 600, "used": 40}, 107, "107 bytes of the GPU's"),
+        ({"free": 100, "resource": FakePool()}, 100, "100 bytes of the GPU's 1,000 bytes free"),
+        ({"free": 100, "resource": FakePool(pool_size=400)}, 400, "RMM's pool of 400 bytes, less"),
+        (
+            {
+                "free": 100,
+                "resource": FakePool(FakePool(pool_size=400), allocation_counts=STATISTICS),
+            },
+            250,
+            "250 bytes in RMM's pool of 400 bytes",
+        ),
+        (
+            {
+                "free": 100,
+                "resource": FakePool(FakePool(FakePool(pool_size=400)), get_allocated_bytes=390),
+            },
+            10,
+            "10 bytes in RMM's pool of 400 bytes",
+        ),
+    ],
+)
+def test_what_is_free_on_a_gpu_is_asked_where_cupy_takes_it_from(
+    monkeypatch, given, available, said
+):
+    error = no_room(fake_device(monkeypatch, **given), vertices=99, needed=495, held=0)
+    assert error.available == available
+    assert f"and there is {said}" in str(error)
+    assert "rmm_pool_size" in str(error)
+
+
+def test_half_a_forest_does_not_count_as_taken(monkeypatch):
+    class Parent:
+        pass
+
+    made = []
+
+    def identity(size, dtype):
+        parent = Parent()
+        made.append(weakref.ref(parent))
+        return parent
+
+    kernels = fake_device(monkeypatch, free=lambda: 1 if made[0]() else 500)
+    kernels.identity = identity
+    monkeypatch.setattr(forest_module, "kernels_for", lambda _: kernels)
+    with pytest.raises(GraphMemoryError) as got:
+        Forest(np.zeros(0), size=4096)
+    assert got.value.available == 507

@@ -1,0 +1,320 @@
+"""The benchmarks' parts that take no GPU: checks of results, tables, options, and what they refuse."""
+
+from __future__ import annotations
+
+import gc
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from test_cuda_compile import nvrtc  # noqa: F401
+
+from benchmarks import __main__ as command
+from benchmarks import machine, report
+from benchmarks.device import agreement, clock, graphs, needs, out_of_core, pool, shapes, tables
+from benchmarks.errors import ContenderFailedError, DisagreementError, UnusableInputError
+from benchmarks.timing import interleave
+
+OURS = pd.DataFrame({"vertex": [1, 2, 3, 5, 8, 9], "component": [1, 1, 1, 5, 5, 9]})
+
+
+def peer(labels):
+    """Return a peer's frame: its own order and numbering."""
+    frame = pd.DataFrame({"vertex": list(labels), "labels": list(labels.values())})
+    return frame.iloc[::-1].reset_index(drop=True)
+
+
+def test_labels_in_another_order_and_numbering_are_the_same_partition():
+    labels = {1: 40, 2: 40, 3: 40, 5: 7, 8: 7, 9: 0}
+    assert agreement.same_partition("peer", peer(labels), OURS) == 0
+
+
+def test_a_peer_may_leave_out_only_vertices_that_are_alone():
+    labels = {1: 40, 2: 40, 3: 40, 5: 7, 8: 7}
+    assert agreement.same_partition("peer", peer(labels), OURS) == 1
+    del labels[8]
+    with pytest.raises(DisagreementError, match="not alone"):
+        agreement.same_partition("peer", peer(labels), OURS)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        {1: 40, 2: 40, 3: 40, 5: 40, 8: 40, 9: 0},  # two of ours joined
+        {1: 40, 2: 40, 3: 41, 5: 7, 8: 7, 9: 0},  # one of ours split
+        {1: 40, 2: 40, 3: 7, 5: 7, 8: 41, 9: 0},  # as many, others
+    ],
+)
+def test_another_partition_is_found_out(labels):
+    with pytest.raises(DisagreementError, match="overlap"):
+        agreement.same_partition("peer", peer(labels), OURS)
+
+
+def test_a_vertex_that_we_lack_is_found_out():
+    labels = {1: 40, 2: 40, 3: 40, 5: 7, 8: 7, 9: 0, 10: 3}
+    with pytest.raises(DisagreementError, match="7 vertices of which 6"):
+        agreement.same_partition("peer", peer(labels), OURS)
+
+
+def test_the_first_wrong_value_is_named():
+    truth = OURS["vertex"].to_numpy(), OURS["component"].to_numpy()
+    agreement.equal("ours", truth, truth)
+    wrong = truth[1].copy()
+    wrong[4] = 8
+    with pytest.raises(DisagreementError, match=r"1 wrong components.*row 4, is 8 and should be 5"):
+        agreement.equal("ours", (truth[0], wrong), truth)
+    with pytest.raises(DisagreementError, match="5 vertices, and 6"):
+        agreement.equal("ours", (truth[0][1:], truth[1][1:]), truth)
+
+
+class Contender:
+    def __init__(self, name, seconds, fails_in=None):
+        self.name, self.seconds, self.fails_in, self.runs = name, seconds, fails_in, 0
+
+    def run(self):
+        self.runs += 1
+        if self.runs == self.fails_in:
+            with clock.peer():
+                raise MemoryError("std::bad_alloc:\n out_of_memory")
+        return clock.Outcome(self.seconds * self.runs, self.name)
+
+
+def test_a_contender_that_fails_is_left_out_and_the_others_go_on():
+    failures = {}
+    work = [Contender("a", 1), Contender("b", 1, fails_in=2), Contender("c", 2)]
+    checked = []
+    seconds = interleave(work, 3, lambda name, outcome: checked.append(name), failures)
+    assert seconds == {"a": [2, 3, 4], "c": [4, 6, 8]}
+    assert failures == {"b": "out of memory: std::bad_alloc: out_of_memory"}
+    assert checked == ["a", "b", "c", "a", "c", "a", "c", "a", "c"]
+    assert work[1].runs == 2
+
+
+def test_without_a_place_for_failures_one_ends_it():
+    with pytest.raises(ContenderFailedError, match="bad_alloc"):
+        interleave([Contender("b", 1, fails_in=1)], 3, lambda name, outcome: None)
+
+
+def test_a_result_is_gone_before_the_next_contender_runs():
+    class Large:
+        alive = 0
+
+        def __init__(self):
+            Large.alive += 1
+
+        def __del__(self):
+            Large.alive -= 1
+
+    class Holder:
+        def __init__(self, name):
+            self.name = name
+
+        def run(self):
+            gc.collect()
+            assert Large.alive == 0
+            return clock.Outcome(1, Large())
+
+    interleave([Holder("a"), Holder("b")], 2, lambda name, outcome: None)
+
+
+CONTENDERS = {
+    "ours": {"seconds": [0.001, 0.002, 0.004], "peak_bytes": 3 << 20, "failed": None},
+    "peer": {"seconds": [0.1, 0.4, 0.2], "peak_bytes": None, "failed": None},
+    "other": {"seconds": [], "peak_bytes": None, "failed": "out of memory: 1 GiB"},
+}
+
+
+def test_a_row_has_times_rates_and_ratios_round_by_round():
+    ours, theirs, other = tables.rows(
+        CONTENDERS,
+        4_000_000,
+        against={"ours": "peer", "peer": "other"},
+        floor=[0.0004, 0.0005, 0.0006],
+        input_bytes=2 << 20,
+        forest_bytes=1 << 20,
+    )
+    assert ours == [
+        "ours", "1.00", "2.00", "4.00", "2.00", "100.00 (50.00 to 200.00)", "4.0", "3 MiB", "1.50", "3.00",
+    ]  # fmt: skip
+    assert theirs == ["peer", "100.00", "200.00", "400.00", "0.02", "-", "400.0", "-", "-", "-"]
+    assert other == ["other", "failed", *["-"] * 8]
+
+
+def test_why_a_contender_failed_stands_below_the_table():
+    text = tables.table("peer / this", tables.rows(CONTENDERS, 1), CONTENDERS)
+    assert text.splitlines()[-1] == "other failed: out of memory: 1 GiB"
+
+
+def test_the_larger_part_is_of_each_round_and_of_the_faster_way():
+    found = {
+        out_of_core.DRIVER: {"seconds": [4.0, 4.0, 1.0]},
+        out_of_core.STAGED: {"seconds": [2.0, 5.0, 2.0]},
+        out_of_core.PINNED: {"seconds": [0.1, 0.1, 0.1]},
+        out_of_core.COMPUTING: {"seconds": [3.0, 3.0, 3.0]},
+    }
+    assert out_of_core.larger_part(found) == [3.0, 4.0, 3.0]
+    found = {
+        out_of_core.READING: {"seconds": [2.0, 5.0]},
+        out_of_core.COMPUTING: {"seconds": [3.0, 3.0]},
+    }
+    assert out_of_core.larger_part(found) == [3.0, 5.0]
+
+
+TOPOLOGY = """\
+\tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity
+GPU0\t X \tNV18\t0-31\t0
+GPU1\tNV18\t X \t0-31\t0
+
+Legend:
+  NV#  = Connection traversing a bonded set of # NVLinks
+"""
+
+
+def test_the_gpus_their_driver_and_links_are_described():
+    found = machine.parse_gpus("Some GPU, 1024, 5.1\nSome GPU, 1024, 5.1\n", TOPOLOGY)
+    assert found["devices"] == [{"name": "Some GPU", "memory_mib": 1024}] * 2
+    assert report.gpu_line(found) == "2 x Some GPU, 1,024 MiB, linked by NV18, driver 5.1"
+    alone = machine.parse_gpus("Some GPU, 1024, 5.1", "")
+    assert report.gpu_line(alone) == "1 x Some GPU, 1,024 MiB, driver 5.1"
+
+
+def test_the_commit_comes_from_the_environment_where_it_is_told(monkeypatch):
+    monkeypatch.setenv("GRAPHFLOW_COMMIT", "abc123")
+    assert machine.commit() == "abc123"
+
+
+def test_results_go_to_the_folder_that_was_asked_for(tmp_path):
+    kept = report.keep("auto", "device-some", {"benchmark": "some"}, tmp_path / "new")
+    assert kept.parent == tmp_path / "new"
+    assert kept.name.startswith("device-some-")
+    assert json.loads(kept.read_text())["benchmark"] == "some"
+
+
+@pytest.fixture
+def stack(monkeypatch):
+    """Let what is checked before CuPy is imported pass."""
+    monkeypatch.setattr(needs, "check", lambda *modules: None)
+
+
+@pytest.mark.usefixtures("stack")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["components", "--scale", "22,x"], "--scale 22,x: give numbers from 4 to 31"),
+        (["components", "--scale", "40"], "--scale 40"),
+        (["components", "--peer", "gunrock"], "the only peer here is cugraph"),
+        (["components", "--repeat", "0"], "--repeat 0"),
+        (["components", "--out", "there", "--json", "a.json"], "leave out --json"),
+        (["graphs", "--shapes", "copies"], "give --graph PATH"),
+        (["graphs", "--shapes", "star"], "there are grid, path, copies"),
+        (["strings", "--pairs", "0"], "--pairs 1 or more"),
+        (["two", "--protocol", "ucx"], "give ucxx, tcp or both"),
+        (["two", "--peer", "cugraph"], "the only peer here is dask-cugraph"),
+        (["out-of-core", "--input", "csv"], "give memory, parquet or both"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_at_once(arguments, message, capsys):
+    assert command.main(["device", *arguments]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_what_is_missing_is_named_with_how_to_install_it(monkeypatch):
+    monkeypatch.setattr(needs.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(
+        UnusableInputError, match=r"cugraph not installed; pip install cugraph-cu13"
+    ):
+        needs.peers("cugraph", "cugraph")
+    assert not needs.peers("", "cugraph")
+    with pytest.raises(
+        UnusableInputError, match=r"cupy, rmm, cudf not installed; pip install [^;]*$"
+    ):
+        needs.check("cupy", "rmm", "cudf")
+
+
+def test_copies_are_measured_where_there_is_a_graph():
+    options = command.argparse.Namespace(shapes="", graph=None)
+    assert shapes.wanted(options) == ["grid", "path"]
+    options.graph = "roads.parquet"
+    assert shapes.wanted(options) == ["grid", "path", "copies"]
+
+
+def test_the_graphs_kernels_compile(nvrtc):  # noqa: F811
+    wrapped = """
+extern "C" __global__ void rmat(
+    word_t first, word_t seed, int scale, word_t vertices, int* sources, int* targets, long long n
+) {
+    typedef int T;
+    for (long long i = 0; i < n; ++i) { T src, dst; LOOP sources[i] = src; targets[i] = dst; }
+}
+extern "C" __global__ void lower(const int s, const int d, int* label, int* changed) {
+    typedef int T;
+    LOWER
+}
+"""
+    body = wrapped.replace("LOOP", graphs.RMAT_LOOP).replace("LOWER", graphs.LOWER)
+    source = graphs.RMAT_FUNCTIONS + body
+    _, size, _ = nvrtc.compile(source, "graphs.cu", ("-std=c++17", "-arch=sm_90"), ())
+    assert size > 0
+
+
+@pytest.mark.gpu
+def test_parts_of_an_rmat_graph_are_parts_of_the_whole():
+    cupy = pytest.importorskip("cupy")
+    whole = graphs.rmat(12, 10_000, seed=3)
+    parts = list(graphs.rmat_parts(12, 10_000, seed=3, part=4096))
+    for end, pieces in zip(whole, zip(*parts, strict=True), strict=True):
+        assert bool((cupy.concatenate(pieces) == end).all())
+        assert 0 <= int(end.min()) <= int(end.max()) < 1 << 12
+    few = graphs.rmat(12, 10_000, seed=3, vertices=3000)
+    assert int(max(end.max() for end in few)) < 3000
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("shape", ["rmat", "grid", "path"])
+def test_label_propagation_finds_what_scipy_finds(shape):
+    cupy = pytest.importorskip("cupy")
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    if shape == "rmat":
+        source, target, n = *graphs.rmat(11, 1500), 1 << 11
+    else:
+        source, target, n = graphs.grid(11) if shape == "grid" else graphs.path(2000)
+        source, target = graphs.with_permuted_ids(source, target, n, seed=5)
+        source, target = graphs.in_another_order(source, target, seed=5)
+    ids, smallest = map(cupy.asnumpy, graphs.truth(graphs.whole((source, target)), n))
+    ends = cupy.asnumpy(source), cupy.asnumpy(target)
+    assert ids.tolist() == np.unique(np.concatenate(ends)).tolist()
+    count, labels = connected_components(coo_array((np.ones(len(ends[0])), ends), shape=(n, n)))
+    expected = pd.Series(ids).groupby(labels[ids]).transform("min").tolist()
+    assert smallest.tolist() == expected
+    assert shape == "rmat" or count == 1
+
+
+@pytest.mark.gpu
+def test_ids_as_strings_come_back_and_keep_their_order():
+    cupy = pytest.importorskip("cupy")
+    pytest.importorskip("cudf")
+    numbers = cupy.asarray([0, 5, 10, 999, 10**9 - 1])
+    strings = graphs.as_strings(numbers)
+    assert strings.to_arrow().to_pylist() == sorted(strings.to_arrow().to_pylist())
+    assert graphs.as_numbers(strings).tolist() == numbers.tolist()
+
+
+@pytest.mark.gpu
+def test_a_peak_counts_what_lies_beside_the_result_and_not_what_was_there():
+    cupy = pytest.importorskip("cupy")
+    rmm = pytest.importorskip("rmm")
+    from rmm.allocators.cupy import rmm_cupy_allocator
+
+    before = rmm.mr.get_current_device_resource()
+    with cupy.cuda.using_allocator(rmm_cupy_allocator):
+        there = cupy.zeros(1 << 20, "uint8")
+
+        def work():
+            beside = cupy.zeros(3 << 20, "uint8")
+            return beside[: 1 << 20] + there
+
+        assert pool.peak(work) == 4 << 20
+    assert rmm.mr.get_current_device_resource() is before

@@ -1,0 +1,136 @@
+"""Memory that runs out on a real GPU, and a GPU that is not to be seen. These tests need one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import as_dict, frame
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms import fragments
+from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.kernels import require_gpu
+from dask_graphflow.operators.forest import Forest
+
+pytestmark = pytest.mark.gpu
+
+cupy = pytest.importorskip("cupy")
+try:
+    cupy.cuda.runtime.getDeviceCount()
+except cupy.cuda.runtime.CUDARuntimeError as error:
+    pytest.skip(f"no GPU: {error}", allow_module_level=True)
+
+HUGE = 1 << 46  # entries: more bytes than any GPU has
+
+
+def run(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run code in a process of its own, where it may set up RMM, or lose the GPU, as it likes."""
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_this_machine_has_all_that_is_asked_for():
+    pytest.importorskip("cudf")
+    require_gpu()
+
+
+def test_a_forest_larger_than_the_gpu_says_what_it_needs_and_what_there_is():
+    with pytest.raises(GraphMemoryError, match="to_backend") as got:
+        Forest(cupy.zeros(0), size=HUGE)
+    assert got.value.needed == 9 * HUGE
+    assert 0 < got.value.available <= cupy.cuda.runtime.memGetInfo()[1]
+
+
+def test_a_forest_that_cannot_grow_is_as_it_was():
+    forest = Forest(cupy.zeros(0), size=4096)
+    forest.hook(cupy.array([1, 2]), cupy.array([2, 3]))
+    with pytest.raises(GraphMemoryError, match="beside the 20,480 bytes that it grows from"):
+        forest.cover(0, HUGE - 1)
+    forest.compress()
+    assert forest.parent[:5].tolist() == [0, 1, 1, 1, 4]
+
+
+def test_the_error_reaches_the_user_and_the_next_call_works(monkeypatch):
+    cudf = pytest.importorskip("cudf")
+    monkeypatch.setattr(fragments, "SPARE_IDS", 1 << 60)  # ids this far apart are still dense
+    edges = cudf.from_pandas(frame([(0, HUGE), (3, 4)]))
+    with pytest.raises(GraphMemoryError) as got:
+        gf.connected_components(edges, source="a", target="b").compute(scheduler="threads")
+    assert got.value.needed >= 9 * HUGE
+    monkeypatch.undo()
+    labels = gf.connected_components(edges, source="a", target="b").compute(scheduler="threads")
+    assert as_dict(labels.to_pandas()) == {0: 0, 3: 3, 4: 3, HUGE: 0}
+
+
+POOL = """
+import cupy, rmm
+from rmm.allocators.cupy import rmm_cupy_allocator
+pool = rmm.mr.PoolMemoryResource(rmm.mr.CudaMemoryResource(), 2**26, 2**26)
+resource = {resource}
+rmm.mr.set_current_device_resource(resource)
+cupy.cuda.set_allocator(rmm_cupy_allocator)
+from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.operators.forest import Forest
+held = cupy.zeros(2**24, "uint8")
+try:
+    Forest(held, size=2**25)
+except GraphMemoryError as error:
+    print(error.needed, error.available)
+    print(error)
+Forest(held, size=2**20)
+"""
+
+
+@pytest.mark.parametrize(
+    ("resource", "most"),
+    [("pool", 2**26), ("rmm.mr.StatisticsResourceAdaptor(pool)", 2**26 - 2**24)],
+    ids=["pool", "pool that counts"],
+)
+def test_a_forest_larger_than_the_pool_of_rmm_names_the_pool(resource, most):
+    pytest.importorskip("rmm")
+    done = run(POOL.format(resource=resource))
+    assert done.returncode == 0, done.stderr
+    numbers, message = done.stdout.splitlines()
+    needed, available = map(int, numbers.split())
+    assert needed == 5 * 2**25
+    assert available == most
+    assert "RMM's pool of 67,108,864 bytes (64.0 MiB)" in message
+
+
+LIMIT = """
+import cupy
+cupy.get_default_memory_pool().set_limit(size=2**26)
+from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.operators.forest import Forest
+try:
+    Forest(cupy.zeros(0), size=2**25)
+except GraphMemoryError as error:
+    print(error.needed, error.available)
+"""
+
+
+def test_a_limit_of_cupys_own_pool_counts():
+    done = run(LIMIT)
+    assert done.returncode == 0, done.stderr
+    needed, available = map(int, done.stdout.split())
+    assert needed == 5 * 2**25
+    assert 2**26 - 4096 < available <= 2**26
+
+
+def test_where_no_gpu_can_be_seen_the_error_says_what_was_found():
+    done = run(
+        "from dask_graphflow.kernels import require_gpu; require_gpu()", CUDA_VISIBLE_DEVICES=""
+    )
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith("dask_graphflow.exceptions.BackendError: ")
+    assert "no GPU that it can use" in last
+    assert "Found: a driver for CUDA" in last
+    assert "cupy" in last.partition("Found:")[2]

@@ -1,0 +1,591 @@
+"""The link in plain memory: what arrives, what may wait for what, and how it ends."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import math
+import threading
+import time
+from contextlib import closing
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dask_graphflow.dataflow import staging
+from dask_graphflow.dataflow.link import Link, synchronises
+from dask_graphflow.exceptions import GraphflowError, OptionError
+from dask_graphflow.kernels.host_copies import Caller, Copies, Event, Stream
+
+
+def edges(count, *, low=0, high=1 << 20, seed=1):
+    return np.random.default_rng(seed).integers(low, high, (2, count))
+
+
+def pinned(copies, array):
+    room = copies.pinned(array.nbytes).view(array.dtype)
+    room[:] = array
+    return room
+
+
+def received(chunks):
+    """Return what a stream brings, one list of arrays for each array sent."""
+    copied = [tuple(part.copy() for part in chunk) for chunk in chunks]
+    return [list(column) for column in zip(*copied, strict=True)]
+
+
+def copiers():
+    return [t for t in threading.enumerate() if t.name.startswith("graphflow-link")]
+
+
+class Slowed(Copies):
+    """Copies that take their time, and readers that go on while their kernels run."""
+
+    def __init__(self, *, copying=0.0, reader=None):
+        super().__init__()
+        self.copying = copying
+        self.reader = reader or Caller()
+
+    def copy(self, to, source):
+        self.stream.queue(time.sleep, self.copying)
+        super().copy(to, source)
+
+    def current(self):
+        return self.reader
+
+
+@pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
+@pytest.mark.parametrize("buffers", [1, 2, 3, 8])
+@pytest.mark.parametrize("chunk", [1, 7, 64, 1000])
+@pytest.mark.parametrize("count", [0, 1, 6, 7, 8, 64, 129])
+def test_every_edge_arrives_in_order(count, chunk, buffers, staged):
+    copies = Copies()
+    source, target = sent = edges(count)
+    if not staged:
+        source, target = (pinned(copies, side) for side in sent)
+    with Link(copies, chunk=chunk, buffers=buffers) as link:
+        chunks = received(link.stream(source, target))
+    assert link.counters.chunks == math.ceil(count / chunk)
+    assert link.counters.copies == 2 * link.counters.chunks
+    assert link.counters.bytes == sent.nbytes
+    assert link.counters.most_in_flight <= buffers
+    for column, array in zip(chunks, sent, strict=False):
+        assert [len(part) for part in column[:-1]] == [chunk] * (len(column) - 1)
+        np.testing.assert_array_equal(np.concatenate(column), array)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_what_arrives_equals_what_was_sent(data):
+    count = data.draw(st.integers(0, 200), "count")
+    ids = st.integers(-(2**63), 2**63 - 1) if data.draw(st.booleans()) else st.integers(-9, 9)
+    sent = [
+        np.array(data.draw(st.lists(ids, min_size=count, max_size=count)), "int64")[
+            :: data.draw(st.sampled_from([1, -1]))
+        ]
+        for _ in range(2)
+    ]
+    if data.draw(st.booleans(), "level"):
+        sent.append(np.arange(count, dtype="int8"))
+    dtype = data.draw(st.sampled_from([None, "int32", "uint16", "int8"]), "dtype")
+    with (
+        mock.patch.object(staging, "PIECE", data.draw(st.integers(1, 40))),
+        Link(
+            Copies(),
+            chunk=data.draw(st.integers(3, 50)),
+            buffers=data.draw(st.integers(1, 4)),
+            edge_bytes=data.draw(st.sampled_from([8, 16, 40])),
+            fragment_bytes=data.draw(st.none() | st.integers(1, 300)),
+            threads=data.draw(st.integers(1, 3)),
+        ) as link,
+    ):
+        for _ in range(2):
+            chunks = received(link.stream(*sent, dtype=dtype))
+            for column, array in itertools.zip_longest(chunks, sent if count else []):
+                np.testing.assert_array_equal(np.concatenate(column), array)
+
+
+class Reader:
+    """A kernel of the reader's: finds out whether a chunk stays what it is while it is held."""
+
+    def __init__(self, seconds):
+        self.seconds = seconds
+        self.torn = []
+        self.done = 0
+
+    def __call__(self, position, chunk, expected):
+        for _ in range(3):
+            if not all(map(np.array_equal, chunk, expected)):
+                self.torn.append(position)
+            time.sleep(self.seconds / 3)
+        self.done += 1
+
+
+def read_slowly(copies, reader, *, buffers, chunk=50, count=600, staged=True, **options):
+    """Let the reader look at every chunk; return the most that it was behind by."""
+    sent = edges(count)
+    arrays = sent if staged else [pinned(copies, side) for side in sent]
+    behind = 0
+    with Link(copies, chunk=chunk, buffers=buffers) as link:
+        for position, views in enumerate(link.stream(*arrays, **options)):
+            behind = max(behind, position - reader.done)
+            at = slice(position * chunk, (position + 1) * chunk)
+            copies.reader.queue(reader, position, views, [side[at] for side in sent])
+        copies.reader.synchronize()
+    assert reader.done == math.ceil(count / chunk)
+    assert link.counters.most_in_flight <= buffers
+    return behind
+
+
+@pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
+@pytest.mark.parametrize("copying", [0, 0.004])
+@pytest.mark.parametrize("reading", [0, 0.006])
+@pytest.mark.parametrize("asynchronous", [True, False])
+@pytest.mark.parametrize("buffers", [1, 2, 3])
+def test_a_chunk_stays_what_it_is_while_its_reader_holds_it(
+    buffers, asynchronous, reading, copying, staged
+):
+    copies = Slowed(copying=copying, reader=Stream() if asynchronous else None)
+    reader = Reader(reading)
+    read_slowly(copies, reader, buffers=buffers, staged=staged)
+    assert not reader.torn
+
+
+class ForgetsTheReader(Slowed):
+    """The copy stream does not wait until the reader is done with a device buffer."""
+
+    def wait(self, stream, event):
+        if stream is not self.stream:
+            super().wait(stream, event)
+
+
+class ForgetsTheCopy(Slowed):
+    """The reader's stream does not wait until a chunk is there."""
+
+    def wait(self, stream, event):
+        if stream is self.stream:
+            super().wait(stream, event)
+
+
+class UnheardEvent(Event):
+    def synchronize(self):
+        if threading.current_thread().name != "graphflow-link":
+            super().synchronize()
+
+
+class ForgetsThePinnedBuffer(Slowed):
+    """The copier does not wait until what lies in a pinned buffer is copied."""
+
+    def record(self, stream):
+        event = UnheardEvent()
+        stream.queue(event.set)
+        return event
+
+
+@pytest.mark.parametrize(
+    ("broken", "copying", "reading"),
+    [
+        (ForgetsTheReader, 0, 0.02),
+        (ForgetsTheCopy, 0.02, 0),
+        (ForgetsThePinnedBuffer, 0.02, 0),
+    ],
+)
+def test_each_of_the_three_waits_is_needed(broken, copying, reading):
+    reader = Reader(reading)
+    read_slowly(broken(copying=copying, reader=Stream()), reader, buffers=2)
+    assert reader.torn
+
+
+@pytest.mark.parametrize("buffers", [1, 2, 5])
+def test_no_more_chunks_are_in_flight_than_there_are_buffers(buffers):
+    begun, read, ahead = itertools.count(1), [], []
+
+    class Watched(Copies):
+        def copy(self, to, source):
+            self.stream.queue(lambda: ahead.append(next(begun) - len(read)))
+            super().copy(to, source)
+
+    with Link(Watched(), chunk=10, buffers=buffers) as link:
+        for chunk in link.stream(edges(200)[0]):
+            time.sleep(0.004)
+            read.append(chunk)
+    assert len(ahead) == 20
+    assert max(ahead) == buffers
+    assert link.counters.most_in_flight == buffers
+
+
+@pytest.mark.parametrize("buffers", [2, 3])
+def test_copying_overlaps_computing(buffers):
+    seconds, count = 0.02, 12
+    with Link(Slowed(copying=seconds), chunk=10, buffers=buffers) as link:
+        began = time.perf_counter()
+        for _ in link.stream(edges(10 * count)[0]):
+            time.sleep(seconds)
+        wall = time.perf_counter() - began
+    assert wall < 0.8 * 2 * seconds * count
+    assert link.counters.first_use < link.counters.last_copy
+    assert link.counters.waiting > 0
+
+
+@pytest.mark.parametrize(
+    ("dynamic", "workers", "edges", "waits"),
+    [
+        (True, 4, 801, True),
+        (True, 4, 800, False),  # all edges fit the workers' buffers
+        (True, 4, 100, False),
+        (True, 8, 801, False),
+        (False, 4, 801, False),
+        (False, 4, 10**9, False),
+        (True, 1, 10**9, False),  # nobody to take more than a share from
+    ],
+)
+def test_a_reader_waits_after_every_second_chunk_where_it_could_run_ahead(
+    dynamic, workers, edges, waits
+):
+    given_to_all = {"chunk": 100, "buffers": 2, "dynamic": dynamic}
+    found = [synchronises(i, workers=workers, edges=edges, **given_to_all) for i in range(6)]
+    assert found == [False, waits] * 3
+
+
+@pytest.mark.parametrize("dynamic", [True, False])
+def test_with_dynamic_input_a_reader_is_at_most_two_chunks_ahead_of_its_kernels(dynamic):
+    behind = read_slowly(
+        Slowed(reader=Stream()),
+        Reader(0.01),
+        buffers=2,
+        staged=False,
+        dynamic=dynamic,
+        workers=2,
+    )
+    assert (behind < 2) is dynamic
+
+
+@pytest.mark.parametrize("fragment", [1, 8, 24, 63, 800, 10**6])
+def test_copies_are_cut_into_fragments(fragment):
+    sent = edges(250)
+    with Link(Copies(), chunk=100, fragment_bytes=fragment) as link:
+        chunks = received(link.stream(*sent))
+    size = max(fragment // 8 * 8, 8)
+    assert link.counters.copies == 2 * sum(math.ceil(n * 8 / size) for n in (100, 100, 50))
+    for column, array in zip(chunks, sent, strict=True):
+        np.testing.assert_array_equal(np.concatenate(column), array)
+
+
+LIMITS = np.iinfo("int32")
+
+
+@pytest.mark.parametrize(
+    ("value", "fits"),
+    [
+        (-7, True),
+        (LIMITS.max, True),
+        (LIMITS.min, True),
+        (LIMITS.max + 1, False),
+        (LIMITS.min - 1, False),
+        (2**32 + 5, False),  # would wrap to a small id
+        (2**63 - 1, False),
+        (-(2**63), False),
+    ],
+)
+@pytest.mark.parametrize("at", [0, 49, 50, 129])
+@pytest.mark.parametrize("side", [0, 1])
+def test_ids_are_narrowed_only_while_all_fit(value, fits, at, side):
+    sent = edges(130)
+    sent[side, at] = value
+    with Link(Copies(), chunk=50) as link:
+        chunks = received(link.stream(*sent, dtype="int32"))
+    for column, array in zip(chunks, sent, strict=True):
+        np.testing.assert_array_equal(np.concatenate(column), array)
+        assert [str(part.dtype) for part in column] == [
+            "int32" if fits or position < at // 50 else "int64" for position in range(3)
+        ]
+    assert link.counters.widened == (not fits)
+    narrow = 130 if fits else at // 50 * 50
+    assert link.counters.bytes == 2 * (4 * narrow + 8 * (130 - narrow))
+
+
+def test_unsigned_ids_that_do_not_fit_stay_what_they_are():
+    sent = np.array([5, 2**63 + 5, 7], "uint64")
+    with Link(Copies(), chunk=2) as link:
+        ((first, second),) = received(link.stream(sent, dtype="int32"))
+    assert np.concatenate([first, second]).tolist() == sent.tolist()
+    assert first.dtype == "uint64"
+
+
+def test_wide_chunks_are_cut_to_the_room_there_is():
+    sent = edges(1000)
+    sent[1, 250] = 2**40
+    with Link(Copies(), chunk=200, edge_bytes=8) as link:
+        chunks = received(link.stream(*sent, dtype="int32"))
+    assert [len(part) for part in chunks[0][:2]] == [200, 116]  # (200 * 8 + 512 - 256) / 16
+    for column, array in zip(chunks, sent, strict=True):
+        np.testing.assert_array_equal(np.concatenate(column), array)
+
+
+def test_pieces_are_converted_by_several_threads(monkeypatch):
+    monkeypatch.setattr(staging, "PIECE", 10)
+    names = set()
+    convert = staging._convert
+
+    def watched(*part):
+        names.add(threading.current_thread().name)
+        time.sleep(0.01)
+        return convert(*part)
+
+    monkeypatch.setattr(staging, "_convert", watched)
+    sent = edges(90)
+    with Link(Copies(), chunk=90, threads=3) as link:
+        chunks = received(link.stream(*sent))
+    np.testing.assert_array_equal([chunks[0][0], chunks[1][0]], sent)
+    assert len(names) == 3
+
+
+def test_columns_of_other_layouts_and_types_arrive():
+    table = np.arange(60).reshape(20, 3)
+    sent = [
+        table[:, 1],  # strided, as a column of a frame made from a table is
+        table[::-1, 2],
+        np.arange(20, dtype=">i4"),
+        np.linspace(0, 1, 20, dtype="float32"),
+        np.arange(20) % 2 == 0,
+    ]
+    sent[0].flags.writeable = False
+    with Link(Copies(), chunk=6, edge_bytes=128) as link:
+        chunks = received(link.stream(*sent, dtype="int32"))
+    for column, array in zip(chunks, sent, strict=True):
+        np.testing.assert_array_equal(np.concatenate(column), array)
+    assert [str(c[0].dtype) for c in chunks] == ["int32", "int32", "int32", "float32", "bool"]
+
+
+def test_pinned_input_is_not_staged():
+    copies = Copies()
+    source = pinned(copies, np.arange(35))
+    with (
+        Link(copies, chunk=10) as link,
+        mock.patch.object(copies, "pinned", side_effect=AssertionError),
+    ):
+        chunks = received(link.stream(source, source[::1], dtype="int32"))
+        with pytest.raises(AssertionError):  # not in one piece: the device cannot copy it
+            list(link.stream(source[::2]))
+    assert link.counters.staging == 0
+    assert chunks[0][0].dtype == "int64"
+    np.testing.assert_array_equal(np.concatenate(chunks[1]), np.arange(35))
+
+
+def test_buffers_are_made_once_for_all_calls():
+    made = []
+
+    class Counted(Copies):
+        def device(self, size):
+            made.append(("device", size))
+            return super().device(size)
+
+        def pinned(self, size):
+            made.append(("pinned", size))
+            return super().pinned(size)
+
+    with Link(Counted(), chunk=8, buffers=3) as link:
+        assert not made
+        for count in (0, 5, 100, 1, 64, 65) * 5:
+            sent = edges(count, seed=count)
+            chunks = received(link.stream(*sent))
+            for column, array in zip(chunks, sent, strict=False):
+                np.testing.assert_array_equal(np.concatenate(column), array)
+        assert link.counters.chunks == 5 * (1 + 13 + 1 + 8 + 9)
+    assert (
+        sorted(made)
+        == [("device", link.device_bytes // 3)] * 3 + [("pinned", link.device_bytes // 3)] * 3
+    )
+
+
+def test_what_goes_wrong_in_a_copy_reaches_the_reader():
+    class Broken(Copies):
+        def copy(self, to, source):
+            if source[0] >= 30:
+                raise RuntimeError("the copy failed")
+            super().copy(to, source)
+
+    seen = []
+    with Link(Broken(), chunk=10) as link:
+        with pytest.raises(RuntimeError, match="the copy failed"):
+            seen.extend(chunk[0].copy() for chunk in link.stream(np.arange(100)))
+        assert np.concatenate(seen).tolist() == list(range(30))
+        assert not copiers()
+        assert [c[0].tolist() for c in link.stream(np.arange(5))] == [[0, 1, 2, 3, 4]]
+
+
+def test_what_goes_wrong_on_the_copy_stream_reaches_the_reader():
+    class Broken(Copies):
+        def copy(self, to, source):
+            self.stream.queue(lambda: 1 // 0)
+
+    with (
+        Link(Broken(), chunk=10) as link,
+        pytest.raises(ZeroDivisionError),
+        closing(link.stream(np.arange(100))) as chunks,
+    ):
+        list(chunks)
+    assert not copiers()
+
+
+def test_what_goes_wrong_in_staging_reaches_the_reader(monkeypatch):
+    monkeypatch.setattr(staging, "PIECE", 1)
+    monkeypatch.setattr(staging, "_convert", lambda *_: 1 // 0)
+    with Link(Copies(), chunk=10) as link, pytest.raises(ZeroDivisionError):
+        list(link.stream(np.arange(100)))
+    assert not copiers()
+
+
+def test_when_staging_fails_all_its_threads_have_ended(monkeypatch):
+    monkeypatch.setattr(staging, "PIECE", 10)
+    ended = []
+
+    def convert(source, to):
+        if not source[0]:
+            raise ZeroDivisionError
+        time.sleep(0.02)
+        ended.append(len(to))
+        return True
+
+    monkeypatch.setattr(staging, "_convert", convert)
+    with Link(Copies(), chunk=30, threads=3) as link:
+        with pytest.raises(ZeroDivisionError):
+            list(link.stream(np.arange(30)))
+        assert ended == [10, 10]
+
+
+@pytest.mark.parametrize("asynchronous", [True, False])
+@pytest.mark.parametrize("how", ["break", "raise", "close", "forget"])
+@pytest.mark.parametrize("after", [1, 2, 6])
+def test_breaking_off_leaves_nothing_behind(how, after, asynchronous):
+    """No thread, no buffer that is still written, and a link that works."""
+    copies = Slowed(copying=0.002, reader=Stream() if asynchronous else None)
+    sent = edges(200)
+
+    def read(link):
+        chunks = link.stream(*sent)
+        for _ in range(after):
+            next(chunks)
+            copies.reader.queue(time.sleep, 0.002)
+        if how == "close":
+            chunks.close()
+        elif how == "break":
+            for _ in chunks:
+                break
+        elif how == "raise":
+            for _ in chunks:
+                raise KeyError
+
+    with Link(copies, chunk=10) as link:
+        if how == "raise":
+            with pytest.raises(KeyError):
+                read(link)
+        else:
+            read(link)
+        gc.collect()
+        assert not copiers()
+        held = [slot.device.copy() for slot in link._slots]
+        time.sleep(0.01)
+        assert all(map(np.array_equal, held, [slot.device for slot in link._slots]))
+        reader = Reader(0.002)
+        for position, views in enumerate(link.stream(*sent)):
+            at = slice(position * 10, position * 10 + 10)
+            copies.reader.queue(reader, position, views, sent[:, at])
+        copies.reader.synchronize()
+        assert (reader.done, reader.torn) == (20, [])
+
+
+def test_a_chunk_that_was_broken_off_at_is_held_until_its_kernel_has_run():
+    copies = Slowed(reader=Stream())
+    reader = Reader(0.03)
+    sent = edges(100)
+    with Link(copies, chunk=10) as link:
+        for views in link.stream(*sent):
+            copies.reader.queue(reader, 0, views, sent[:, :10])
+            break
+        for _ in link.stream(*(sent + 1)):
+            pass
+        copies.reader.synchronize()
+    assert (reader.done, reader.torn) == (1, [])
+
+
+def test_an_iterator_that_is_never_asked_starts_nothing():
+    with Link(Copies(), chunk=10) as link:
+        link.stream(np.arange(100))
+        assert not copiers()
+        assert [len(chunk[0]) for chunk in link.stream(np.arange(5))] == [5]
+
+
+def test_the_input_is_the_callers_again_when_the_iterator_ends():
+    copies = Slowed(copying=0.01, reader=Stream())
+    source = pinned(copies, np.arange(30))
+    found = []
+    with Link(copies, chunk=10, buffers=3) as link:
+        for (chunk,) in link.stream(source):
+            copies.reader.queue(lambda part: found.extend(part.tolist()), chunk)
+        source[:] = -1
+        copies.reader.synchronize()
+    assert found == list(range(30))
+
+
+def test_closing_ends_a_stream_in_mid_run():
+    link = Link(Copies(), chunk=10)
+    chunks = link.stream(np.arange(100))
+    assert next(chunks)[0].tolist() == list(range(10))
+    link.close()
+    assert not copiers()
+    with pytest.raises(GraphflowError, match="closed while it was read"):
+        list(chunks)
+    with pytest.raises(GraphflowError, match="the link is closed"):
+        list(link.stream(np.arange(100)))
+    link.close()
+
+
+def test_threads_take_turns():
+    sent = [np.arange(1000) + 1000 * i for i in range(4)]
+    found = [None] * 4
+    with Link(Copies(), chunk=10) as link:
+
+        def read(i):
+            found[i] = received(link.stream(sent[i]))[0]
+
+        threads = [threading.Thread(target=read, args=[i]) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    for column, array in zip(found, sent, strict=True):
+        np.testing.assert_array_equal(np.concatenate(column), array)
+
+
+def test_a_thread_that_already_reads_is_told_so():
+    with Link(Copies(), chunk=10) as link:
+        for _ in link.stream(np.arange(30)):
+            with pytest.raises(GraphflowError, match="already reads"):
+                next(link.stream(np.arange(30)))
+
+
+@pytest.mark.parametrize(
+    ("arrays", "options", "message"),
+    [
+        ([], {}, "one length"),
+        ([np.arange(3), np.arange(4)], {}, r"\(3,\), \(4,\)"),
+        ([np.zeros((2, 2))], {}, "one length"),
+        ([np.array(1)], {}, "one length"),
+        ([np.array(["a"], object)], {}, "object"),
+        ([np.arange(3)], {"dtype": "float32"}, "float32"),
+        ([np.arange(3)] * 100, {}, "does not fit"),
+    ],
+)
+def test_input_that_cannot_be_sent_is_refused_at_the_call(arrays, options, message):
+    with Link(Copies(), chunk=10) as link, pytest.raises(OptionError, match=message):
+        link.stream(*arrays, **options)
+
+
+@pytest.mark.parametrize("option", ["chunk", "buffers", "edge_bytes", "fragment_bytes", "threads"])
+def test_sizes_are_one_or_more(option):
+    with pytest.raises(OptionError, match=f"{option}=0.*1 or more"):
+        Link(Copies(), **{"chunk": 10, option: 0})

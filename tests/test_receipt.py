@@ -1,0 +1,302 @@
+"""The receipt of a run on a GPU holds for the kernels that ran, and for nothing less than all steps."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from benchmarks import on_gpu, receipt
+
+ROOT = Path(__file__).parent.parent
+FOREST = "dask_graphflow/kernels/cuda/forest.cu"
+
+
+@pytest.fixture
+def root(tmp_path):
+    """Return a copy of the kernels, to be changed."""
+    shutil.copytree(ROOT / receipt.KERNELS, tmp_path / receipt.KERNELS)
+    return tmp_path
+
+
+def run(date="2030-01-02T03:04:05+00:00", steps=receipt.REQUIRED, device="H200", **how):
+    step = {"status": "passed", **how}
+    return {"date": date, "machine": {"device": device}, "steps": dict.fromkeys(steps, step)}
+
+
+def kept(root, *runs):
+    path = root / "receipt.json"
+    receipt.write({"sources": receipt.sources(root), "runs": list(runs)}, path)
+    return path
+
+
+def test_a_release_takes_a_receipt_of_all_steps(root, capsys):
+    path = kept(root, run())
+    assert receipt.check_release(path, root) == 0
+    assert "kernels: the ones last tested on H200 on 2030-01-02" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "file", [FOREST, "dask_graphflow/kernels/device.py", "dask_graphflow/kernels/sources.py"]
+)
+def test_a_changed_byte_fails_the_release(root, file, capsys):
+    path = kept(root, run())
+    (root / file).write_bytes((root / file).read_bytes() + b"\n")
+    assert receipt.check_release(path, root) == 1
+    shown = capsys.readouterr().out
+    assert f"kernels: changed since they were tested on H200 on 2030-01-02 ({file})" in shown
+    assert "python -m benchmarks.on_gpu" in shown
+
+
+def test_files_that_are_new_or_gone_are_changes(root):
+    path = kept(root, run())
+    (root / FOREST).rename(root / FOREST.replace("forest", "trees"))
+    (root / receipt.KERNELS / "loading.py").touch()
+    changed = receipt.changed(receipt.read(path), receipt.sources(root))
+    names = ("cuda/forest.cu", "cuda/trees.cu", "loading.py")
+    assert changed == [f"dask_graphflow/kernels/{name}" for name in names]
+
+
+def test_the_host_kernels_are_none_of_its_business(root):
+    path = kept(root, run())
+    (root / receipt.KERNELS / "host.py").write_text("")
+    assert receipt.check_release(path, root) == 0
+
+
+@pytest.mark.parametrize("left_out", receipt.REQUIRED)
+def test_a_step_that_was_not_run_fails_the_release(root, left_out, capsys):
+    path = kept(root, run(steps=[step for step in receipt.REQUIRED if step != left_out]))
+    assert receipt.check_release(path, root) == 1
+    assert f"{left_out}: not run" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"status": "failed", "why": "test_x"}, "memcheck: failed (test_x)"),
+        ({"status": "not run", "why": "no such tool"}, "memcheck: not run (no such tool)"),
+        ({"quick": True}, "memcheck: run with --quick only"),
+    ],
+)
+def test_a_step_that_did_not_wholly_pass_fails_the_release(root, how, message, capsys):
+    one = run()
+    one["steps"]["memcheck"] = {"status": "passed", **how}
+    assert receipt.check_release(kept(root, one), root) == 1
+    assert message in capsys.readouterr().out
+
+
+def test_without_a_receipt_the_kernels_were_never_tested(root, capsys):
+    nowhere = root / "receipt.json"
+    assert receipt.show(nowhere, root) == 0
+    assert capsys.readouterr().out == "kernels: never tested on a GPU\n"
+    assert receipt.check_release(nowhere, root) == 1
+    assert "there is no receipt" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"sources": {}, "runs": [{"date": 1}]}'])
+def test_a_file_that_is_no_receipt_is_said_to_be_none(root, text, capsys):
+    path = root / "receipt.json"
+    path.write_text(text)
+    with pytest.raises(receipt.ReceiptError, match=r"receipt\.json is no receipt.*take it from"):
+        receipt.read(path)
+    assert receipt.check_release(path, root) == 1
+    assert receipt.show(path, root) == 0
+    assert "kernels: unknown" in capsys.readouterr().out
+
+
+# Merging
+
+
+def test_receipts_of_parts_make_a_whole(root):
+    now = receipt.sources(root)
+    half = len(receipt.REQUIRED) // 2
+    first = run("2030-01-01", receipt.REQUIRED[:half])
+    second = run("2030-01-02", receipt.REQUIRED[half:], device="two H200")
+    parts = [{"sources": now, "runs": [part]} for part in (second, first)]
+    assert receipt.problems(parts[0], now)
+    whole = receipt.merge(parts, now)
+    assert receipt.problems(whole, now) == []
+    assert whole["runs"] == [first, second]
+    assert receipt.merge([whole, *parts], now) == whole
+
+
+def test_the_last_run_of_a_step_counts(root):
+    now = receipt.sources(root)
+    good, bad = run("2030-01-01"), run("2030-01-02", ["memcheck"], status="failed")
+    skipped = run("2030-01-03", ["memcheck"], status="not run")
+    mended = run("2030-01-04", ["memcheck"])
+
+    def merged(*runs):
+        return receipt.merge([{"sources": now, "runs": [one]} for one in runs], now)
+
+    assert receipt.problems(merged(good, bad), now) == ["memcheck: failed"]
+    assert receipt.problems(merged(bad, good, skipped), now) == ["memcheck: failed"]
+    assert receipt.problems(merged(mended, good, bad), now) == []
+    assert merged(mended, good, bad)["runs"] == [good, mended]
+
+
+def test_runs_of_other_kernels_are_dropped(root):
+    old = {"sources": receipt.sources(root), "runs": [run("2030-01-01")]}
+    (root / FOREST).write_text("")
+    now = receipt.sources(root)
+    part = {"sources": now, "runs": [run("2030-01-02", ["memcheck"])]}
+    assert receipt.merge([old, part], now) == part
+
+
+def test_the_command_merges_into_a_receipt_and_refuses_those_of_other_kernels(tmp_path, capsys):
+    now, into = receipt.sources(), tmp_path / "whole.json"
+    for name, sources in (("one", now), ("other", {**now, FOREST: "0"})):
+        receipt.write({"sources": sources, "runs": [run(steps=["memcheck"])]}, tmp_path / name)
+    assert receipt.main([str(tmp_path / "one"), "--into", str(into)]) == 0
+    assert receipt.latest(receipt.read(into))["memcheck"][0]["status"] == "passed"
+    assert receipt.main([str(tmp_path / "other"), "--into", str(into)]) == 1
+    assert FOREST in capsys.readouterr().out
+    assert receipt.main([str(tmp_path / "none"), "--into", str(into)]) == 1
+
+
+def test_dev_prints_and_checks_it_with_the_standard_library_alone():
+    outputs = []
+    for command in ("receipt", "release"):
+        # -S: without site-packages
+        done = subprocess.run(
+            [sys.executable, "-S", ROOT / "dev.py", command],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        outputs.append((done.returncode, done.stdout.splitlines()[0]))
+    line = receipt.headline(receipt.read(), receipt.sources())
+    ready = not receipt.problems(receipt.read(), receipt.sources())
+    assert outputs == [(0, line), (0 if ready else 1, line)]
+
+
+# The script that writes it
+
+
+def test_every_step_can_be_run_and_no_test_file_is_left_out():
+    runnable = {name for group in on_gpu.GROUPS.values() for name in group}
+    assert runnable == set(receipt.REQUIRED)
+    taken = [file for files in on_gpu.TESTS.values() for file in files]
+    assert len(taken) == len(set(taken))
+    assert all((ROOT / file).is_file() for file in taken)
+    rest = on_gpu.files_of("tests-rest")
+    assert {name.removeprefix("--ignore=") for name in rest} == {"tests", "dask_graphflow", *taken}
+
+
+def test_steps_are_chosen_by_name_and_by_group():
+    assert on_gpu.chosen([], []) == list(receipt.REQUIRED)
+    assert on_gpu.chosen([], ["sanitizer"]) == ["memcheck", "racecheck", "initcheck"]
+    assert on_gpu.chosen(["racecheck"], ["sanitizer"]) == ["memcheck", "initcheck"]
+    left = on_gpu.chosen(["tests", "sanitizer", "benchmark", "two-gpus"], [])
+    assert left == []
+
+
+CASE = '<testcase classname="tests.test_x" name="test_{}">{}</testcase>'
+PASS, FAIL, SKIP = (
+    CASE.format(*what) for what in (("a", ""), ("b", "<failure/>"), ("c", "<skipped/>"))
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "cases", "status", "why"),
+    [
+        (0, PASS + PASS + SKIP, "passed", ""),
+        (1, PASS + FAIL, "failed", "tests.test_x::test_b"),
+        (0, SKIP, "failed", "pytest ended with exit code 0"),
+        (5, "", "failed", "pytest ended with exit code 5"),
+        (None, PASS, "failed", "pytest ran past the time limit"),
+        (3, PASS, "failed", "pytest ended with exit code 3"),
+    ],
+)
+def test_what_pytest_reports(code, cases, status, why, tmp_path):
+    report = tmp_path / "report.xml"
+    report.write_text(f"<testsuites><testsuite>{cases}</testsuite></testsuites>")
+    result = on_gpu.judge_tests(code, report)
+    assert (result.status, result.why) == (status, why)
+    assert result.counts["passed"] == cases.count(PASS)
+
+
+def test_pytest_without_a_report_has_not_passed(tmp_path):
+    assert on_gpu.judge_tests(0, tmp_path / "none").status == "failed"
+
+
+@pytest.mark.parametrize(
+    ("code", "log", "status"),
+    [
+        (0, "========= ERROR SUMMARY: 0 errors", "passed"),
+        (0, "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)", "passed"),
+        (0, "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)", "failed"),
+        (86, "========= ERROR SUMMARY: 12 errors", "failed"),
+        (1, "========= ERROR SUMMARY: 0 errors", "failed"),
+        (0, "========= Device not supported", "failed"),
+        (0, "", "failed"),
+        (None, "", "failed"),
+    ],
+)
+def test_what_compute_sanitizer_reports(code, log, status):
+    assert on_gpu.judge_sanitizer(code, log).status == status
+
+
+@pytest.fixture
+def steps(tmp_path):
+    return on_gpu.Steps(tmp_path, quick=False, peers=False, limit=60, gpus=1)
+
+
+def test_a_sanitizer_that_is_absent_and_a_gpu_that_is_missing_are_not_run(steps, monkeypatch):
+    monkeypatch.setattr(on_gpu, "find_sanitizer", lambda: None)
+    assert steps.run("memcheck").status == "not run"
+    for name in on_gpu.GROUPS["two-gpus"]:
+        assert steps.run(name).why == "takes two GPUs, and here is 1"
+
+
+def running(process):
+    try:
+        return (Path("/proc") / process / "stat").read_text().split()[2] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def test_a_step_past_its_limit_is_ended_with_what_it_started(monkeypatch, tmp_path):
+    monkeypatch.setattr(on_gpu, "PATIENCE", 0.2)
+    code = (
+        "import signal, subprocess, sys, time; signal.signal(signal.SIGINT, signal.SIG_IGN);"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(60)']);"
+        f"open({str(tmp_path / 'child')!r}, 'w').write(str(child.pid)); time.sleep(60)"
+    )
+    assert on_gpu.call([sys.executable, "-c", code], 2) is None
+    child = (tmp_path / "child").read_text()
+    stop = time.monotonic() + 10
+    while running(child) and time.monotonic() < stop:
+        time.sleep(0.05)
+    assert not running(child)
+    assert on_gpu.call([sys.executable, "-c", "raise SystemExit(3)"], 60) == 3
+
+
+def test_the_receipt_is_kept_after_each_step_and_joined_to_what_was_there(tmp_path, monkeypatch):
+    monkeypatch.setattr(on_gpu, "machine", lambda: {"device": "H200", "gpus": 1})
+    kept_before = []
+
+    def pretend(self, name):
+        path = tmp_path / receipt.PATH.name
+        kept_before.append(set(receipt.latest(receipt.read(path))) if path.exists() else set())
+        failed = name == "racecheck"
+        return on_gpu.Result("failed" if failed else "passed", {"kernels": 3}, seconds=1.4)
+
+    monkeypatch.setattr(on_gpu.Steps, "run", pretend)
+    out = ["--out", str(tmp_path)]
+    assert on_gpu.main([*out, "--only", "memcheck", "--only", "initcheck"]) == 0
+    assert on_gpu.main([*out, "--only", "racecheck"]) == 1
+    assert kept_before == [set(), {"memcheck"}, {"memcheck", "initcheck"}]
+    found = receipt.read(tmp_path / receipt.PATH.name)
+    assert found["sources"] == receipt.sources()
+    results = {name: step for name, (step, _) in receipt.latest(found).items()}
+    assert results["memcheck"] == {"status": "passed", "counts": {"kernels": 3}, "seconds": 1}
+    assert results["racecheck"]["status"] == "failed"
+    last = found["runs"][-1]["steps"]["bench-graphs"]
+    assert last == {"status": "not run", "why": "left out by an option"}
+    assert str(tmp_path) not in json.dumps(found)

@@ -1,0 +1,37 @@
+"""What compute-sanitizer is shown is every kernel, and the cases are right: they hold on the host."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+import sanitize
+
+from dask_graphflow.kernels import host
+from dask_graphflow.kernels.sources import KERNELS
+
+
+def test_every_kernel_has_a_case():
+    listed = {name.partition("<")[0] for names in KERNELS.values() for name in names}
+    assert {kernel for kernels in sanitize.CASES.values() for kernel in kernels} == listed
+
+
+@pytest.mark.parametrize("case", sanitize.CASES, ids=lambda case: case.__name__)
+@pytest.mark.parametrize(("parents", "ids"), [*product(["int32", "int64"], repeat=2)])
+def test_the_cases_hold_on_the_host(case, parents, ids):
+    case(host, parents, ids)
+
+
+def test_a_launch_is_noted_only_when_it_happens(monkeypatch):
+    monkeypatch.setattr(sanitize, "LAUNCHED", set())
+
+    class Module:
+        def get_function(self, name):
+            return lambda grid, block, arguments: (name, grid, block, arguments)
+
+    kernel = sanitize.Recorded(Module()).get_function("hook<int, int>")
+    case = next(case for case, kernels in sanitize.CASES.items() if "hook" in kernels)
+    assert "hook" in sanitize.unlaunched(case)
+    assert kernel((1,), (256,), ()) == ("hook<int, int>", (1,), (256,), ())
+    assert {"hook<int, int>"} == sanitize.LAUNCHED
+    assert "hook" not in sanitize.unlaunched(case)

@@ -1,0 +1,133 @@
+"""Two GPUs under LocalCUDACluster: the host's labels, forests sent from GPU to GPU, a worker lost."""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import time
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import on_workers
+import pytest
+from distributed import Client, KilledWorker, wait
+from on_workers import PARTS
+
+import dask_graphflow as gf
+
+cupy = pytest.importorskip("cupy")
+pytest.importorskip("cudf")
+dask_cuda = pytest.importorskip("dask_cuda")
+try:
+    GPUS = cupy.cuda.runtime.getDeviceCount()
+except cupy.cuda.runtime.CUDARuntimeError as error:
+    pytest.skip(f"no GPU: {error}", allow_module_level=True)
+
+# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+pytestmark = [
+    pytest.mark.gpu2,
+    pytest.mark.filterwarnings("default"),
+    pytest.mark.skipif(GPUS < 2, reason=f"takes two GPUs, and here is {GPUS}"),
+]
+
+ENDS = {"source": "a", "target": "b"}
+KINDS = ["int32", "int64", "strings"]
+
+
+@pytest.fixture(scope="module", params=["tcp", "ucxx"])
+def protocol(request):
+    if request.param == "ucxx":
+        pytest.importorskip("distributed_ucxx")
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def client(protocol):
+    with (
+        dask_cuda.LocalCUDACluster(
+            n_workers=2,
+            protocol=protocol,
+            rmm_pool_size="2GB",
+            enable_cudf_spill=True,
+            dashboard_address=":0",
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def edges(kind, pause=0.0):
+    meta = on_workers.part(0, kind).iloc[:0]
+    return dd.from_map(on_workers.part, range(PARTS), kind=kind, pause=pause, meta=meta)
+
+
+@functools.cache
+def expected(kind):
+    """Return the labels that pandas gives on the host."""
+    meta = on_workers.host_part(0, kind).iloc[:0]
+    pairs = dd.from_map(on_workers.host_part, range(PARTS), kind=kind, meta=meta)
+    with dask.config.set(scheduler="sync"):
+        return gf.connected_components(pairs, **ENDS).compute()
+
+
+def same(found, kind):
+    assert type(found).__module__.startswith("cudf")
+    found, wanted = found.to_pandas(), expected(kind)
+    assert list(found) == list(wanted)
+    for column in wanted:
+        assert kind == "strings" or found[column].dtype == wanted[column].dtype
+        np.testing.assert_array_equal(found[column].to_numpy(), wanted[column].to_numpy())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("merge", ["tree", "one-way", "ring"])
+def test_the_same_bits_as_pandas_on_the_host(client, kind, merge):
+    same(gf.connected_components(edges(kind), **ENDS, merge=merge).compute(), kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_bits_where_the_edges_lie_on_the_gpus(client, kind):
+    held = edges(kind).persist()
+    wait(held, timeout=120)
+    labels = gf.connected_components(held, **ENDS).persist()
+    wait(labels, timeout=120)
+    same(labels.compute(), kind)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_under_ucxx_no_forest_passes_through_host_memory(client, protocol, kind):
+    client.run(on_workers.watch)
+    labels = gf.connected_components(edges(kind), **ENDS, inputs="round-robin").persist()
+    wait(labels, timeout=120)
+    counts = client.run(on_workers.sent).values()
+    device, host = (sum(count[where] for count in counts) for where in ("device", "host"))
+    # One forest at least was sent to the other worker: four bytes a vertex, and one more.
+    vertices = len(expected(kind))
+    if protocol == "ucxx":
+        assert device >= 4 * vertices
+        assert host < vertices
+    else:  # there is no other way: it shows that the bytes are counted
+        assert host >= 4 * vertices
+    same(labels.compute(), kind)
+
+
+@pytest.mark.parametrize("kind", ["int64", "strings"])
+def test_a_worker_lost_in_mid_run_leaves_a_right_result_or_one_error_and_a_cluster_that_works(
+    client, kind
+):
+    same(gf.connected_components(edges(kind), **ENDS).compute(), kind)  # both workers are warm
+    future = client.compute(gf.connected_components(edges(kind, pause=0.25), **ENDS))
+    time.sleep(1)
+    assert future.status == "pending"
+    os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+    try:
+        found = future.result(timeout=30)
+    except (gf.GraphflowError, KilledWorker):
+        pass
+    else:
+        same(found, kind)
+    client.wait_for_workers(2, timeout=60)
+    again = client.compute(gf.connected_components(edges(kind), **ENDS))
+    same(again.result(timeout=60), kind)
