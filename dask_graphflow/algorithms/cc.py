@@ -26,9 +26,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from dask_graphflow.dataflow import placement, trees
-from dask_graphflow.dataflow.expr import ForestReduction, collection, held_by
+from dask_graphflow.dataflow.expr import Empty, ForestReduction, Held, collection, held_by
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.graph.frames import empty_like
 
 from . import inputs as inputs_of
 from .components import Components
@@ -136,14 +137,12 @@ def connected_components(
     widths = [vertex_names(label, len(columns.names)) for label in labels]
     if seed is not None:
         frames += inputs_of.seed_frames(seed, columns, widths)
-    collections = [frame[how.columns] for frame, how in frames]
-    partitions = sum(frame.npartitions for frame in collections)
+    sources = [f if isinstance(f, Held) else f[how.columns].expr for f, how in frames]
+    partitions = sum(source.npartitions for source in sources)
 
     slots = placement.slots()
     homes = [
-        home
-        for frame in collections
-        for home in placement.homes(*held_by(frame.expr), frame.npartitions)
+        home for source in sources for home in placement.homes(*held_by(source), source.npartitions)
     ]
     chains = trees.chains(inputs, homes, slots)
     if any(chain.worker for chain in chains):
@@ -159,9 +158,7 @@ def connected_components(
     owners = min(MOST_OWNERS, max(len(chains), partitions // PARTITIONS_PER_OWNER))
     result = _empty(edges, program)
     return collection(
-        ForestReduction(
-            program, result, chains, merges(len(chains)), owners, *(f.expr for f in collections)
-        )
+        ForestReduction(program, Empty(result), chains, merges(len(chains)), owners, *sources)
     )
 
 
@@ -169,10 +166,6 @@ def _empty(edges: Any, program: Components) -> Any:
     """Return the result's columns and dtypes as an empty frame of the edges' backend."""
     how = program.frames[0]
     width = len(how.dtypes)
-    like = edges._meta
-    return type(like)(
-        {
-            name: like[how.source[i % width]].astype(how.dtypes[i % width]).reset_index(drop=True)
-            for i, name in enumerate(program.columns)
-        }
-    )
+    like = empty_like(edges._meta[list(dict.fromkeys(how.source))]).reset_index(drop=True)
+    ids = [like[column].astype(how.dtypes[i]) for i, column in enumerate(how.source)]
+    return type(like)({name: ids[i % width] for i, name in enumerate(program.columns)})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.dataflow.expr import Held
 from dask_graphflow.exceptions import EdgeListError, OptionError, WeightError
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.edgelist import EdgeColumns
@@ -19,22 +19,8 @@ from dask_graphflow.graph.frames import empty_like
 __all__ = ["as_dask", "ascending", "edge_columns", "seed_frames", "vertex_frame"]
 
 
-class _Held:
-    """A frame that is one partition as it is."""
-
-    def __init__(self, frame: Any) -> None:
-        self.frame = frame
-        self.token = uuid.uuid4().hex
-
-    def __call__(self, partition: int) -> Any:
-        return self.frame
-
-    def __dask_tokenize__(self) -> str:
-        return self.token
-
-
 def as_dask(frame: Any, role: str, *ids: Any) -> Any:
-    """Return a frame as a Dask DataFrame, or raise where it is none."""
+    """Return a frame as a Dask DataFrame, or as one that is held as it is; raise where it is none."""
     if isinstance(frame, dd.DataFrame):
         return frame
     if isinstance(frame, pd.DataFrame):
@@ -45,9 +31,25 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
             f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or "
             "one of pandas or cuDF, which is taken as one partition"
         )
-    # Not from_pandas, which looks at every value of the index, nor with the frame as an argument,
-    # which would be hashed: either takes longer than finding its components.
-    return dd.from_map(_Held(frame), [0], meta=empty_like(frame))
+    held = Held(frame)
+    if isinstance(frame, pd.DataFrame) and any(map(pd.api.types.is_string_dtype, frame.dtypes)):
+        # Text: as Dask would have it. Not from_pandas, which looks at every value of the index, nor
+        # with the frame as an argument, which would be hashed.
+        return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
+    return held
+
+
+class _Partition:
+    """A held frame as a function of a partition's number."""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+
+    def __call__(self, partition: int) -> Any:
+        return self.held()
+
+    def __dask_tokenize__(self) -> Any:
+        return self.held.__dask_tokenize__()
 
 
 def _flat(columns: Any) -> list[Any]:

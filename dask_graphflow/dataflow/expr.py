@@ -22,6 +22,7 @@ costs a cluster about five milliseconds, so there are few. What each step does i
 from __future__ import annotations
 
 import functools
+import uuid
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
@@ -33,7 +34,7 @@ from dask.dataframe.dask_expr.io import FromGraph
 from .names import pinned
 from .trees import Chain, Merge
 
-__all__ = ["ForestReduction", "Program", "collection", "held_by"]
+__all__ = ["Empty", "ForestReduction", "Held", "Program", "collection", "held_by"]
 
 collection = new_collection
 
@@ -95,6 +96,42 @@ class _Source:
         return cls(fused)
 
 
+class Held:
+    """A frame that is one partition as it is.
+
+    As an expression it would take longer to look at than its components take to find.
+    """
+
+    npartitions = 1
+
+    def __init__(self, frame: Any) -> None:
+        self._meta = frame
+        self.columns = frame.columns
+        self._token = uuid.uuid4().hex
+
+    def __call__(self) -> Any:
+        """Return the frame."""
+        return self._meta
+
+    def __dask_tokenize__(self) -> Any:
+        return ("graphflow-held", self._token)
+
+    def task(self, partition: int) -> Task:
+        """Return the task that has the frame."""
+        return Task((f"held-{self._token}", partition), self)
+
+
+class Empty:
+    """A frame without rows, which is told from others by its columns alone."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = frame
+
+    def __dask_tokenize__(self) -> Any:
+        columns = [(name, str(self.frame[name].dtype)) for name in self.frame.columns]
+        return (type(self.frame).__module__, columns)
+
+
 class ForestReduction(Expr):  # type: ignore[misc]
     """The partitions of some frames, hooked into forests, merged and labelled."""
 
@@ -110,7 +147,7 @@ class ForestReduction(Expr):  # type: ignore[misc]
 
     @functools.cached_property
     def _meta(self) -> Any:
-        return self.operand("result")
+        return self.operand("result").frame
 
     def _divisions(self) -> tuple[None, ...]:
         return (None,) * (int(self.operand("owners")) + 1)
@@ -120,7 +157,7 @@ class ForestReduction(Expr):  # type: ignore[misc]
         return f"label-{self.deterministic_token}"
 
     def _lower(self) -> Expr | None:
-        frames = [f if isinstance(f, _Source) else _Source.of(f) or f for f in self._frames]
+        frames = [_Source.of(f) or f if isinstance(f, Expr) else f for f in self._frames]
         if all(new is old for new, old in zip(frames, self._frames, strict=True)):
             return None
         return type(self)(*self.operands[: len(self._parameters)], *frames)
@@ -190,7 +227,7 @@ class _Layer:
             stage = pinned("hook" if i else "hook-first", worker)
             key = (f"{stage}-{self.token}", chain, i)
             steps = []
-            if isinstance(frame, _Source):
+            if isinstance(frame, _Source | Held):
                 steps.append(frame.task(partition))
                 source = TaskRef(steps[0].key)
             else:
@@ -225,12 +262,12 @@ class _Layer:
         return TaskRef(key)
 
 
-def held_by(frame: Expr) -> tuple[list[Any], list[Any]]:
+def held_by(frame: Expr | Held) -> tuple[list[Any], list[Any]]:
     """Return the keys and futures of a persisted frame that `frame` is made of, part by part.
 
     Both are empty where it is not made of one.
     """
-    for node in frame.find_operations(FromGraph):
+    for node in frame.find_operations(FromGraph) if isinstance(frame, Expr) else ():
         if node.npartitions == frame.npartitions:
             layer = node.operand("layer")
             futures = [value for value in layer.values() if hasattr(value, "key")]

@@ -219,7 +219,7 @@ def check_objects(series: pd.Series, role: str) -> None:
 def check_weight(frame: Any, weight: Any) -> None:
     """Raise unless `weight` is a column of numbers."""
     check_columns(frame, [weight], "weight")
-    dtype = frame[weight].dtype
+    dtype = frame._meta[weight].dtype
     if not pdtypes.is_numeric_dtype(dtype) or pdtypes.is_complex_dtype(dtype):
         raise WeightError(
             f"weight={weight!r} has dtype {dtype}; a weight is a real number. "
