@@ -123,7 +123,8 @@ def _hubs(
     giant: Any, members: Any, size: int, source: Any, target: Any, base: int
 ) -> tuple[Any, Any]:
     """Return the table of hubs, and its number of slots as a divisor."""
-    slots = _divisor(attribute("MaxSharedMemoryPerBlockOptin") // 16 * 16)
+    # Not all that there is: with next to no L1 left, loads would queue for the few sets that it has.
+    slots = _divisor(attribute("MaxSharedMemoryPerBlockOptin") * 6 // 7 // 16 * 16)
     hubs = cupy.empty(int(slots["by"]), "uint8")
     counts = cupy.zeros(size, "uint8")
     counted = min(max(size // 16, 1 << 20), COUNTED)

@@ -17,6 +17,7 @@
 #endif
 
 constexpr u32 ROWS = 255;   // vertices that a slot chooses its hub from
+constexpr u32 ENOUGH = 31;     // counts that make a hub
 constexpr u32 PIECE = 256;     // places in the list that a warp asks for at once
 constexpr u32 FILTERED = 256;  // edges, of which a filter takes a multiple
 
@@ -29,12 +30,12 @@ struct Divisor {
 constexpr u32 VOTERS = THREADS;
 constexpr u32 SHARE = 4;  // a giant has at least 1/SHARE of the voters inside
 
-// Read a word unless two numbers are the same; then all its bits are set. It may be an old one. As C++
-// this would be a branch, and each would wait for its read.
+// Read a word unless two numbers are the same; then all its bits are set. As C++ this would be a branch,
+// and each would wait for its read. Past L1: what is read is too wide for it.
 __device__ __forceinline__ u32 load_unless(u32 a, u32 b, const u32* from)
 {
     u32 word = 0xffffffffu;
-    asm("{ .reg .pred wanted; setp.ne.u32 wanted, %2, %3; @wanted ld.global.u32 %0, [%1]; }"
+    asm("{ .reg .pred wanted; setp.ne.u32 wanted, %2, %3; @wanted ld.global.cg.u32 %0, [%1]; }"
         : "+r"(word)
         : "l"(from), "r"(a), "r"(b));
     return word;
@@ -90,7 +91,7 @@ __global__ void mark_giant(const int* parent, u64 size, const Giant* giant, u32*
     }
 }
 
-// Count how often vertices occur in a sample of the edges, up to 255. Threads that count at one vertex
+// Count how often vertices occur in a sample of the edges, up to ENOUGH. Threads that count at one vertex
 // at once lose counts, which is of no matter: hubs are told from the others all the same.
 template <typename I>
 __global__ void count_ends(unsigned char* counts, u64 size, const I* source, const I* target, u64 edges,
@@ -105,7 +106,7 @@ __global__ void count_ends(unsigned char* counts, u64 size, const I* source, con
         for (u64 end : ends) {
             if (end >= size) continue;
             const unsigned char count = __ldcg(counts + end);
-            if (count < 255) counts[end] = count + 1;
+            if (count < ENOUGH) counts[end] = count + 1;
         }
     }
 }
@@ -165,9 +166,7 @@ __global__ void __launch_bounds__(FILTER_THREADS, 1)
     i64 low = 0x7fffffffffffffffll, high = -0x7fffffffffffffffll - 1;
     u64 at = 0;    // where the warp's piece of the list goes on
     u32 left = 0;  // places in it
-    for (u64 turn = thread_index() - lane();; turn += thread_count()) {
-        const u64 first = turn * N;
-        if (first >= edges) break;
+    for (u64 first = (thread_index() - lane()) * N; first < edges; first += thread_count() * N) {
         I s[N], t[N];
 #pragma unroll
         for (int w = 0; w < 2; ++w) {
