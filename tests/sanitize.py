@@ -21,6 +21,8 @@ from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.plan import Plan
 
 VERTICES, EDGES = 3001, 20_003
+BASES = {"int32": (0, -7000, 10**6), "int64": (0, -7000, 10**12)}
+ROOMS = (256, 20_000)  # of the list of edges outside the giant: it overflows, and it does not
 CASES = {}
 LAUNCHED = set()
 
@@ -35,16 +37,17 @@ def launches(*kernels):
     return register
 
 
-def random_edges(ids, skew=0):
+def random_edges(ids, seed=0):
     """Return edges between too few vertices for one tree, some of them outside the forest."""
-    rng = np.random.default_rng(skew)
+    rng = np.random.default_rng(seed)
     # Two ranges, and gaps in the lower one: a giant, small trees and vertices without edges.
-    ends = np.where(rng.random((2, EDGES)) < 0.99, VERTICES // 2, 0) + VERTICES // 2 * rng.random(
-        (2, EDGES)
-    )
+    half = VERTICES // 2
+    ends = np.where(rng.random((2, EDGES)) < 0.99, half, 0) + half * rng.random((2, EDGES))
     ends[:, ::500] = -5
     ends[1, 250::500] = VERTICES + 5
     ends[1, ::97] = ends[0, ::97]
+    loops = ends[:, 50::970]  # most of them at vertices that have no other edge
+    loops[:] = 7 * np.arange(loops.shape[1])
     return np.floor(ends).astype(ids)
 
 
@@ -67,74 +70,113 @@ def placed(kernels, side, skew):
     return kernels.namespace.asarray(room)[skew:]
 
 
+def ends_at(kernels, source, target, base=0, *skews):
+    """Return edges as arrays of the kernels', with ids that count from `base`."""
+    sides = (side + side.dtype.type(base) for side in (source, target))
+    return [placed(kernels, *end) for end in zip(sides, skews or (0, 0), strict=True)]
+
+
+def blank(kernels, parents):
+    """Return a forest's two arrays."""
+    return kernels.identity(VERTICES, parents), kernels.namespace.zeros(VERTICES, "uint8")
+
+
 def check(kernels, parent, seen, source, target):
+    """Finish a forest that edges were hooked into, and compare it."""
+    kernels.compress(parent)
+    kernels.mark_members(parent, seen)
     parents, members = expected(source, target)
     np.testing.assert_array_equal(kernels.to_host(parent), parents)
     np.testing.assert_array_equal(kernels.to_host(seen), members)
 
 
-@launches("hook", "compress", "mark_members")
+@launches("identity", "clear_report", "hook", "compress", "mark_members")
 def hooked(kernels, parents, ids):
-    for skews in ((0, 0), (1, 1), (0, 1), (3, 2)):
+    none, below, above = BASES[ids]
+    for *skews, base in ((0, 0, none), (1, 1, below), (0, 1, above), (3, 2, none)):
         source, target = random_edges(ids, skews[0])
-        ends = [placed(kernels, *end) for end in zip((source, target), skews, strict=True)]
-        parent = kernels.identity(VERTICES, parents)
-        seen = kernels.namespace.zeros(VERTICES, "uint8")
-        kernels.hook(parent, seen, *ends, step=4)
+        ends = ends_at(kernels, source, target, base, *skews)
+        parent, seen = blank(kernels, parents)
+        kernels.hook(parent, seen, *ends, base=base, step=4)
         kernels.compress(parent, start=7, stop=2000)
         kernels.compress(parent)
-        _, outside = kernels.hook(parent, seen, *ends)
-        assert outside == (-5, VERTICES + 5)
-        kernels.compress(parent)
-        kernels.mark_members(parent, seen)
+        _, outside = kernels.hook(parent, seen, *ends, base=base)
+        assert outside == (base - 5, base + VERTICES + 5)
         check(kernels, parent, seen, source, target)
 
 
-@launches("hook", "choose_giant", "mark_giant", "count_ends", "pick_hubs", "filter")
+@launches("hook", "compress", "choose_giant", "mark_giant", "count_ends", "pick_hubs", "filter")
 def hooked_past_a_giant(kernels, parents, ids):
-    for skews in ((0, 0), (1, 3)):
-        source, target = random_edges(ids, skews[0])
-        ends = [placed(kernels, *end) for end in zip((source, target), skews, strict=True)]
-        parent = kernels.identity(VERTICES, parents)
-        seen = kernels.namespace.zeros(VERTICES, "uint8")
-        kernels.hook(parent, seen, *ends, step=8)
+    none, below, above = BASES[ids]
+    few, all_of_it = ROOMS
+    # Both sides begin alike past a 16-byte boundary, or the filter is not for them.
+    for skew, base, room in (
+        (0, none, few),
+        (1, below, few),
+        (1, none, all_of_it),
+        (2, above, few),
+        (3, below, all_of_it),
+    ):
+        source, target = random_edges(ids, skew)
+        ends = ends_at(kernels, source, target, base, skew, skew)
+        parent, seen = blank(kernels, parents)
+        kernels.hook(parent, seen, *ends, base=base, step=8)
         kernels.compress(parent)
-        with skipping(kernels):
-            for step in (4, 1):
-                kernels.hook(parent, seen, *ends, step=step)
-                kernels.compress(parent)
-        kernels.mark_members(parent, seen)
+        with skipping(kernels, room):
+            _, outside = kernels.hook(parent, seen, *ends, base=base)
+            assert outside == (base - 5, base + VERTICES + 5)
+            check(kernels, parent, seen, source, target)
+            assert kernels.hook(parent, seen, *ends, base=base) == (0, outside)
+
+
+@launches("hook", "compress", "choose_giant", "mark_giant", "count_ends", "pick_hubs", "filter")
+def hooked_past_a_giant_after_a_sample(kernels, parents, ids):
+    for length, room in ((EDGES, ROOMS[0]), (EDGES // 256 * 256, ROOMS[0]), (EDGES, ROOMS[1])):
+        source, target = (side[:length] for side in random_edges(ids))
+        ends = ends_at(kernels, source, target)
+        parent, seen = blank(kernels, parents)
+        with skipping(kernels, room):
+            _, outside = kernels.hook_sampled(parent, seen, *ends, step=8)
+        assert outside == (-5, VERTICES + 5)
         check(kernels, parent, seen, source, target)
+
+
+@launches("hook", "choose_giant", "filter")
+def hooked_past_a_giant_with_self_loops_unnoted(kernels, parents, ids):
+    source, target = random_edges(ids)
+    ends = ends_at(kernels, source, target)
+    parent, unnoted = kernels.identity(VERTICES, parents), kernels.namespace.zeros(0, "uint8")
+    with skipping(kernels, ROOMS[0]):
+        kernels.hook_sampled(parent, unnoted, *ends, step=8)
+    kernels.compress(parent)
+    np.testing.assert_array_equal(kernels.to_host(parent), expected(source, target)[0])
 
 
 @launches("hook", "choose_giant")
 def hooked_without_a_giant(kernels, parents, ids):
     source, target = np.arange(0, 3000, 2).astype(ids), np.arange(1, 3000, 2).astype(ids)
-    parent = kernels.identity(VERTICES, parents)
-    seen = kernels.namespace.zeros(VERTICES, "uint8")
-    with skipping(kernels):
-        kernels.hook(parent, seen, *(kernels.namespace.asarray(side) for side in (source, target)))
-    kernels.compress(parent)
-    kernels.mark_members(parent, seen)
-    check(kernels, parent, seen, source, target)
+    source, target = (np.tile(side, 4) for side in (source, target))
+    for skew in range(2):
+        ends = ends_at(kernels, source, target, 0, skew, skew)
+        parent, seen = blank(kernels, parents)
+        with skipping(kernels, ROOMS[0]):
+            kernels.hook(parent, seen, *ends)
+        check(kernels, parent, seen, source, target)
 
 
 @launches("hook_plain", "compress", "hook")
 def hooked_in_plain_rounds(kernels, parents, ids):
     source, target = random_edges(ids)
-    ends = [kernels.namespace.asarray(side) for side in (source, target)]
-    parent = kernels.identity(VERTICES, parents)
-    seen = kernels.namespace.zeros(VERTICES, "uint8")
+    ends = ends_at(kernels, source, target)
+    parent, seen = blank(kernels, parents)
     for fresh in (True, False):
         kernels.hook_plain(parent, *ends, fresh=fresh)
         kernels.compress(parent)
     kernels.hook(parent, seen, *ends)
-    kernels.compress(parent)
-    kernels.mark_members(parent, seen)
     check(kernels, parent, seen, source, target)
 
 
-@launches("hook", "hook_plain", "compress", "mark_members")
+@launches("hook", "hook_plain", "compress", "mark_members", "count_seen", "write_labels")
 def merged(kernels, parents, ids):
     """Forests that grow, take edges in chunks, and are merged: what parents are is theirs to say."""
     source, target = random_edges(ids)
@@ -145,22 +187,65 @@ def merged(kernels, parents, ids):
         forest = Forest(kernels.namespace.zeros(0))
         forest.cover(0, 10)
         forest.cover(0, VERTICES - 1)
-        ends = [kernels.namespace.asarray(side[part]) for side in (source, target)]
+        ends = ends_at(kernels, source[part], target[part])
         assert forest.hook(*ends, plan=Plan(chunk=4000, merge_chunk=1, rounds=1, step=4)) is None
         forests.append(forest)
     forests[0].absorb(forests[1])
     forests[0].mark_members()
-    parent, seen = forests[0].parent[:VERTICES], forests[0].seen[:VERTICES]
-    check(kernels, parent, seen, source, target)
+    parents, members = expected(source, target)
+    occurring = np.flatnonzero(members)
+    vertices, roots = forests[0].labels(-10, VERTICES, np.dtype(ids))
+    np.testing.assert_array_equal(kernels.to_host(vertices), occurring)
+    np.testing.assert_array_equal(kernels.to_host(roots), parents[occurring])
 
 
-def skipping(kernels):
-    """Have edges inside the giant skipped, which only long passes are worth; the host knows no such."""
+@launches("count_seen", "write_labels")
+def labelled(kernels, parents, ids):
+    rng = np.random.default_rng(2)
+    parent = np.arange(VERTICES) * rng.random(VERTICES)
+    seen = rng.random(VERTICES) < 0.6
+    arrays = (
+        kernels.namespace.asarray(parent.astype(parents)),
+        kernels.namespace.asarray(seen.astype("uint8")),
+    )
+    # Ranges that end in a run of vertices, and where one does; of one vertex and of none.
+    ranges = ((0, VERTICES), (7, 2000), (511, 1024), (0, 512), (VERTICES - 1, VERTICES), (5, 5))
+    for (start, stop), base in product(ranges, BASES[ids]):
+        found = kernels.labels(*arrays, start, stop, base=base, dtype=np.dtype(ids))
+        vertices = np.arange(start, stop)[seen[start:stop]]
+        for given, wanted in zip(found, (vertices, parent[vertices].astype("int64")), strict=True):
+            assert given.dtype == ids
+            np.testing.assert_array_equal(kernels.to_host(given), base + wanted)
+
+
+@launches("bounds")
+def bounded(kernels, parents, ids):
+    for skew, step, count in product(range(2), (1, 3), (1, 255, 256, EDGES)):
+        source, target = (side[:count] for side in random_edges(ids))
+        ends = ends_at(kernels, source, target, 0, skew, skew)
+        few = source[::step], target[::step]
+        assert kernels.bounds(*ends, step=step) == (np.min(few), np.max(few))
+
+
+@launches("identity")
+def made(kernels, parents, ids):
+    for size in (0, 1, 255, 256, VERTICES):
+        parent = kernels.identity(size, parents)
+        assert parent.dtype == parents
+        np.testing.assert_array_equal(kernels.to_host(parent), np.arange(size))
+
+
+def skipping(kernels, room):
+    """Have edges inside a giant skipped, which the host knows nothing of.
+
+    With a list that has room for so many, and a quarter of the vertices: a pass over as many edges is
+    worth it then.
+    """
     if kernels.__name__.endswith(".host"):
         return contextlib.nullcontext()
-    return mock.patch.object(
-        kernels.giant, "worth_it", lambda parent, edges: parent.dtype == np.int32
-    )
+    from dask_graphflow.kernels import giant
+
+    return mock.patch.object(giant, "ROOM", room)
 
 
 class Recorded:

@@ -79,6 +79,26 @@ def test_edges_that_lie_on_workers_stay_there(client):
     assert client.who_has(futures_of(edges)) == held
 
 
+@pytest.mark.parametrize("renumber", [True, False])
+def test_chunks_that_lie_on_a_worker_are_taken_several_at_a_time(client, renumber):
+    edges = on_backend(partitioned(frame([(i, i + 1) for i in range(1000)]), 18)).persist()
+    wait(edges)
+    labels = gf.connected_components(edges, **ENDS, renumber=renumber)
+    homes = client.who_has(futures_of(edges))
+    held = [sum(home in workers for workers in homes.values()) for home in addresses(homes)]
+    graph = dict(labels.optimize().__dask_graph__())
+    stages = [str(key[0]).rpartition("-")[0] for key in graph]
+    assert sum(stage.startswith("hook") for stage in stages) == sum(-(-n // 4) for n in held)
+    assert "start" not in stages
+    # Nothing hands a partition on: hooks depend on what was persisted.
+    assert sum(key in homes for key in graph) == 18
+    assert as_dict(labels.compute())[1000] == 0
+
+
+def addresses(homes):
+    return sorted({worker for workers in homes.values() for worker in workers})
+
+
 def slow_on_one(folder, chunks, pause):
     """Return edges whose reading is slow on the first worker, and notes where it was done."""
 

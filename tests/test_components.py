@@ -145,7 +145,8 @@ def test_the_same_bits_however_it_is_cut(ids, rng):
     if ids == "strings":
         pairs = pairs.astype("str")
     expected = gf.connected_components(pairs, **ENDS).compute(scheduler="sync")
-    for partitions, merge, inputs, chunk_size, scheduler in itertools.product(
+    for renumber, partitions, merge, inputs, chunk_size, scheduler in itertools.product(
+        [True, False] if ids == "dense" else [True],
         [1, 7, 40],
         ["tree", "one-way", "ring"],
         ["availability", "round-robin"],
@@ -158,6 +159,7 @@ def test_the_same_bits_however_it_is_cut(ids, rng):
             merge=merge,
             inputs=inputs,
             chunk_size=chunk_size,
+            renumber=renumber,
         ).compute(scheduler=scheduler)
         pd.testing.assert_frame_equal(labels.reset_index(drop=True), expected)
 

@@ -93,6 +93,15 @@ def test_a_hook_a_chunk_and_a_merge_a_chain():
     assert merges == [(0, 1, 0), (1, 2, 0), (2, 3, 0)]
 
 
+def test_ids_that_are_known_to_be_dense_are_not_numbered():
+    edges = partitioned(frame([(i, i + 1) for i in range(100)]), 12)
+    with dask.config.set(num_workers=3):
+        labels = gf.connected_components(edges, **ENDS, renumber=False)
+        counts = stages(labels)
+        assert set(counts) == {"start", "hook-first", "hook", "merge", "label"}
+        assert as_dict(labels.compute(scheduler="sync")) == dict.fromkeys(range(101), 0)
+
+
 def test_reading_is_part_of_the_hook():
     edges = partitioned(frame([(i, i + 1) for i in range(50)]), 10)
     edges = edges[edges["a"] != 20].assign(c=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import os
 import pickle
 import subprocess
@@ -28,7 +29,9 @@ try:
 except cupy.cuda.runtime.CUDARuntimeError as error:
     pytest.skip(f"no GPU: {error}", allow_module_level=True)
 
-from dask_graphflow.kernels import device  # noqa: E402
+from dask_graphflow.kernels import device, giant  # noqa: E402
+from dask_graphflow.kernels.launching import launch  # noqa: E402
+from dask_graphflow.kernels.sources import instance  # noqa: E402
 
 Edges = tuple[int, np.ndarray, np.ndarray]
 
@@ -73,11 +76,38 @@ def pairs() -> Edges:
     return 4000, np.arange(0, 4000, 2), np.arange(1, 4000, 2)
 
 
+def two_giants() -> Edges:
+    """Return two trees that most edges lie in, their ids in turns, and small ones."""
+    rng = np.random.default_rng(5)
+    ends = 2 * rng.integers(0, 3000, (2, 40_000)) + rng.integers(0, 2, 40_000)
+    loose = 6000 + rng.integers(0, 2000, (2, 300))
+    source, target = np.concatenate([ends, loose], axis=1)
+    return 8000, source, target
+
+
+def two_giants_joined_last() -> Edges:
+    size, source, target = two_giants()
+    source[-300], target[-300] = 4, 5
+    return size, source, target
+
+
 def empty() -> Edges:
     return 50, np.zeros(0, "int64"), np.zeros(0, "int64")
 
 
-GRAPHS = [rmat, path, ordered_path, star, grid, self_loops, duplicates, pairs, empty]
+GRAPHS = [
+    rmat,
+    path,
+    ordered_path,
+    star,
+    grid,
+    self_loops,
+    duplicates,
+    pairs,
+    two_giants,
+    two_giants_joined_last,
+    empty,
+]
 
 
 @pytest.fixture(params=GRAPHS, ids=lambda graph: graph.__name__)
@@ -86,12 +116,36 @@ def graph(request: pytest.FixtureRequest) -> Edges:
     return make()
 
 
-@pytest.fixture(params=[False, True], ids=["parents", "bitmap"])
-def skipping(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
-    """Whether the giant's bitmap is used: small graphs go without, left to themselves."""
-    if request.param:
-        monkeypatch.setattr(device, "_needs_bitmap", lambda *_: True)
-    return bool(request.param)
+class Skipping:
+    """Have edges inside a giant skipped whatever the graph's size, and count how often they are.
+
+    The list of edges has room for `room`, or a quarter of the vertices.
+    """
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+        self.passes = 0
+        monkeypatch.setattr(giant, "ROOM", room)
+
+        def worth_it(parent: Any, source: Any, target: Any, base: int) -> bool:
+            with monkeypatch.context() as patch:
+                patch.setattr(giant, "ROOM", 1)
+                can = giant.worth_it(parent[:0], source, target, base)
+            self.passes += can
+            return can
+
+        monkeypatch.setattr(device, "worth_it", worth_it)
+
+
+@pytest.fixture
+def skipped(monkeypatch: pytest.MonkeyPatch) -> Skipping:
+    """Edges inside a giant are skipped, and the list of others holds them all."""
+    return Skipping(monkeypatch, 1 << 17)
+
+
+@pytest.fixture(params=[None, 1 << 17, 1], ids=["parents", "list", "overflowing list"])
+def skipping(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Skipping | None:
+    """Whether edges inside a giant are skipped, which small graphs are not worth."""
+    return Skipping(monkeypatch, request.param) if request.param else None
 
 
 def on_host(size: int, source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -106,7 +160,7 @@ def on_host(size: int, source: np.ndarray, target: np.ndarray) -> tuple[np.ndarr
 @pytest.mark.parametrize("parents", ["int32", "int64"])
 @pytest.mark.parametrize("ids", ["int32", "int64", "uint32", "int16", "uint64"])
 def test_forest_equals_the_host_forest(
-    graph: Edges, parents: str, ids: str, skipping: bool
+    graph: Edges, parents: str, ids: str, skipping: Skipping | None
 ) -> None:
     size, source, target = graph
     parent, seen = device.identity(size, parents), cupy.zeros(size, "uint8")
@@ -142,7 +196,7 @@ def test_edges_may_begin_at_any_address(skew: tuple[int, int], ids: str, count: 
 
 @pytest.mark.parametrize("step", [2, 32, 10**6])
 def test_a_sample_finds_only_true_connections_and_a_full_pass_the_rest(
-    graph: Edges, step: int, skipping: bool
+    graph: Edges, step: int, skipping: Skipping | None
 ) -> None:
     size, source, target = graph
     expected, _ = on_host(size, source, target)
@@ -165,7 +219,7 @@ def test_a_sample_is_a_fraction_of_the_edges() -> None:
 
 
 @pytest.mark.parametrize("base", [-(10**12), -7, 3, 10**12])
-def test_ids_count_from_the_base(base: int, skipping: bool) -> None:
+def test_ids_count_from_the_base(base: int, skipping: Skipping | None) -> None:
     size, source, target = rmat()
     expected, members = on_host(size, source, target)
     parent, seen = device.identity(size, "int32"), cupy.zeros(size, "uint8")
@@ -210,30 +264,286 @@ def test_ends_of_two_types_and_strided_columns() -> None:
     np.testing.assert_array_equal(device.to_host(parent), on_host(size, source, target)[0])
 
 
-def test_a_self_loop_on_the_giants_only_vertex_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(device, "_needs_bitmap", lambda *_: True)
+def test_a_self_loop_on_the_giants_only_vertex_is_seen(skipped: Skipping) -> None:
     parent, seen = device.identity(64, "int32"), cupy.zeros(64, "uint8")
     loop = cupy.full(1000, 41)
     assert device.hook(parent, seen, loop, loop) == (0, None)
+    assert skipped.passes == 1
     assert device.to_host(seen).nonzero()[0].tolist() == [41]
 
 
-@pytest.mark.parametrize("parents", ["int32", "int64"])
-def test_bitmap_is_the_largest_tree(parents: str) -> None:
+@pytest.mark.parametrize("known", [0.0, 0.01, 0.5, 1.0])
+@pytest.mark.parametrize("ids", ["int32", "int64"])
+@pytest.mark.parametrize("room", [1, 600, 1 << 17])
+def test_skipping_edges_inside_the_giant_changes_nothing(
+    graph: Edges, known: float, ids: str, room: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size, source, target = graph
+    expected, members = on_host(size, source, target)
+    ends = cupy.asarray(source.astype(ids)), cupy.asarray(target.astype(ids))
+    parent, seen = device.identity(size, "int32"), cupy.zeros(size, "uint8")
+    first = int(known * len(source))
+    device.hook(parent, seen, *(side[:first] for side in ends))
+    device.compress(parent)
+    trees = len(np.unique(device.to_host(parent)))
+    skipping = Skipping(monkeypatch, room)
+    hooked, outside = device.hook(parent, seen, *ends)
+    assert skipping.passes == (len(source) > 0)
+    assert outside is None
+    # A forest that nothing was hooked into is taken for flat: so each edge that joins is counted.
+    assert hooked >= trees - len(np.unique(expected))
+    device.compress(parent)
+    device.mark_members(parent, seen)
+    np.testing.assert_array_equal(device.to_host(parent), expected)
+    np.testing.assert_array_equal(device.to_host(seen), members)
+
+
+def test_an_edge_that_the_list_has_no_room_for_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Two trees, of which one is the giant. The other's edges are known, and take all the room; none of
+    # them ends at its root, so that none says that the root was hooked.
+    turns = np.arange(100_000)
+    second, branch = turns % 2, turns // 2 % 1000
+    first = second * 3000, second * 3000 + 1 + turns // 2 % 2000
+    forest = Forest(cupy.zeros(0), size=6000)
+    assert forest.hook(*map(cupy.asarray, first)) is None
+    forest.compress()
+    Skipping(monkeypatch, 1)
+    again = second * 3001 + branch, second * 3001 + 1000 + branch
+    again[0][-1000], again[1][-1000] = 1, 3001
+    assert forest.hook(*map(cupy.asarray, again)) is None
+    forest.compress()
+    expected, _ = on_host(6000, *np.concatenate([first, again], axis=1))
+    assert expected.max() == 5999
+    assert expected[3000] == 0
+    np.testing.assert_array_equal(device.to_host(forest.parent), expected)
+
+
+@pytest.mark.parametrize("skew", range(4))
+@pytest.mark.parametrize("ids", ["int32", "int64"])
+@pytest.mark.parametrize("count", [4, 255, 256, 257, 511, 1023, 20_000, 65_536])
+def test_the_filter_takes_edges_that_begin_anywhere(
+    skew: int, ids: str, count: int, skipped: Skipping
+) -> None:
     size, source, target = rmat()
+    ends = []
+    for side in (source, target):
+        room = cupy.full(count + 8, -1, ids)
+        room[skew : skew + count] = cupy.asarray(side[:count].astype(ids))
+        ends.append(room[skew : skew + count])
+    parent = device.identity(size, "int32")
+    seen = cupy.zeros(size, "uint8")
+    assert device.hook_sampled(parent, seen, *ends, step=2)[1] is None
+    assert skipped.passes == 1
+    device.compress(parent)
+    device.mark_members(parent, seen)
+    expected, members = on_host(size, source[:count], target[:count])
+    np.testing.assert_array_equal(device.to_host(parent), expected)
+    np.testing.assert_array_equal(device.to_host(seen), members)
+
+
+def test_sides_that_begin_differently_are_not_for_the_filter(skipped: Skipping) -> None:
+    size, source, target = rmat()
+    parent, room = device.identity(size, "int32"), cupy.zeros(len(target) + 1, target.dtype)
+    room[1:] = cupy.asarray(target)
+    device.hook_sampled(parent, cupy.zeros(0, "uint8"), cupy.asarray(source), room[1:], step=8)
+    device.compress(parent)
+    assert skipped.passes == 0
+    np.testing.assert_array_equal(device.to_host(parent), on_host(size, source, target)[0])
+
+
+@pytest.mark.parametrize("base", [-(2**31), -7, 0, 3, 2**31 - 4096])
+@pytest.mark.parametrize("ids", ["int32", "int64"])
+def test_the_filter_leaves_out_edges_outside_and_reports_them(
+    base: int, ids: str, skipping: Skipping | None
+) -> None:
+    size, source, target = rmat()
+    limits = np.iinfo(ids)
+    rng = np.random.default_rng(0)
+    ends = np.stack([source, target]) + base
+    wrong = [id for id in (limits.min, base - 1, base + size, limits.max) if limits.min <= id]
+    wrong = [id for id in wrong if id <= limits.max and not base <= id < base + size]
+    at = rng.choice(len(source), 20 * len(wrong), replace=False)
+    ends[rng.integers(0, 2, len(at)), at] = np.tile(wrong, 20)
+    inside = ((ends >= base) & (ends < base + size)).all(axis=0)
+    expected, members = on_host(size, *(ends[:, inside] - base))
+    parent, seen = device.identity(size, "int32"), cupy.zeros(size, "uint8")
+    sides = [cupy.asarray(side.astype(ids)) for side in ends]
+    _, outside = device.hook_sampled(parent, seen, *sides, base=base, step=8)
+    assert outside == (ends[:, ~inside].min(), ends[:, ~inside].max())
+    device.compress(parent)
+    device.mark_members(parent, seen)
+    np.testing.assert_array_equal(device.to_host(parent), expected)
+    np.testing.assert_array_equal(device.to_host(seen), members)
+
+
+def test_the_filter_takes_no_id_for_one_past_the_range_of_its_type(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(giant, "ROOM", 5000)
+    # The forest's last vertices have ids that are no int32; the smallest int32 is none of them.
+    size, base = 4096, 2**31 - 1000
+    source, target = np.full(50_000, base), base + np.arange(50_000) % 1000
+    source[30_000] = -(2**31)
+    parent = device.identity(size, "int32")
+    ends = [cupy.asarray(side.astype("int32")) for side in (source, target)]
+    _, outside = device.hook_sampled(parent, cupy.zeros(0, "uint8"), *ends, base=base, step=8)
+    assert outside == (-(2**31), target[30_000])
+    device.compress(parent)
+    expected = np.arange(size)
+    expected[:1000] = 0
+    np.testing.assert_array_equal(device.to_host(parent), expected)
+
+
+def find_giant(parent: Any, source: Any, target: Any, base: int = 0) -> tuple[Any, Any]:
+    """Return the giant's root with the number of edges to hook without it, and its bits."""
+    size = len(parent)
+    found, members = cupy.empty(2, "int64"), cupy.zeros(-(-size // 32), "uint32")
+    ends = source, target, np.uint64(len(source)), np.int64(base)
+    launch(instance("choose_giant", source.dtype), 1, parent, np.uint64(size), *ends, found)
+    launch("mark_giant", size, parent, np.uint64(size), found, members)
+    return found, members
+
+
+@pytest.mark.parametrize("make", [rmat, star, grid, two_giants])
+@pytest.mark.parametrize("ids", ["int32", "int64"])
+@pytest.mark.parametrize("base", [0, -50, 1000])
+def test_the_giant_is_the_largest_tree_and_has_a_bit_for_each_member(
+    make: Callable[[], Edges], ids: str, base: int
+) -> None:
+    size, source, target = make()
     expected, _ = on_host(size, source, target)
-    parent = cupy.asarray(expected.astype(parents))
-    giant, members = device._mark_giant(parent, cupy.asarray(source), 0)
+    ends = [cupy.asarray((side + base).astype(ids)) for side in (source, target)]
+    found, members = find_giant(cupy.asarray(expected.astype("int32")), *ends, base)
+    root, rest = found.tolist()
     roots, counts = np.unique(expected, return_counts=True)
-    assert int(giant[0]) == roots[counts.argmax()]
+    # Two trees of all but one size are as good as each other.
+    assert counts[roots == root] > 0.9 * counts.max()
+    assert rest == 0
     bits = np.unpackbits(device.to_host(members).view("uint8"), bitorder="little")[:size]
-    np.testing.assert_array_equal(bits, expected == int(giant[0]))
+    np.testing.assert_array_equal(bits, expected == root)
 
 
 def test_no_giant_among_equal_trees() -> None:
-    size, source, _ = pairs()
-    giant, _ = device._mark_giant(device.identity(size, "int32"), cupy.asarray(source), 0)
-    assert int(giant[0]) == -1
+    size, source, target = pairs()
+    parent = cupy.asarray(on_host(size, source, target)[0].astype("int32"))
+    found, members = find_giant(parent, cupy.asarray(source), cupy.asarray(target))
+    assert found.tolist() == [-1, len(source)]
+    assert not members.any()
+
+
+@pytest.mark.parametrize("by", [1 << 14, 56_160, 86_880, 143_056, 199_232, 232_448])
+def test_division_by_the_number_of_slots_is_exact(by: int) -> None:
+    _, magic, shift = giant._divisor(by).item()
+    assert magic < 2**32
+    multiples = by * np.arange(1, (2**31 - 1) // by + 1)
+    numbers = np.concatenate([multiples - 1, multiples, np.arange(3 * by), [2**31 - 1]])
+    quotients = (numbers.astype("uint64") * np.uint64(magic)) >> np.uint64(32 + shift)
+    np.testing.assert_array_equal(quotients, numbers // by)
+
+
+def test_a_giant_is_looked_for_on_long_passes_over_forests_of_int32() -> None:
+    ends = cupy.zeros(2 * giant.ROOM + 4, "int32")
+    source, target = ends[: giant.ROOM], ends[giant.ROOM : 2 * giant.ROOM]
+    forest = device.identity(1000, "int32")
+    assert giant.worth_it(forest, source, target, 0)
+    assert giant.worth_it(forest, source[1:], ends[giant.ROOM + 1 :], 0) is False  # too few
+    assert not giant.worth_it(device.identity(1000, "int64"), source, target, 0)
+    assert not giant.worth_it(forest, source, ends[giant.ROOM + 1 : 2 * giant.ROOM + 1], 0)
+    assert not giant.worth_it(forest, source, target, 2**31)
+    assert not giant.worth_it(cupy.zeros(giant.ROOM + 1, "int32"), source, target, 0)
+
+
+def test_on_a_power_law_graph_few_edges_are_hooked() -> None:
+    frame = gf.generate.rmat(18, npartitions=1).compute()
+    source, target = (frame[side].to_numpy() for side in ("src", "dst"))
+    assert len(source) >= giant.ROOM  # so that edges inside the giant are skipped
+    forest = Forest(cupy.zeros(0), size=1 << 18)
+    assert forest.hook(cupy.asarray(source), cupy.asarray(target)) is None
+    forest.compress()
+    expected, _ = on_host(1 << 18, source, target)
+    np.testing.assert_array_equal(device.to_host(forest.parent), expected)
+    # A device takes a million at once, few of which see what others among them have joined.
+    assert forest.counts["hooked"] < len(source) / 4
+
+
+@pytest.mark.parametrize("step", [2, 8, 32])
+@pytest.mark.parametrize("parents", ["int32", "int64"])
+@pytest.mark.parametrize("ids", ["int32", "int64", "uint8", "uint32"])
+@pytest.mark.parametrize("base", [-60, 0, 20])
+def test_hooking_after_a_sample_equals_the_host(
+    step: int, parents: str, ids: str, base: int, skipping: Skipping | None
+) -> None:
+    limits = np.iinfo(ids)
+    base = max(base, limits.min)
+    size = min(4096, limits.max - base - 20)
+    rng = np.random.default_rng(step)
+    source, target = base + (size * rng.random((2, 30_001)) ** 3).astype("int64")
+    source[7::1000] = base + size + 20  # outside
+    found = []
+    for kernels in (host, device):
+        xp = kernels.namespace
+        ends = [xp.asarray(side.astype(ids)) for side in (source, target)]
+        parent, seen = kernels.identity(size, parents), xp.zeros(size, "uint8")
+        hooked, outside = kernels.hook_sampled(parent, seen, *ends, base=base, step=step)
+        kernels.compress(parent)
+        trees = len(np.unique(kernels.to_host(parent)))
+        assert hooked >= size - trees
+        kernels.mark_members(parent, seen)
+        found.append((outside, kernels.to_host(parent).tolist(), kernels.to_host(seen).tolist()))
+    assert found[0][0] is not None
+    assert found[1] == found[0]
+
+
+IDS = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+LABELLED = [(0, 200), (3, 180), (7, 8), (0, 0), (200, 200)]
+LONG = [(0, 512), (511, 513), (1, 1024), (100, 1636), (0, 300_001), (299_000, 300_001)]
+
+
+@pytest.mark.parametrize("dtype", IDS)
+@pytest.mark.parametrize("parents", ["int32", "int64"])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.6, 1.0])
+def test_labels_equal_the_hosts(dtype: str, parents: str, share: float) -> None:
+    limits, wide = np.iinfo(dtype), np.dtype(dtype).itemsize >= 4
+    size = 300_001 if wide else 200
+    rng = np.random.default_rng(1)
+    parent = (np.arange(size) * rng.random(size)).astype(parents)
+    seen = (rng.random(size) < share).astype("uint8")
+    bases = {max(limits.min, -100), min(limits.max - size, 2**40)}
+    for (start, stop), base in itertools.product(LABELLED + (LONG if wide else []), bases):
+        options = {"base": base, "dtype": np.dtype(dtype)}
+        expected = host.labels(parent, seen, start, stop, **options)
+        found = device.labels(cupy.asarray(parent), cupy.asarray(seen), start, stop, **options)
+        for mine, hosts in zip(found, expected, strict=True):
+            assert mine.dtype == hosts.dtype == dtype
+            np.testing.assert_array_equal(device.to_host(mine), hosts)
+
+
+@pytest.mark.parametrize("dtype", IDS)
+@pytest.mark.parametrize("step", [1, 3, 1000])
+@pytest.mark.parametrize("count", [1, 2, 255, 257, 5000])
+def test_bounds_equal_the_hosts(dtype: str, step: int, count: int) -> None:
+    limits = np.iinfo(dtype)
+    # Past 2**63 the kernels see negative numbers, as the hook does.
+    high = min(limits.max, 2**63 - 1)
+    rng = np.random.default_rng(count)
+    source, target = rng.integers(limits.min, high, (2, count), dtype, endpoint=True)
+    table = cupy.asarray(np.stack([source, target], axis=1))
+    expected = host.bounds(source, target, step=step)
+    assert device.bounds(cupy.asarray(source), cupy.asarray(target), step=step) == expected
+    assert device.bounds(table[:, 0], table[:, 1], step=step) == expected
+
+
+def test_bounds_of_ends_of_two_types() -> None:
+    source, target = cupy.asarray([3, -9]), cupy.asarray([7, 2], "int32")
+    assert device.bounds(source, target) == (-9, 7)
+
+
+@pytest.mark.parametrize("size", [0, 1, 255, 256, 257, 100_003])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_new_forest_equals_the_hosts(size: int, dtype: str) -> None:
+    found = device.identity(size, dtype)
+    assert found.dtype == dtype
+    np.testing.assert_array_equal(device.to_host(found), host.identity(size, dtype))
 
 
 @pytest.mark.parametrize("fresh", [True, False])
@@ -287,7 +597,7 @@ def test_forest_lies_where_its_like_does_and_can_be_sent() -> None:
 @pytest.mark.parametrize("chunk", [500, 10**9])
 @pytest.mark.parametrize("rounds", [0, 2])
 def test_every_plan_gives_the_same_forest(
-    graph: Edges, chunk: int, rounds: int, skipping: bool
+    graph: Edges, chunk: int, rounds: int, skipping: Skipping | None
 ) -> None:
     size, source, target = graph
     forest = Forest(cupy.zeros(0), size=size)
@@ -344,14 +654,6 @@ def test_where_no_gpu_can_be_seen_the_error_says_so() -> None:
     )
     assert "BackendError" in done.stderr
     assert "no GPU that it can use" in done.stderr
-
-
-def test_a_bitmap_is_made_for_long_passes_over_large_forests_only() -> None:
-    cached = cupy.cuda.Device().attributes["L2CacheSize"]
-    large, small = cupy.empty(cached // 4, "int32"), cupy.empty(1000, "int32")
-    assert device._needs_bitmap(large, large)
-    assert not device._needs_bitmap(large, small)
-    assert not device._needs_bitmap(small, large)
 
 
 def id_columns(kind: str) -> pd.DataFrame:

@@ -38,6 +38,8 @@ PAIRS = frame([(1, 2), (2, 3)]).assign(w=[0.5, 0.9], name="x", f=[1.0, 2.0])
         ({**ENDS, "merge": "trees"}, ex.OptionError, "'tree', 'one-way', 'ring'.*did you mean"),
         ({**ENDS, "inputs": "random"}, ex.OptionError, "'availability', 'round-robin'"),
         ({**ENDS, "chunk_size": 0}, ex.OptionError, "1 or more"),
+        ({**ENDS, "renumber": None}, ex.OptionError, "True or False"),
+        ({"source": "name", "target": "name", "renumber": False}, ex.OptionError, "integers.*str"),
         ({**ENDS, "chunk_size": 1.5}, ex.OptionError, "1 or more"),
         ({**ENDS, "vertices": pd.Series(["x"])}, ex.VertexTypeError, "vertices.*int64"),
         ({**ENDS, "vertices": [1, 2]}, ex.EdgeListError, "Dask DataFrame"),

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import on_gpu, receipt
+from benchmarks import __main__ as benchmarks
+from benchmarks import device, on_gpu, receipt
 
 ROOT = Path(__file__).parent.parent
 FOREST = "dask_graphflow/kernels/cuda/forest.cu"
@@ -62,9 +63,12 @@ def test_files_that_are_new_or_gone_are_changes(root):
     assert changed == [f"dask_graphflow/kernels/{name}" for name in names]
 
 
-def test_the_host_kernels_are_none_of_its_business(root):
+def test_what_does_not_run_on_a_gpu_is_none_of_its_business(root):
     path = kept(root, run())
-    (root / receipt.KERNELS / "host.py").write_text("")
+    for name in receipt.NOT_ON_GPU:
+        file = root / receipt.KERNELS / name
+        assert file.is_file()
+        file.write_text("")
     assert receipt.check_release(path, root) == 0
 
 
@@ -186,6 +190,17 @@ def test_every_step_can_be_run_and_no_test_file_is_left_out():
     assert all((ROOT / file).is_file() for file in taken)
     rest = on_gpu.files_of("tests-rest")
     assert {name.removeprefix("--ignore=") for name in rest} == {"tests", "dask_graphflow", *taken}
+
+
+@pytest.mark.parametrize("name", on_gpu.BENCHMARKS)
+def test_the_benchmarks_know_their_arguments(name, monkeypatch):
+    bench, asked = on_gpu.BENCHMARKS[name], []
+    monkeypatch.setattr(device, "run", lambda options: asked.append(options) or 0)
+    for arguments in (bench.full, bench.quick):
+        peer = ["--peer", bench.peer] if bench.peer else []
+        assert benchmarks.main(["device", *arguments.split(), *peer, "--out", "folder"]) == 0
+    assert [options.out for options in asked] == ["folder", "folder"]
+    assert {options.part for options in asked} == {bench.full.split()[0]}
 
 
 def test_steps_are_chosen_by_name_and_by_group():

@@ -12,6 +12,7 @@ END_TO_END = "graphflow, end to end"
 KERNELS = "graphflow, kernels"
 WORKERS = "graphflow, workers"
 STREAMED = "graphflow, streamed"
+READ_ON_HOST = "graphflow, read on the host and streamed"
 
 
 def end_to_end(edges: Any) -> Any:
@@ -24,11 +25,10 @@ def lazy(edges: Any) -> Any:
     return gf.connected_components(edges, source="src", target="dst")
 
 
-def streamed(edges: Any) -> Any:
-    """Return the labels of a pandas frame that is larger than the device, found on the device."""
-    return gf.connected_components(edges, source="src", target="dst", device="gpu").compute(
-        scheduler="sync"
-    )
+def streamed(edges: Any, **how: Any) -> Any:
+    """Return the labels of pandas edges that are larger than the device, found on the device."""
+    labels = gf.connected_components(edges, source="src", target="dst", device="gpu")
+    return labels.compute(**how or {"scheduler": "sync"})
 
 
 def columns(frame: Any, first: str, second: str) -> tuple[Any, Any]:

@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dask_graphflow.dataflow import placement, trees
-from dask_graphflow.dataflow.expr import Empty, ForestReduction, Held, collection, held_by
+from dask_graphflow.dataflow.expr import Empty, ForestReduction, Held, Resident, collection, held_by
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import empty_like
@@ -54,6 +54,8 @@ def connected_components(
     inputs: str | Sequence[str] = "availability",
     chunk_size: int | None = None,
     dropna: bool = False,
+    device: str | None = None,
+    renumber: bool = True,
 ) -> Any:
     """Find the connected components of an undirected graph.
 
@@ -85,9 +87,17 @@ def connected_components(
         Which worker takes which chunk: the one that holds it, or has room; each in turn; or the one
         whose address is given for each partition.
     chunk_size : int, optional
-        Edges to hook before the trees are made flat again; by default a partition.
+        Edges to hook before the trees are made flat again; by default a partition. With
+        ``device="gpu"``, edges of a buffer that they stream through; by default 2**22.
     dropna : bool
         Leave out edges with a null end, instead of raising.
+    device : {None, "gpu"}
+        Where the components are found: where the edges lie; or on the GPU of each process that runs
+        a task, which pandas edges are streamed to while its kernels run. What lies there is the
+        forest and a few buffers, however many edges there are. The result is a pandas frame.
+    renumber : bool
+        False says that the ids are integers without large gaps: memory is an entry for every integer
+        from the smallest to the largest, and a cluster is spared the steps of finding that out.
 
     Returns
     -------
@@ -101,6 +111,8 @@ def connected_components(
     ------
     UnknownColumnError, VertexTypeError, WeightError, OptionError
         At the call, where it can be known there.
+    BackendError
+        When computed with ``device="gpu"``, where a process has no GPU, CuPy or cuDF.
     NullVertexError
         When computed: an id is null, and `dropna` is off.
 
@@ -128,8 +140,10 @@ def connected_components(
     merges = trees.merge_policy(merge)
     if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
         raise OptionError(f"chunk_size={chunk_size!r}; give a whole number of edges, 1 or more")
+    streamed = inputs_of.to_stream(edges, device)
     limits = inputs_of.ascending(edges, weight, threshold, thresholds)
     columns = inputs_of.edge_columns(edges, source, target, weight if limits else None, dropna)
+    inputs_of.check_dense(columns, renumber)
     frames = [(edges, columns)]
     if vertices is not None:
         frames.append(inputs_of.vertex_frame(vertices, columns))
@@ -138,6 +152,8 @@ def connected_components(
     if seed is not None:
         frames += inputs_of.seed_frames(seed, columns, widths)
     sources = [f if isinstance(f, Held) else f[how.columns].expr for f, how in frames]
+    # Chunks that stay where they lie are taken with all their columns.
+    given = [f if isinstance(f, Held) else f.expr for f, _ in frames]
     partitions = sum(source.npartitions for source in sources)
 
     slots = placement.slots()
@@ -154,11 +170,20 @@ def connected_components(
         partitions=partitions,
         chunk_size=chunk_size,
         sharing=min(slots.chains, -(-len(chains) // len(slots.workers))),
+        streamed=streamed,
+        dense=not renumber,
     )
+    # Where each chain has a process of its own, it makes its own forest.
+    resident = all(chain.resident for chain in chains)
+    shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
+    if resident:
+        sources = [Resident.of(g) or s for g, s in zip(given, sources, strict=True)]
     owners = min(MOST_OWNERS, max(len(chains), partitions // PARTITIONS_PER_OWNER))
     result = _empty(edges, program)
     return collection(
-        ForestReduction(program, Empty(result), chains, merges(len(chains)), owners, *sources)
+        ForestReduction(
+            program, Empty(result), chains, merges(len(chains)), owners, shared, *sources
+        )
     )
 
 

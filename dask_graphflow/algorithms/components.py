@@ -8,14 +8,16 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from dask_graphflow.dataflow import placement
-from dask_graphflow.exceptions import WorkerLostError
+from dask_graphflow.exceptions import VertexTypeError, WorkerLostError
 from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import index_dtype, kernels_for
 from dask_graphflow.operators.forest import Forest
 
+from . import streaming
 from .fragments import Chain, Edges, Fragment, flatten, is_dense, moved
 from .shared import Shared
 
@@ -23,6 +25,9 @@ if "distributed" in sys.modules:  # on a worker always
     from . import sending  # noqa: F401
 
 __all__ = ["Components"]
+
+
+ANY = 1 << 62  # edges, for which any range of ids is dense
 
 
 class Survey(NamedTuple):
@@ -70,6 +75,10 @@ class Components:
         Edges to hook before the trees are made flat again.
     sharing : int
         Tasks that run beside each other in one process.
+    streamed : bool
+        The edges and the result are pandas frames, and the forest lies on the GPU of each process.
+    dense : bool
+        The ids are known to be vertices as they are.
     """
 
     frames: tuple[EdgeColumns, ...]
@@ -78,6 +87,8 @@ class Components:
     partitions: int = 1
     chunk_size: int | None = None
     sharing: int = 1
+    streamed: bool = False
+    dense: bool = False
 
     @property
     def threads(self) -> int:
@@ -88,33 +99,51 @@ class Components:
         """Return what the chains of a process share."""
         return Shared()
 
-    def hook(self, chain: Chain | Shared, frame: Any, position: int) -> Chain:
+    def hook(self, chain: Chain | Shared | None, frame: Any, position: int) -> Chain:
         """Hook a chunk into the chain's forests, in place."""
         edges = self._edges(frame, self.frames[position])
-        if isinstance(chain, Shared):
-            chain = Chain.start(chain, edges, max(1, len(self.thresholds)))
+        if not isinstance(chain, Chain):
+            chain = Chain.start(chain or self.start(), edges, max(1, len(self.thresholds)))
         rows = len(edges.source)
         if not rows:
             return chain
         if len(edges.source.columns) == 1 and edgelist.is_integer(self.frames[0].dtypes[0]):
-            total = rows * self.partitions
+            total = ANY if self.dense else rows * self.partitions
             if chain.hook_dense(edges, self.chunk_size, total, self.threads):
                 return chain
-        chain.hook_loose(edges, self.threads)
+        chain.hook_loose(edges, self.chunk_size, self.threads)
         return chain
 
     def _edges(self, frame: Any, columns: EdgeColumns) -> Edges:
         source, target, weight = columns.ends(frame)
+        streamed = self.streamed and frames.is_pandas(type(frame))
         if not self.thresholds:
-            return Edges(source, target)
+            return Edges(source, target, streamed=streamed)
         kernels = kernels_for(frame)
         xp = kernels.namespace
         if weight is None:
-            return Edges(source, target, xp.full(len(source), columns.level))
-        values = xp.nan_to_num(kernels.asarray(weight.astype("float64")), nan=-np.inf)
-        return Edges(
-            source, target, xp.searchsorted(xp.asarray(self.thresholds), values, side="right")
-        )
+            level = xp.full(len(source), columns.level)
+        else:
+            values = xp.nan_to_num(kernels.asarray(weight.astype("float64")), nan=-np.inf)
+            level = xp.searchsorted(xp.asarray(self.thresholds), values, side="right")
+        # In few bytes: it is sent beside the ids, or lies there as long as they do.
+        level = level.astype(np.min_scalar_type(len(self.thresholds)))
+        return Edges(source, target, level, streamed)
+
+    def plain(self, fragment: Fragment) -> list[Forest]:
+        """Return the forests of a fragment that is known to be dense.
+
+        Raises
+        ------
+        VertexTypeError
+            It is not.
+        """
+        if not fragment.dense:
+            raise VertexTypeError(
+                "renumber=False was given, and there are ids of 2**63 and more, which are no places in a "
+                "forest; leave renumber=False out"
+            )
+        return fragment.forests
 
     def close(self, chain: Chain) -> Fragment:
         """Return what a chain has found."""
@@ -184,13 +213,14 @@ class Components:
         """
         if numbering.bounds:
             return fragment.over(numbering.bounds[0], numbering.bounds[-1])
-        if fragment.fingerprint() != numbering.fingerprints[chain]:
+        same = fragment.fingerprint() == numbering.fingerprints[chain]
+        fragment = fragment.numbered()
+        if not same or len(fragment.ids) != sum(map(len, codes)):
             raise WorkerLostError(
                 "a worker was lost while the ids were numbered, and what it held came out in another "
                 "form when it was found again: ids that lie close together on some workers and far apart "
                 "on others. Nothing is wrong with the edges; compute once more"
             )
-        fragment = fragment.numbered()
         xp = fragment.forests[0].kernels.namespace
         bounds = _bounds(sizes)
         dtype = index_dtype(bounds[-1])
@@ -236,8 +266,7 @@ class Components:
     ) -> Any:
         """Return the vertices of an owner's range and the components they are in."""
         if owned is None:
-            low, high = numbering.bounds[owner : owner + 2]
-            return self._label_dense(forests, low, high, numbering.cuts)
+            return self._label_dense(forests, *numbering.bounds[owner : owner + 2])
         ids, xp = owned[0], forests[0].kernels.namespace
         low, high = _bounds(sizes)[owner : owner + 2]
         before = xp.concatenate([xp.zeros(0, "int64"), *(roots for roots, _ in heads)])
@@ -249,15 +278,34 @@ class Components:
             row = xp.where(roots < low, xp.searchsorted(before, roots), roots - low + len(before))
             found = named.iloc[row].reset_index(drop=True)
             parts += [found[column] for column in ids.columns]
-        return frames.build(type(ids), dict(zip(self.columns, parts, strict=True)))
+        found = frames.build(type(ids), dict(zip(self.columns, parts, strict=True)))
+        if not self.streamed:
+            return found
+        return self._typed(streaming.device().kernels.to_pandas(found))
 
-    def _label_dense(self, forests: list[Forest], low: int, high: int, like: Any) -> Any:
-        dtype = like.dtypes.iloc[0]
+    def label_plain(self, forests: list[Forest], owner: int, owners: int) -> Any:
+        """Return an owner's share of the vertices and the components they are in, ids being dense."""
+        low, high = forests[0].base, forests[0].stop
+        bounds = [low + (high - low) * i // owners for i in (owner, owner + 1)]
+        return self._label_dense(forests, *bounds)
+
+    def _label_dense(self, forests: list[Forest], low: int, high: int) -> Any:
+        dtype = self.frames[0].dtypes[0]
         plain = dtype if isinstance(dtype, np.dtype) else np.dtype("int64")
         vertices, roots = forests[0].labels(low, high, plain)
         values = [vertices, roots, *(f.roots(vertices).astype(plain) for f in forests[1:])]
-        frame = frames.build(type(like), dict(zip(self.columns, values, strict=True)))
+        if self.streamed:
+            values = [forests[0].kernels.to_host(value) for value in values]
+            columns = dict(zip(self.columns, values, strict=True))
+            return self._typed(frames.build(pd.DataFrame, columns))
+        kind = frames.kind(forests[0].kernels)
+        frame = frames.build(kind, dict(zip(self.columns, values, strict=True)))
         return frame if plain == dtype else frame.astype(dtype)
+
+    def _typed(self, frame: Any) -> Any:
+        """Return a result that was on the device with the dtypes that the edges' ids have."""
+        dtypes = itertools.cycle(self.frames[0].dtypes)
+        return frame.astype(dict(zip(self.columns, dtypes, strict=False)))
 
 
 def _bounds(sizes: list[int]) -> list[int]:

@@ -4,22 +4,27 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
+
+import numpy as np
 
 from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.plan import Plan
 
+from . import streaming
 from .shared import Shared
 
 __all__ = ["Chain", "Edges", "Fragment", "flatten", "moved"]
 
 SPARE_IDS = 1 << 22  # a range of integer ids up to this is dense whatever the edges
 IDS_PER_EDGE = 4  # and beyond it while it is no wider than this many times the edges
+FLATTEN_ABOVE = 4  # flatten once chunks together hooked this fraction (1/4) of the vertices
 
 
 def is_dense(low: int, high: int, edges: int) -> bool:
@@ -36,26 +41,40 @@ class Edges:
     source, target : frame of ids
     level : array of integers, shape (m,), or None
         0 for an edge below every threshold, k for one that reaches the k-th. None for all 1.
+    streamed : bool
+        They lie in host memory, and the forest that they are hooked into on the device.
     """
 
     source: Any
     target: Any
     level: Any = None
+    streamed: bool = False
 
-    def at(self, source: Any, target: Any, levels: int) -> Iterator[tuple[int, Any, Any]]:
-        """Yield ``(forest, sources, targets)``, given the ends as arrays of indices.
+    def on_device(self, rows: slice) -> Edges:
+        """Return some of the edges, which are streamed, as frames on the device."""
+        kernels = streaming.device().kernels
+        level = None if self.level is None else kernels.namespace.asarray(self.level[rows])
+        return Edges(
+            kernels.from_pandas(self.source.iloc[rows]),
+            kernels.from_pandas(self.target.iloc[rows]),
+            level,
+        )
 
-        An edge below every threshold still says that its ends exist: each is joined to itself.
-        """
-        if self.level is None:
-            yield 0, source, target
-            return
-        for level in range(levels):
-            reached = self.level == level + 1
-            yield level, source[reached], target[reached]
-        below = self.level == 0
-        yield 0, source[below], source[below]
-        yield 0, target[below], target[below]
+
+def by_level(source: Any, target: Any, reached: Any, levels: int) -> Iterator[tuple[int, Any, Any]]:
+    """Yield ``(forest, sources, targets)``, given the ends as indices and the level of each edge.
+
+    An edge below every threshold still says that its ends exist: each is joined to itself.
+    """
+    if reached is None:
+        yield 0, source, target
+        return
+    for level in range(levels):
+        own = reached == level + 1
+        yield level, source[own], target[own]
+    below = reached == 0
+    yield 0, source[below], source[below]
+    yield 0, target[below], target[below]
 
 
 @dataclass
@@ -83,12 +102,18 @@ class Fragment:
         return sum(f.__sizeof__() for f in self.forests) + int(self.ids.memory_usage().sum())
 
     def fingerprint(self) -> tuple[Any, ...]:
-        """Return what two fragments have in common only if they have the same ids in the same order."""
+        """Return what two fragments of one number of ids have in common only if the ids are the same."""
         if self.dense:
-            # Another chain may hook more into it: then it is another one.
-            return self.token, self.forests[0].counts["edges"]
+            # Until all chains are closed they hook more into it: its ids are then more, in order.
+            return (self.token,)
         first = self.ids[self.ids.columns[0]]
-        return len(first), int(first.sum()) if edgelist.is_integer(first.dtype) else None
+        if not edgelist.is_integer(first.dtype):
+            return (len(first),)  # a chain has no others' ids among such
+        # Scattered before they are added up (SplitMix64): sums of the ids themselves are often the same.
+        mixed = kernels_for(first).asarray(first).astype("uint64")
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        return len(first), int(mixed.sum())
 
     def over(self, low: int, high: int) -> list[Forest]:
         """Return the forests over the vertices that are the integer ids `low` to `high` - 1."""
@@ -103,7 +128,8 @@ class Fragment:
         codes, ids = renumber.factorize(frames.stack([edges.source, edges.target]))
         forests = [Forest(codes, size=len(ids)) for _ in range(levels)]
         half = len(edges.source)
-        for level, source, target in edges.at(codes[:half], codes[half:], levels):
+        ends = codes[:half], codes[half:]
+        for level, source, target in by_level(*ends, edges.level, levels):
             forests[level].hook(source, target, threads=threads)
         for forest in forests:
             forest.compress(threads=threads)
@@ -157,9 +183,13 @@ class Chain:
         """Return a chain that has found nothing of its own, for edges of that kind."""
         with dense.alone():
             if dense.held is None:
-                like = kernels_for(edges.source).namespace.zeros(0)
-                forests = [Forest(like) for _ in range(levels)]
-                dense.held = Fragment(forests, frames.empty_like(edges.source), dense=True)
+                ids = frames.empty_like(edges.source)
+                kernels = kernels_for(ids)
+                if edges.streamed:
+                    kernels = streaming.device().kernels
+                    ids = kernels.from_pandas(ids)
+                like = kernels.namespace.zeros(0)
+                dense.held = Fragment([Forest(like) for _ in range(levels)], ids, dense=True)
         return cls(dense)
 
     def hook_dense(self, edges: Edges, chunk_size: int | None, total: int, threads: int) -> bool:
@@ -174,48 +204,108 @@ class Chain:
             Edges of the whole graph, as far as is known.
         threads : int
         """
-        forests = self.dense.held.forests
-        kernels = forests[0].kernels
+        kernels = kernels_for(edges.source)
         source, target = (
             kernels.asarray(side[side.columns[0]]) for side in (edges.source, edges.target)
         )
+        unsigned = source.dtype.kind == "u"
         # The range is guessed from a few ids; hooking says what lies outside it, and is repeated.
         step = max(1, len(source) // renumber.SAMPLE)
-        outside: tuple[int, int] | None = kernels.bounds(source, target, step=step)
-        while outside:
-            low, high = outside
-            with self.dense.alone(unless=partial(forests[-1].covers, low, high)) as alone:
-                if alone:
-                    if len(forests[0].parent):
-                        low, high = min(low, forests[0].base), max(high, forests[0].stop - 1)
-                    # Unsigned ids past int64 look negative to the kernels: they are renumbered.
-                    if not is_dense(low, high, total) or (low < 0 and source.dtype.kind == "u"):
-                        return False
-                    # A guess falls short by about a part in as many as were looked at: eight
-                    # times that to spare, and later chunks seldom make the forest grow again.
-                    spare = (high - low) * 8 // (2 * renumber.SAMPLE)
-                    low = low - spare if low < 0 else max(0, low - spare)
-                    for forest in forests:
-                        forest.cover(low, high + spare)
-            plan = None
-            if chunk_size:
-                plan = replace(
-                    Plan.for_graph(
-                        len(forests[0].parent), len(source), sampled=forests[0].kernels.SAMPLED
-                    ),
-                    chunk=chunk_size,
-                )
-            outside = None
-            with self.dense.beside_others():
-                for level, us, vs in edges.at(source, target, len(forests)):
-                    left = forests[level].hook(us, vs, plan=plan, threads=threads)
-                    if left:
-                        low, high = outside or left
-                        outside = min(left[0], low), max(left[1], high)
+        bounds = kernels.bounds(source, target, step=step)
+        if not self._cover(bounds, total, unsigned):
+            return False
+
+        def hook(us: Any, vs: Any, level: Any) -> bool:
+            while outside := self._hook(us, vs, level, chunk_size, threads):
+                if not self._cover(outside, total, unsigned):
+                    return False
+            return True
+
+        if edges.streamed:
+            return self._stream(
+                hook, source, target, edges.level, bounds, chunk_size, total, threads
+            )
+        return hook(source, target, edges.level)
+
+    def _cover(self, bounds: tuple[int, int], total: int, unsigned: bool) -> bool:
+        """Let the forests grow to ids within bounds; say whether all would still be dense."""
+        low, high = bounds
+        forests = self.dense.held.forests
+        with self.dense.alone(unless=partial(forests[-1].covers, low, high)) as alone:
+            if alone:
+                if len(forests[0].parent):
+                    low, high = min(low, forests[0].base), max(high, forests[0].stop - 1)
+                # Unsigned ids past int64 look negative to the kernels: they are renumbered.
+                if not is_dense(low, high, total) or (low < 0 and unsigned):
+                    return False
+                # A guess falls short by about a part in as many as were looked at: eight
+                # times that to spare, and later chunks seldom make the forest grow again.
+                spare = (high - low) * 8 // (2 * renumber.SAMPLE)
+                low = low - spare if low < 0 else max(0, low - spare)
+                for forest in forests:
+                    forest.cover(low, high + spare)
         return True
 
-    def hook_loose(self, edges: Edges, threads: int) -> None:
+    def _hook(
+        self, source: Any, target: Any, level: Any, chunk_size: int | None, threads: int
+    ) -> tuple[int, int] | None:
+        """Hook edges that lie where the forests do; return the range of ids that are outside."""
+        forests = self.dense.held.forests
+        plan = None
+        if chunk_size:
+            plan = replace(
+                Plan.for_graph(
+                    len(forests[0].parent), len(source), sampled=forests[0].kernels.SAMPLED
+                ),
+                chunk=chunk_size,
+            )
+        outside: tuple[int, int] | None = None
+        with self.dense.beside_others():
+            for at, us, vs in by_level(source, target, level, len(forests)):
+                forest = forests[at]
+                before = forest.counts["hooked"]
+                left = forest.hook(us, vs, plan=plan, threads=threads)
+                if left:
+                    low, high = outside or left
+                    outside = min(left[0], low), max(left[1], high)
+                # Chunks may be so much smaller than the forest that none by itself is worth a pass
+                # over it; without one, ever fewer edges inside a tree would be skipped.
+                share = max(1, len(forest.parent) // FLATTEN_ABOVE)
+                if forest.counts["hooked"] // share > before // share:
+                    forest.compress(threads=threads)
+        return outside
+
+    def _stream(
+        self,
+        hook: Callable[[Any, Any, Any], bool],
+        source: Any,
+        target: Any,
+        level: Any,
+        bounds: tuple[int, int],
+        chunk_size: int | None,
+        total: int,
+        threads: int,
+    ) -> bool:
+        """Hook edges chunk by chunk as they come to the device; say whether all ids were dense."""
+        make = partial(
+            streaming.new_link,
+            like=[side for side in (source, target, level) if side is not None],
+            bounds=bounds,
+            chunk_size=chunk_size,
+            vertices=len(self.dense.held.forests[0].parent),
+            total=total,
+            threads=threads,
+        )
+        link = self.dense.link(make)
+        with closing(streaming.sent(link, source, target, level, bounds)) as chunks:
+            return all(hook(*chunk) for chunk in chunks)
+
+    def hook_loose(self, edges: Edges, chunk_size: int | None, threads: int) -> None:
         """Hook edges between any ids."""
+        if edges.streamed:
+            for rows in streaming.slices(len(edges.source), chunk_size):
+                self.hook_loose(edges.on_device(rows), chunk_size, threads)
+            return
         self.loose.append(Fragment.of(edges, len(self.dense.held.forests), threads))
         while len(self.loose) > 1 and len(self.loose[-2].ids) < 2 * len(self.loose[-1].ids):
             last = self.loose.pop()

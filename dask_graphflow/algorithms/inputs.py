@@ -11,12 +11,20 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.dataflow.expr import Held
-from dask_graphflow.exceptions import EdgeListError, OptionError, WeightError
+from dask_graphflow.exceptions import EdgeListError, OptionError, WeightError, nearest
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.frames import empty_like
+from dask_graphflow.graph.frames import empty_like, is_pandas
 
-__all__ = ["as_dask", "ascending", "edge_columns", "seed_frames", "vertex_frame"]
+__all__ = [
+    "as_dask",
+    "ascending",
+    "check_dense",
+    "edge_columns",
+    "seed_frames",
+    "to_stream",
+    "vertex_frame",
+]
 
 
 def as_dask(frame: Any, role: str, *ids: Any) -> Any:
@@ -54,6 +62,16 @@ class _Partition:
 
 def _flat(columns: Any) -> list[Any]:
     return [c for some in columns for c in (some if isinstance(some, list | tuple) else [some])]
+
+
+def to_stream(edges: Any, device: Any) -> bool:
+    """Say whether edges are to be streamed to a GPU, or raise where the option says neither."""
+    if device not in (None, "gpu"):
+        raise OptionError(
+            f"device={device!r}; give 'gpu' to find the components on the GPU, or None to find them "
+            f"where the edges lie{nearest(str(device).lower(), ['gpu'])}"
+        )
+    return device == "gpu" and is_pandas(type(edges._meta))
 
 
 def ascending(
@@ -113,6 +131,17 @@ def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool
     return EdgeColumns(
         tuple(sources), tuple(targets), tuple(names), tuple(dtypes), weight=weight, dropna=dropna
     )
+
+
+def check_dense(columns: EdgeColumns, renumber: bool) -> None:
+    """Raise where ids that are no integers are said to be vertices as they are."""
+    if renumber not in (True, False):
+        raise OptionError(f"renumber={renumber!r}; give True or False")
+    if not renumber and not (len(columns.dtypes) == 1 and edgelist.is_integer(columns.dtypes[0])):
+        raise OptionError(
+            f"renumber=False is for ids that are one column of integers; source={columns.source!r} has "
+            f"dtype {', '.join(map(str, columns.dtypes))}. Leave it out"
+        )
 
 
 def vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:

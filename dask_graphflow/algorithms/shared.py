@@ -1,11 +1,14 @@
-"""The forest that all chains of a process share."""
+"""What all chains of a process share: a forest, and the link to the GPU that it may lie on."""
 
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+
+from dask_graphflow.dataflow.link import Link
 
 __all__ = ["Shared"]
 
@@ -16,13 +19,14 @@ class Shared:
     Dask hands every task of a worker the same object for the same key. So what holds a chain's forest
     at its start holds it for every chain on that worker: memory is one forest a process, and what one
     chain found the others skip. A worker that fetches the holder from another gets a copy, with
-    whatever was found until then: true connections all.
+    whatever was found until then: true connections all, and makes a link of its own where it needs one.
     """
 
     def __init__(self, held: Any = None) -> None:
         self.held = held
         self._free = threading.Condition()
         self._users = 0
+        self._link: Link | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Shared, (self.held,)
@@ -55,3 +59,14 @@ class Shared:
             self._free.wait_for(lambda: unless() or not self._users)
             yield not unless()
             self._free.notify_all()
+
+    def link(self, make: Callable[[], Link]) -> Link:
+        """Return the link of this process to its device, made by `make` if there is none.
+
+        It is closed, and its buffers are free, once no chain of the process has this holder any more.
+        """
+        with self._free:
+            if self._link is None:
+                self._link = make()
+                weakref.finalize(self, self._link.close).atexit = False
+            return self._link

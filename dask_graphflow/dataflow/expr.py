@@ -2,7 +2,7 @@
 
 :class:`ForestReduction` is the task graph of everything that is reduced to a forest in one pass::
 
-    start      what all chains of a process share
+    start      what all chains of a process share; none, where each has one chain
     hook       chunk after chunk along each chain, in place, reading included where it can be;
                the last hook of a chain closes it: a fragment
     survey     a look at each fragment
@@ -15,8 +15,8 @@
     label      each owner writes its range of the result
 
 The number of tasks depends on the partitions and chains alone, not on the data. A level of the graph
-costs a cluster about five milliseconds, so there are few. What each step does is the business of the
-*program* that is handed in.
+costs a cluster some milliseconds, so there are few; and only start, hook, merge and label, where it is
+known that the ids are dense. What each step does is the business of the *program* that is handed in.
 """
 
 from __future__ import annotations
@@ -34,7 +34,17 @@ from dask.dataframe.dask_expr.io import FromGraph
 from .names import pinned
 from .trees import Chain, Merge
 
-__all__ = ["Empty", "ForestReduction", "Held", "Program", "collection", "held_by"]
+RESIDENT = 4  # chunks that a task takes at a time where they lie already
+
+__all__ = [
+    "Empty",
+    "ForestReduction",
+    "Held",
+    "Program",
+    "Resident",
+    "collection",
+    "held_by",
+]
 
 collection = new_collection
 
@@ -42,7 +52,11 @@ collection = new_collection
 class Program(Protocol):
     """What a reduction to a forest does at each step; see the module's drawing."""
 
+    dense: bool  # known to be, and nothing is numbered
+
     def start(self) -> Any: ...  # noqa: D102
+    def plain(self, fragment: Any) -> Any: ...  # noqa: D102
+    def label_plain(self, forest: Any, owner: int, owners: int) -> Any: ...  # noqa: D102
     def hook(self, state: Any, frame: Any, position: int) -> Any: ...  # noqa: D102
     def close(self, state: Any) -> Any: ...  # noqa: D102
     def survey(self, fragment: Any) -> Any: ...  # noqa: D102
@@ -96,6 +110,29 @@ class _Source:
         return cls(fused)
 
 
+class Resident:
+    """A persisted frame, whose partitions are taken where they lie.
+
+    As an expression each of them would be a task more, which hands on what another one has.
+    """
+
+    def __init__(self, frame: FromGraph) -> None:
+        self.layer = frame.operand("layer")
+        self.keys = frame.operand("keys")
+        self.npartitions = frame.npartitions
+
+    def __dask_tokenize__(self) -> Any:
+        return ("graphflow-resident", self.keys)
+
+    @classmethod
+    def of(cls, frame: Expr) -> Resident | None:
+        """Wrap a frame, if it is a persisted one as it is, on a cluster."""
+        if not isinstance(frame, FromGraph):
+            return None
+        layer = frame.operand("layer")
+        return cls(frame) if all(hasattr(layer[k], "key") for k in frame.operand("keys")) else None
+
+
 class Held:
     """A frame that is one partition as it is.
 
@@ -135,7 +172,7 @@ class Empty:
 class ForestReduction(Expr):  # type: ignore[misc]
     """The partitions of some frames, hooked into forests, merged and labelled."""
 
-    _parameters: ClassVar = ["program", "result", "chains", "merges", "owners"]
+    _parameters: ClassVar = ["program", "result", "chains", "merges", "owners", "shared"]
 
     def __str__(self) -> str:
         chains, owners = self.operand("chains"), self.operand("owners")
@@ -176,6 +213,7 @@ class _Layer:
         self.chains: Sequence[Chain] = expr.operand("chains")
         self.merges: Sequence[Merge] = expr.operand("merges")
         self.owners: int = expr.operand("owners")
+        self.shared: bool = expr.operand("shared")
         self.chunks = [
             (position, frame, partition)
             for position, frame in enumerate(expr._frames)
@@ -185,8 +223,14 @@ class _Layer:
 
     def build(self) -> dict[Any, Task]:
         program, owners = self.program, range(self.owners)
-        start = self._add("start", (), program.start)
+        start = self._add("start", (), program.start) if self.shared else None
         fragments = [self._hooks(c, start) for c in range(len(self.chains))]
+        if program.dense:
+            forest = self._merge(fragments)
+            for o in owners:
+                key = (self.name, o)
+                self.tasks[key] = Task(key, program.label_plain, forest, o, self.owners)
+            return self.tasks
         surveys = List(
             *(self._add("survey", (c,), program.survey, f) for c, f in enumerate(fragments))
         )
@@ -217,25 +261,36 @@ class _Layer:
             )
         return self.tasks
 
-    def _hooks(self, chain: int, state: TaskRef) -> TaskRef:
+    def _hooks(self, chain: int, state: TaskRef | None) -> TaskRef:
         """Add the hook tasks of a chain, each handing the forest on to the next in place."""
         chunks, worker = self.chains[chain].chunks, self.chains[chain].worker
-        for i, chunk in enumerate(chunks):
-            position, frame, partition = self.chunks[chunk]
+        # What lies on a worker is there to be taken several at a time; not all, where it is spilled.
+        each = RESIDENT if self.chains[chain].resident else 1
+        for i in range(0, len(chunks), each):
             # A chain's first task has a name of its own: it is placed where there is room, or the
             # data; those after it go where the forest is.
             stage = pinned("hook" if i else "hook-first", worker)
             key = (f"{stage}-{self.token}", chain, i)
-            steps = []
-            if isinstance(frame, _Source | Held):
-                steps.append(frame.task(partition))
-                source = TaskRef(steps[0].key)
-            else:
-                source = TaskRef((frame._name, partition))
-            steps.append(Task(key, self.program.hook, state, source, position))
-            if i == len(chunks) - 1:
-                steps.append(Task(("close", *key), self.program.close, TaskRef(key)))
-            self._fuse(key, *steps)
+            steps: list[Task] = []
+            for chunk in chunks[i : i + each]:
+                position, frame, partition = self.chunks[chunk]
+                if isinstance(frame, _Source | Held):
+                    steps.append(frame.task(partition))
+                    source = TaskRef(steps[-1].key)
+                elif isinstance(frame, Resident):
+                    self.tasks.update(frame.layer)
+                    source = TaskRef(frame.keys[partition])
+                else:
+                    source = TaskRef((frame._name, partition))
+                step: tuple[Any, ...] = ("hook", chunk, *key)
+                steps.append(Task(step, self.program.hook, state, source, position))
+                state = TaskRef(step)
+            if i + each >= len(chunks):
+                for name in ("close", "plain") if self.program.dense else ("close",):
+                    step = (name, *key)
+                    steps.append(Task(step, getattr(self.program, name), state))
+                    state = TaskRef(step)
+            self.tasks[key] = Task.fuse(*steps, key=key)
             state = TaskRef(key)
         return state
 

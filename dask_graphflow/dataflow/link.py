@@ -21,7 +21,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, Protocol
@@ -248,7 +248,7 @@ class Link:
         total: int | None = None,
         workers: int = 1,
         dynamic: bool = False,
-    ) -> Iterator[tuple[Any, ...]]:
+    ) -> Generator[tuple[Any, ...], None, None]:
         """Iterate over arrays chunk by chunk, on the device.
 
         One call runs at a time: other threads' wait for their turn.
@@ -329,7 +329,7 @@ class Link:
 
     def _read(
         self, arrays: Sequence[np.ndarray], sent: Any, narrow: Any, waits: Any
-    ) -> Iterator[tuple[Any, ...]]:
+    ) -> Generator[tuple[Any, ...], None, None]:
         if not len(arrays[0]):
             return
         if self._reader == threading.get_ident():

@@ -59,10 +59,13 @@ class Chain:
     chunks : list of int
     worker : str or None
         The address of the worker that hooks them, while it is there; None for any.
+    resident : bool
+        They lie in the memory of one worker already.
     """
 
     chunks: list[int]
     worker: str | None = None
+    resident: bool = False
 
 
 def tree(count: int) -> list[Merge]:
@@ -147,7 +150,11 @@ def availability(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
     for chunk, home in enumerate(homes):
         by_home.setdefault(home, []).append(chunk)
     share = max(1, count // len(by_home)) if by_home else 1
-    return [Chain(run) for chunks in by_home.values() for run in _runs(chunks, share)]
+    return [
+        Chain(run, resident=home is not None)
+        for home, chunks in by_home.items()
+        for run in _runs(chunks, share)
+    ]
 
 
 def round_robin(homes: Sequence[str | None], slots: Slots) -> list[Chain]:

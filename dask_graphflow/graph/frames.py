@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Sequence
+from types import ModuleType
 from typing import Any
 
 from dask.dataframe.dispatch import concat
 
-__all__ = ["build", "empty_like", "is_pandas", "stack"]
+__all__ = ["build", "empty_like", "is_pandas", "kind", "stack"]
 
 
 def is_pandas(kind: type) -> bool:
     """Say whether a type of frames or series is one of pandas."""
     return kind.__module__.partition(".")[0] == "pandas"
+
+
+def kind(kernels: ModuleType) -> type:
+    """Return the type of frames that lie where these kernels work."""
+    library = "pandas" if kernels.namespace.__name__ == "numpy" else "cudf"
+    return importlib.import_module(library).DataFrame  # type: ignore[no-any-return]
 
 
 def build(kind: type, columns: dict[str, Any]) -> Any:

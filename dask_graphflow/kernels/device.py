@@ -7,9 +7,12 @@ stream, and only :func:`hook` waits for it, to report.
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
+
+from dask_graphflow.exceptions import VertexTypeError
 
 from .gpu import load_cupy
 from .sources import instance
@@ -89,10 +92,10 @@ def _hook(
     """Hook the edges once a step, with flat trees in between; wait at the end, to report."""
     if not len(source):
         return 0, None
-    limits = np.iinfo(np.int64)
     with parent.device:
         source, target = _indices(source, target)
-        report = cupy.array([0, limits.max, limits.min], dtype="int64")
+        report = cupy.empty(3, "int64")
+        launch("clear_report", 1, report)  # a copy from the host would queue behind the link's
         edges = parent, seen if len(seen) else NULL, source, target, base, report
         for turn, step in enumerate(steps):
             if turn:
@@ -210,3 +213,22 @@ def identity(size: int, dtype: Any) -> Any:
     if size:
         launch(instance("identity", parent.dtype), size, parent, np.uint64(size))
     return parent
+
+
+def from_pandas(frame: Any) -> Any:
+    """Return a copy of a pandas frame of ids that lies on the device, its rows numbered from 0."""
+    # Not an import statement: only who brings frames to a GPU needs cuDF.
+    cudf = importlib.import_module("cudf")
+    try:
+        return cudf.from_pandas(frame.reset_index(drop=True))
+    except (TypeError, ValueError, NotImplementedError) as error:
+        kinds = ", ".join(sorted({str(dtype) for dtype in frame.dtypes}))
+        raise VertexTypeError(
+            f"cuDF takes no ids of dtype {kinds} ({error}); leave device= out, which finds components "
+            "on the host, or convert the columns, for example with astype('str')"
+        ) from error
+
+
+def to_pandas(frame: Any) -> Any:
+    """Return a frame of cuDF as one of pandas."""
+    return frame.to_pandas()

@@ -25,7 +25,9 @@ _DIVISOR = np.dtype([("by", "u4"), ("magic", "u4"), ("shift", "u4")])
 def worth_it(parent: Any, source: Any, target: Any, base: int) -> bool:
     """Say whether the filter can take these edges, and they are enough to look for a giant first."""
     limits = np.iinfo(np.int32)
-    fits = parent.dtype == np.int32 and limits.min <= base <= limits.max
+    # The filter subtracts the base from an int in 32 bits: no vertex may be past what an int holds.
+    told = source.dtype == np.int64 or limits.min <= base <= limits.max + 1 - len(parent)
+    fits = parent.dtype == np.int32 and told
     aligned = (source.data.ptr - target.data.ptr) % 16 == 0
     return bool(fits and aligned and len(source) >= max(len(parent), ROOM))
 

@@ -331,3 +331,13 @@ def bounds(source: np.ndarray, target: np.ndarray, *, step: int = 1) -> tuple[in
 def identity(size: int, dtype: Any) -> np.ndarray:
     """Return a forest of `size` roots."""
     return np.arange(size, dtype=dtype)
+
+
+def from_pandas(frame: Any) -> Any:
+    """Return a pandas frame of ids where these kernels work on it, its rows numbered from 0."""
+    return frame.reset_index(drop=True)
+
+
+def to_pandas(frame: Any) -> Any:
+    """Return a frame that these kernels work on as one of pandas."""
+    return frame

@@ -32,6 +32,7 @@ def _instances(kernel: str, parameters: int) -> tuple[str, ...]:
 
 KERNELS: dict[str, tuple[str, ...]] = {
     "forest.cu": (
+        "clear_report",
         *_instances("hook", 2),
         *_instances("hook_plain", 2),
         *_instances("compress", 1),

@@ -93,6 +93,9 @@ struct Hooking {
     }
 };
 
+// Begin to report.
+__global__ void clear_report(Report* report) { *report = {0, 0x7fffffffffffffffll, -0x7fffffffffffffffll - 1}; }
+
 // Join the trees of the two ends of edges: of all with step 1, else of the first SAMPLE_BLOCK of every
 // step * SAMPLE_BLOCK. (The few edges beside the 16-byte words are always taken.) Where a kernel before
 // this one made the edges, `length` points at how many there are, at most `edges`.

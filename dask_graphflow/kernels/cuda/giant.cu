@@ -239,7 +239,8 @@ __global__ void __launch_bounds__(FILTER_THREADS, 1)
             if (to < capacity) {
                 list_source[to] = a;
                 list_target[to] = b;
-            } else {
+            } else if (parent[a] != parent[b]) {
+                atomicAdd(&report->hooked, u64(1));  // or the host takes the forest for flat
                 unite(parent, a, b);
             }
             ++before;

@@ -1,0 +1,427 @@
+"""Edges in host memory are hooked on a device: the whole path, with the host's kernels in its place.
+
+All tests of components run here once more, streamed in small chunks; with ``--backend cudf`` on the
+GPU. So do those marked for it at the end.
+"""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import pickle
+import threading
+import types
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import test_components
+from conftest import BACKEND, as_dict, frame, oracle, partitioned
+from distributed import Client, LocalCluster
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms import inputs, streaming
+from dask_graphflow.algorithms.components import Components
+from dask_graphflow.algorithms.shared import Shared
+from dask_graphflow.exceptions import BackendError, NullVertexError, OptionError
+from dask_graphflow.kernels import host
+from dask_graphflow.kernels.host_copies import Copies
+from dask_graphflow.operators.forest import Forest
+
+ENDS = {"source": "a", "target": "b"}
+
+# All tests of components once more.
+
+CHUNKS = {  # of tests with many edges; the others have 23
+    "test_the_same_bits_however_it_is_cut": 500,
+    "test_the_debian_package_graph": 1 << 16,
+    "test_real_graphs": 1 << 16,
+    "test_a_path_of_a_million_vertices": 1 << 16,
+}
+NOT_SO = "test_a_chunk_is_hooked_once_although_its_range_is_guessed"  # it counts undivided chunks
+
+
+AGAIN = {
+    name: test
+    for name, test in vars(test_components).items()
+    if name.startswith("test_") and name != NOT_SO
+}
+globals().update(AGAIN)
+
+
+@pytest.fixture(autouse=True)
+def backend(request, monkeypatch):
+    """Let the calls of a test of components stream, in chunks far smaller than the edges."""
+    name = request.node.originalname
+    if name not in AGAIN:
+        return
+    if BACKEND.name == "pandas":
+        monkeypatch.setattr(streaming, "device", lambda: streaming.Device(host, Copies))
+    monkeypatch.setattr(streaming, "CHUNK", CHUNKS.get(name, 23))
+    plain = gf.connected_components
+    monkeypatch.setattr(
+        gf,
+        "connected_components",
+        lambda edges, **options: plain(edges, **{"device": "gpu", **options}),
+    )
+
+
+# What happens on the way.
+
+
+class Watched(Copies):
+    """Copies that keep what was made on the device."""
+
+    def __init__(self, made: list[np.ndarray]) -> None:
+        super().__init__()
+        self.made = made
+
+    def device(self, size: int) -> Any:
+        self.made.append(super().device(size))
+        return self.made[-1]
+
+
+@pytest.fixture
+def twin(monkeypatch):
+    """Stream to the host's kernels, 100 edges a chunk; return what is seen of it."""
+    seen = types.SimpleNamespace(buffers=[], links=[], chunks=[], frames=[], forests=[], hooks=0)
+    kernels = types.ModuleType("twin")
+    vars(kernels).update(vars(host))
+
+    def from_pandas(part):
+        seen.frames.append(len(part))
+        return host.from_pandas(part)
+
+    vars(kernels)["from_pandas"] = from_pandas
+    here = streaming.Device(kernels, lambda: Watched(seen.buffers))
+    monkeypatch.setattr(streaming, "device", lambda: here)
+    monkeypatch.setattr(streaming, "CHUNK", 100)
+    new_link, sent, hook = streaming.new_link, streaming.sent, Forest.hook
+
+    def watched_link(**options):
+        seen.links.append(new_link(**options))
+        return seen.links[-1]
+
+    def watched_sent(*arguments):
+        for chunk in sent(*arguments):
+            for part in chunk[:2]:
+                assert any(np.shares_memory(part, buffer) for buffer in seen.buffers)
+            seen.chunks.append((len(chunk[0]), str(chunk[0].dtype)))
+            yield chunk
+
+    def watched_hook(forest, *arguments, **options):
+        seen.hooks += 1
+        if not any(forest is one for one in seen.forests):
+            seen.forests.append(forest)
+        return hook(forest, *arguments, **options)
+
+    monkeypatch.setattr(streaming, "new_link", watched_link)
+    monkeypatch.setattr(streaming, "sent", watched_sent)
+    monkeypatch.setattr(Forest, "hook", watched_hook)
+    return seen
+
+
+def random_edges(rng, count, low=0, high=3000):
+    return pd.DataFrame(rng.integers(low, high, (count, 2)), columns=["a", "b"])
+
+
+def streamed(edges, scheduler="sync", **options):
+    found = gf.connected_components(edges, **ENDS, device="gpu", **options)
+    return found.compute(scheduler=scheduler).reset_index(drop=True)
+
+
+def on_host(edges, **options):
+    found = gf.connected_components(edges, **ENDS, **options).compute(scheduler="sync")
+    return found.reset_index(drop=True)
+
+
+def test_edges_are_hooked_out_of_the_ring_and_narrowed(twin, rng):
+    edges = random_edges(rng, 1050)
+    pd.testing.assert_frame_equal(streamed(edges), on_host(edges))
+    assert twin.chunks == [(100, "int32")] * 10 + [(50, "int32")]
+    (link,) = twin.links
+    assert link.counters.bytes == 8 * 1050
+    assert twin.frames == [0]  # the dtype of the ids; no edge was copied as part of a frame
+
+
+@pytest.mark.parametrize("count", [1000, 20_000])
+def test_what_lies_on_the_device_does_not_grow_with_the_edges(twin, rng, count):
+    streamed(partitioned(random_edges(rng, count), 2))
+    (link,) = twin.links
+    assert link.counters.most_in_flight <= len(twin.buffers) <= streaming.MOST_BUFFERS
+    assert sum(buffer.nbytes for buffer in twin.buffers) <= 4 * (100 * 8 + 512)
+
+
+def test_chunk_size_is_the_size_of_a_buffer(twin, rng):
+    streamed(random_edges(rng, 100), chunk_size=40)
+    assert [count for count, _ in twin.chunks] == [40, 40, 20]
+
+
+def test_ids_past_int32_are_sent_as_they_are(twin, rng):
+    edges = random_edges(rng, 300, 2**40, 2**40 + 3000)
+    pd.testing.assert_frame_equal(streamed(edges), on_host(edges))
+    assert {dtype for _, dtype in twin.chunks} == {"int64"}
+
+
+def test_ids_outside_the_guess_make_the_forest_grow_in_mid_stream(twin):
+    # Every third edge is looked at: what is far from the others is seen when it is hooked.
+    ids = np.arange(2**31 - 1700, 2**31 - 100)
+    edges = pd.DataFrame({"a": ids[:-1], "b": ids[1:]})
+    edges.loc[700] = 2**31 + 9000, 2**31 - 800
+    found = streamed(edges)
+    assert twin.hooks == len(twin.chunks) + 1
+    assert [dtype for _, dtype in twin.chunks[:8]] == ["int32"] * 7 + ["int64"]
+    (link,) = twin.links
+    assert link.counters.widened == 1
+    assert link.counters.bytes == 8 * 700 + 16 * (len(edges) - 700)  # each was sent once
+    pd.testing.assert_frame_equal(found, on_host(edges))
+
+
+def test_ids_that_turn_out_not_to_be_dense_are_numbered_slice_by_slice(twin, rng):
+    edges = random_edges(rng, 1600)
+    edges.loc[700, "a"] = 2**50
+    found = streamed(edges)
+    assert len(twin.chunks) == 8  # the last one has it
+    assert max(twin.frames) == 100
+    assert sum(twin.frames) == 2 * len(edges)
+    pd.testing.assert_frame_equal(found, on_host(edges))
+    (link,) = twin.links
+    assert not link._slots
+
+
+@pytest.mark.parametrize("partitions", [1, 4])
+def test_strings_go_to_the_device_slice_by_slice(twin, rng, partitions):
+    edges = random_edges(rng, 950).astype("str")
+    found = streamed(partitioned(edges, partitions))
+    pd.testing.assert_frame_equal(found, on_host(edges))
+    assert max(twin.frames) == 100
+    assert not twin.links
+
+
+@pytest.mark.parametrize("thresholds", [[0.5], [0.2, 0.5, 0.9]])
+def test_a_level_of_one_byte_is_sent_beside_weighted_edges(twin, rng, thresholds):
+    edges = random_edges(rng, 1050).assign(w=rng.random(1050))
+    options = {"weight": "w", "thresholds": thresholds, "vertices": pd.Series([7, 5000])}
+    found = streamed(edges, **options)
+    (link,) = twin.links
+    assert link.counters.bytes == 9 * (1050 + 2)
+    pd.testing.assert_frame_equal(found, on_host(edges, **options))
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_chains_of_one_process_share_a_forest_and_a_link(twin, rng, scheduler):
+    edges = random_edges(rng, 4000)
+    found = streamed(partitioned(edges, 16), scheduler)
+    assert len(twin.links) == len(twin.forests) == 1
+    assert twin.links[0].counters.bytes == 8 * len(edges)
+    pd.testing.assert_frame_equal(found, on_host(edges))
+
+
+def test_chunks_far_smaller_than_the_forest_are_skipped_like_large_ones(twin):
+    edges = gf.generate.rmat(14, npartitions=1).compute().set_axis(["a", "b"], axis=1)
+    found = streamed(edges, chunk_size=(1 << 14) // 32)
+    (forest,) = twin.forests
+    assert forest.counts["hooked"] < len(edges) / 10  # without flat trees it is most of them
+    assert forest.counts["compressions"] < 10
+    pd.testing.assert_frame_equal(found, on_host(edges))
+
+
+def test_workers_of_a_cluster_have_a_link_each(twin, rng):
+    edges = random_edges(rng, 4000)
+    expected = on_host(edges)
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=2, processes=False, dashboard_address=None
+        ) as cluster,
+        Client(cluster),
+    ):
+        found = streamed(partitioned(edges, 16), None)
+    assert 1 <= len(twin.links) <= 2
+    assert sum(link.counters.bytes for link in twin.links) == 8 * len(edges)
+    pd.testing.assert_frame_equal(found, expected)
+
+
+def test_empty_partitions_and_no_edges_at_all(twin):
+    edges = frame([(1, 2), (2, 3)])
+    assert as_dict(streamed(partitioned(edges, 7))) == {1: 1, 2: 1, 3: 1}
+    assert streamed(edges.iloc[:0]).dtypes.tolist() == [np.dtype("int64")] * 2
+
+
+def no_thread_left():
+    return not any(t.name.startswith("graphflow-link") for t in threading.enumerate())
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_the_link_is_closed_with_the_last_chain(twin, rng, scheduler, monkeypatch):
+    open_links, plain = [], Components.number
+
+    def number(*given):
+        open_links.extend(not link._closed for link in twin.links)
+        return plain(*given)
+
+    monkeypatch.setattr(Components, "number", number)
+    streamed(partitioned(random_edges(rng, 2000), 4), scheduler)
+    assert open_links == [False]
+    assert no_thread_left()
+
+
+def test_the_link_is_closed_where_a_kernel_fails(twin, rng, monkeypatch):
+    edges = random_edges(rng, 2000)
+    plain = Forest.hook
+
+    def fails_later(forest, *arguments, **options):
+        if len(twin.chunks) == 3:
+            raise RuntimeError("the kernel failed")
+        return plain(forest, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Forest, "hook", fails_later)
+        with pytest.raises(RuntimeError, match="the kernel failed"):
+            streamed(edges)
+    gc.collect()
+    assert no_thread_left()
+    assert twin.links[0]._closed
+    pd.testing.assert_frame_equal(streamed(edges), on_host(edges))
+
+
+def test_a_null_is_named_as_on_the_host(twin):
+    edges = pd.DataFrame({"a": pd.array([1, None, 3], "Int64"), "b": pd.array([2, 3, 4], "Int64")})
+    with pytest.raises(NullVertexError, match="'a' has 1 null"):
+        streamed(edges)
+    assert as_dict(streamed(edges, dropna=True)) == {1: 1, 2: 1, 3: 3, 4: 3}
+
+
+def test_a_link_stays_in_its_process(twin):
+    shared = Shared()
+    make = {
+        "like": [np.zeros(0, "int64")] * 2,
+        "bounds": (0, 9),
+        "chunk_size": None,
+        "vertices": 9,
+        "total": 9,
+        "threads": 1,
+    }
+
+    link = shared.link(partial(streaming.new_link, **make))
+    assert shared.link(partial(streaming.new_link, **make)) is link
+    assert pickle.loads(pickle.dumps(shared))._link is None
+    assert not link._closed
+    del shared
+    assert link._closed
+
+
+# The option.
+
+
+@pytest.mark.parametrize(
+    ("device", "hint"),
+    [
+        ("GPU", "did you mean 'gpu'"),
+        ("gpus", "did you mean 'gpu'"),
+        ("cuda", "give 'gpu'"),
+        (0, "0"),
+    ],
+)
+def test_another_device_is_refused_at_the_call(device, hint):
+    with pytest.raises(OptionError, match=hint):
+        gf.connected_components(frame([(1, 2)]), **ENDS, device=device)
+
+
+def test_edges_on_the_device_are_not_streamed():
+    there = type("DataFrame", (), {"__module__": "cudf.core.dataframe"})()
+    assert not inputs.to_stream(types.SimpleNamespace(_meta=there), "gpu")
+    assert not inputs.to_stream(frame([]).pipe(lambda f: types.SimpleNamespace(_meta=f)), None)
+
+
+def test_only_computing_needs_a_gpu(monkeypatch):
+    def require_gpu():
+        raise BackendError("no GPU here")
+
+    monkeypatch.setattr(streaming, "require_gpu", require_gpu)
+    labels = gf.connected_components(frame([(1, 2)]), **ENDS, device="gpu")
+    assert isinstance(labels._meta, pd.DataFrame)
+    with pytest.raises(BackendError, match="no GPU here"):
+        labels.compute(scheduler="sync")
+
+
+# Found on the way: which chain of a process ends first must not matter.
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_chains_that_hook_after_another_was_surveyed_change_nothing(scheduler):
+    far = 10**9
+    for pairs in itertools.product([(0, 0), (far, far)], repeat=4):
+        labels = gf.connected_components(partitioned(frame(pairs), 4), **ENDS)
+        assert as_dict(labels.compute(scheduler=scheduler)) == oracle(pairs)
+
+
+# On a GPU.
+
+
+@pytest.fixture
+def cupy():
+    """Return CuPy, or skip where there is no GPU."""
+    module = pytest.importorskip("cupy")
+    pytest.importorskip("cudf")  # first: it has CuPy allocate through RMM
+    try:
+        module.cuda.runtime.getDeviceCount()
+    except module.cuda.runtime.CUDARuntimeError as error:
+        pytest.skip(f"no GPU: {error}")
+    return module
+
+
+IDS = {
+    "int64": lambda ids: ids,
+    "int32": lambda ids: ids.astype("int32"),
+    "uint64": lambda ids: ids.astype("uint64"),
+    "past int32": lambda ids: ids + 2**40,
+    "sparse": lambda ids: ids * (2**33 + 1) - 2**45,
+    "strings": lambda ids: ids.astype("str"),
+    "nullable": lambda ids: ids.astype("Int64"),
+}
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("ids", IDS)
+@pytest.mark.parametrize("partitions", [1, 5])
+@pytest.mark.parametrize("chunk_size", [None, 3000])
+def test_a_gpu_gives_the_bits_of_the_host(cupy, rng, ids, partitions, chunk_size):
+    edges = IDS[ids](random_edges(rng, 40_000, high=50_000))
+    edges["w"] = rng.random(len(edges))
+    for options in ({}, {"weight": "w", "thresholds": [0.3, 0.8]}):
+        found = streamed(
+            partitioned(edges, partitions), "threads", chunk_size=chunk_size, **options
+        )
+        pd.testing.assert_frame_equal(found, on_host(edges, **options))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("chunk_size", [None, 1 << 16])
+def test_a_power_law_graph_streams_to_a_gpu(cupy, chunk_size):
+    edges = gf.generate.rmat(19, npartitions=3).compute().set_axis(["a", "b"], axis=1)
+    found = streamed(partitioned(edges, 2), "threads", chunk_size=chunk_size)
+    pd.testing.assert_frame_equal(found, on_host(edges))
+
+
+@pytest.mark.gpu
+def test_the_forest_grows_on_a_gpu_in_mid_stream(cupy, rng):
+    edges = random_edges(rng, 200_000, 2**31 - 100_000, 2**31 - 500)
+    edges.loc[99_999] = 2**31 + 90_000, 2**31 - 1000
+    edges.loc[150_001] = 2**31 - 300_000, 2**31 - 1001
+    pd.testing.assert_frame_equal(streamed(edges, chunk_size=10_000), on_host(edges))
+    edges.loc[170_000, "a"] = 2**50
+    pd.testing.assert_frame_equal(streamed(edges, chunk_size=10_000), on_host(edges))
+
+
+@pytest.mark.gpu
+def test_edges_beyond_the_memory_of_a_gpu(cupy, rng):
+    """Of 256 MiB of edges, 128 MiB as int32, no more than 48 MiB ever lie on the device."""
+    edges = random_edges(rng, 1 << 24, high=1 << 18)
+    pool = cupy.cuda.MemoryPool()
+    pool.set_limit(size=48 << 20)
+    with cupy.cuda.using_allocator(pool.malloc):
+        found = streamed(edges, chunk_size=1 << 20)
+    assert 0 < pool.total_bytes() <= 48 << 20
+    pd.testing.assert_frame_equal(found, on_host(edges))
