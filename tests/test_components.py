@@ -145,7 +145,7 @@ def test_the_same_bits_however_it_is_cut(ids, rng):
     if ids == "strings":
         pairs = pairs.astype("str")
     expected = gf.connected_components(pairs, **ENDS).compute(scheduler="sync")
-    for renumber, partitions, merge, inputs, chunk_size, scheduler in itertools.product(
+    for numbered, partitions, merge, inputs, chunk_size, scheduler in itertools.product(
         [True, False] if ids == "dense" else [True],
         [1, 7, 40],
         ["tree", "one-way", "ring"],
@@ -159,7 +159,7 @@ def test_the_same_bits_however_it_is_cut(ids, rng):
             merge=merge,
             inputs=inputs,
             chunk_size=chunk_size,
-            renumber=renumber,
+            renumber=numbered,
         ).compute(scheduler=scheduler)
         pd.testing.assert_frame_equal(labels.reset_index(drop=True), expected)
 

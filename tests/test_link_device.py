@@ -54,6 +54,13 @@ def _warm() -> None:
     cupy.cuda.Device().synchronize()
 
 
+@pytest.fixture(autouse=True)
+def _pool() -> Iterator[None]:
+    """Keep the reader from waiting: without a pool, which cuDF takes away, each free is a wait."""
+    with cupy.cuda.using_allocator(cupy.cuda.MemoryPool().malloc):
+        yield
+
+
 @pytest.fixture(params=["null", "own"])
 def stream(request: pytest.FixtureRequest) -> Iterator[Any]:
     """Have the reader's kernels run on the legacy default stream, and on one of their own."""

@@ -46,7 +46,7 @@ class Numbering(NamedTuple):
     ----------
     bounds : list of int or None
         Where the range of each owner begins, and the last one ends, if the ids are dense.
-    cuts : frame
+    cuts : frame or None
         Else the ids that the owners' ranges are cut at.
     fingerprints : list of tuple
         What tells each chain's fragment apart.
@@ -107,7 +107,7 @@ class Components:
         rows = len(edges.source)
         if not rows:
             return chain
-        if len(edges.source.columns) == 1 and edgelist.is_integer(self.frames[0].dtypes[0]):
+        if len(edges.source.series) == 1 and edgelist.is_integer(self.frames[0].dtypes[0]):
             total = ANY if self.dense else rows * self.partitions
             if chain.hook_dense(edges, self.chunk_size, total, self.threads):
                 return chain
@@ -163,13 +163,13 @@ class Components:
         # Chains of one process share a forest, and all say the same of it: count it once.
         ranges = {(s.low, s.high) for s in surveys if s.low is not None and s.high > s.low}
         loose = [s.ids for s in surveys if s.low is None and len(s.ids)]
-        empty = frames.empty_like(surveys[0].ids)
         if not loose:
             low = min((low for low, _ in ranges), default=0)
             high = max((high for _, high in ranges), default=0)
             if is_dense(low, high, sum(high - low for low, high in ranges)):
                 bounds = [low + (high - low) * i // owners for i in range(owners + 1)]
-                return Numbering(bounds, empty, fingerprints)
+                return Numbering(bounds, None, fingerprints)
+        empty = frames.empty_like(surveys[0].ids)
         dense = [renumber.sample_range(low, high, empty) for low, high in sorted(ranges)]
         return Numbering(None, renumber.splitters([*loose, *dense], owners), fingerprints)
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.graph import edgelist, frames, renumber
+from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.plan import Plan
@@ -38,15 +39,15 @@ class Edges:
 
     Attributes
     ----------
-    source, target : frame of ids
+    source, target : Ends
     level : array of integers, shape (m,), or None
         0 for an edge below every threshold, k for one that reaches the k-th. None for all 1.
     streamed : bool
         They lie in host memory, and the forest that they are hooked into on the device.
     """
 
-    source: Any
-    target: Any
+    source: Ends
+    target: Ends
     level: Any = None
     streamed: bool = False
 
@@ -54,11 +55,11 @@ class Edges:
         """Return some of the edges, which are streamed, as frames on the device."""
         kernels = streaming.device().kernels
         level = None if self.level is None else kernels.namespace.asarray(self.level[rows])
-        return Edges(
-            kernels.from_pandas(self.source.iloc[rows]),
-            kernels.from_pandas(self.target.iloc[rows]),
-            level,
+        source, target = (
+            Ends.of(kernels.from_pandas(side.frame.iloc[rows]))
+            for side in (self.source, self.target)
         )
+        return Edges(source, target, level)
 
 
 def by_level(source: Any, target: Any, reached: Any, levels: int) -> Iterator[tuple[int, Any, Any]]:
@@ -125,7 +126,7 @@ class Fragment:
     @classmethod
     def of(cls, edges: Edges, levels: int, threads: int) -> Fragment:
         """Reduce edges between any ids to forests over those ids."""
-        codes, ids = renumber.factorize(frames.stack([edges.source, edges.target]))
+        codes, ids = renumber.factorize(frames.stack([edges.source.frame, edges.target.frame]))
         forests = [Forest(codes, size=len(ids)) for _ in range(levels)]
         half = len(edges.source)
         ends = codes[:half], codes[half:]
@@ -183,7 +184,7 @@ class Chain:
         """Return a chain that has found nothing of its own, for edges of that kind."""
         with dense.alone():
             if dense.held is None:
-                ids = frames.empty_like(edges.source)
+                ids = frames.empty_like(edges.source.frame)
                 kernels = kernels_for(ids)
                 if edges.streamed:
                     kernels = streaming.device().kernels
@@ -204,10 +205,8 @@ class Chain:
             Edges of the whole graph, as far as is known.
         threads : int
         """
-        kernels = kernels_for(edges.source)
-        source, target = (
-            kernels.asarray(side[side.columns[0]]) for side in (edges.source, edges.target)
-        )
+        kernels = kernels_for(edges.source.only)
+        source, target = (kernels.asarray(side.only) for side in (edges.source, edges.target))
         unsigned = source.dtype.kind == "u"
         # The range is guessed from a few ids; hooking says what lies outside it, and is repeated.
         step = max(1, len(source) // renumber.SAMPLE)

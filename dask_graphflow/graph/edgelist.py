@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from dask_graphflow.exceptions import (
 
 __all__ = [
     "EdgeColumns",
+    "Ends",
     "as_columns",
     "check_columns",
     "check_objects",
@@ -151,8 +153,8 @@ class EdgeColumns:
         weight = [] if self.weight is None else [self.weight]
         return list(dict.fromkeys([*self.source, *self.target, *weight]))
 
-    def ends(self, frame: Any) -> tuple[Any, Any, Any]:
-        """Return a partition's sources and targets as frames of ids, and its weights.
+    def ends(self, frame: Any) -> tuple[Ends, Ends, Any]:
+        """Return a partition's sources and targets, and its weights.
 
         Raises
         ------
@@ -172,15 +174,42 @@ class EdgeColumns:
         weight = None if self.weight is None else frame[self.weight]
         return self._side(frame, self.source), self._side(frame, self.target), weight
 
-    def _side(self, frame: Any, columns: tuple[Any, ...]) -> Any:
+    def _side(self, frame: Any, columns: tuple[Any, ...]) -> Ends:
         series = {
             name: _decode(frame[column], dtype)
             for name, column, dtype in zip(self.names, columns, self.dtypes, strict=True)
         }
-        if len(series) == 1:
-            ((name, only),) = series.items()
+        return Ends(type(frame), series)
+
+
+class Ends:
+    """The sources or the targets of some edges: a series for each part of an id."""
+
+    def __init__(self, kind: type, series: dict[str, Any]) -> None:
+        self._kind = kind
+        self.series = series
+
+    @classmethod
+    def of(cls, frame: Any) -> Ends:
+        """Return the ids that a frame has."""
+        return cls(type(frame), {name: frame[name] for name in frame.columns})
+
+    def __len__(self) -> int:
+        return len(next(iter(self.series.values())))
+
+    @property
+    def only(self) -> Any:
+        """The series of ids that have one part."""
+        (series,) = self.series.values()
+        return series
+
+    @cached_property
+    def frame(self) -> Any:
+        """The ids as a frame; making one takes longer than many a partition's components."""
+        if len(self.series) == 1:
+            ((name, only),) = self.series.items()
             return only.to_frame(name=name)  # shares memory, which the constructor does not
-        return type(frame)(series)
+        return self._kind(self.series)
 
 
 def _never_null(dtype: Any) -> bool:

@@ -185,11 +185,21 @@ __global__ void compress(P* parent, u64 start, u64 stop)
 template <typename P>
 __global__ void mark_members(const P* parent, unsigned char* seen, u64 size)
 {
-    for (u64 vertex = thread_index(); vertex < size; vertex += thread_count()) {
-        const P above = parent[vertex];
-        if (u64(above) == vertex) continue;
-        seen[vertex] = 1;
-        if (!seen[above]) seen[above] = 1;  // the look first keeps millions from writing to one byte
+    constexpr int N = 4;  // reads under way at once
+    for (u64 turn = thread_index(); turn < size; turn += thread_count() * N) {
+        P above[N];
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+            const u64 vertex = turn + i * thread_count();
+            above[i] = vertex < size ? parent[vertex] : P(vertex);
+        }
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+            const u64 vertex = turn + i * thread_count();
+            if (u64(above[i]) == vertex || vertex >= size) continue;
+            seen[vertex] = 1;
+            if (!seen[above[i]]) seen[above[i]] = 1;  // the look keeps millions from writing to one byte
+        }
     }
 }
 
