@@ -165,9 +165,10 @@ def test_after_a_sample_few_edges_are_hooked():
     sampled = forest_of(source, target)
     plain = forest_of(source, target, plan=replace(Plan.for_graph(1, 1 << 19), step=1))
     assert same(sampled.parent, plain.parent)
-    # A device takes so many edges at once that few see what others among them have joined.
-    limit = 0.1 if BACKEND.name == "pandas" else 0.5
-    assert sampled.counts["hooked"] < limit * len(source)
+    if (
+        BACKEND.name == "pandas"
+    ):  # a device has so few edges in hand all at once; see test_device.py
+        assert sampled.counts["hooked"] < 0.1 * len(source)
 
 
 def test_edges_outside_are_reported_and_the_others_hooked():

@@ -11,6 +11,7 @@ from dask_graphflow.operators.forest import Forest
 END_TO_END = "graphflow, end to end"
 KERNELS = "graphflow, kernels"
 WORKERS = "graphflow, workers"
+PLAIN = "graphflow, workers, renumber=False"
 STREAMED = "graphflow, streamed"
 READ_ON_HOST = "graphflow, read on the host and streamed"
 
@@ -20,9 +21,9 @@ def end_to_end(edges: Any) -> Any:
     return gf.connected_components(edges, source="src", target="dst").compute(scheduler="sync")
 
 
-def lazy(edges: Any) -> Any:
+def lazy(edges: Any, **options: Any) -> Any:
     """Return the labels of a Dask frame, not computed."""
-    return gf.connected_components(edges, source="src", target="dst")
+    return gf.connected_components(edges, source="src", target="dst", **options)
 
 
 def streamed(edges: Any, **how: Any) -> Any:

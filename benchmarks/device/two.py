@@ -18,6 +18,7 @@ from . import agreement, clock, components, graphs, needs, ours, peers, tables
 
 POOL = 0.6  # of each GPU: the peer's messages and UCX's buffers lie beside the pool
 PART = 1 << 26  # edges that the truth is found from at a time
+OURS: dict[str, dict[str, Any]] = {ours.WORKERS: {}, ours.PLAIN: {"renumber": False}}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -131,19 +132,19 @@ def compare(
             return  # takes a minute at scale 26; the first round has shown it
         found = outcome.found.map_partitions(_to_pandas, meta=_to_pandas(outcome.found._meta))
         frame = found.compute()
-        if name == ours.WORKERS:
+        if name in OURS:
             agreement.equal(
                 name, (frame["vertex"].to_numpy(), frame["component"].to_numpy()), truth
             )
         else:
             left_out[name] = agreement.same_partition(name, frame, _frame(truth))
 
-    def labels() -> Any:
-        found = ours.lazy(edges).persist()
+    def labels(**options: Any) -> Any:
+        found = ours.lazy(edges, **options).persist()
         wait(found)
         return found
 
-    work = [Workers(ours.WORKERS, labels, client)]
+    work = [Workers(name, partial(labels, **options), client) for name, options in OURS.items()]
     if peer:
         work.append(Workers(peers.DASK_CUGRAPH, lambda: peers.on_workers(edges), client))
     seconds = interleave(work, options.repeat, check, failures)
@@ -191,7 +192,7 @@ def show(results: dict[str, Any]) -> str:
     ]
     for one in results["graphs"]:
         made = tables.rows(
-            one["contenders"], one["edges"], against={ours.WORKERS: peers.DASK_CUGRAPH}
+            one["contenders"], one["edges"], against=dict.fromkeys(OURS, peers.DASK_CUGRAPH)
         )
         parts.append(
             f"\n{one['graph']}, {one['protocol']}: {one['edges']:,} edges in {one['partitions']} "
