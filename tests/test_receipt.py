@@ -185,7 +185,7 @@ def test_dev_prints_and_checks_it_with_the_standard_library_alone():
 def test_every_step_can_be_run_and_no_test_file_is_left_out():
     runnable = {name for group in on_gpu.GROUPS.values() for name in group}
     assert runnable == set(receipt.REQUIRED)
-    taken = [file for files in on_gpu.TESTS.values() for file in files]
+    taken = [file for files in (*on_gpu.TESTS.values(), on_gpu.HOST) for file in files]
     assert len(taken) == len(set(taken))
     assert all((ROOT / file).is_file() for file in taken)
     rest = on_gpu.files_of("tests-rest")
