@@ -98,7 +98,12 @@ def test_ids_that_are_known_to_be_dense_are_not_numbered():
     with dask.config.set(num_workers=3):
         labels = gf.connected_components(edges, **ENDS, renumber=False)
         counts = stages(labels)
-        assert set(counts) == {"start", "hook-first", "hook", "merge", "label"}
+        # No merge begins, which makes a forest grow, while others hook into it.
+        shared = {"start", "hook-first", "hook", "survey", "plain", "merge", "label"}
+        assert set(counts) == shared
+        graph = graph_of(labels)
+        (plain, *_) = (task for key, task in graph.items() if str(key[0]).startswith("plain-"))
+        assert sum(str(key[0]).startswith("survey-") for key in plain.dependencies) == 3
         assert as_dict(labels.compute(scheduler="sync")) == dict.fromkeys(range(101), 0)
 
 

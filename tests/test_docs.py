@@ -17,7 +17,7 @@ ROWS = {
     for row in TABLE.splitlines()
     if re.match(r"\| \d", row)
 }
-NUMBERS = {1: [*range(1, 12), 13, *range(15, 19)], 5: range(1, 7)}
+NUMBERS = {1: [*range(1, 14), *range(15, 19)], 5: range(1, 7)}
 WANTED = {f"{section}.{i}" for section, rows in NUMBERS.items() for i in rows}
 
 

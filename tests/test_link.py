@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from dask_graphflow.dataflow import staging
 from dask_graphflow.dataflow.link import Link, synchronises
 from dask_graphflow.exceptions import GraphflowError, OptionError
-from dask_graphflow.kernels.host_copies import Caller, Copies, Event, Stream
+from dask_graphflow.kernels.host_copies import Caller, Copies, Event, Stream, narrow
 
 
 def edges(count, *, low=0, high=1 << 20, seed=1):
@@ -92,13 +92,14 @@ def test_what_arrives_equals_what_was_sent(data):
         sent.append(np.arange(count, dtype="int8"))
     dtype = data.draw(st.sampled_from([None, "int32", "uint16", "int8"]), "dtype")
     with (
-        mock.patch.object(staging, "PIECE", data.draw(st.integers(1, 40))),
+        mock.patch.object(staging, "SHARE", data.draw(st.integers(1, 40))),
         Link(
             Copies(),
             chunk=data.draw(st.integers(3, 50)),
             buffers=data.draw(st.integers(1, 4)),
             edge_bytes=data.draw(st.sampled_from([8, 16, 40])),
             fragment_bytes=data.draw(st.none() | st.integers(1, 300)),
+            piece=data.draw(st.integers(3, 50)),
             threads=data.draw(st.integers(1, 3)),
         ) as link,
     ):
@@ -124,12 +125,12 @@ class Reader:
         self.done += 1
 
 
-def read_slowly(copies, reader, *, buffers, chunk=50, count=600, staged=True, **options):
+def read_slowly(copies, reader, *, buffers, chunk=50, piece=50, count=600, staged=True, **options):
     """Let the reader look at every chunk; return the most that it was behind by."""
     sent = edges(count)
     arrays = sent if staged else [pinned(copies, side) for side in sent]
     behind = 0
-    with Link(copies, chunk=chunk, buffers=buffers) as link:
+    with Link(copies, chunk=chunk, buffers=buffers, piece=piece) as link:
         for position, views in enumerate(link.stream(*arrays, **options)):
             behind = max(behind, position - reader.done)
             at = slice(position * chunk, (position + 1) * chunk)
@@ -140,17 +141,21 @@ def read_slowly(copies, reader, *, buffers, chunk=50, count=600, staged=True, **
     return behind
 
 
-@pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
+@pytest.mark.parametrize(
+    ("staged", "piece"),
+    [(True, 50), (True, 12), (False, 50)],
+    ids=["pageable", "in pieces", "pinned"],
+)
 @pytest.mark.parametrize("copying", [0, 0.004])
 @pytest.mark.parametrize("reading", [0, 0.006])
 @pytest.mark.parametrize("asynchronous", [True, False])
 @pytest.mark.parametrize("buffers", [1, 2, 3])
 def test_a_chunk_stays_what_it_is_while_its_reader_holds_it(
-    buffers, asynchronous, reading, copying, staged
+    buffers, asynchronous, reading, copying, staged, piece
 ):
-    copies = Slowed(copying=copying, reader=Stream() if asynchronous else None)
+    copies = Slowed(copying=copying / (50 / piece), reader=Stream() if asynchronous else None)
     reader = Reader(reading)
-    read_slowly(copies, reader, buffers=buffers, staged=staged)
+    read_slowly(copies, reader, buffers=buffers, staged=staged, piece=piece)
     assert not reader.torn
 
 
@@ -195,7 +200,8 @@ class ForgetsThePinnedBuffer(Slowed):
 )
 def test_each_of_the_three_waits_is_needed(broken, copying, reading):
     reader = Reader(reading)
-    read_slowly(broken(copying=copying, reader=Stream()), reader, buffers=2)
+    # In so many pieces that the ring of pinned buffers goes round within a chunk.
+    read_slowly(broken(copying=copying, reader=Stream()), reader, buffers=2, piece=5, count=150)
     assert reader.torn
 
 
@@ -307,6 +313,41 @@ def test_ids_are_narrowed_only_while_all_fit(value, fits, at, side):
     assert link.counters.bytes == 2 * (4 * narrow + 8 * (130 - narrow))
 
 
+@pytest.mark.parametrize("to", ["int32", "uint16", "int8", "uint8"])
+@pytest.mark.parametrize("own", ["int64", "uint64", "uint32", ">i8"])
+def test_integers_are_narrowed_if_each_fits(own, to):
+    here, there = np.iinfo(own), np.iinfo(to)
+    ends = (here.min, here.max, there.min, there.max, there.min - 1, there.max + 1, 2**32)
+    for value in (value for value in ends if here.min <= value <= here.max):
+        # In either half, for a vector of it and for what is left over.
+        for at in (0, 38):
+            sent = np.arange(39).astype(own)
+            sent[at] = value
+            for source in (sent, np.repeat(sent, 2)[::2]):
+                found = np.zeros(39, to)
+                assert narrow(source, found) is (there.min <= value <= there.max)
+                if there.min <= value <= there.max:
+                    np.testing.assert_array_equal(found, sent)
+
+
+@pytest.mark.parametrize("at", [0, 9, 10, 49, 50, 77, 99, 101])
+@pytest.mark.parametrize("buffers", [1, 2, 3])
+def test_a_chunk_that_turns_out_wide_in_mid_chunk_is_sent_again_as_it_is(at, buffers):
+    sent = edges(130)
+    sent[1, at] = 2**40
+    with Link(Copies(), chunk=50, piece=10, buffers=buffers) as link:
+        chunks = received(link.stream(*sent, dtype="int32"))
+        for column, array in zip(chunks, sent, strict=True):
+            np.testing.assert_array_equal(np.concatenate(column), array)
+            assert [str(part.dtype) for part in column] == [
+                "int32" if position < at // 50 else "int64" for position in range(3)
+            ]
+        assert (link.counters.widened, link.counters.chunks) == (1, 3)
+        assert link.counters.most_in_flight <= buffers
+        again = received(link.stream(*edges(130), dtype="int32"))
+        np.testing.assert_array_equal(np.concatenate(again[0]), edges(130)[0])
+
+
 def test_unsigned_ids_that_do_not_fit_stay_what_they_are():
     sent = np.array([5, 2**63 + 5, 7], "uint64")
     with Link(Copies(), chunk=2) as link:
@@ -326,7 +367,7 @@ def test_wide_chunks_are_cut_to_the_room_there_is():
 
 
 def test_pieces_are_converted_by_several_threads(monkeypatch):
-    monkeypatch.setattr(staging, "PIECE", 10)
+    monkeypatch.setattr(staging, "SHARE", 10)
     names = set()
     convert = staging._convert
 
@@ -395,10 +436,32 @@ def test_buffers_are_made_once_for_all_calls():
             for column, array in zip(chunks, sent, strict=False):
                 np.testing.assert_array_equal(np.concatenate(column), array)
         assert link.counters.chunks == 5 * (1 + 13 + 1 + 8 + 9)
-    assert (
-        sorted(made)
-        == [("device", link.device_bytes // 3)] * 3 + [("pinned", link.device_bytes // 3)] * 3
-    )
+    assert sorted(made) == [
+        *[("device", link.device_bytes // 3)] * 3,
+        *[("pinned", link.pinned_bytes // staging.BUFFERS)] * staging.BUFFERS,
+    ]
+
+
+def test_pinned_memory_does_not_grow_with_the_chunk():
+    large, small = (Link(Copies(), chunk=1000, piece=piece) for piece in (1000, 100))
+    assert small.device_bytes == large.device_bytes
+    assert small.pinned_bytes < large.pinned_bytes / 5
+    assert Link(Copies(), chunk=100, piece=1000).pinned_bytes == small.pinned_bytes
+
+
+def test_a_piece_is_staged_while_the_one_before_it_is(monkeypatch):
+    """No thread waits for those that have more to do with a piece."""
+    monkeypatch.setattr(staging, "SHARE", 10)
+    both, convert = threading.Barrier(2, timeout=5), staging._convert
+
+    def met(source, to):
+        both.wait()
+        return convert(source, to)
+
+    monkeypatch.setattr(staging, "_convert", met)
+    with Link(Copies(), chunk=10, threads=2) as link:  # a share a piece
+        (chunks,) = received(link.stream(np.arange(40)))
+    np.testing.assert_array_equal(np.concatenate(chunks), np.arange(40))
 
 
 def test_what_goes_wrong_in_a_copy_reaches_the_reader():
@@ -432,7 +495,6 @@ def test_what_goes_wrong_on_the_copy_stream_reaches_the_reader():
 
 
 def test_what_goes_wrong_in_staging_reaches_the_reader(monkeypatch):
-    monkeypatch.setattr(staging, "PIECE", 1)
     monkeypatch.setattr(staging, "_convert", lambda *_: 1 // 0)
     with Link(Copies(), chunk=10) as link, pytest.raises(ZeroDivisionError):
         list(link.stream(np.arange(100)))
@@ -440,21 +502,21 @@ def test_what_goes_wrong_in_staging_reaches_the_reader(monkeypatch):
 
 
 def test_when_staging_fails_all_its_threads_have_ended(monkeypatch):
-    monkeypatch.setattr(staging, "PIECE", 10)
+    monkeypatch.setattr(staging, "SHARE", 10)
     ended = []
 
     def convert(source, to):
-        if not source[0]:
+        if not source[0][0]:
             raise ZeroDivisionError
         time.sleep(0.02)
-        ended.append(len(to))
+        ended.append(len(to[0]))
         return True
 
     monkeypatch.setattr(staging, "_convert", convert)
     with Link(Copies(), chunk=30, threads=3) as link:
         with pytest.raises(ZeroDivisionError):
-            list(link.stream(np.arange(30)))
-        assert ended == [10, 10]
+            list(link.stream(np.arange(60)))
+        assert ended == [10] * 5  # of the piece that was begun meanwhile too
 
 
 @pytest.mark.parametrize("asynchronous", [True, False])
@@ -585,7 +647,9 @@ def test_input_that_cannot_be_sent_is_refused_at_the_call(arrays, options, messa
         link.stream(*arrays, **options)
 
 
-@pytest.mark.parametrize("option", ["chunk", "buffers", "edge_bytes", "fragment_bytes", "threads"])
+@pytest.mark.parametrize(
+    "option", ["chunk", "buffers", "edge_bytes", "fragment_bytes", "piece", "threads"]
+)
 def test_sizes_are_one_or_more(option):
     with pytest.raises(OptionError, match=f"{option}=0.*1 or more"):
         Link(Copies(), **{"chunk": 10, option: 0})

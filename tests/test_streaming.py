@@ -13,7 +13,9 @@ import threading
 import types
 from functools import partial
 from typing import Any
+from unittest import mock
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -291,6 +293,15 @@ def test_a_null_is_named_as_on_the_host(twin):
     with pytest.raises(NullVertexError, match="'a' has 1 null"):
         streamed(edges)
     assert as_dict(streamed(edges, dropna=True)) == {1: 1, 2: 1, 3: 3, 4: 3}
+
+
+@pytest.mark.parametrize(("threads", "used"), [(1, 4), (6, 6), (32, 8)])
+def test_staging_takes_a_few_threads_however_many_there_are(twin, rng, threads, used):
+    with dask.config.set(num_workers=threads), mock.patch.object(streaming, "Link") as made:
+        made.side_effect = RuntimeError
+        with pytest.raises(RuntimeError):
+            streamed(random_edges(rng, 100))
+    assert made.call_args.kwargs["threads"] == used
 
 
 def test_a_link_stays_in_its_process(twin):

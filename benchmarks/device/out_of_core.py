@@ -5,18 +5,23 @@ from __future__ import annotations
 import argparse
 import gc
 import tempfile
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 from benchmarks.errors import UnusableInputError
 from benchmarks.report import mib, milliseconds, table, times
 from benchmarks.timing import Spread, interleave, ratios
+from dask_graphflow.algorithms import streaming
+from dask_graphflow.dataflow.link import Link
 
 from . import agreement, clock, components, graphs, needs, ours, pool, tables
 from .copying import Columns, Copying
@@ -154,6 +159,49 @@ class Computing:
         return clock.Outcome(seconds + step.seconds, found)
 
 
+@contextmanager
+def links() -> Iterator[list[Link]]:
+    """Collect the links that are made meanwhile: what they counted is there when they are closed."""
+    made: list[Link] = []
+    plain = streaming.new_link
+
+    def kept(**options: Any) -> Link:
+        made.append(plain(**options))
+        return made[-1]
+
+    with mock.patch.object(streaming, "new_link", kept):
+        yield made
+
+
+@dataclass
+class Linked:
+    """Work timed by the wall that brings edges over links, and what each of those counted.
+
+    Attributes
+    ----------
+    runs : list of list of dict
+        The counters of each run's links. The times at which the link's latest call handed a chunk over
+        first and ended are counted from the begin of the run.
+    """
+
+    name: str
+    work: Callable[[], Any]
+    runs: list[list[dict[str, Any]]] = field(default_factory=list)
+
+    def run(self) -> clock.Outcome:
+        """Do it once."""
+        with links() as made:
+            outcome = clock.Wall(self.name, self.work).run()
+        begin = time.perf_counter() - outcome.seconds
+        self.runs.append([_counted(link, begin) for link in made])
+        return outcome
+
+
+def _counted(link: Link, begin: float) -> dict[str, Any]:
+    found = asdict(link.counters)
+    return found | {name: found[name] - begin for name in ("first_use", "last_copy")}
+
+
 def from_memory(
     columns: Columns,
     chunk: int,
@@ -167,7 +215,7 @@ def from_memory(
     edges = pd.DataFrame({"src": columns[0], "dst": columns[1]}, copy=False)
     copying = Copying(columns, chunk, options.workers)
     work = [
-        clock.Wall(ours.STREAMED, lambda: ours.streamed(edges)),
+        Linked(ours.STREAMED, lambda: ours.streamed(edges)),
         clock.Wall(DRIVER, copying.by_driver),
         clock.Wall(STAGED, copying.staged),
         clock.Wall(PINNED, copying.from_pinned),
@@ -193,7 +241,7 @@ def from_parquet(
     rows = edges.map_partitions(_rows, meta=edges._meta)
     work = [
         clock.Wall(ours.STREAMED, lambda: ours.lazy(edges).compute(**how)),
-        clock.Wall(ours.READ_ON_HOST, lambda: ours.streamed(on_host, **how)),
+        Linked(ours.READ_ON_HOST, lambda: ours.streamed(on_host, **how)),
         clock.Wall(READING, lambda: rows.compute(**how)),
         computing,
     ]
@@ -216,7 +264,11 @@ def timed(work: list[Any], truth: tuple[Any, Any], repeat: int) -> dict[str, Any
             agreement.equal(name, (vertices.to_numpy(), smallest.to_numpy()), truth)
 
     seconds = interleave(work, repeat, check)
-    return {name: tables.contender(seconds, {}, {}, name) for name in seconds}
+    found = {name: tables.contender(seconds, {}, {}, name) for name in seconds}
+    for one in work:
+        if isinstance(one, Linked):
+            found[one.name]["links"] = one.runs[1:]  # not of the round that warms up
+    return found
 
 
 def larger_part(contenders: Mapping[str, Mapping[str, Any]]) -> list[float]:
@@ -228,6 +280,20 @@ def larger_part(contenders: Mapping[str, Mapping[str, Any]]) -> list[float]:
     ways = [seconds[name] for name in (READING, DRIVER, STAGED) if name in seconds]
     brought = map(min, zip(*ways, strict=True))
     return [max(pair) for pair in zip(brought, seconds[COMPUTING], strict=True)]
+
+
+def over_links(runs: Sequence[Sequence[Mapping[str, Any]]]) -> str:
+    """Say in one line what the links of several runs counted: medians over all of them."""
+
+    def median(counter: str) -> float:
+        return Spread.of([link[counter] for run in runs for link in run]).median
+
+    parts = ("pinning", "staging", "waiting", "first_use", "last_copy")
+    spent = ", ".join(f"{name.replace('_', ' ')} {median(name) * 1e3:.1f}" for name in parts)
+    return (
+        f"{median('chunks'):.0f} chunks a link, at most {median('most_in_flight'):.0f} in flight; "
+        f"ms: {spent}"
+    )
 
 
 def show(results: dict[str, Any]) -> str:
@@ -254,6 +320,11 @@ def show(results: dict[str, Any]) -> str:
             )
         header = ["", "min ms", "median", "max", "G edges/s", "GB/s", "/ larger part"]
         parts.append(f"\nfrom {name}\n\n{table(header, made)}")
+        parts += [
+            f"{one}: {over_links(found['links'])}"
+            for one, found in contenders.items()
+            if "links" in found
+        ]
     parts.append("""
 / larger part: over the larger of bringing the edges alone (reading; or the faster of the first two
 ways of copying) and computing alone, round by round. Streamed: to the label frame, by the wall; from

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,7 +16,7 @@ from dask_graphflow.exceptions import VertexTypeError, WorkerLostError
 from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import index_dtype, kernels_for
-from dask_graphflow.operators.forest import Forest
+from dask_graphflow.operators.forest import Entries, Forest
 
 from . import streaming
 from .fragments import Chain, Edges, Fragment, flatten, is_dense, moved
@@ -26,6 +27,12 @@ if "distributed" in sys.modules:  # on a worker always
 
 __all__ = ["Components"]
 
+
+Absorbed = tuple[list[Forest], list[str]]
+"""Forests that slices of others are hooked into, and the tokens of those that were.
+
+A plain tuple, forests first: Dask's serialisers for arrays look into no others.
+"""
 
 ANY = 1 << 62  # edges, for which any range of ids is dense
 
@@ -130,8 +137,8 @@ class Components:
         level = level.astype(np.min_scalar_type(len(self.thresholds)))
         return Edges(source, target, level, streamed)
 
-    def plain(self, fragment: Fragment) -> list[Forest]:
-        """Return the forests of a fragment that is known to be dense.
+    def plain(self, fragment: Fragment, surveys: Sequence[Survey] = ()) -> list[Forest]:
+        """Return the forests of a fragment that is known to be dense, once all were looked at.
 
         Raises
         ------
@@ -232,6 +239,50 @@ class Components:
         for forest, more in zip(into, other, strict=True):
             forest.absorb(more, threads=self.threads)
         return into
+
+    def cut(self, forests: list[Forest], count: int) -> list[list[Entries]]:
+        """Cut forests into slices, each with that of every threshold."""
+        slices = zip(*(forest.cut(count) for forest in forests), strict=True)
+        return [list(part) for part in slices]
+
+    def absorb(self, into: list[Forest] | Absorbed, part: list[Entries]) -> Absorbed:
+        """Hook the entries of one slice into these forests, in place."""
+        forests, tokens = into if isinstance(into, tuple) else (into, [])
+        for forest, entries in zip(forests, part, strict=True):
+            forest.absorb(entries, threads=self.threads)
+        return forests, [*tokens, part[0].token]
+
+    def tokens(self, absorbed: Absorbed) -> list[str]:
+        """Return what tells the cuts apart that slices are of."""
+        return absorbed[1]
+
+    def mend(self, forests: list[Forest], tokens: list[str]) -> list[Forest] | None:
+        """Return the forests that slices were cut from, if those are not all of one cut.
+
+        Where a worker was lost between two slices its chains ran again, beside those of another worker:
+        the slices that came since are of forests in which the same vertices have other roots, and only
+        all slices of one cut say all that it says.
+        """
+        return None if len(set(tokens)) == 1 else forests
+
+    def mended(self, into: Absorbed, more: list[Forest] | None) -> list[Forest]:
+        """Return the forests that all slices were hooked into, with what :meth:`mend` returned.
+
+        Raises
+        ------
+        WorkerLostError
+            These slices are not those that :meth:`mend` was told of.
+        """
+        forests, tokens = into
+        if more is not None:
+            return self.merge(forests, more)
+        if len(set(tokens)) > 1:
+            raise WorkerLostError(
+                "workers were lost while a forest travelled in slices, and again while it was sent once "
+                "more, so that its slices do not fit together. Nothing is wrong with the edges; compute "
+                "once more, or with merge_chunks=1"
+            )
+        return forests
 
     def finish(self, forests: list[Forest]) -> list[Forest]:
         """Make every tree flat."""

@@ -1,4 +1,4 @@
-"""How a forest travels between workers: its arrays as they lie, on a device without passing the host.
+"""How forests and slices of them travel: as their arrays, on a device without passing the host.
 
 Imported where distributed is there already. Without it a forest on a device would be pickled, and CuPy
 pickles through host memory.
@@ -12,16 +12,16 @@ from typing import Any
 from distributed.protocol import dask_deserialize, dask_serialize
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 
-from dask_graphflow.operators.forest import Forest
+from dask_graphflow.operators.forest import Entries, Forest
 
 __all__: list[str] = []
 
 
 def _register(serialize: Any, deserialize: Any) -> None:
-    """Teach one of Dask's families of serialisers forests, by what it knows of arrays."""
+    """Teach one of Dask's families of serialisers forests and slices, by what it knows of arrays."""
 
-    def dump(forest: Forest) -> tuple[dict[str, Any], list[Any]]:
-        restore, ((base, *arrays), *rest) = forest.__reduce__()
+    def dump(forest: Forest | Entries) -> tuple[dict[str, Any], list[Any]]:
+        restore, ((place, *arrays), *rest) = forest.__reduce__()
         headers, frames = [], []
         for array in arrays:
             try:
@@ -32,19 +32,20 @@ def _register(serialize: Any, deserialize: Any) -> None:
             header, own = dump_array(array)
             headers.append((type(array), header, len(own)))
             frames += own
-        return {"forest": pickle.dumps((restore, base, headers, rest))}, frames
+        return {"forest": pickle.dumps((restore, place, headers, rest))}, frames
 
-    def load(header: dict[str, Any], frames: list[Any]) -> Forest:
-        restore, base, headers, rest = pickle.loads(header["forest"])
+    def load(header: dict[str, Any], frames: list[Any]) -> Forest | Entries:
+        restore, place, headers, rest = pickle.loads(header["forest"])
         arrays = []
         for kind, array_header, count in headers:
             own, frames = frames[:count], frames[count:]
             arrays.append(deserialize.dispatch(kind)(array_header, own))
-        forest: Forest = restore((base, *arrays), *rest)
+        forest: Forest | Entries = restore((place, *arrays), *rest)
         return forest
 
-    serialize.register(Forest, dump)
-    deserialize.register(Forest, load)
+    for kind in (Forest, Entries):
+        serialize.register(kind, dump)
+        deserialize.register(kind, load)
 
 
 _register(cuda_serialize, cuda_deserialize)

@@ -15,12 +15,14 @@ from dask_graphflow.operators.plan import Plan
 
 __all__ = ["CHUNK", "Device", "device", "new_link", "sent", "slices"]
 
-CHUNK = 1 << 22  # edges of a buffer: 0.6 ms on the bus as int32, several times what a launch takes
+CHUNK = (
+    1 << 23
+)  # edges of a buffer: 1.2 ms on the bus as int32, several times what a hook's calls take
 SMALLEST_CHUNK = 1 << 16  # however few edges there seem to be
-MOST_BUFFERS = 4  # two overlap; what there are beyond evens out how long chunks take
-STAGING_THREADS = (
-    4  # at least: a worker for a GPU often has one thread, and one cannot fill the bus
-)
+MOST_BUFFERS = 3  # two overlap; the third evens out how long chunks take
+# At least, for a worker for a GPU often has one thread, and one cannot fill the bus; and at most, for
+# more threads wait for Python's lock longer than they copy.
+STAGING_THREADS = 4, 8
 
 
 class Device(NamedTuple):
@@ -77,7 +79,7 @@ def new_link(
         chunk=chunk,
         buffers=min(max(plan.buffers, 2), MOST_BUFFERS),
         edge_bytes=sum(min(array.dtype.itemsize, most) for array in like),
-        threads=max(threads, STAGING_THREADS),
+        threads=min(max(threads, STAGING_THREADS[0]), STAGING_THREADS[1]),
     )
 
 

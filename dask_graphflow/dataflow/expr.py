@@ -10,18 +10,28 @@
     piece      each fragment's ids in the range of each owner; none, if they are dense
     own        an owner merges the ids of its range, and says how many (size) and which (codes)
     renumber   each fragment as forests over the whole graph; as they are, if the ids are dense
-    merge      by policy, down to one forest; the last merge finishes it
+    merge      by policy, down to one forest; the last merge finishes it; see below
     head       each owner's roots that name components in a later range
     label      each owner writes its range of the result
 
 The number of tasks depends on the partitions and chains alone, not on the data. A level of the graph
 costs a cluster some milliseconds, so there are few; and only start, hook, merge and label, where it is
 known that the ids are dense. What each step does is the business of the *program* that is handed in.
+
+A merge is one task, which begins once the whole of the other forest is there; or in slices::
+
+    cut        the other forest, where it lies; each slice is a task then, to travel by itself
+    slice      brought to the forest that it is for: Dask fetches for a task no sooner than all that
+               it takes exists, and so a slice would wait for the step before its own to end
+    merge      slice after slice, in place
+    tokens     which cut the slices that were merged are of
+    mend       the other forest as a whole, if that is not one; the last step takes it then
 """
 
 from __future__ import annotations
 
 import functools
+import operator
 import uuid
 from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
@@ -31,7 +41,7 @@ from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import Blockwise, Expr, optimize_blockwise_fusion
 from dask.dataframe.dask_expr.io import FromGraph
 
-from .names import pinned
+from .names import brought, pinned
 from .trees import Chain, Merge
 
 RESIDENT = 4  # chunks that a task takes at a time where they lie already
@@ -55,7 +65,7 @@ class Program(Protocol):
     dense: bool  # known to be, and nothing is numbered
 
     def start(self) -> Any: ...  # noqa: D102
-    def plain(self, fragment: Any) -> Any: ...  # noqa: D102
+    def plain(self, fragment: Any, surveys: Any = ()) -> Any: ...  # noqa: D102
     def label_plain(self, forest: Any, owner: int, owners: int) -> Any: ...  # noqa: D102
     def hook(self, state: Any, frame: Any, position: int) -> Any: ...  # noqa: D102
     def close(self, state: Any) -> Any: ...  # noqa: D102
@@ -69,6 +79,11 @@ class Program(Protocol):
         self, fragment: Any, numbering: Any, chain: int, sizes: list[Any], codes: list[Any]
     ) -> Any: ...
     def merge(self, into: Any, other: Any) -> Any: ...  # noqa: D102
+    def cut(self, forest: Any, count: int) -> Any: ...  # noqa: D102
+    def absorb(self, into: Any, part: Any) -> Any: ...  # noqa: D102
+    def tokens(self, absorbed: Any) -> Any: ...  # noqa: D102
+    def mend(self, forest: Any, tokens: Any) -> Any: ...  # noqa: D102
+    def mended(self, into: Any, more: Any) -> Any: ...  # noqa: D102
     def finish(self, forest: Any) -> Any: ...  # noqa: D102
     def head(self, forest: Any, owned: Any, sizes: list[Any], owner: int, other: int) -> Any: ...  # noqa: D102
     def label(  # noqa: D102
@@ -172,7 +187,15 @@ class Empty:
 class ForestReduction(Expr):  # type: ignore[misc]
     """The partitions of some frames, hooked into forests, merged and labelled."""
 
-    _parameters: ClassVar = ["program", "result", "chains", "merges", "owners", "shared"]
+    _parameters: ClassVar = [
+        "program",
+        "result",
+        "chains",
+        "merges",
+        "merge_chunks",
+        "owners",
+        "shared",
+    ]
 
     def __str__(self) -> str:
         chains, owners = self.operand("chains"), self.operand("owners")
@@ -212,6 +235,7 @@ class _Layer:
         self.program: Program = expr.operand("program")
         self.chains: Sequence[Chain] = expr.operand("chains")
         self.merges: Sequence[Merge] = expr.operand("merges")
+        self.merge_chunks: int = expr.operand("merge_chunks")
         self.owners: int = expr.operand("owners")
         self.shared: bool = expr.operand("shared")
         self.chunks = [
@@ -226,6 +250,16 @@ class _Layer:
         start = self._add("start", (), program.start) if self.shared else None
         fragments = [self._hooks(c, start) for c in range(len(self.chains))]
         if program.dense:
+            if self.shared:
+                # A merge makes a forest grow, and nobody may be hooking into it then.
+                looks = (
+                    self._add("survey", (c,), program.survey, f) for c, f in enumerate(fragments)
+                )
+                done = List(*looks)
+                fragments = [
+                    self._add("plain", (c,), program.plain, f, done)
+                    for c, f in enumerate(fragments)
+                ]
             forest = self._merge(fragments)
             for o in owners:
                 key = (self.name, o)
@@ -265,7 +299,8 @@ class _Layer:
         """Add the hook tasks of a chain, each handing the forest on to the next in place."""
         chunks, worker = self.chains[chain].chunks, self.chains[chain].worker
         # What lies on a worker is there to be taken several at a time; not all, where it is spilled.
-        each = RESIDENT if self.chains[chain].resident else 1
+        lie_there = all(isinstance(self.chunks[chunk][1], Resident) for chunk in chunks)
+        each = RESIDENT if lie_there else 1
         for i in range(0, len(chunks), each):
             # A chain's first task has a name of its own: it is placed where there is room, or the
             # data; those after it go where the forest is.
@@ -286,7 +321,8 @@ class _Layer:
                 steps.append(Task(step, self.program.hook, state, source, position))
                 state = TaskRef(step)
             if i + each >= len(chunks):
-                for name in ("close", "plain") if self.program.dense else ("close",):
+                alone = self.program.dense and not self.shared
+                for name in ("close", "plain") if alone else ("close",):
                     step = (name, *key)
                     steps.append(Task(step, getattr(self.program, name), state))
                     state = TaskRef(step)
@@ -298,7 +334,10 @@ class _Layer:
         """Add the merges; the last one finishes the forest."""
         for step, (source, target) in enumerate(self.merges):
             key = (f"merge-{self.token}", step, source, target)
-            steps = [Task(key, self.program.merge, forests[target], forests[source])]
+            if self.merge_chunks > 1:
+                steps = [self._merge_slices(key, forests[source], forests[target])]
+            else:
+                steps = [Task(key, self.program.merge, forests[target], forests[source])]
             if step == len(self.merges) - 1:
                 steps.append(Task(("finish", *key), self.program.finish, TaskRef(key)))
             self._fuse(key, *steps)
@@ -307,14 +346,39 @@ class _Layer:
             return self._add("finish", (), self.program.finish, forests[0])
         return forests[0]
 
+    def _merge_slices(self, key: tuple[Any, ...], source: TaskRef, target: TaskRef) -> Task:
+        """Add a merge in slices; return its last task, which is to have that key."""
+        # Each slice's tasks are a group: many in one that depend on little would be spread over the
+        # cluster, whatever lies where.
+        program, (_, *merge) = self.program, key
+        cut = self._add("merge-0-cut", merge, program.cut, source, self.merge_chunks)
+        slices = []
+        for i in range(self.merge_chunks):
+            part = self._add(f"merge-{i}-slice", merge, operator.getitem, cut, i)
+            there = brought(f"merge-{i}-slice")
+            slices.append(self._add(there, merge, _there, part, target))
+        into = target
+        for i, part in enumerate(slices):
+            self.tasks[*key, i] = Task((*key, i), program.absorb, into, part)
+            into = TaskRef((*key, i))
+        # Once no slice is kept any more: those that are lost from here on are lost together.
+        tokens = self._add("merge-0-tokens", merge, program.tokens, into)
+        mend = self._add("merge-0-mend", merge, program.mend, source, tokens)
+        return Task(key, program.mended, into, mend)
+
     def _fuse(self, key: Any, *steps: Task) -> None:
         """Add steps that follow on each other as one task."""
         self.tasks[key] = Task.fuse(*steps, key=key) if len(steps) > 1 else steps[0]
 
-    def _add(self, stage: str, index: tuple[int, ...], function: Any, *arguments: Any) -> TaskRef:
+    def _add(self, stage: str, index: Sequence[int], function: Any, *arguments: Any) -> TaskRef:
         key = (f"{stage}-{self.token}", *index)
         self.tasks[key] = Task(key, function, *arguments)
         return TaskRef(key)
+
+
+def _there(part: Any, beside: Any) -> Any:
+    """Return a slice, which came to where this runs: beside what it is brought to (:mod:`.pins`)."""
+    return part
 
 
 def held_by(frame: Expr | Held) -> tuple[list[Any], list[Any]]:

@@ -2,16 +2,16 @@
 
 ::
 
-    arrays --threads--> pinned buffer k % n --copy stream--> device buffer k % n --> the reader's kernels
+    arrays --threads--> pinned buffer i % 3 --copy stream--> device buffer k % n --> the reader's kernels
 
-One thread of the link, the copier, stages chunk after chunk in pinned memory and queues its copy; the
-reader takes the chunks from an iterator. Meanwhile:
+One thread of the link, the copier, has chunk after chunk staged in pinned memory, in pieces, and queues
+their copies; the reader takes the chunks from an iterator. Meanwhile:
 
 - A pinned buffer is written again only after the copy out of it has ended; the copier waits for that.
 - A device buffer is written again only after the event that its reader recorded on asking for the next
   chunk; the copy stream waits for that, and no thread does.
 - A chunk is in flight from when it is given a device buffer until its reader asks for the next one. No
-  more are than there are buffers. One more may be staged.
+  more are than there are buffers. Two pieces more may be staged.
 
 (Groute, PPoPP 2017, section 4: pipelined receivers, and fragmentation.)
 """
@@ -22,6 +22,7 @@ import math
 import threading
 import time
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any, Protocol
@@ -30,11 +31,12 @@ import numpy as np
 
 from dask_graphflow.exceptions import GraphflowError, OptionError
 
-from .staging import ALIGNMENT, Team, narrower, room, views
+from .staging import ALIGNMENT, Stage, Times, narrower, room, views
 
 __all__ = ["Copies", "Counters", "Link", "synchronises"]
 
 ARRAYS = 3  # a chunk's, between which a buffer has room for the alignment
+PIECE = 1 << 22  # edges staged at a time, at most
 
 
 class Copies(Protocol):
@@ -53,7 +55,7 @@ class Copies(Protocol):
 
 
 @dataclass
-class Counters:
+class Counters(Times):
     """What a link has done so far.
 
     Attributes
@@ -64,10 +66,9 @@ class Counters:
         Calls in which an id did not fit the narrower dtype that was asked for.
     most_in_flight : int
         The most chunks that were in flight at once.
-    staging : float
-        Seconds in which chunks were copied to pinned memory.
-    waiting : float
-        Seconds in which the copier waited for a buffer: the copies or the reader were slower than it.
+    pinning, staging, waiting : float
+        Seconds in which the copier made pinned memory, waited for the threads that fill it, and waited
+        for a buffer: the copies or the reader were slower than it.
     first_use, last_copy : float
         When, by ``time.perf_counter``, the latest call handed its first chunk over, and when its last
         copy had ended.
@@ -78,8 +79,6 @@ class Counters:
     bytes: int = 0
     widened: int = 0
     most_in_flight: int = 0
-    staging: float = 0.0
-    waiting: float = 0.0
     first_use: float = math.nan
     last_copy: float = math.nan
 
@@ -113,12 +112,10 @@ def synchronises(
 
 @dataclass
 class _Slot:
-    """A place in the ring: two buffers, and the events after which each may be written."""
+    """A place in the ring: a buffer on the device, and the event after which it may be written."""
 
     device: Any
     used: Any
-    pinned: Any = None
-    copied: Any = None
 
 
 class _Stopped(Exception):  # noqa: N818
@@ -131,6 +128,7 @@ class _Run:
     def __init__(self, buffers: int) -> None:
         # (slot, arrays, event) a chunk; at the end None, or what went wrong.
         self.ready: SimpleQueue[Any] = SimpleQueue()
+        self.chunks = 0  # handed over
         self._buffers = buffers
         self._in_flight = 0
         self._stopped = False
@@ -176,6 +174,8 @@ class Link:
     fragment_bytes : int, optional
         Cut copies into fragments of this many bytes, so that other traffic comes in between. By default
         an array of a chunk is copied in one piece.
+    piece : int
+        Edges that are staged at a time, at most: buffers of pinned memory have room for so many.
     threads : int
         Threads that copy to pinned memory.
 
@@ -205,6 +205,7 @@ class Link:
         buffers: int = 2,
         edge_bytes: int = 16,
         fragment_bytes: int | None = None,
+        piece: int = PIECE,
         threads: int = 4,
     ) -> None:
         for name, value, least in (
@@ -212,6 +213,7 @@ class Link:
             ("buffers", buffers, 1),
             ("edge_bytes", edge_bytes, 1),
             ("fragment_bytes", 1 if fragment_bytes is None else fragment_bytes, 1),
+            ("piece", piece, 1),
             ("threads", threads, 1),
         ):
             if value < least:
@@ -222,7 +224,8 @@ class Link:
         self._buffers = buffers
         self._slot_bytes = chunk * edge_bytes + (ARRAYS - 1) * ALIGNMENT
         self._fragment = fragment_bytes
-        self._team = Team(threads)
+        piece_bytes = min(piece, chunk) * edge_bytes + (ARRAYS - 1) * ALIGNMENT
+        self._stage = Stage(copies, piece_bytes, threads, self.counters)
         self._slots: list[_Slot] = []
         self._turn = threading.Lock()
         self._reader: int | None = None  # the thread that has the turn
@@ -238,8 +241,13 @@ class Link:
 
     @property
     def device_bytes(self) -> int:
-        """What the buffers take on the device, and once more in pinned memory."""
+        """What the buffers take on the device."""
         return self._buffers * self._slot_bytes
+
+    @property
+    def pinned_bytes(self) -> int:
+        """What the buffers take in pinned memory, where arrays have to be staged."""
+        return self._stage.pinned_bytes
 
     def stream(
         self,
@@ -261,7 +269,7 @@ class Link:
         dtype : dtype, optional
             Copy wider integers as this type, in fewer bytes. Every value is looked at before. From the
             chunk with the first that does not fit on, this call copies all as they are; what it costs
-            is to stage that chunk twice.
+            is to stage and copy what there was of that chunk twice.
         total : int, optional
             Edges of the whole input, of all workers; by default m.
         workers : int
@@ -292,10 +300,10 @@ class Link:
             if wanted.kind not in "iu":
                 raise OptionError(f"dtype={dtype!r} of a link: give a type of integers, or None")
             narrow = [narrower(own, wanted) for own in sent]
-        if self._room(sent) < 1:
+        if min(self._room(sent), self._stage.room(sent)) < 1:
             raise OptionError(
                 f"an edge of {sum(d.itemsize for d in sent)} bytes in {len(sent)} arrays does not "
-                f"fit a buffer of {self._slot_bytes}; give the link a larger chunk or edge_bytes"
+                "fit a buffer; give the link a larger chunk, piece or edge_bytes"
             )
         total = len(arrays[0]) if total is None else total
 
@@ -323,7 +331,7 @@ class Link:
             for slot in self._slots:
                 slot.used.synchronize()
         self._slots = []
-        self._team.close()
+        self._stage.close()
 
     # The reader's side.
 
@@ -411,36 +419,64 @@ class Link:
         run.ready.put(outcome)
 
     def _copy_chunks(self, run: _Run, arrays: Sequence[np.ndarray], sent: Any, narrow: Any) -> None:
-        counters, copies = self.counters, self._copies
-        slots = self._slots
         direct = all(a.flags.c_contiguous and a.dtype.isnative for a in arrays) and all(
-            copies.is_pinned(a) for a in arrays
+            self._copies.is_pinned(a) for a in arrays
         )
-        dtypes = sent if direct else narrow
-        start = position = 0
-        while start < len(arrays[0]):
-            slot = slots[position % len(slots)]
-            chunk = [array[start : start + self._room(dtypes)] for array in arrays]
-            if not direct:
-                staged = self._stage(slot, chunk, dtypes)
-                if staged is None:
-                    counters.widened += 1
-                    dtypes = sent
-                    continue
-                chunk = staged
-            began = time.perf_counter()
-            in_flight = run.take()
-            counters.waiting += time.perf_counter() - began
-            counters.most_in_flight = max(counters.most_in_flight, in_flight)
-            copies.wait(copies.stream, slot.used)
-            there = views(slot.device, dtypes, len(chunk[0]))
-            for to, source in zip(there, chunk, strict=True):
-                self._copy_array(to, source)
-            slot.copied = copies.record(copies.stream)
-            run.ready.put((slot, tuple(there), slot.copied))
-            counters.chunks += 1
-            start += len(chunk[0])
-            position += 1
+        if direct:
+            self._copy_direct(run, arrays, sent)
+            return
+        start, dtypes = 0, narrow
+        while (start := self._copy_staged(run, arrays, dtypes, start)) < len(arrays[0]):
+            self.counters.widened += 1
+            dtypes = sent
+
+    def _copy_direct(self, run: _Run, arrays: Sequence[np.ndarray], dtypes: Any) -> None:
+        """Copy chunks from where they lie, in pinned memory."""
+        for first, last in _cuts(0, len(arrays[0]), self._room(dtypes)):
+            slot, to = self._take(run, dtypes, last - first)
+            self._hand_on(run, slot, to, self._queue(to, [a[first:last] for a in arrays]))
+
+    def _copy_staged(self, run: _Run, arrays: Sequence[np.ndarray], dtypes: Any, start: int) -> int:
+        """Copy chunks from an edge on; return the first edge of one that does not fit its dtypes."""
+        end, room = len(arrays[0]), self._room(dtypes)
+        size = min(self._stage.room(dtypes), room)
+        cuts = (cut for chunk in _cuts(start, end, room) for cut in _cuts(*chunk, size))
+        with closing(self._stage.pieces(arrays, dtypes, cuts)) as pieces:
+            for piece in pieces:
+                at = (piece.start - start) % room  # in its chunk
+                first, upto = piece.start - at, at + len(piece.arrays[0])
+                if not piece.fits:
+                    if at:
+                        run.release()
+                    return first
+                if not at:
+                    slot, to = self._take(run, dtypes, min(room, end - first))
+                copied = self._queue([array[at:upto] for array in to], piece.arrays)
+                piece.buffer.copied = copied
+                if upto == len(to[0]):
+                    self._hand_on(run, slot, to, copied)
+        return end
+
+    def _take(self, run: _Run, dtypes: Any, count: int) -> tuple[_Slot, list[Any]]:
+        """Wait for a device buffer; return it, and arrays in it that the copy stream may write to."""
+        began = time.perf_counter()
+        in_flight = run.take()
+        self.counters.waiting += time.perf_counter() - began
+        self.counters.most_in_flight = max(self.counters.most_in_flight, in_flight)
+        slot = self._slots[run.chunks % len(self._slots)]
+        self._copies.wait(self._copies.stream, slot.used)
+        return slot, views(slot.device, dtypes, count)
+
+    def _queue(self, to: Sequence[Any], part: Sequence[np.ndarray]) -> Any:
+        """Queue copies; return the event after them."""
+        for array, source in zip(to, part, strict=True):
+            self._copy_array(array, source)
+        return self._copies.record(self._copies.stream)
+
+    def _hand_on(self, run: _Run, slot: _Slot, chunk: Sequence[Any], copied: Any) -> None:
+        run.chunks += 1
+        self.counters.chunks += 1
+        run.ready.put((slot, tuple(chunk), copied))
 
     def _copy_array(self, to: Any, source: np.ndarray) -> None:
         step = len(source) if self._fragment is None else max(self._fragment // source.itemsize, 1)
@@ -449,20 +485,12 @@ class Link:
             self.counters.copies += 1
         self.counters.bytes += source.nbytes
 
-    def _stage(self, slot: _Slot, chunk: list[np.ndarray], dtypes: Any) -> list[np.ndarray] | None:
-        """Return a chunk in pinned memory, or None if a value does not fit its dtype."""
-        began = time.perf_counter()
-        if slot.pinned is None:
-            slot.pinned = self._copies.pinned(self._slot_bytes)
-        if slot.copied is not None:
-            slot.copied.synchronize()
-        waited = time.perf_counter()
-        staged = views(slot.pinned, dtypes, len(chunk[0]))
-        fits = self._team.convert(chunk, staged)
-        self.counters.waiting += waited - began
-        self.counters.staging += time.perf_counter() - waited
-        return staged if fits else None
-
     def _room(self, dtypes: Any) -> int:
         """Return how many edges of these dtypes make a chunk."""
         return min(self._chunk, room(self._slot_bytes, dtypes))
+
+
+def _cuts(start: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yield the starts and stops of parts of one size, the last one smaller."""
+    for low in range(start, stop, size):
+        yield low, min(low + size, stop)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["pinned", "pinned_to"]
+__all__ = ["brought", "cargo", "pinned", "pinned_to"]
 
 MARK = "-graphflow-at-"
+BROUGHT = "-graphflow-brought"
 
 
 def pinned(stage: str, worker: str | None) -> str:
@@ -32,3 +33,27 @@ def pinned_to(key: Any) -> str | None:
     """
     _, mark, rest = str(key[0] if isinstance(key, tuple) else key).partition(MARK)
     return rest.rpartition("-")[0] if mark else None
+
+
+def brought(stage: str) -> str:
+    """Return the name of what brings a stage's result to where the other things it takes lie.
+
+    Examples
+    --------
+    >>> brought("merge-0-slice")
+    'merge-0-slice-graphflow-brought'
+    """
+    return stage + BROUGHT
+
+
+def cargo(key: Any) -> Any:
+    """Return the key of what a task brings to where the other things it takes lie, or None.
+
+    Examples
+    --------
+    >>> cargo(("merge-0-slice-graphflow-brought-0a1b2c", 0, 1, 0))
+    ('merge-0-slice-0a1b2c', 0, 1, 0)
+    """
+    if not isinstance(key, tuple) or not isinstance(key[0], str) or BROUGHT not in key[0]:
+        return None
+    return (key[0].replace(BROUGHT, ""), *key[1:])

@@ -3,6 +3,8 @@
 The twin of :mod:`.device_copies`, with the same names and meanings. A stream is a thread that does what
 it is given in order, an event a flag that it sets. So the link's protocol, every race in it included,
 runs without a GPU.
+
+:func:`narrow` is for both: it copies from host memory to host memory, on the way to a device.
 """
 
 from __future__ import annotations
@@ -11,11 +13,12 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-__all__ = ["Caller", "Copies", "Event", "Stream"]
+__all__ = ["Caller", "Copies", "Event", "Stream", "narrow"]
 
 
 class Event:
@@ -126,3 +129,31 @@ class Copies:
     def wait(self, stream: Any, event: Any) -> None:
         """Let what `stream` is given from now on wait for an event; the caller does not wait."""
         stream.queue(event.synchronize)
+
+
+def narrow(source: np.ndarray, to: np.ndarray) -> bool:
+    """Copy integers to an array of another type of integers; say whether each fits there.
+
+    They are read once, and all of them with Python's lock let go of.
+    """
+    if not source.dtype.isnative:
+        source = source.astype(source.dtype.newbyteorder("="))
+    own, other = np.iinfo(source.dtype), np.iinfo(to.dtype)
+    low, high = max(own.min, other.min), min(own.max, other.max)
+    return bool(_narrow()(source, to, source.dtype.type(low), source.dtype.type(high)))
+
+
+@cache
+def _narrow() -> Any:
+    import numba  # here: who has no wide ids does without
+
+    # No way out of the loop: so it takes several integers an instruction.
+    def narrow(source: Any, to: Any, low: Any, high: Any) -> bool:
+        fits = True
+        for i in range(len(source)):
+            value = source[i]
+            fits &= (low <= value) & (value <= high)
+            to[i] = value
+        return fits
+
+    return numba.njit(nogil=True, cache=True)(narrow)

@@ -9,6 +9,9 @@ and non-atomic rounds want the forest to themselves.
 
 from __future__ import annotations
 
+import itertools
+import uuid
+from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -18,11 +21,13 @@ from dask_graphflow.kernels import index_dtype, kernels_for, no_room
 
 from .plan import Plan
 
-__all__ = ["Forest"]
+__all__ = ["Entries", "Forest"]
 
 GRAIN = 4096  # ids that a forest's ends are rounded to
 COMPRESS_ABOVE = 16  # compress once a chunk hooked more than this fraction (1/16) of the vertices
-MERGE_CHUNK = 1 << 22  # entries merged at a time, so that what lies beside two forests stays small
+MERGE_CHUNK = 1 << 22  # entries merged at a time, at least: a launch and a report to wait for each
+MERGE_SHARE = 8  # and more, while what lies beside two forests is at most 1/8 of the one merged
+LINE = 64  # entries that slices begin at a multiple of: a cache line of marks
 
 
 class Forest:
@@ -158,38 +163,46 @@ class Forest:
                 outside = (min(left[0], outside[0]), max(left[1], outside[1])) if outside else left
         return outside
 
-    def absorb(self, other: Forest, slots: Any = None, *, threads: int = 1) -> None:
+    def cut(self, count: int) -> list[Entries]:
+        """Return the entries as they are now, in `count` slices that are views of them."""
+        base, parent, seen = self._held
+        size, token = len(parent), uuid.uuid4().hex
+        bounds = [size * i // count // LINE * LINE for i in range(count)] + [size]
+        return [
+            Entries(base, size, low, parent[low:high], seen[low:high], token, self)
+            for low, high in itertools.pairwise(bounds)
+        ]
+
+    def absorb(self, other: Forest | Entries, slots: Any = None, *, threads: int = 1) -> None:
         """Merge another forest into this one: its entries ``(i, parent[i])`` are edges.
 
         Parameters
         ----------
-        other : Forest
-            Left as it is.
+        other : Forest or Entries
+            Left as it is. A forest that comes in slices has been merged once each of them has, in any
+            order; the last of them makes the trees flat.
         slots : array of integers, shape (len(other.parent),), optional
             The index here of each of the other's vertices; by default they have the same id.
         threads : int
             Host threads to use.
         """
-        if other is self or not len(other.parent):
+        (entries,) = other.cut(1) if isinstance(other, Forest) else (other,)
+        if entries.whole is self or not len(entries.parent):
             return
+        first, count, base = entries.first, len(entries.parent), 0
         if slots is None:
-            self.cover(other.base, other.stop - 1)
-            at = other.base - self.base
-            self.seen[at : at + len(other.parent)] |= other.seen
-        xp, unmarked = self.kernels.namespace, self.seen[:0]
-        for start in range(0, len(other.parent), MERGE_CHUNK):
-            target = other.parent[start : start + MERGE_CHUNK]
-            base = 0
-            if slots is None:
-                source = xp.arange(start, start + len(target), dtype=target.dtype)
-                base = self.base - other.base  # both ends count from where the other begins
-            else:
-                source, target = slots[start : start + MERGE_CHUNK], slots[target]
+            # Of the whole forest: parents lie outside of a slice, and growing copies.
+            self.cover(entries.base, entries.base + entries.size - 1)
+            at = entries.base - self.base + first
+            self.seen[at : at + count] |= entries.seen
+            base = self.base - entries.base  # both ends count from where the other forest begins
+        for source, target in _edges(entries, slots, self.kernels.namespace):
             hooked, _ = self.kernels.hook(
-                self.parent, unmarked, source, target, base=base, threads=threads
+                self.parent, self.seen[:0], source, target, base=base, threads=threads
             )
             self._hooked(hooked)
-        self.compress(threads=threads)
+        if first + count == entries.size:
+            self.compress(threads=threads)
 
     def compress(self, *, threads: int = 1) -> None:
         """Point every vertex at its root, unless all do."""
@@ -254,6 +267,75 @@ class Forest:
         self._hooked(len(source))
         self.counts["rounds"] += 1
         self.compress(threads=threads)
+
+
+class Entries:
+    """A slice of a forest's entries, which the forest can be merged by.
+
+    Its parents may lie outside of it, so that it is no forest by itself.
+
+    Parameters
+    ----------
+    base, size : int
+        The first vertex of the whole forest, and how many there are.
+    first : int
+        The index of the first of these entries.
+    parent, seen : array
+        Of these entries, as the forest has them: parents count from `base`.
+    token : str
+        What all slices that were cut at once have in common, and no others.
+    whole : Forest, optional
+        What it was cut from, if that lies in this process.
+    """
+
+    __slots__ = ("base", "first", "parent", "seen", "size", "token", "whole")
+
+    def __init__(
+        self,
+        base: int,
+        size: int,
+        first: int,
+        parent: Any,
+        seen: Any,
+        token: str,
+        whole: Forest | None = None,
+    ) -> None:
+        self.base, self.size, self.first = base, size, first
+        self.parent, self.seen = parent, seen
+        self.token, self.whole = token, whole
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        place = self.base, self.size, self.first
+        return _restore_entries, ((place, self.parent, self.seen), self.token)
+
+    def __sizeof__(self) -> int:
+        return int(self.parent.nbytes + self.seen.nbytes)
+
+
+def _edges(entries: Entries, slots: Any, xp: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield a forest's entries as the two ends of edges, as many at a time as there is room for."""
+    parent, first = entries.parent, entries.first
+    index = parent if slots is None else slots
+    forest = entries.size * (parent.itemsize + entries.seen.itemsize)
+    room = forest // MERGE_SHARE // index.itemsize
+    chunk = max(MERGE_CHUNK, room // GRAIN * GRAIN)
+    if slots is None:
+        index = xp.arange(first, first + min(chunk, len(parent)), dtype=parent.dtype)
+    for start in range(0, len(parent), chunk):
+        target = parent[start : start + chunk]
+        if slots is None:
+            # The kernel subtracts one base from both ends: so it is the indices that go on, in place.
+            if start:
+                index = index[: len(target)]
+                index += chunk
+            yield index, target
+        else:
+            yield index[first + start :][: len(target)], index[target]
+
+
+def _restore_entries(held: tuple[tuple[int, int, int], Any, Any], token: str) -> Entries:
+    place, parent, seen = held
+    return Entries(*place, parent, seen, token)
 
 
 def _restore(held: tuple[int, Any, Any], blank: bool, counts: dict[str, int]) -> Forest:
