@@ -75,6 +75,16 @@ def pytest_configure(config):
     BACKEND.name = config.getoption("--backend")
 
 
+def cupy_or_skip():
+    """Return CuPy, or skip what asks for it where there is no GPU."""
+    cupy = pytest.importorskip("cupy")
+    try:
+        cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        pytest.skip(f"no GPU: {error}", allow_module_level=True)
+    return cupy
+
+
 class OnHost:
     """A collection of cuDF frames whose results are looked at as pandas frames."""
 

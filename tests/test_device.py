@@ -15,6 +15,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import cupy_or_skip
 
 import dask_graphflow as gf
 from dask_graphflow.kernels import host, kernels_for
@@ -23,11 +24,7 @@ from dask_graphflow.operators.plan import Plan
 
 pytestmark = pytest.mark.gpu
 
-cupy = pytest.importorskip("cupy")
-try:
-    cupy.cuda.runtime.getDeviceCount()
-except cupy.cuda.runtime.CUDARuntimeError as error:
-    pytest.skip(f"no GPU: {error}", allow_module_level=True)
+cupy = cupy_or_skip()
 
 from dask_graphflow.kernels import device, giant  # noqa: E402
 from dask_graphflow.kernels.launching import launch  # noqa: E402

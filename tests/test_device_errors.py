@@ -7,7 +7,7 @@ import subprocess
 import sys
 
 import pytest
-from conftest import as_dict, frame
+from conftest import as_dict, cupy_or_skip, frame
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms import fragments
@@ -17,11 +17,7 @@ from dask_graphflow.operators.forest import Forest
 
 pytestmark = pytest.mark.gpu
 
-cupy = pytest.importorskip("cupy")
-try:
-    cupy.cuda.runtime.getDeviceCount()
-except cupy.cuda.runtime.CUDARuntimeError as error:
-    pytest.skip(f"no GPU: {error}", allow_module_level=True)
+cupy = cupy_or_skip()
 
 HUGE = 1 << 46  # entries: more bytes than any GPU has
 

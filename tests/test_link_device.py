@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import cupy_or_skip
 
 import dask_graphflow as gf
 from dask_graphflow.dataflow.link import Link
@@ -18,11 +19,7 @@ from dask_graphflow.operators.forest import Forest
 
 pytestmark = pytest.mark.gpu
 
-cupy = pytest.importorskip("cupy")
-try:
-    cupy.cuda.runtime.getDeviceCount()
-except cupy.cuda.runtime.CUDARuntimeError as error:
-    pytest.skip(f"no GPU: {error}", allow_module_level=True)
+cupy = cupy_or_skip()
 
 from dask_graphflow.kernels.device_copies import Copies  # noqa: E402
 

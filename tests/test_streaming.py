@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import test_components
-from conftest import BACKEND, as_dict, frame, oracle, partitioned
+from conftest import BACKEND, as_dict, cupy_or_skip, frame, oracle, partitioned
 from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
@@ -374,12 +374,8 @@ def test_chains_that_hook_after_another_was_surveyed_change_nothing(scheduler):
 @pytest.fixture
 def cupy():
     """Return CuPy, or skip where there is no GPU."""
-    module = pytest.importorskip("cupy")
+    module = cupy_or_skip()
     pytest.importorskip("cudf")  # first: it has CuPy allocate through RMM
-    try:
-        module.cuda.runtime.getDeviceCount()
-    except module.cuda.runtime.CUDARuntimeError as error:
-        pytest.skip(f"no GPU: {error}")
     return module
 
 

@@ -12,18 +12,16 @@ import dask.dataframe as dd
 import numpy as np
 import on_workers
 import pytest
+from conftest import cupy_or_skip
 from distributed import Client, KilledWorker, wait
 from on_workers import PARTS
 
 import dask_graphflow as gf
 
-cupy = pytest.importorskip("cupy")
+cupy = cupy_or_skip()
 pytest.importorskip("cudf")
 dask_cuda = pytest.importorskip("dask_cuda")
-try:
-    GPUS = cupy.cuda.runtime.getDeviceCount()
-except cupy.cuda.runtime.CUDARuntimeError as error:
-    pytest.skip(f"no GPU: {error}", allow_module_level=True)
+GPUS = cupy.cuda.runtime.getDeviceCount()
 
 # Sockets and event loops that a killed worker leaves behind are not this library's to close.
 pytestmark = [

@@ -120,19 +120,11 @@ def show(results: dict[str, Any]) -> str:
     ]
     for one in results["graphs"]:
         reading = Spread.of(one["read_once_seconds"]).median
-        made = tables.rows(
-            one["contenders"],
-            one["edges"],
-            against=AGAINST,
-            floor=one["read_once_seconds"],
-            input_bytes=one["input_bytes"],
-            forest_bytes=one["forest_bytes"],
-        )
         parts.append(
             f"\n{one['graph']}: {one['edges']:,} edges ({one['input_bytes'] / 2**20:,.0f} MiB), "
             f"{one['vertices']:,} vertices with an edge, {one['components']:,} components; "
             f"reading the edges once: {reading * 1e3:.3f} ms\n\n"
-            + tables.table("cugraph / this", made, one["contenders"])
+            + tables.laid_out("cugraph / this", one, AGAINST)
         )
     parts.append(f"""
 All contenders in turn, after one round to warm up. End to end and cuGraph's algorithm by the wall,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import dask_graphflow as gf
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.forest import Forest
@@ -59,5 +61,4 @@ def forest_of(source: Any, target: Any, vertices: int) -> Forest:
 
 def labels_of(forest: Forest, vertices: int) -> tuple[Any, Any]:
     """Return the vertices of a marked forest and their components, as arrays."""
-    members = forest.members(0, vertices)
-    return members, forest.roots(members)
+    return forest.labels(0, vertices, np.dtype("int64"))

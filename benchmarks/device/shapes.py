@@ -136,19 +136,11 @@ def show(results: dict[str, Any]) -> str:
         tables.machine_line(),
         tables.copying(results["floors"]),
     ]
-    for one in results["graphs"]:
-        made = tables.rows(
-            one["contenders"],
-            one["edges"],
-            against=against,
-            floor=one["read_once_seconds"],
-            input_bytes=one["input_bytes"],
-            forest_bytes=one["forest_bytes"],
-        )
-        parts.append(
-            f"\n{one['graph']}: {one['edges']:,} edges, {one['components']['this']:,} components\n\n"
-            + tables.table("shape / R-MAT", made, one["contenders"])
-        )
+    parts += [
+        f"\n{one['graph']}: {one['edges']:,} edges, {one['components']['this']:,} components\n\n"
+        + tables.laid_out("shape / R-MAT", one, against)
+        for one in results["graphs"]
+    ]
     parts.append(f"""
 shape / R-MAT: the shape's time over that of the R-MAT graph, round by round, beside the latter.
 End to end by the wall, the kernels by events. Results are equal to label propagation's.

@@ -74,13 +74,6 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def show(results: dict[str, Any]) -> str:
     """Lay the results out as text."""
-    made = tables.rows(
-        results["contenders"],
-        results["edges"],
-        against=AGAINST,
-        input_bytes=results["input_bytes"],
-        forest_bytes=results["forest_bytes"],
-    )
     return f"""\
 Connected components on one GPU, from a cuDF frame of strings to a label frame: {results["graph"]}
 {results["edges"]:,} edges ({results["input_bytes"] / 2**20:,.0f} MiB), \
@@ -88,7 +81,7 @@ Connected components on one GPU, from a cuDF frame of strings to a label frame: 
 {tables.machine_line()}
 {tables.copying(results["floors"])}
 
-{tables.table("cugraph / this", made, results["contenders"])}
+{tables.laid_out("cugraph / this", results, AGAINST)}
 
 All contenders in turn, after one round to warm up, by the wall. Ours is equal to what label
 propagation finds; the peer parts the vertices likewise.

@@ -76,6 +76,19 @@ def table(
     return "\n".join([laid, *failed])
 
 
+def laid_out(header: str, one: Mapping[str, Any], against: Mapping[str, str]) -> str:
+    """Return the table of what was measured of one graph, with all of it that is there."""
+    made = rows(
+        one["contenders"],
+        one["edges"],
+        against=against,
+        floor=one.get("read_once_seconds"),
+        input_bytes=one.get("input_bytes", 0),
+        forest_bytes=one.get("forest_bytes", 0),
+    )
+    return table(header, made, one["contenders"])
+
+
 def contender(
     seconds: Mapping[str, Sequence[float]],
     failures: Mapping[str, str],

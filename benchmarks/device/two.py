@@ -190,16 +190,13 @@ def show(results: dict[str, Any]) -> str:
         f"Connected components on {results['gpus']} GPUs, persisted edges to persisted labels",
         tables.machine_line(),
     ]
-    for one in results["graphs"]:
-        made = tables.rows(
-            one["contenders"], one["edges"], against=dict.fromkeys(OURS, peers.DASK_CUGRAPH)
-        )
-        parts.append(
-            f"\n{one['graph']}, {one['protocol']}: {one['edges']:,} edges in {one['partitions']} "
-            f"partitions, {one['partitions_a_worker']} on the workers; {one['vertices']:,} vertices "
-            f"with an edge, {one['components']:,} components\n\n"
-            + tables.table("dask-cugraph / this", made, one["contenders"])
-        )
+    parts += [
+        f"\n{one['graph']}, {one['protocol']}: {one['edges']:,} edges in {one['partitions']} "
+        f"partitions, {one['partitions_a_worker']} on the workers; {one['vertices']:,} vertices "
+        f"with an edge, {one['components']:,} components\n\n"
+        + tables.laid_out("dask-cugraph / this", one, dict.fromkeys(OURS, peers.DASK_CUGRAPH))
+        for one in results["graphs"]
+    ]
     parts.append("""
 All contenders in turn, after one round to warm up, by the wall, from the call to the last label.
 dask-cugraph: build undirected and weakly connected components. Our results are equal to label

@@ -96,7 +96,7 @@ def connected_components(
         whose address is given for each partition.
     chunk_size : int, optional
         Edges to hook before the trees are made flat again; by default a partition. With
-        ``device="gpu"``, edges of a buffer that they stream through; by default 2**22.
+        ``device="gpu"``, edges of a buffer that they stream through; by default 2**23.
     dropna : bool
         Leave out edges with a null end, instead of raising.
     device : {None, "gpu"}

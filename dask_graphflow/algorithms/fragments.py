@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,7 +25,6 @@ __all__ = ["Chain", "Edges", "Fragment", "flatten", "moved"]
 
 SPARE_IDS = 1 << 22  # a range of integer ids up to this is dense whatever the edges
 IDS_PER_EDGE = 4  # and beyond it while it is no wider than this many times the edges
-FLATTEN_ABOVE = 4  # flatten once chunks together hooked this fraction (1/4) of the vertices
 
 
 def is_dense(low: int, high: int, edges: int) -> bool:
@@ -159,8 +158,7 @@ class Fragment:
         vertices = first.members(first.base, first.stop)
         slots = xp.zeros(len(first.parent), first.parent.dtype)
         slots[vertices - first.base] = xp.arange(len(vertices), dtype=slots.dtype)
-        column = self.ids.columns[0]
-        ids = type(self.ids)({column: vertices}).astype(self.ids.dtypes.iloc[0])
+        ids = frames.one_column(vertices, self.ids)
         return Fragment(moved(self.forests, slots, len(vertices)), ids)
 
 
@@ -220,11 +218,20 @@ class Chain:
                     return False
             return True
 
-        if edges.streamed:
-            return self._stream(
-                hook, source, target, edges.level, bounds, chunk_size, total, threads
-            )
-        return hook(source, target, edges.level)
+        if not edges.streamed:
+            return hook(source, target, edges.level)
+        make = partial(
+            streaming.new_link,
+            like=[side for side in (source, target, edges.level) if side is not None],
+            bounds=bounds,
+            chunk_size=chunk_size,
+            vertices=len(self.dense.held.forests[0].parent),
+            total=total,
+            threads=threads,
+        )
+        link = self.dense.link(make)
+        with closing(streaming.sent(link, source, target, edges.level, bounds)) as chunks:
+            return all(hook(*chunk) for chunk in chunks)
 
     def _cover(self, bounds: tuple[int, int], total: int, unsigned: bool) -> bool:
         """Let the forests grow to ids within bounds; say whether all would still be dense."""
@@ -261,43 +268,11 @@ class Chain:
         outside: tuple[int, int] | None = None
         with self.dense.beside_others():
             for at, us, vs in by_level(source, target, level, len(forests)):
-                forest = forests[at]
-                before = forest.counts["hooked"]
-                left = forest.hook(us, vs, plan=plan, threads=threads)
+                left = forests[at].hook(us, vs, plan=plan, threads=threads)
                 if left:
                     low, high = outside or left
                     outside = min(left[0], low), max(left[1], high)
-                # Chunks may be so much smaller than the forest that none by itself is worth a pass
-                # over it; without one, ever fewer edges inside a tree would be skipped.
-                share = max(1, len(forest.parent) // FLATTEN_ABOVE)
-                if forest.counts["hooked"] // share > before // share:
-                    forest.compress(threads=threads)
         return outside
-
-    def _stream(
-        self,
-        hook: Callable[[Any, Any, Any], bool],
-        source: Any,
-        target: Any,
-        level: Any,
-        bounds: tuple[int, int],
-        chunk_size: int | None,
-        total: int,
-        threads: int,
-    ) -> bool:
-        """Hook edges chunk by chunk as they come to the device; say whether all ids were dense."""
-        make = partial(
-            streaming.new_link,
-            like=[side for side in (source, target, level) if side is not None],
-            bounds=bounds,
-            chunk_size=chunk_size,
-            vertices=len(self.dense.held.forests[0].parent),
-            total=total,
-            threads=threads,
-        )
-        link = self.dense.link(make)
-        with closing(streaming.sent(link, source, target, level, bounds)) as chunks:
-            return all(hook(*chunk) for chunk in chunks)
 
     def hook_loose(self, edges: Edges, chunk_size: int | None, threads: int) -> None:
         """Hook edges between any ids."""

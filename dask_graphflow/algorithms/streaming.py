@@ -15,9 +15,8 @@ from dask_graphflow.operators.plan import Plan
 
 __all__ = ["CHUNK", "Device", "device", "new_link", "sent", "slices"]
 
-CHUNK = (
-    1 << 23
-)  # edges of a buffer: 1.2 ms on the bus as int32, several times what a hook's calls take
+# Edges of a buffer: 1.2 ms on the bus as int32, several times what a hook's calls take.
+CHUNK = 1 << 23
 SMALLEST_CHUNK = 1 << 16  # however few edges there seem to be
 MOST_BUFFERS = 3  # two overlap; the third evens out how long chunks take
 # At least, for a worker for a GPU often has one thread, and one cannot fill the bus; and at most, for

@@ -252,10 +252,7 @@ class _Layer:
         if program.dense:
             if self.shared:
                 # A merge makes a forest grow, and nobody may be hooking into it then.
-                looks = (
-                    self._add("survey", (c,), program.survey, f) for c, f in enumerate(fragments)
-                )
-                done = List(*looks)
+                done = self._surveys(fragments)
                 fragments = [
                     self._add("plain", (c,), program.plain, f, done)
                     for c, f in enumerate(fragments)
@@ -265,9 +262,7 @@ class _Layer:
                 key = (self.name, o)
                 self.tasks[key] = Task(key, program.label_plain, forest, o, self.owners)
             return self.tasks
-        surveys = List(
-            *(self._add("survey", (c,), program.survey, f) for c, f in enumerate(fragments))
-        )
+        surveys = self._surveys(fragments)
         numbering = self._add("number", (), program.number, surveys, self.owners)
         owned = []
         for o in owners:
@@ -329,6 +324,11 @@ class _Layer:
             self.tasks[key] = Task.fuse(*steps, key=key)
             state = TaskRef(key)
         return state
+
+    def _surveys(self, fragments: list[TaskRef]) -> List:
+        """Add a look at each fragment, which all chains' hooks come before."""
+        survey = self.program.survey
+        return List(*(self._add("survey", (c,), survey, f) for c, f in enumerate(fragments)))
 
     def _merge(self, forests: list[TaskRef]) -> TaskRef:
         """Add the merges; the last one finishes the forest."""

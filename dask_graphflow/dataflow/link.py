@@ -208,16 +208,16 @@ class Link:
         piece: int = PIECE,
         threads: int = 4,
     ) -> None:
-        for name, value, least in (
-            ("chunk", chunk, 1),
-            ("buffers", buffers, 1),
-            ("edge_bytes", edge_bytes, 1),
-            ("fragment_bytes", 1 if fragment_bytes is None else fragment_bytes, 1),
-            ("piece", piece, 1),
-            ("threads", threads, 1),
+        for name, value in (
+            ("chunk", chunk),
+            ("buffers", buffers),
+            ("edge_bytes", edge_bytes),
+            ("fragment_bytes", 1 if fragment_bytes is None else fragment_bytes),
+            ("piece", piece),
+            ("threads", threads),
         ):
-            if value < least:
-                raise OptionError(f"{name}={value} of a link: give {least} or more")
+            if value < 1:
+                raise OptionError(f"{name}={value} of a link: give 1 or more")
         self.counters = Counters()
         self._copies = copies
         self._chunk = chunk

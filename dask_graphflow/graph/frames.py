@@ -9,7 +9,7 @@ from typing import Any
 
 from dask.dataframe.dispatch import concat
 
-__all__ = ["build", "empty_like", "is_pandas", "kind", "stack"]
+__all__ = ["build", "empty_like", "is_pandas", "kind", "one_column", "stack"]
 
 
 def is_pandas(kind: type) -> bool:
@@ -31,6 +31,11 @@ def build(kind: type, columns: dict[str, Any]) -> Any:
 def empty_like(frame: Any) -> Any:
     """Return a frame without rows that keeps nothing of `frame` in memory, as a slice would."""
     return frame.iloc[[]] if is_pandas(type(frame)) else frame.iloc[:0].copy()
+
+
+def one_column(values: Any, like: Any) -> Any:
+    """Return a frame of one column of values, of the name and the dtype that `like`'s has."""
+    return type(like)({like.columns[0]: values}).astype(like.dtypes.iloc[0])
 
 
 def stack(frames: Sequence[Any]) -> Any:

@@ -18,7 +18,7 @@ from typing import Any
 from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.kernels import index_dtype, kernels_for
 
-from .frames import empty_like, stack
+from .frames import empty_like, one_column, stack
 
 __all__ = ["factorize", "merge", "piece", "sample", "sample_range", "sort", "splitters", "union"]
 
@@ -143,9 +143,8 @@ def sample(ids: Any) -> Any:
 
 def sample_range(low: int, high: int, like: Any) -> Any:
     """Return some of the integer ids from `low` to before `high`, as a frame like `like`."""
-    name, dtype = like.columns[0], like.dtypes.iloc[0]
     ids = kernels_for(like).namespace.arange(low, high, max(1, (high - low) // SAMPLE))
-    return type(like)({name: ids}).astype(dtype)
+    return one_column(ids, like)
 
 
 def splitters(samples: Sequence[Any], owners: int) -> Any:

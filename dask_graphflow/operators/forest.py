@@ -25,6 +25,7 @@ __all__ = ["Entries", "Forest"]
 
 GRAIN = 4096  # ids that a forest's ends are rounded to
 COMPRESS_ABOVE = 16  # compress once a chunk hooked more than this fraction (1/16) of the vertices
+FLATTEN_ABOVE = 4  # and once several did, of which none was worth it, of this fraction (1/4)
 MERGE_CHUNK = 1 << 22  # entries merged at a time, at least: a launch and a report to wait for each
 MERGE_SHARE = 8  # and more, while what lies beside two forests is at most 1/8 of the one merged
 LINE = 64  # entries that slices begin at a multiple of: a cache line of marks
@@ -146,6 +147,7 @@ class Forest:
         """
         plan = plan or Plan.for_graph(len(self.parent), len(source), sampled=self.kernels.SAMPLED)
         outside: tuple[int, int] | None = None
+        before = self.counts["hooked"]
         for start in range(0, len(source), plan.chunk):
             chunk = source[start : start + plan.chunk], target[start : start + plan.chunk]
             for _ in range(plan.rounds):
@@ -161,6 +163,11 @@ class Forest:
                 self.compress(threads=threads)
             if left:
                 outside = (min(left[0], outside[0]), max(left[1], outside[1])) if outside else left
+        # Chunks may be so much smaller than the forest that none by itself is worth a pass over it;
+        # without one, ever fewer edges inside a tree would be skipped.
+        share = max(1, len(self.parent) // FLATTEN_ABOVE)
+        if self.counts["hooked"] // share > before // share:
+            self.compress(threads=threads)
         return outside
 
     def cut(self, count: int) -> list[Entries]:
