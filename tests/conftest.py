@@ -100,7 +100,10 @@ class OnHost:
     def compute(self, **options):
         result = self.collection.compute(**options)
         assert type(result).__module__.startswith("cudf")
-        return result.to_pandas()
+        found = result.to_pandas()
+        # cuDF keeps in mind which of pandas' types of strings it was given; Dask on cuDF has another.
+        strings = found.select_dtypes("string").columns
+        return found.astype(dict.fromkeys(strings, "str"))
 
 
 def on_backend(data):
@@ -117,7 +120,8 @@ def on_backend(data):
 
         return cupy.asarray(data)
     if isinstance(data, dd.DataFrame | dd.Series):
-        return data.to_backend("cudf")
+        there = type(data._meta).__module__.startswith("cudf")
+        return data if there else data.to_backend("cudf")
     if isinstance(data, pd.DataFrame | pd.Series):
         import cudf
 

@@ -176,7 +176,29 @@ def hooked_in_plain_rounds(kernels, parents, ids):
     check(kernels, parent, seen, source, target)
 
 
-@launches("hook", "hook_plain", "compress", "mark_members", "count_seen", "write_labels")
+@launches("absorb", "clear_report")
+def absorbed(kernels, parents, ids):
+    """Entries of either type, in slices, where they are and where `slots` says."""
+    source, target = random_edges("int64")
+    inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
+    source, target = source[inside], target[inside]
+    entries, _ = expected(source, target)
+    entries = kernels.namespace.asarray(entries.astype(ids))
+    for shift, slots in ((0, None), (11, None), (0, np.arange(VERTICES)[::-1].copy())):
+        parent = kernels.identity(VERTICES + shift, parents)
+        where = np.arange(VERTICES) + shift if slots is None else slots
+        for first, last in ((700, VERTICES), (0, 700)):
+            how = {"first": first, "shift": shift}
+            if slots is not None:
+                how["slots"] = kernels.namespace.asarray(slots)
+            kernels.absorb(parent, entries[first:last], **how)
+        assert kernels.absorb(parent, entries[:0]) == 0
+        kernels.compress(parent)
+        wanted, _ = expected(where[source], where[target], VERTICES + shift)
+        np.testing.assert_array_equal(kernels.to_host(parent), wanted)
+
+
+@launches("absorb", "hook", "hook_plain", "compress", "mark_members", "count_seen", "write_labels")
 def merged(kernels, parents, ids):
     """Forests that grow, take edges in chunks, and are merged: what parents are is theirs to say."""
     source, target = random_edges(ids)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 
 import dask
@@ -20,6 +21,7 @@ from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 
 import dask_graphflow as gf
+from dask_graphflow.dataflow import placement
 from dask_graphflow.operators.forest import Forest
 
 ENDS = {"source": "a", "target": "b"}
@@ -182,6 +184,23 @@ def test_a_worker_killed_in_mid_run_changes_nothing(client, after):
     same(to_host(future.result(timeout=60)), expected)
     client.wait_for_workers(2, timeout=60)
     same(gf.connected_components(edges, **ENDS).compute(), expected)
+
+
+def test_every_worker_has_imported_what_it_is_to_read_forests_with(mortal, monkeypatch):
+    module = "dask_graphflow.dataflow.staging"  # any that a worker has not imported by itself
+
+    def imported():
+        return mortal.run(lambda: module in sys.modules).values()
+
+    assert not any(imported())
+    placement.preload(module)
+    assert all(imported())
+    mortal.cluster.scale(3)
+    mortal.wait_for_workers(3, timeout=30)
+    assert len(imported()) == 3
+    assert all(imported())
+    monkeypatch.setattr(mortal, "register_plugin", None)  # to call it would fail
+    placement.preload(module)
 
 
 @pytest.mark.parametrize("family", ["dask", "pickle"])

@@ -450,6 +450,81 @@ def test_a_giant_is_looked_for_on_long_passes_over_forests_of_int32() -> None:
     assert not giant.worth_it(cupy.zeros(giant.ROOM + 1, "int32"), source, target, 0)
 
 
+@pytest.fixture
+def looked_for(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The lengths of the chunks that a giant was looked for with."""
+    lengths, find = [], device.find_giant
+
+    def noted(parent: Any, source: Any, *rest: Any) -> Any:
+        lengths.append(len(source))
+        return find(parent, source, *rest)
+
+    monkeypatch.setattr(device, "find_giant", noted)
+    return lengths
+
+
+def in_chunks(forest: Forest, size: int, source: np.ndarray, target: np.ndarray) -> None:
+    """Hook edges in five chunks, and compare the forest."""
+    for start, stop in itertools.pairwise(len(source) * i // 5 for i in range(6)):
+        assert forest.hook(*(cupy.asarray(side[start:stop]) for side in (source, target))) is None
+    forest.compress()
+    expected, _ = on_host(size, source, target)
+    np.testing.assert_array_equal(device.to_host(forest.parent)[:size], expected)
+
+
+def test_a_giant_that_was_found_is_known_to_later_chunks(
+    skipped: Skipping, looked_for: list[int]
+) -> None:
+    size, source, target = rmat()
+    forest = Forest(cupy.zeros(0), size=size)
+    in_chunks(forest, size, source, target)
+    assert skipped.passes == 5
+    assert len(looked_for) == 1
+    forest.cover(0, 2 * size)  # the bits were of the forest as it was
+    in_chunks(forest, size, source, target)
+    assert len(looked_for) == 2
+    in_chunks(pickle.loads(pickle.dumps(forest)), size, source, target)
+    assert len(looked_for) == 3
+
+
+def test_without_a_giant_each_chunk_looks_for_one(skipped: Skipping, looked_for: list[int]) -> None:
+    source = np.arange(0, 10_000, 2)
+    in_chunks(Forest(cupy.zeros(0), size=10_000), 10_000, source, source + 1)
+    assert len(looked_for) == skipped.passes == 5
+
+
+def test_what_was_listed_and_not_hooked_is_not_skipped_later(
+    skipped: Skipping, looked_for: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    size, source, target = rmat()
+    half = len(source) // 2
+    forest = Forest(cupy.zeros(0), size=size)
+    forest.hook(cupy.asarray(source[:half]), cupy.asarray(target[:half]))
+
+    def fail(*_: Any, **__: Any) -> None:
+        raise RuntimeError("between listing and hooking")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(giant, "queue_hook", fail)
+        with pytest.raises(RuntimeError, match="between"):
+            forest.hook(cupy.asarray(source), cupy.asarray(target))
+    in_chunks(forest, size, source, target)
+    assert len(looked_for) == 2
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (4095,), (10**5,), (300, 70)])
+def test_large_arrays_come_to_the_host_in_parts(
+    shape: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device, "LARGE", 1)
+    monkeypatch.setattr(device, "PART", 1 << 12)
+    for dtype in ("uint8", "int32", "int64"):
+        expected = np.arange(int(np.prod(shape))).reshape(shape).astype(dtype)
+        on_device = cupy.asarray(expected)
+        np.testing.assert_array_equal(device.to_host(on_device), expected)
+        np.testing.assert_array_equal(device.to_host(on_device[::2]), expected[::2])
+
+
 def test_on_a_power_law_graph_few_edges_are_hooked() -> None:
     frame = gf.generate.rmat(18, npartitions=1).compute()
     source, target = (frame[side].to_numpy() for side in ("src", "dst"))

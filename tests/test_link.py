@@ -443,10 +443,10 @@ def test_buffers_are_made_once_for_all_calls():
 
 
 def test_pinned_memory_does_not_grow_with_the_chunk():
-    large, small = (Link(Copies(), chunk=1000, piece=piece) for piece in (1000, 100))
+    large, small = (Link(Copies(), chunk=10_000, piece=piece) for piece in (10_000, 1000))
     assert small.device_bytes == large.device_bytes
     assert small.pinned_bytes < large.pinned_bytes / 5
-    assert Link(Copies(), chunk=100, piece=1000).pinned_bytes == small.pinned_bytes
+    assert Link(Copies(), chunk=1000, piece=10_000).pinned_bytes == small.pinned_bytes
 
 
 def test_a_piece_is_staged_while_the_one_before_it_is(monkeypatch):

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import os
+import pathlib
 import signal
+import subprocess
+import sys
 import time
 
 import dask
@@ -109,6 +112,39 @@ def test_under_ucxx_no_forest_passes_through_host_memory(client, protocol, kind)
     else:  # there is no other way: it shows that the bytes are counted
         assert host >= 4 * vertices
     same(labels.compute(), kind)
+
+
+SCRIPT = """
+import dask_graphflow as gf, dask_graphflow.algorithms.components  # before Dask: so do its workers
+import on_workers
+from test_two_gpus import edges
+if __name__ == "__main__":
+    import dask_cuda, distributed
+    ends = {"source": "a", "target": "b", "inputs": "round-robin"}
+    with dask_cuda.LocalCUDACluster(n_workers=2, protocol="ucxx") as gpus, gpus.get_client() as client:
+        client.run(on_workers.watch)
+        distributed.wait(gf.connected_components(edges("int64"), **ends).persist())
+        print("host", sum(count["host"] for count in client.run(on_workers.sent).values()))
+"""
+
+
+def test_nor_where_a_script_imports_the_library_before_dask(tmp_path, protocol):
+    if protocol != "ucxx":
+        pytest.skip("tcp knows no other way")
+    (tmp_path / "script.py").write_text(SCRIPT)
+    here = str(pathlib.Path(__file__).parent)
+    paths = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
+    done = subprocess.run(
+        [sys.executable, "script.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert int(done.stdout.split("host")[1]) < len(expected("int64"))
 
 
 @pytest.mark.parametrize("kind", ["int64", "strings"])

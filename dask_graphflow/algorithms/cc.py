@@ -29,7 +29,7 @@ from dask_graphflow.dataflow import placement, trees
 from dask_graphflow.dataflow.expr import Empty, ForestReduction, Held, Resident, collection, held_by
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.graph.frames import empty_like
+from dask_graphflow.graph.frames import empty_like, is_pandas
 
 from . import inputs as inputs_of
 from .components import Components
@@ -173,6 +173,8 @@ def connected_components(
     chains = trees.chains(inputs, homes, slots)
     if merge_chunks > 1 or any(chain.worker for chain in chains):
         placement.keep_pins()
+    if streamed or not is_pandas(type(edges._meta)):
+        placement.preload("dask_graphflow.algorithms.sending")
     program = Components(
         frames=tuple(how for _, how in frames),
         columns=(*columns.names, *(name for width in widths for name in width)),
@@ -214,5 +216,6 @@ def _empty(edges: Any, program: Components) -> Any:
     how = program.frames[0]
     width = len(how.dtypes)
     like = empty_like(edges._meta[list(dict.fromkeys(how.source))]).reset_index(drop=True)
-    ids = [like[column].astype(how.dtypes[i]) for i, column in enumerate(how.source)]
+    parts = zip((like[column] for column in how.source), how.dtypes, strict=True)
+    ids = [part if part.dtype == dtype else part.astype(dtype) for part, dtype in parts]
     return type(like)({name: ids[i % width] for i, name in enumerate(program.columns)})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -21,9 +20,6 @@ from dask_graphflow.operators.forest import Entries, Forest
 from . import streaming
 from .fragments import Chain, Edges, Fragment, flatten, is_dense, moved
 from .shared import Shared
-
-if "distributed" in sys.modules:  # on a worker always
-    from . import sending  # noqa: F401
 
 __all__ = ["Components"]
 

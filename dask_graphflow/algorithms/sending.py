@@ -1,7 +1,7 @@
 """How forests and slices of them travel: as their arrays, on a device without passing the host.
 
-Imported where distributed is there already. Without it a forest on a device would be pickled, and CuPy
-pickles through host memory.
+:mod:`.cc` has every worker import it where forests lie on devices: without it they would be pickled, and
+CuPy pickles through host memory. One worker with it and one without would not understand each other.
 """
 
 from __future__ import annotations

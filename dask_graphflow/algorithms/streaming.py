@@ -21,7 +21,7 @@ SMALLEST_CHUNK = 1 << 16  # however few edges there seem to be
 MOST_BUFFERS = 3  # two overlap; the third evens out how long chunks take
 # At least, for a worker for a GPU often has one thread, and one cannot fill the bus; and at most, for
 # more threads wait for Python's lock longer than they copy.
-STAGING_THREADS = 4, 8
+STAGING_THREADS = 4, 6
 
 
 class Device(NamedTuple):

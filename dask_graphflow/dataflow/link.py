@@ -37,6 +37,7 @@ __all__ = ["Copies", "Counters", "Link", "synchronises"]
 
 ARRAYS = 3  # a chunk's, between which a buffer has room for the alignment
 PIECE = 1 << 22  # edges staged at a time, at most
+LEAST_PINNED = 1 << 12  # bytes, enough for an edge of arrays that are aligned
 
 
 class Copies(Protocol):
@@ -224,7 +225,9 @@ class Link:
         self._buffers = buffers
         self._slot_bytes = chunk * edge_bytes + (ARRAYS - 1) * ALIGNMENT
         self._fragment = fragment_bytes
-        piece_bytes = min(piece, chunk) * edge_bytes + (ARRAYS - 1) * ALIGNMENT
+        self._piece = min(piece, chunk)
+        # Without room for alignment: large pieces are aligned, and memory comes in powers of two.
+        piece_bytes = max(self._piece * edge_bytes, LEAST_PINNED)
         self._stage = Stage(copies, piece_bytes, threads, self.counters)
         self._slots: list[_Slot] = []
         self._turn = threading.Lock()
@@ -439,7 +442,7 @@ class Link:
     def _copy_staged(self, run: _Run, arrays: Sequence[np.ndarray], dtypes: Any, start: int) -> int:
         """Copy chunks from an edge on; return the first edge of one that does not fit its dtypes."""
         end, room = len(arrays[0]), self._room(dtypes)
-        size = min(self._stage.room(dtypes), room)
+        size = min(self._stage.room(dtypes), room, self._piece)
         cuts = (cut for chunk in _cuts(start, end, room) for cut in _cuts(*chunk, size))
         with closing(self._stage.pieces(arrays, dtypes, cuts)) as pieces:
             for piece in pieces:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import dask
 from dask.system import CPU_COUNT
 
 from .trees import Slots
 
-__all__ = ["homes", "keep_pins", "slots", "task_threads"]
+__all__ = ["homes", "keep_pins", "preload", "slots", "task_threads"]
 
 CHAINS_PER_WORKER = 4  # more would cost more forests; the cores beyond serve inside the tasks
+
+_preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # by client
 
 
 def _client() -> Any:
@@ -55,6 +58,17 @@ def keep_pins() -> None:
         from .pins import Pins
 
         client.register_plugin(Pins())
+
+
+def preload(module: str) -> None:
+    """See to it that all workers of the scheduler in use have imported a module."""
+    client = _client()
+    if client is None or module in _preloaded.setdefault(client, set()):
+        return
+    from .preload import Preload
+
+    client.register_plugin(Preload(module))
+    _preloaded[client].add(module)
 
 
 def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str | None]:

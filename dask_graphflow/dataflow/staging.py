@@ -41,8 +41,11 @@ def narrower(own: Any, wanted: Any) -> Any:
 
 def room(size: int, dtypes: Sequence[Any]) -> int:
     """Return how many items of each of these dtypes a buffer of `size` bytes holds."""
-    free = size - (len(dtypes) - 1) * ALIGNMENT
-    return int(free // sum(dtype.itemsize for dtype in dtypes))
+    sizes = [dtype.itemsize for dtype in dtypes]
+    count = size // sum(sizes)
+    if all(count * one % ALIGNMENT == 0 for one in sizes[:-1]):
+        return int(count)
+    return int((size - (len(sizes) - 1) * ALIGNMENT) // sum(sizes))
 
 
 def views(buffer: Any, dtypes: Sequence[Any], count: int) -> list[Any]:

@@ -8,6 +8,7 @@ stream, and only :func:`hook` waits for it, to report.
 from __future__ import annotations
 
 import importlib
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,13 @@ from .gpu import load_cupy
 from .sources import instance
 
 cupy = load_cupy()
-from .giant import hook_outside, queue_hook, worth_it  # noqa: E402
+from .giant import find_giant, hook_outside, queue_hook, worth_it  # noqa: E402
 from .launching import NULL, launch  # noqa: E402
 
 namespace = cupy
 SAMPLED = 8  # a sample has an edge for so many vertices
+LARGE = 1 << 24  # bytes that several threads copy to the host
+FETCHING, PART = 4, 1 << 22  # so many, by so many bytes of pinned memory each
 ROUNDS, RUN = 16, 512  # of cuda/forest.cu: what a lane, and a warp, looks at to write labels
 
 
@@ -37,7 +40,28 @@ def asarray(series: Any) -> Any:
 
 def to_host(array: Any) -> np.ndarray:
     """Return `array` in host memory."""
-    copied: np.ndarray = cupy.asnumpy(array)
+    if array.nbytes < LARGE:
+        small: np.ndarray = cupy.asnumpy(array)
+        return small
+    array = cupy.ascontiguousarray(array)
+    copied = np.empty(array.shape, array.dtype)
+    made = cupy.cuda.get_current_stream().record()
+
+    def fetch(part: int) -> None:
+        with array.device:
+            stream = cupy.cuda.Stream(non_blocking=True)
+            stream.wait_event(made)
+            memory = cupy.cuda.alloc_pinned_memory(PART)
+            room = PART // array.itemsize
+            for start in range(part * room, array.size, FETCHING * room):
+                piece = array.reshape(-1)[start : start + room]
+                buffer = np.frombuffer(memory, array.dtype, len(piece))
+                piece.get(stream=stream, out=buffer, blocking=True)
+                copied.reshape(-1)[start : start + len(piece)] = buffer
+
+    # By several threads: each waits longer for memory that was never used than for the copy.
+    with ThreadPoolExecutor(FETCHING, "graphflow-fetching") as threads:
+        list(threads.map(fetch, range(FETCHING)))
     return copied
 
 
@@ -61,6 +85,7 @@ def hook(
     *,
     base: int = 0,
     step: int = 1,
+    known: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> tuple[int, tuple[int, int] | None]:
     """Join the trees of the two ends of edges; see :func:`.host.hook`.
@@ -69,7 +94,7 @@ def hook(
     edges are; the host takes every `step`-th. Of many edges, those inside the largest tree are
     skipped by a bit for each vertex.
     """
-    return _hook(parent, seen, source, target, base, [step])
+    return _hook(parent, seen, source, target, base, [step], known)
 
 
 def hook_sampled(
@@ -80,31 +105,50 @@ def hook_sampled(
     *,
     base: int = 0,
     step: int,
+    known: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> tuple[int, tuple[int, int] | None]:
     """Hook a sample, make the trees flat, then hook all edges; see :func:`.host.hook_sampled`."""
-    return _hook(parent, seen, source, target, base, [step, 1])
+    return _hook(parent, seen, source, target, base, [step, 1], known)
 
 
 def _hook(
-    parent: Any, seen: Any, source: Any, target: Any, base: int, steps: list[int]
+    parent: Any,
+    seen: Any,
+    source: Any,
+    target: Any,
+    base: int,
+    steps: list[int],
+    known: dict[str, Any] | None,
 ) -> tuple[int, tuple[int, int] | None]:
     """Hook the edges once a step, with flat trees in between; wait at the end, to report."""
     if not len(source):
         return 0, None
+    known = {} if known is None else known
     with parent.device:
         source, target = _indices(source, target)
-        report = cupy.empty(3, "int64")
+        report = cupy.empty(5, "int64")  # what hooking reports, and what is found of the giant
         launch("clear_report", 1, report)  # a copy from the host would queue behind the link's
         edges = parent, seen if len(seen) else NULL, source, target, base, report
-        for turn, step in enumerate(steps):
-            if turn:
-                compress(parent)
-            if step == 1 and worth_it(parent, source, target, base):
-                hook_outside(*edges)
-            else:
-                queue_hook(*edges, step=step)
-        hooked, low, high = report.get().tolist()
+        giant = found = None
+        try:
+            for turn, step in enumerate(steps):
+                if turn:
+                    compress(parent)
+                if step == 1 and worth_it(parent, source, target, base):
+                    giant = known.get("giant")
+                    if giant is None:
+                        giant = found = find_giant(parent, source, target, base, report[3:])
+                    hook_outside(*edges, giant)
+                else:
+                    queue_hook(*edges, step=step)
+            hooked, low, high, root, _ = report.get().tolist()
+        except BaseException:
+            # Edges may have been listed, and never hooked: whoever tries again must not skip them.
+            known.clear()
+            raise
+        if found is not None and root >= 0:
+            known["giant"] = found
     return hooked, (low, high) if low <= high else None
 
 
@@ -127,6 +171,37 @@ def hook_plain(
             np.int64(base),
             np.bool_(fresh),
         )
+
+
+def absorb(
+    parent: Any,
+    entries: Any,
+    *,
+    first: int = 0,
+    shift: int = 0,
+    slots: Any = None,
+    threads: int = 1,
+) -> int:
+    """Hook the entries of another forest, or of a slice of one; see :func:`.host.absorb`."""
+    if not len(entries):
+        return 0
+    with parent.device:
+        where = NULL if slots is None else cupy.ascontiguousarray(slots, parent.dtype)
+        report = cupy.empty(3, "int64")
+        launch("clear_report", 1, report)
+        launch(
+            instance("absorb", parent.dtype, entries.dtype),
+            len(entries),
+            parent,
+            np.uint64(len(parent)),
+            cupy.ascontiguousarray(entries),
+            np.uint64(len(entries)),
+            np.uint64(first),
+            np.int64(shift),
+            where,
+            report,
+        )
+        return int(report[0])
 
 
 def compress(parent: Any, *, start: int = 0, stop: int | None = None, threads: int = 1) -> None:
@@ -193,13 +268,17 @@ def labels(
 def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
     """Return the smallest and the largest of every `step`-th id."""
     with source.device:
-        source, target = _indices(source[::step], target[::step])
+        source, target = source[::step], target[::step]
+        if source.dtype != target.dtype or source.dtype not in (np.int32, np.int64):
+            source, target = _indices(source, target)
         found = cupy.empty(2, "int64")
         launch(
             instance("bounds", source.dtype),
             1,  # one block
             source,
+            np.int64(source.strides[0] // source.itemsize),
             target,
+            np.int64(target.strides[0] // target.itemsize),
             np.uint64(len(source)),
             found,
         )

@@ -5,18 +5,22 @@ See ``cuda/giant.cu`` for how.
 
 from __future__ import annotations
 
-from typing import Any
+import itertools
+from functools import cache
+from typing import Any, NamedTuple
 
 import cupy
 import numpy as np
 
-from .launching import NULL, attribute, launch, launch_blocks
-from .sources import FILTER_THREADS, instance
+from .launching import NULL, attribute, blocks_for, launch, launch_blocks
+from .sources import FILTER_THREADS, THREADS, instance
 
-__all__ = ["hook_outside", "queue_hook", "worth_it"]
+__all__ = ["find_giant", "hook_outside", "queue_hook", "worth_it"]
 
 COUNTED = 1 << 22  # edges whose ends are counted to find hubs, at most
-ROOM = 1 << 22  # edges that the list has room for, and at least a quarter of the vertices
+ROOM = 1 << 22  # edges that a list has room for, and at least an eighth of the vertices
+TURNS = 6  # of the filter, at most, and of hooking beside the next one what it listed
+TURN = 1 << 25  # edges that are worth a turn
 FILTERED = 256  # a filter takes a multiple of so many edges
 
 _DIVISOR = np.dtype([("by", "u4"), ("magic", "u4"), ("shift", "u4")])
@@ -32,14 +36,28 @@ def worth_it(parent: Any, source: Any, target: Any, base: int) -> bool:
     return bool(fits and aligned and len(source) >= max(len(parent), ROOM))
 
 
-def hook_outside(parent: Any, seen: Any, source: Any, target: Any, base: int, report: Any) -> None:
-    """Hook the edges that do not lie inside the giant; all, if there is none.
+class Giant(NamedTuple):
+    """What is known of the giant of a forest, on the device; more hooking does not make it wrong.
 
-    The parameters are those of :func:`.device.hook`; `report` is the kernel's. Nothing waits: what
-    was found of the giant stays on the device.
+    Attributes
+    ----------
+    found : array of int64, shape (2,)
+        A vertex of it, -1 if there is no giant, and how many edges are to be hooked without it.
+    members : array of uint32
+        A bit for each vertex: connected with the giant by what is hooked or listed.
+    slots, hubs : divisor, array of uint8
+        The table of hubs, and its number of slots.
     """
+
+    found: Any
+    members: Any
+    slots: Any
+    hubs: Any
+
+
+def find_giant(parent: Any, source: Any, target: Any, base: int, found: Any) -> Giant:
+    """Find the giant of flat trees by some edges' ends; write to `found`."""
     size = len(parent)
-    giant = cupy.empty(2, "int64")
     launch(
         instance("choose_giant", source.dtype),
         1,  # one block
@@ -49,27 +67,42 @@ def hook_outside(parent: Any, seen: Any, source: Any, target: Any, base: int, re
         target,
         np.uint64(len(source)),
         np.int64(base),
-        giant,
+        found,
     )
     members = cupy.empty(-(-size // 32), "uint32")
-    launch("mark_giant", size, parent, np.uint64(size), giant, members)
-    slots, hubs = _hubs(giant, members, size, source, target, base)
+    launch("mark_giant", size, parent, np.uint64(size), found, members)
+    return Giant(found, members, *_hubs(found, members, size, source, target, base))
 
-    capacity = max(size // 4, ROOM)
-    pairs = cupy.empty(capacity, "int32"), cupy.empty(capacity, "int32")
+
+def hook_outside(
+    parent: Any, seen: Any, source: Any, target: Any, base: int, report: Any, giant: Giant
+) -> None:
+    """Hook the edges that do not lie inside the giant; all, if there is none.
+
+    The parameters are those of :func:`.device.hook`; `report` is the kernel's. Nothing waits: what
+    was found of the giant stays on the device.
+    """
+    size = len(parent)
     # The filter wants 16-byte words, and whole warps of them.
     head = -source.data.ptr % 16 // source.itemsize
-    body = (len(source) - head) // FILTERED * FILTERED
-    turns = max(1, min(4, size // ROOM))
-    bounds = [head + body // FILTERED * turn // turns * FILTERED for turn in range(turns + 1)]
-    length = cupy.zeros(turns, "uint64")
-    for turn in range(turns):
-        start, stop = bounds[turn : turn + 2]
+    turns = max(1, min(TURNS, len(source) // TURN)) if size > ROOM else 1
+    bounds = _turns(head, (len(source) - head) // FILTERED, turns)
+    length = cupy.zeros(len(bounds) - 1, "uint64")
+    capacity = max(size // 8, ROOM)
+    lists = [(cupy.empty(capacity, "int32"), cupy.empty(capacity, "int32")) for _ in bounds[1:3]]
+    multiprocessors = attribute("MultiProcessorCount")
+    filtering = cupy.cuda.get_current_stream()
+    hooking = _beside(cupy.cuda.runtime.getDevice())
+    hooked: list[Any] = []
+    for turn, (start, stop) in enumerate(itertools.pairwise(bounds)):
+        pairs = lists[turn % 2]
+        if turn > 1:
+            filtering.wait_event(hooked[turn - 2])
         launch_blocks(
             instance("filter", source.dtype),
-            attribute("MultiProcessorCount"),
+            multiprocessors,
             FILTER_THREADS,
-            len(hubs),
+            len(giant.hubs),
             parent,
             seen,
             np.uint32(size),
@@ -77,20 +110,40 @@ def hook_outside(parent: Any, seen: Any, source: Any, target: Any, base: int, re
             target[start:stop],
             np.uint64(stop - start),
             np.int64(base),
-            giant,
-            members,
-            hubs,
-            slots,
+            giant.found,
+            giant.members,
+            giant.hubs,
+            giant.slots,
             *pairs,
             np.uint64(capacity),
             length[turn:],
             report,
         )
-        queue_hook(parent, NULL, *pairs, 0, report, length=length[turn:])
+        hooking.wait_event(filtering.record())
+        with hooking:
+            # Beside the next filter there is room for a block a multiprocessor; more would keep it out.
+            blocks = multiprocessors if stop < bounds[-1] else blocks_for(capacity)
+            queue_hook(parent, NULL, *pairs, 0, report, length=length[turn:], blocks=blocks)
+            hooked.append(hooking.record())
+    filtering.wait_event(hooked[-1])
     for rest in (slice(0, head), slice(bounds[-1], None)):
         if len(source[rest]):
             queue_hook(parent, seen, source[rest], target[rest], base, report)
-    queue_hook(parent, seen, source, target, base, report, length=giant[1:])
+    queue_hook(parent, seen, source, target, base, report, length=giant.found[1:])
+
+
+def _turns(first: int, units: int, turns: int) -> list[int]:
+    """Return where the edges are cut that a filter takes at a time, each a multiple of FILTERED.
+
+    The first parts are small: they are listed nearly whole, and the list is to have room for them.
+    """
+    return [first + units * turn**2 // turns**2 * FILTERED for turn in range(turns + 1)]
+
+
+@cache
+def _beside(device: int) -> Any:
+    """Return a stream of the device that runs beside the others."""
+    return cupy.cuda.Stream(non_blocking=True)
 
 
 def queue_hook(
@@ -103,11 +156,14 @@ def queue_hook(
     *,
     step: int = 1,
     length: Any = NULL,
+    blocks: int | None = None,
 ) -> None:
     """Hook every edge, or a sample, or as many as `length` says on the device."""
-    launch(
+    launch_blocks(
         instance("hook", parent.dtype, source.dtype),
-        max(len(source) // step, 1),
+        blocks or blocks_for(max(len(source) // step, 1)),
+        THREADS,
+        0,
         parent,
         seen,
         np.uint64(len(parent)),
@@ -126,7 +182,7 @@ def _hubs(
 ) -> tuple[Any, Any]:
     """Return the table of hubs, and its number of slots as a divisor."""
     # Not all that there is: with next to no L1 left, loads would queue for the few sets that it has.
-    slots = _divisor(attribute("MaxSharedMemoryPerBlockOptin") * 6 // 7 // 16 * 16)
+    slots = _divisor(attribute("MaxSharedMemoryPerBlockOptin") * 13 // 16 // 16 * 16)
     hubs = cupy.empty(int(slots["by"]), "uint8")
     counts = cupy.zeros(size, "uint8")
     counted = min(max(size // 16, 1 << 20), COUNTED)

@@ -128,6 +128,22 @@ def _hook_plain(parent, source, target, base, start, stop, fresh):  # type: igno
 
 
 @numba.njit(nogil=True, cache=True)
+def _absorb(parent, entries, slots, first, shift, start, stop):  # type: ignore[no-untyped-def]
+    hooked = 0
+    for entry in range(start, stop):
+        if slots.size:
+            a = parent[slots[first + entry]]
+            b = parent[slots[entries[entry]]]
+        else:
+            a = parent[first + entry + shift]
+            b = parent[entries[entry] + shift]
+        if a != b:
+            hooked += 1
+            _unite(parent, a, b)
+    return hooked
+
+
+@numba.njit(nogil=True, cache=True)
 def _compress(parent, start, stop):  # type: ignore[no-untyped-def]
     for vertex in range(start, stop):
         first = parent[vertex]
@@ -194,6 +210,7 @@ def hook(
     *,
     base: int = 0,
     step: int = 1,
+    known: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> tuple[int, tuple[int, int] | None]:
     """Join the trees of the two ends of every `step`-th edge.
@@ -210,6 +227,9 @@ def hook(
         The id of the forest's first vertex.
     step : int
         1 for every edge, more for a sample.
+    known : dict, optional
+        What earlier calls with this forest found out, and this one may use and add to. Nothing here;
+        on a device, where the giant is.
     threads : int
         Threads to use.
 
@@ -248,6 +268,7 @@ def hook_sampled(
     *,
     base: int = 0,
     step: int,
+    known: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> tuple[int, tuple[int, int] | None]:
     """Hook every `step`-th edge, make the trees flat, then hook all edges (Afforest).
@@ -290,6 +311,46 @@ def hook_plain(
         len(source),
         threads,
     )
+
+
+def absorb(
+    parent: np.ndarray,
+    entries: np.ndarray,
+    *,
+    first: int = 0,
+    shift: int = 0,
+    slots: Any = None,
+    threads: int = 1,
+) -> int:
+    """Hook the entries ``(i, entries[i])`` of another forest, or of a slice of one.
+
+    Parameters
+    ----------
+    parent : ndarray of int32 or int64, shape (n,)
+        The forest, changed in place.
+    entries : ndarray of int32 or int64, shape (m,)
+        The other one's parents from its vertex `first` on.
+    first : int
+        The first vertex of the slice.
+    shift : int
+        Where the other one's first vertex lies in this one.
+    slots : ndarray of integers, optional
+        Instead, where each of the other one's vertices lies in this one.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    int
+        Entries whose ends had different parents.
+    """
+    entries = _index_view(entries)
+    where = _index_view(np.zeros(0, parent.dtype) if slots is None else slots)
+
+    def work(start: int, stop: int) -> int:
+        return int(_absorb(parent, entries, where, first, shift, start, stop))
+
+    return sum(_blocks(work, 0, len(entries), threads))
 
 
 def compress(

@@ -44,8 +44,12 @@ def _kernel(name: str, shared: int, device: int) -> Any:
 
 def launch(name: str, items: int, *arguments: Any) -> None:
     """Run a kernel on the current device, with at most a thread an item."""
-    blocks = min(-(-items // THREADS), BLOCKS * attribute("MultiProcessorCount"))
-    launch_blocks(name, max(blocks, 1), THREADS, 0, *arguments)
+    launch_blocks(name, blocks_for(items), THREADS, 0, *arguments)
+
+
+def blocks_for(items: int) -> int:
+    """Return how many blocks of THREADS suit so many items."""
+    return max(1, min(-(-items // THREADS), BLOCKS * attribute("MultiProcessorCount")))
 
 
 def launch_blocks(name: str, blocks: int, threads: int, shared: int, *arguments: Any) -> None:

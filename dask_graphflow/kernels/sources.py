@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from importlib.resources import files
 from itertools import product
 from typing import Any
@@ -9,12 +10,13 @@ from typing import Any
 __all__ = ["FILTER_THREADS", "KERNELS", "OPTIONS", "THREADS", "instance", "source"]
 
 THREADS = 256  # of a block, with one exception:
-FILTER_THREADS = 1024
+FILTER_THREADS = 640
 OPTIONS = ("-std=c++17", f"-DTHREADS={THREADS}", f"-DFILTER_THREADS={FILTER_THREADS}")
 
 _C_TYPES = {"int32": "int", "int64": "long long"}
 
 
+@cache
 def instance(kernel: str, *dtypes: Any) -> str:
     """Return the name of a kernel template for these dtypes, as CUDA C++ spells it.
 
@@ -35,6 +37,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "clear_report",
         *_instances("hook", 2),
         *_instances("hook_plain", 2),
+        *_instances("absorb", 2),
         *_instances("compress", 1),
         *_instances("mark_members", 1),
         *_instances("identity", 1),

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -26,8 +25,6 @@ __all__ = ["Entries", "Forest"]
 GRAIN = 4096  # ids that a forest's ends are rounded to
 COMPRESS_ABOVE = 16  # compress once a chunk hooked more than this fraction (1/16) of the vertices
 FLATTEN_ABOVE = 4  # and once several did, of which none was worth it, of this fraction (1/4)
-MERGE_CHUNK = 1 << 22  # entries merged at a time, at least: a launch and a report to wait for each
-MERGE_SHARE = 8  # and more, while what lies beside two forests is at most 1/8 of the one merged
 LINE = 64  # entries that slices begin at a multiple of: a cache line of marks
 
 
@@ -56,13 +53,14 @@ class Forest:
         hook over a chunk, non-atomic rounds, compressions.
     """
 
-    __slots__ = ("_held", "blank", "counts", "flat", "kernels")
+    __slots__ = ("_held", "_known", "blank", "counts", "flat", "kernels")
 
     def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
         self.kernels = kernels_for(like)
         # Together, so that who reads all of them while another thread makes the forest grow, as
         # sending it does, has either the old or the new.
         self._held = (base, *self._new_arrays(size))
+        self._known: dict[str, Any] = {}  # what kernels remember of these arrays
         self.flat = self.blank = True
         self.counts = {"edges": 0, "hooked": 0, "launches": 0, "rounds": 0, "compressions": 0}
 
@@ -123,7 +121,7 @@ class Forest:
             parent[own] = self.parent
             parent[own] += at
             seen[own] = self.seen
-        self._held = (low, parent, seen)
+        self._held, self._known = (low, parent, seen), {}
 
     def hook(
         self, source: Any, target: Any, *, plan: Plan | None = None, threads: int = 1
@@ -196,18 +194,16 @@ class Forest:
         (entries,) = other.cut(1) if isinstance(other, Forest) else (other,)
         if entries.whole is self or not len(entries.parent):
             return
-        first, count, base = entries.first, len(entries.parent), 0
+        first, count, shift = entries.first, len(entries.parent), 0
         if slots is None:
             # Of the whole forest: parents lie outside of a slice, and growing copies.
             self.cover(entries.base, entries.base + entries.size - 1)
-            at = entries.base - self.base + first
-            self.seen[at : at + count] |= entries.seen
-            base = self.base - entries.base  # both ends count from where the other forest begins
-        for source, target in _edges(entries, slots, self.kernels.namespace):
-            hooked, _ = self.kernels.hook(
-                self.parent, self.seen[:0], source, target, base=base, threads=threads
-            )
-            self._hooked(hooked)
+            shift = entries.base - self.base
+            self.seen[shift + first : shift + first + count] |= entries.seen
+        hooked = self.kernels.absorb(
+            self.parent, entries.parent, first=first, shift=shift, slots=slots, threads=threads
+        )
+        self._hooked(hooked)
         if first + count == entries.size:
             self.compress(threads=threads)
 
@@ -258,7 +254,13 @@ class Forest:
             kernel = partial(self.kernels.hook_sampled, step=step)
             self.counts["compressions"] += 1
         hooked, outside = kernel(
-            self.parent, self.seen, source, target, base=self.base, threads=threads
+            self.parent,
+            self.seen,
+            source,
+            target,
+            base=self.base,
+            known=self._known,
+            threads=threads,
         )
         self._hooked(hooked)
         return outside, hooked
@@ -317,27 +319,6 @@ class Entries:
 
     def __sizeof__(self) -> int:
         return int(self.parent.nbytes + self.seen.nbytes)
-
-
-def _edges(entries: Entries, slots: Any, xp: Any) -> Iterator[tuple[Any, Any]]:
-    """Yield a forest's entries as the two ends of edges, as many at a time as there is room for."""
-    parent, first = entries.parent, entries.first
-    index = parent if slots is None else slots
-    forest = entries.size * (parent.itemsize + entries.seen.itemsize)
-    room = forest // MERGE_SHARE // index.itemsize
-    chunk = max(MERGE_CHUNK, room // GRAIN * GRAIN)
-    if slots is None:
-        index = xp.arange(first, first + min(chunk, len(parent)), dtype=parent.dtype)
-    for start in range(0, len(parent), chunk):
-        target = parent[start : start + chunk]
-        if slots is None:
-            # The kernel subtracts one base from both ends: so it is the indices that go on, in place.
-            if start:
-                index = index[: len(target)]
-                index += chunk
-            yield index, target
-        else:
-            yield index[first + start :][: len(target)], index[target]
 
 
 def _restore_entries(held: tuple[tuple[int, int, int], Any, Any], token: str) -> Entries:

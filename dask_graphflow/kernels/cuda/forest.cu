@@ -153,6 +153,32 @@ __global__ void hook_plain(P* parent, u64 size, const I* source, const I* target
     }
 }
 
+// Hook another forest's entries from its vertex `first` on. It begins at vertex `shift` of this one, or its
+// vertices lie where `slots` says.
+template <typename P, typename Q>
+__global__ void __launch_bounds__(THREADS)
+    absorb(P* parent, u64 size, const Q* entries, u64 count, u64 first, i64 shift, const P* slots,
+           Report* report)
+{
+    constexpr int N = 8;  // entries that a lane takes at a time
+    __shared__ Pair<P> queues[THREADS / 32][QUEUE];
+    Hooking<P> hooking{parent, nullptr, size, 0, queues[threadIdx.x / 32]};
+    for (u64 turn = (thread_index() - lane()) * N; turn < count; turn += thread_count() * N) {
+        P u[N], v[N];
+#pragma unroll
+        for (int i = 0; i < N; ++i) {
+            const u64 entry = turn + i * 32 + lane();
+            u[i] = v[i] = 0;  // past the end: connects nothing
+            if (entry >= count) continue;
+            const u64 here = first + entry, above = u64(__ldcs(entries + entry));
+            u[i] = slots ? slots[here] : P(here + shift);
+            v[i] = slots ? slots[above] : P(above + shift);
+        }
+        hooking.take(true, u, v);
+    }
+    hooking.finish(report);
+}
+
 // Point every vertex from start to before stop at its root (multiple pointer jumping).
 template <typename P>
 __global__ void compress(P* parent, u64 start, u64 stop)
@@ -210,17 +236,19 @@ __global__ void identity(P* parent, u64 size)
     for (u64 vertex = thread_index(); vertex < size; vertex += thread_count()) parent[vertex] = P(vertex);
 }
 
-// Find the smallest and the largest id. One block.
+// Find the smallest and the largest id of ends that lie a step of each side apart. One block.
 template <typename I>
-__global__ void bounds(const I* source, const I* target, u64 edges, i64* found)
+__global__ void bounds(const I* source, i64 source_step, const I* target, i64 target_step, u64 edges,
+                       i64* found)
 {
     __shared__ i64 low, high;
     if (threadIdx.x == 0) low = high = source[0];
     __syncthreads();
     i64 mine_low = low, mine_high = high;
     for (u64 edge = threadIdx.x; edge < edges; edge += blockDim.x) {
-        mine_low = min(mine_low, min(i64(source[edge]), i64(target[edge])));
-        mine_high = max(mine_high, max(i64(source[edge]), i64(target[edge])));
+        const i64 u = source[i64(edge) * source_step], v = target[i64(edge) * target_step];
+        mine_low = min(mine_low, min(u, v));
+        mine_high = max(mine_high, max(u, v));
     }
     __syncthreads();
     atomicMin(&low, mine_low);

@@ -44,7 +44,7 @@ __device__ __forceinline__ u32 load_unless(u32 a, u32 b, const u32* from)
 // What is known of the giant.
 struct Giant {
     i64 root;  // -1 where there is none, and what follows does nothing
-    u64 rest;  // edges to hook without it: none or all
+    u64 rest;  // edges to hook without it: none, or as many as there are
 };
 
 // Find the tree that most edges lie in, by the parents of VOTERS edges' ends. One block of VOTERS threads.
