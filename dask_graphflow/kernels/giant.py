@@ -94,38 +94,40 @@ def hook_outside(
     filtering = cupy.cuda.get_current_stream()
     hooking = _beside(cupy.cuda.runtime.getDevice())
     hooked: list[Any] = []
-    for turn, (start, stop) in enumerate(itertools.pairwise(bounds)):
-        pairs = lists[turn % 2]
-        if turn > 1:
-            filtering.wait_event(hooked[turn - 2])
-        launch_blocks(
-            instance("filter", source.dtype),
-            multiprocessors,
-            FILTER_THREADS,
-            len(giant.hubs),
-            parent,
-            seen,
-            np.uint32(size),
-            source[start:stop],
-            target[start:stop],
-            np.uint64(stop - start),
-            np.int64(base),
-            giant.found,
-            giant.members,
-            giant.hubs,
-            giant.slots,
-            *pairs,
-            np.uint64(capacity),
-            length[turn:],
-            report,
-        )
-        hooking.wait_event(filtering.record())
-        with hooking:
-            # Beside the next filter there is room for a block a multiprocessor; more would keep it out.
-            blocks = multiprocessors if stop < bounds[-1] else blocks_for(capacity)
-            queue_hook(parent, NULL, *pairs, 0, report, length=length[turn:], blocks=blocks)
-            hooked.append(hooking.record())
-    filtering.wait_event(hooked[-1])
+    try:
+        for turn, (start, stop) in enumerate(itertools.pairwise(bounds)):
+            pairs = lists[turn % 2]
+            if turn > 1:
+                filtering.wait_event(hooked[turn - 2])
+            launch_blocks(
+                instance("filter", source.dtype),
+                multiprocessors,
+                FILTER_THREADS,
+                len(giant.hubs),
+                parent,
+                seen,
+                np.uint32(size),
+                source[start:stop],
+                target[start:stop],
+                np.uint64(stop - start),
+                np.int64(base),
+                giant.found,
+                giant.members,
+                giant.hubs,
+                giant.slots,
+                *pairs,
+                np.uint64(capacity),
+                length[turn:],
+                report,
+            )
+            hooking.wait_event(filtering.record())
+            with hooking:
+                # Beside the next filter there is room for a block a multiprocessor; more would keep it out.
+                blocks = multiprocessors if stop < bounds[-1] else blocks_for(capacity)
+                queue_hook(parent, NULL, *pairs, 0, report, length=length[turn:], blocks=blocks)
+                hooked.append(hooking.record())
+    finally:  # the lists are free then, and what is hooked is in the forest
+        filtering.wait_event(hooking.record())
     for rest in (slice(0, head), slice(bounds[-1], None)):
         if len(source[rest]):
             queue_hook(parent, seen, source[rest], target[rest], base, report)
