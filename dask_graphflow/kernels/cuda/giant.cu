@@ -5,18 +5,18 @@
 // looked up in shared memory first, in a direct-mapped table of one byte a slot, where vertex x has slot
 // x % slots and the byte is x / slots + 1.
 //
-// An edge that is not skipped goes into a list, which the next kernel hooks: the table leaves room for
-// few warps, and walks up trees want many. If one end of it belongs to the giant, the other one's bit
+// An edge that is not skipped goes into a list, which another kernel hooks beside the next filter: that
+// waits for memory, while the filter waits for L2. If one end of it belongs to the giant, the other one's bit
 // is set on the spot, so that the next edge between the two is skipped. So a bit says: connected with
 // the giant by what is hooked or listed.
 #include "common.cuh"
 #include "unite.cuh"
 
 #ifndef FILTER_THREADS
-#define FILTER_THREADS 1024  // a block, of which a multiprocessor takes one: the table fills its memory
+#define FILTER_THREADS 640  // a block a multiprocessor, and registers for a block that hooks beside it
 #endif
 
-constexpr u32 ROWS = 255;   // vertices that a slot chooses its hub from
+constexpr u32 ROWS = 255;      // vertices that a slot chooses its hub from
 constexpr u32 ENOUGH = 31;     // counts that make a hub
 constexpr u32 PIECE = 256;     // places in the list that a warp asks for at once
 constexpr u32 FILTERED = 256;  // edges, of which a filter takes a multiple
