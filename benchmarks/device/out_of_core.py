@@ -28,6 +28,7 @@ from .copying import Columns, Copying
 
 EDGE_BYTES = 8  # two int32
 MADE = 1 << 24  # edges made at a time
+READERS = 4  # files that are read at a time, at most
 INPUTS = ("memory", "parquet")
 
 DRIVER = "copying, by the driver"
@@ -237,7 +238,8 @@ def from_parquet(
     cut = {"columns": ["src", "dst"], "split_row_groups": False, "blocksize": None}
     edges = dask_cudf.read_parquet(str(files), **cut)
     on_host = dd.read_parquet(str(files), **cut)
-    how = {"scheduler": "threads", "num_workers": options.workers}
+    # What a partition is decoded from lies in the pool beside it, and beside the forest.
+    how = {"scheduler": "threads", "num_workers": min(options.workers, READERS)}
     rows = edges.map_partitions(_rows, meta=edges._meta)
     work = [
         clock.Wall(ours.STREAMED, lambda: ours.lazy(edges).compute(**how)),

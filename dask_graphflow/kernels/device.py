@@ -127,28 +127,27 @@ def _hook(
     known = {} if known is None else known
     with parent.device:
         source, target = _indices(source, target)
-        report = cupy.empty(5, "int64")  # what hooking reports, and what is found of the giant
+        report = cupy.empty(3, "int64")
         launch("clear_report", 1, report)  # a copy from the host would queue behind the link's
         edges = parent, seen if len(seen) else NULL, source, target, base, report
-        giant = found = None
+        found = None
         try:
             for turn, step in enumerate(steps):
                 if turn:
                     compress(parent)
                 if step == 1 and worth_it(parent, source, target, base):
-                    giant = known.get("giant")
-                    if giant is None:
-                        giant = found = find_giant(parent, source, target, base, report[3:])
-                    hook_outside(*edges, giant)
+                    if "giant" not in known:
+                        found = find_giant(parent, source, target, base)
+                    hook_outside(*edges, found or known["giant"])
                 else:
                     queue_hook(*edges, step=step)
-            hooked, low, high, root, _ = report.get().tolist()
+            hooked, low, high = report.get().tolist()
+            if found and found.exists():
+                known["giant"] = found
         except BaseException:
             # Edges may have been listed, and never hooked: whoever tries again must not skip them.
             known.clear()
             raise
-        if found is not None and root >= 0:
-            known["giant"] = found
     return hooked, (low, high) if low <= high else None
 
 

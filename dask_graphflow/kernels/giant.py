@@ -54,10 +54,15 @@ class Giant(NamedTuple):
     slots: Any
     hubs: Any
 
+    def exists(self) -> bool:
+        """Say whether there is one, once the device knows."""
+        return int(self.found[0]) >= 0
 
-def find_giant(parent: Any, source: Any, target: Any, base: int, found: Any) -> Giant:
-    """Find the giant of flat trees by some edges' ends; write to `found`."""
+
+def find_giant(parent: Any, source: Any, target: Any, base: int) -> Giant:
+    """Find the giant of flat trees by some edges' ends."""
     size = len(parent)
+    found = cupy.empty(2, "int64")
     launch(
         instance("choose_giant", source.dtype),
         1,  # one block
