@@ -1,0 +1,156 @@
+// What edge programs compute with: each function means what its twin in edge_host.py does, and gives
+// the same bits. Overflow wraps, division of integers by zero gives 0, nothing is undefined.
+#pragma once
+
+namespace edge {
+
+enum class Slot { MIN, MAX, ADD };
+
+template <typename T> struct Unsigned;
+template <> struct Unsigned<int> { using type = unsigned int; };
+template <> struct Unsigned<long long> { using type = unsigned long long; };
+
+template <typename T>
+__device__ __forceinline__ T add(T a, T b)
+{
+    using U = typename Unsigned<T>::type;
+    return T(U(a) + U(b));
+}
+template <typename T>
+__device__ __forceinline__ T subtract(T a, T b)
+{
+    using U = typename Unsigned<T>::type;
+    return T(U(a) - U(b));
+}
+template <typename T>
+__device__ __forceinline__ T multiply(T a, T b)
+{
+    using U = typename Unsigned<T>::type;
+    return T(U(a) * U(b));
+}
+
+// As intrinsics: the compiler would contract operators to fused multiply-adds, which round once.
+__device__ __forceinline__ float add(float a, float b) { return __fadd_rn(a, b); }
+__device__ __forceinline__ double add(double a, double b) { return __dadd_rn(a, b); }
+__device__ __forceinline__ float subtract(float a, float b) { return __fsub_rn(a, b); }
+__device__ __forceinline__ double subtract(double a, double b) { return __dsub_rn(a, b); }
+__device__ __forceinline__ float multiply(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ double multiply(double a, double b) { return __dmul_rn(a, b); }
+__device__ __forceinline__ float divide(float a, float b) { return __fdiv_rn(a, b); }
+__device__ __forceinline__ double divide(double a, double b) { return __ddiv_rn(a, b); }
+
+__device__ __forceinline__ float negative(float a) { return -a; }
+__device__ __forceinline__ double negative(double a) { return -a; }
+template <typename T>
+__device__ __forceinline__ T negative(T a)
+{
+    return subtract(T(0), a);
+}
+
+__device__ __forceinline__ float absolute(float a) { return fabsf(a); }
+__device__ __forceinline__ double absolute(double a) { return fabs(a); }
+template <typename T>
+__device__ __forceinline__ T absolute(T a)
+{
+    return a < 0 ? negative(a) : a;
+}
+
+// A number that the compiler knows nothing of. To it, a comparison and a choice between the same two
+// numbers are a minimum, and it folds min(a, min(b, a)) to min(b, a), and takes an instruction that
+// has -0.0 below 0.0: with a NaN or -0.0 both give another number.
+template <typename T>
+__device__ __forceinline__ T fenced(T x)
+{
+    return x;
+}
+__device__ __forceinline__ float fenced(float x)
+{
+#ifdef __CUDA_ARCH__
+    asm("" : "+f"(x));
+#endif
+    return x;
+}
+__device__ __forceinline__ double fenced(double x)
+{
+#ifdef __CUDA_ARCH__
+    asm("" : "+d"(x));
+#endif
+    return x;
+}
+
+// Python's: the first of two that are equal, or not to be compared.
+template <typename T>
+__device__ __forceinline__ T smaller(T a, T b)
+{
+    return fenced(b) < a ? b : a;
+}
+template <typename T>
+__device__ __forceinline__ T larger(T a, T b)
+{
+    return fenced(b) > a ? b : a;
+}
+
+template <typename T>
+__device__ __forceinline__ T quotient(T a, T b)
+{
+    if (b == 0) return 0;
+    if (b == -1) return negative(a);
+    return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+template <typename T>
+__device__ __forceinline__ T rest(T a, T b)
+{
+    if (b == 0 || b == -1) return 0;
+    const T rest = a % b;
+    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+__device__ __forceinline__ float exact_rest(float a, float b) { return fmodf(a, b); }
+__device__ __forceinline__ double exact_rest(double a, double b) { return fmod(a, b); }
+__device__ __forceinline__ float with_sign(float a, float b) { return copysignf(a, b); }
+__device__ __forceinline__ double with_sign(double a, double b) { return copysign(a, b); }
+__device__ __forceinline__ float whole(float a) { return floorf(a); }
+__device__ __forceinline__ double whole(double a) { return floor(a); }
+
+template <typename T>
+__device__ __forceinline__ T float_quotient(T a, T b)
+{
+    if (b == 0) return divide(a, b);
+    const T rest = exact_rest(a, b);
+    T quotient = divide(subtract(a, rest), b);
+    if (rest != 0 && (rest < 0) != (b < 0)) quotient -= 1;
+    if (quotient == 0) return with_sign(quotient, divide(a, b));
+    const T floor = whole(quotient);
+    return quotient - floor > T(0.5) ? floor + 1 : floor;
+}
+template <typename T>
+__device__ __forceinline__ T float_rest(T a, T b)
+{
+    const T rest = exact_rest(a, b);
+    if (b == 0) return rest;
+    if (rest == 0) return with_sign(rest, b);
+    return (rest < 0) != (b < 0) ? rest + b : rest;
+}
+__device__ __forceinline__ float quotient(float a, float b) { return float_quotient(a, b); }
+__device__ __forceinline__ double quotient(double a, double b) { return float_quotient(a, b); }
+__device__ __forceinline__ float rest(float a, float b) { return float_rest(a, b); }
+__device__ __forceinline__ double rest(double a, double b) { return float_rest(a, b); }
+
+template <typename F>
+__device__ __forceinline__ int to_int32(F x)
+{
+    if (absolute(x) < F(2147483648.0)) return int(x);
+    if (x != x) return 0;
+    return x > 0 ? 2147483647 : -2147483647 - 1;
+}
+template <typename F>
+__device__ __forceinline__ long long to_int64(F x)
+{
+    if (absolute(x) < F(9223372036854775808.0)) return (long long)(x);
+    if (x != x) return 0;
+    return x > 0 ? 9223372036854775807ll : -9223372036854775807ll - 1;
+}
+
+__device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
+
+}  // namespace edge

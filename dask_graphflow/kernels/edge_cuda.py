@@ -1,0 +1,139 @@
+"""Edge programs on the device: the tree of an expression, spelled as CUDA C++.
+
+The text calls what ``cuda/edge_op.cuh`` has, and goes after it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .edge_expr import Node, spelled
+
+if TYPE_CHECKING:
+    from .edge_op import BoundOp
+
+__all__ = ["struct"]
+
+C_TYPES = {
+    "bool": "bool",
+    "int32": "int",
+    "int64": "long long",
+    "float32": "float",
+    "float64": "double",
+}
+_CALLS = {
+    "+": "add",
+    "-": "subtract",
+    "*": "multiply",
+    "/": "divide",
+    "//": "quotient",
+    "%": "rest",
+    "negative": "negative",
+    "abs": "absolute",
+    "min": "smaller",
+    "max": "larger",
+}
+_COMBINE = {
+    "min": "edge::smaller(old, message)",
+    "max": "edge::larger(old, message)",
+    "add": "edge::add(old, message)",
+}
+_FUNCTION = "    __device__ __forceinline__ "
+_NO_COND = "bool cond(Index) const { return true; }\n"
+
+
+def struct(bound: BoundOp) -> str:
+    """Return an edge program as a struct of the columns and the three functions."""
+    op = bound.op
+    flags = f"FIRST_HIT = {_bool(op.first_hit)}, NEEDS_WEIGHT = {_bool(op.needs_weight)}"
+    return f"""\
+struct {bound.cuda_name} {{
+    using Value = {C_TYPES[bound.value_dtype]};
+    using Index = {C_TYPES[bound.index_dtype]};
+    using Weight = {C_TYPES[bound.weight_dtype or "bool"]};
+    static constexpr edge::Slot SLOT = edge::Slot::{op.slot.upper()};
+    static constexpr bool {flags};
+
+{_members(bound)}
+{_FUNCTION}Value* target() const {{ return {op.target}_; }}
+
+{_functions(bound)}
+{_FUNCTION}static Value combine(Value old, Value message)
+    {{
+        return {_COMBINE[op.slot]};
+    }}
+}};
+"""
+
+
+def _members(bound: BoundOp) -> str:
+    lines = []
+    for name, dtype in bound.dtypes:
+        constant = "" if name == bound.op.target else "const "
+        lines.append(f"    {constant}{C_TYPES[dtype]}* {name}_;\n")
+    return "".join(lines)
+
+
+def _functions(bound: BoundOp) -> str:
+    code = bound.op.signal
+    if not isinstance(code, str):
+        return code.cuda if code.cond else f"{code.cuda}\n{_FUNCTION}{_NO_COND}"
+    signal, cond = (_body(tree) for tree in bound.trees)
+    return (
+        f"{_FUNCTION}Value signal(Index src, Index dst, Weight weight) const\n{signal}\n"
+        f"{_FUNCTION}bool cond(Index dst) const\n{cond}"
+    )
+
+
+def _body(tree: Node) -> str:
+    variables, text = spelled(tree, _spelled)
+    lines = [f"        const {C_TYPES[dtype]} {name} = {w};\n" for dtype, name, w in variables]
+    return "".join(["    {\n", *lines, f"        return {text};\n", "    }\n"])
+
+
+def _spelled(node: Node, args: list[str]) -> str:
+    match node.kind:
+        case "literal":
+            return _literal(node)
+        case "name":
+            return str(node.value)
+        case "column":
+            name, end = node.value
+            return f"{name}_[{end}]"
+        case "convert":
+            if node.dtype.startswith("int") and node.args[0].dtype.startswith("float"):
+                return f"edge::to_{node.dtype}({args[0]})"
+            return f"static_cast<{C_TYPES[node.dtype]}>({args[0]})"
+        case "choose":
+            return f"({args[0]} ? {args[1]} : {args[2]})"
+        case "not":
+            return f"!{args[0]}"
+        case "and" | "or":
+            return f"({(' && ' if node.kind == 'and' else ' || ').join(args)})"
+    if node.kind in _CALLS:
+        return f"edge::{_CALLS[node.kind]}({', '.join(args)})"
+    left = f"edge::fenced({args[0]})" if node.args[0].dtype.startswith("float") else args[0]
+    return f"({left} {node.kind} {args[1]})"
+
+
+def _literal(node: Node) -> str:
+    if node.dtype == "bool":
+        return _bool(node.value)
+    if node.dtype == "int32":
+        return f"static_cast<int>({node.value}ll)"
+    if node.dtype == "int64":
+        # C++ has no negative literals: the smallest would be the negative of one too large.
+        return f"({node.value + 1}ll - 1)" if node.value < 0 else f"{node.value}ll"
+    sign = "-" if math.copysign(1, node.value) < 0 else ""
+    if math.isinf(node.value):
+        return f"static_cast<{C_TYPES[node.dtype]}>({sign}edge::infinity())"
+    if node.dtype == "float32":
+        return f"({float(np.float32(node.value)).hex()}f)"
+    return f"({float(node.value).hex()})"
+
+
+def _bool(value: bool) -> str:
+    return "true" if value else "false"

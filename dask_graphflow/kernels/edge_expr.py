@@ -1,0 +1,531 @@
+"""The language of edge programs: Python expressions, checked and given types.
+
+Text becomes a tree of :class:`Node`, each of one dtype, with every conversion a node of its own. The
+printers, :mod:`.edge_host` and :mod:`.edge_cuda`, only spell that tree: what an expression means is
+decided here, once. Read before the columns are known, it is checked as far as that goes.
+
+Types are promoted as NumPy 2 does it (NEP 50): literals are weak.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.exceptions import ExpressionError, nearest
+
+__all__ = ["COLUMN_TYPES", "NUMBER_TYPES", "Node", "Reader", "Scope", "spelled"]
+
+NUMBER_TYPES = ("int32", "int64", "float32", "float64")
+COLUMN_TYPES = ("bool", *NUMBER_TYPES)
+WEAK = ("int", "float")  # of literals, until they meet something that has a dtype
+UNKNOWN = ("number", "any")  # before the columns are known; "any" may be a truth value too
+
+HOLDS = {
+    "int32": ("int32",),
+    "int64": ("int32", "int64"),
+    "float32": ("float32",),
+    "float64": ("int32", "float32", "float64"),
+}
+"""What a column takes without a conversion being asked for: all of whose values it has."""
+
+LARGEST_POWER = 16
+LARGEST_FOLDED_POWER = 1024  # so that 9**9**9 is an error and not an hour
+
+_ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
+    ast.Pow: ("**", operator.pow),
+}
+_COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
+    ast.Eq: ("==", operator.eq),
+    ast.NotEq: ("!=", operator.ne),
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
+}
+_CONVERSIONS = {"int": "int64", "float": "float64"} | {name: name for name in NUMBER_TYPES}
+_FUNCTIONS = ("min", "max", "abs", *_CONVERSIONS)
+_ALLOWED = (
+    "allowed are numbers, True, False, inf, src, dst, weight, column[src], column[dst], "
+    "+ - * / // % **, comparisons, and, or, not, `a if c else b`, "
+    f"and the functions {', '.join(_FUNCTIONS)}"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Node:
+    """A step of an expression.
+
+    Attributes
+    ----------
+    kind : str
+        ``literal``, ``name``, ``column``, ``convert``, ``negative``, ``abs``, ``min``, ``max``,
+        ``not``, ``and``, ``or``, ``choose`` (condition, then, else), or an operator as it is written.
+    dtype : str
+        Of the result. The operands of arithmetic, and those of a comparison, are all of one dtype.
+    args : tuple of Node
+        The operands. A node that is an operand twice is computed once.
+    value : object
+        A literal's value, a name, or a column's name and its end.
+    """
+
+    kind: str
+    dtype: str
+    args: tuple[Node, ...] = ()
+    value: Any = None
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What an expression may name, and of which dtypes those are.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Those of ``src``, ``dst`` and ``weight`` that it may read.
+    index, weight : str
+        The dtypes of ids and weights.
+    columns : dict, optional
+        The columns' dtypes; None while they are not known.
+    """
+
+    names: tuple[str, ...] = ("src", "dst", "weight")
+    index: str = "number"
+    weight: str = "number"
+    columns: dict[str, str] | None = None
+
+
+@dataclass
+class Reader:
+    """Reads one expression.
+
+    Parameters
+    ----------
+    label : str
+        What the expression is, for messages.
+    text : str
+        The expression.
+    scope : Scope
+        What it may name.
+
+    Attributes
+    ----------
+    columns : dict
+        The column nodes, by column and end.
+    names : set of str
+        Those of ``src``, ``dst`` and ``weight`` that it reads as values.
+    """
+
+    label: str
+    text: str
+    scope: Scope = Scope()
+    columns: dict[tuple[str, str], Node] = field(default_factory=dict)
+    names: set[str] = field(default_factory=set)
+
+    def signal(self, target: str) -> Node:
+        """Read a message for column `target`.
+
+        Returns
+        -------
+        Node
+            Of the column's dtype.
+
+        Raises
+        ------
+        ExpressionError
+            It is not of the language, or the column cannot hold what it gives.
+        """
+        tree, node = self._root()
+        node = self._number(tree, node)
+        dtype = "number" if self.scope.columns is None else self.scope.columns[target]
+        if dtype in UNKNOWN or node.dtype in HOLDS[dtype]:
+            return self._convert(tree, node, dtype)
+        if node.dtype in WEAK and not (node.dtype == "float" and dtype.startswith("int")):
+            return self._convert(tree, node, dtype)
+        given = _CONVERSIONS.get(node.dtype, node.dtype)
+        raise self._error(
+            tree,
+            f"this is {given}, and column {target!r} is {dtype}, which cannot hold all of {given}; "
+            f"make the column {given}, or convert with {dtype}(...)",
+        )
+
+    def cond(self) -> Node:
+        """Read a question about ``dst``.
+
+        Returns
+        -------
+        Node
+            A truth value.
+
+        Raises
+        ------
+        ExpressionError
+            It is not of the language, or no truth value.
+        """
+        tree, node = self._root()
+        return self._truth(tree, node)
+
+    def _root(self) -> tuple[ast.expr, Node]:
+        try:
+            tree = ast.parse(self.text, mode="eval").body
+            return tree, self._read(tree)
+        except SyntaxError as error:
+            at = ast.Constant(None, lineno=error.lineno or 1, col_offset=0)
+            at.col_offset = max((error.offset or 1) - 1, 0)
+            raise self._error(at, f"this is no expression of Python ({error.msg})") from None
+        except (RecursionError, MemoryError):
+            raise ExpressionError(
+                f"{self.label}: the expression is nested too deeply; write it in fewer steps, or keep "
+                "parts of it in columns"
+            ) from None
+        except ValueError as error:
+            if isinstance(error, ExpressionError):
+                raise
+            raise ExpressionError(
+                f"{self.label}: this is no expression of Python ({error})"
+            ) from None
+
+    def _error(self, tree: ast.expr, problem: str) -> ExpressionError:
+        lines = self.text.splitlines()
+        line = lines[tree.lineno - 1] if tree.lineno <= len(lines) else ""
+        # Python counts bytes.
+        start = len(line.encode()[: tree.col_offset].decode(errors="ignore"))
+        stop = start + 1
+        if tree.end_lineno == tree.lineno and tree.end_col_offset is not None:
+            stop = len(line.encode()[: tree.end_col_offset].decode(errors="ignore"))
+        elif tree.end_lineno is not None:
+            stop = len(line)
+        mark = " " * start + "^" * max(stop - start, 1)
+        return ExpressionError(f"{self.label}: {problem}\n    {line}\n    {mark}")
+
+    def _read(self, tree: ast.expr) -> Node:
+        match tree:
+            case ast.Constant(value=bool() | int() | float()):
+                return self._literal(tree, tree.value)
+            case ast.Name():
+                return self._name(tree)
+            case ast.Subscript():
+                return self._column(tree)
+            case ast.UnaryOp(op=ast.Not()):
+                node = self._truth(tree.operand)
+                if _is_weak_literal(node):
+                    return self._literal(tree, not node.value)
+                return Node("not", "bool", (node,))
+            case ast.UnaryOp(op=ast.USub()):
+                return self._unary(tree, tree.operand, "negative", operator.neg)
+            case ast.BinOp() if type(tree.op) in _ARITHMETIC:
+                return self._arithmetic(tree)
+            case ast.Compare() if all(type(op) in _COMPARISONS for op in tree.ops):
+                return self._comparison(tree)
+            case ast.BoolOp():
+                kind = "and" if isinstance(tree.op, ast.And) else "or"
+                return self._logic(tree, kind, [self._truth(value) for value in tree.values])
+            case ast.IfExp():
+                return self._choice(tree)
+            case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _FUNCTIONS:
+                return self._call(tree, name, tree.args)
+        raise self._error(tree, f"this is not of the language of edge programs; {_ALLOWED}")
+
+    def _number(self, tree: ast.expr, node: Node | None = None) -> Node:
+        node = node or self._read(tree)
+        if node.dtype == "bool":
+            raise self._error(
+                tree, "a truth value where a number is needed; convert it with int(...)"
+            )
+        return node
+
+    def _truth(self, tree: ast.expr, node: Node | None = None) -> Node:
+        node = node or self._read(tree)
+        if node.dtype not in ("bool", "any"):
+            raise self._error(
+                tree, "a number where a truth value is needed; compare it, for example with != 0"
+            )
+        return node
+
+    def _literal(self, tree: ast.expr, value: Any) -> Node:
+        if isinstance(value, bool):
+            return Node("literal", "bool", value=value)
+        if isinstance(value, int):
+            return Node("literal", "int", value=value)
+        if value != value:
+            raise self._error(tree, "this is not a number")
+        return Node("literal", "float", value=float(value))
+
+    def _fold(self, tree: ast.expr, function: Callable[..., Any], *nodes: Node) -> Node:
+        """Compute with literals alone, as Python does."""
+        try:
+            return self._literal(tree, function(*(node.value for node in nodes)))
+        except ArithmeticError as error:
+            raise self._error(tree, f"this has no value ({error})") from None
+
+    def _name(self, tree: ast.Name) -> Node:
+        if tree.id == "inf":
+            return self._literal(tree, float("inf"))
+        if tree.id in self.scope.names:
+            self.names.add(tree.id)
+            dtype = self.scope.weight if tree.id == "weight" else self.scope.index
+            return Node("name", dtype, value=tree.id)
+        if tree.id in ("src", "weight"):
+            raise self._error(tree, f"cond is a question about dst alone, and knows no {tree.id}")
+        allowed = ", ".join(self.scope.names)
+        raise self._error(
+            tree,
+            f"{tree.id!r} is neither {allowed} nor a column's value; "
+            f"a column is read as {tree.id}[{self.scope.names[0]}]",
+        )
+
+    def _column(self, tree: ast.Subscript) -> Node:
+        ends = [name for name in ("src", "dst") if name in self.scope.names]
+        match tree:
+            case ast.Subscript(value=ast.Name(id=column), slice=ast.Name(id=end)) if end in ends:
+                check_column_name(f"{self.label}: column", column)
+            case ast.Subscript(slice=ast.Name(id="src")) if "src" not in ends:
+                raise self._error(tree, "cond is a question about dst alone, and knows no src")
+            case _:
+                allowed = " or ".join(f"column[{end}]" for end in ends)
+                raise self._error(tree, f"a column is read as {allowed}")
+        if (column, end) not in self.columns:
+            known = self.scope.columns
+            if known is not None and column not in known:
+                raise self._error(tree, f"no column {column!r}{nearest(column, known)}")
+            dtype = known[column] if known is not None else "any"
+            self.columns[column, end] = Node("column", dtype, value=(column, end))
+        return self.columns[column, end]
+
+    def _unary(
+        self, tree: ast.expr, operand: ast.expr, kind: str, function: Callable[..., Any]
+    ) -> Node:
+        node = self._number(operand)
+        if _is_weak_literal(node):
+            return self._fold(tree, function, node)
+        dtype = promoted(node.dtype)
+        return Node(kind, dtype, (self._convert(operand, node, dtype),))
+
+    def _arithmetic(self, tree: ast.BinOp) -> Node:
+        kind, function = _ARITHMETIC[type(tree.op)]
+        trees = tree.left, tree.right
+        nodes = [self._number(operand) for operand in trees]
+        literal = all(_is_weak_literal(node) for node in nodes)
+        if kind == "**":
+            return self._power(tree, *nodes, literal=literal)
+        if literal:
+            return self._fold(tree, function, *nodes)
+        dtype = promoted(*(node.dtype for node in nodes))
+        if kind == "/" and dtype.startswith("int"):
+            dtype = "float64"
+        return Node(kind, dtype, self._converted(trees, nodes, dtype))
+
+    def _power(self, tree: ast.BinOp, base: Node, exponent: Node, *, literal: bool) -> Node:
+        """Read a power as what it is everywhere: multiplications, from the left."""
+        power = exponent.value if exponent.kind == "literal" and exponent.dtype == "int" else None
+        if literal and power is not None and abs(power) <= LARGEST_FOLDED_POWER:
+            return self._fold(tree, operator.pow, base, exponent)
+        if literal or power is None or not 1 <= power <= LARGEST_POWER:
+            raise self._error(
+                tree.right,
+                f"the exponent of ** is a whole number from 1 to {LARGEST_POWER}, written as a literal",
+            )
+        base = self._convert(tree.left, base, promoted(base.dtype))
+        product = base
+        for _ in range(power - 1):
+            product = Node("*", base.dtype, (product, base))
+        return product
+
+    def _comparison(self, tree: ast.Compare) -> Node:
+        trees = [tree.left, *tree.comparators]
+        nodes = [self._read(operand) for operand in trees]
+        parts = []
+        for i, (kind, function) in enumerate(_COMPARISONS[type(op)] for op in tree.ops):
+            pair, ends = nodes[i : i + 2], trees[i : i + 2]
+            if all(_is_weak_literal(node) for node in pair):
+                parts.append(self._fold(tree, function, *pair))
+                continue
+            if kind in ("==", "!=") and any(node.dtype == "bool" for node in pair):
+                pair = [self._truth(end, node) for end, node in zip(ends, pair, strict=True)]
+                parts.append(Node(kind, "bool", tuple(pair)))
+                continue
+            pair = [self._number(end, node) for end, node in zip(ends, pair, strict=True)]
+            dtype = promoted(*(node.dtype for node in pair))
+            parts.append(Node(kind, "bool", self._converted(ends, pair, dtype)))
+        return self._logic(tree, "and", parts)
+
+    def _logic(self, tree: ast.expr, kind: str, parts: list[Node]) -> Node:
+        if all(_is_weak_literal(part) for part in parts):
+            function = all if kind == "and" else any
+            return self._fold(tree, lambda *values: function(values), *parts)
+        return parts[0] if len(parts) == 1 else Node(kind, "bool", tuple(parts))
+
+    def _choice(self, tree: ast.IfExp) -> Node:
+        test = self._truth(tree.test)
+        trees = tree.body, tree.orelse
+        nodes = [self._read(branch) for branch in trees]
+        if any(node.dtype == "bool" for node in nodes):
+            nodes = [self._truth(branch, node) for branch, node in zip(trees, nodes, strict=True)]
+            dtype = "bool"
+        elif all(node.dtype in WEAK for node in nodes):
+            # Still weak: what it meets decides, as for one literal.
+            dtype = "float" if any(node.dtype == "float" for node in nodes) else "int"
+        elif all(node.dtype == "any" for node in nodes):
+            dtype = "any"
+        else:
+            dtype = promoted(*(node.dtype for node in nodes))
+        if all(_is_weak_literal(node) for node in (test, *nodes)):
+            function = float if dtype == "float" else lambda value: value
+            return self._fold(tree, function, nodes[0] if test.value else nodes[1])
+        return Node("choose", dtype, (test, *self._converted(trees, nodes, dtype)))
+
+    def _call(self, tree: ast.Call, name: str, trees: Sequence[ast.expr]) -> Node:
+        least = 2 if name in ("min", "max") else 1
+        if len(trees) < least or (least == 1 and len(trees) > 1):
+            count = "two or more values" if least == 2 else "one value"
+            raise self._error(tree, f"{name} takes {count}, not {len(trees)}")
+        if name == "abs":
+            return self._unary(tree, trees[0], "abs", abs)
+        if name in _CONVERSIONS:
+            return self._conversion(tree, trees[0], _CONVERSIONS[name])
+        nodes = [self._number(argument) for argument in trees]
+        if all(_is_weak_literal(node) for node in nodes):
+            return self._fold(tree, min if name == "min" else max, *nodes)
+        dtype = promoted(*(node.dtype for node in nodes))
+        first, *others = self._converted(trees, nodes, dtype)
+        for other in others:
+            first = Node(name, dtype, (first, other))
+        return first
+
+    def _conversion(self, tree: ast.expr, operand: ast.expr, dtype: str) -> Node:
+        node = self._read(operand)
+        if _is_weak_literal(node):
+            function = int if dtype.startswith("int") else float
+            return self._convert(tree, self._fold(tree, function, node), dtype)
+        if node.dtype in WEAK:
+            node = self._convert(operand, node, promoted(node.dtype))
+        return node if node.dtype == dtype else Node("convert", dtype, (node,))
+
+    def _converted(
+        self, trees: Sequence[ast.expr], nodes: Sequence[Node], dtype: str
+    ) -> tuple[Node, ...]:
+        return tuple(self._convert(*pair, dtype) for pair in zip(trees, nodes, strict=True))
+
+    def _convert(self, tree: ast.expr, node: Node, dtype: str) -> Node:
+        """Bring an operand to the dtype of what it meets."""
+        if node.dtype == dtype or dtype in UNKNOWN:
+            return node
+        if node.dtype in WEAK and node.kind == "choose":
+            test, *branches = node.args
+            return Node("choose", dtype, (test, *(self._convert(tree, b, dtype) for b in branches)))
+        if node.dtype in WEAK:
+            if not _fits(node.value, dtype):
+                raise self._error(
+                    tree,
+                    f"{node.value} does not fit {dtype}, the type of what it meets here; "
+                    "convert that with int(...) or float(...)",
+                )
+            value = float(node.value) if dtype.startswith("float") else node.value
+            return Node("literal", dtype, value=value)
+        return Node("convert", dtype, (node,))
+
+
+def check_column_name(label: str, name: object) -> None:
+    """Refuse names that no expression could read, or that C++ could not."""
+    plain = isinstance(name, str) and name.isidentifier() and name.isascii()
+    if not plain or name in ("src", "dst", "weight", "inf"):
+        raise ExpressionError(
+            f"{label} {name!r} cannot be used by an edge program; a name is of ASCII letters, digits "
+            "and _, begins with no digit, and is not src, dst, weight or inf: rename the column"
+        )
+
+
+def promoted(*dtypes: str) -> str:
+    """Return the dtype in which NumPy 2 computes with these, some of them perhaps weak.
+
+    Examples
+    --------
+    >>> promoted("int32", "int"), promoted("int32", "float"), promoted("float32", "float")
+    ('int32', 'float64', 'float32')
+    >>> promoted("int32", "float32"), promoted("int", "int")
+    ('float64', 'int64')
+    """
+    strong = [dtype for dtype in dtypes if dtype not in WEAK]
+    if any(dtype in UNKNOWN for dtype in strong):
+        return "number"
+    if not strong:
+        return "float64" if "float" in dtypes else "int64"
+    dtype = np.result_type(*strong).name
+    return "float64" if "float" in dtypes and dtype.startswith("int") else dtype
+
+
+def spelled(
+    root: Node, spell: Callable[[Node, list[str]], str]
+) -> tuple[list[tuple[str, str, str]], str]:
+    """Spell a tree, each node that is used more than once as a variable.
+
+    A variable is computed even where a choice would not have asked for it: nothing that can be written
+    fails, or is slow.
+
+    Parameters
+    ----------
+    root : Node
+        The tree.
+    spell : callable
+        Spells one node, given its operands as they were spelled.
+
+    Returns
+    -------
+    variables : list of tuple
+        The dtype, name and text of each, in order.
+    text : str
+        The expression.
+    """
+    uses: Counter[Node] = Counter()
+
+    def count(node: Node) -> None:
+        uses[node] += 1
+        if uses[node] == 1:
+            for argument in node.args:
+                count(argument)
+
+    variables: list[tuple[str, str, str]] = []
+    names: dict[Node, str] = {}
+
+    def text(node: Node) -> str:
+        if node not in names:
+            written = spell(node, [text(argument) for argument in node.args])
+            if uses[node] == 1 or node.kind in ("literal", "name"):
+                return written
+            names[node] = f"t{len(names)}"
+            variables.append((node.dtype, names[node], written))
+        return names[node]
+
+    count(root)
+    written = text(root)
+    return variables, written
+
+
+def _is_weak_literal(node: Node) -> bool:
+    return node.kind == "literal" and node.dtype in (*WEAK, "bool")
+
+
+def _fits(value: float, dtype: str) -> bool:
+    """Say whether a literal can be of a dtype: whole numbers exactly, others but for rounding."""
+    if dtype.startswith("int"):
+        limits = np.iinfo(dtype)
+        return bool(limits.min <= value <= limits.max)
+    if isinstance(value, int) and abs(value) > 2**63:
+        return False
+    with np.errstate(over="ignore"):
+        rounded = float(np.dtype(dtype).type(value))
+    if isinstance(value, int):
+        return int(rounded) == value
+    return abs(value) == float("inf") or abs(rounded) != float("inf")

@@ -1,0 +1,405 @@
+"""Edge programs: an algorithm over edges as a signal and a slot.
+
+For an edge from `src` to `dst`, the *signal* is a message that is made of the columns at both ends; the
+*slot* says how messages come together in a column at `dst`; *cond* says which `dst` take any (Gemini
+[1]_, Ligra [2]_). The same text runs on the host and on a GPU, with the same bits.
+
+.. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
+   System", OSDI 2016.
+.. [2] J. Shun, G. E. Blelloch, "Ligra: A Lightweight Graph Processing Framework for Shared Memory",
+   PPoPP 2013.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dask_graphflow.exceptions import (
+    ExpressionError,
+    OptionError,
+    UnknownColumnError,
+    WeightError,
+    nearest,
+)
+
+from . import edge_cuda
+from .edge_expr import COLUMN_TYPES, NUMBER_TYPES, Node, Reader, Scope, check_column_name
+
+if TYPE_CHECKING:
+    from .edge_host import HostFunctions
+
+__all__ = ["BoundOp", "EdgeOp"]
+
+SLOTS = ("min", "max", "add")
+INDEX_TYPES = ("int32", "int64")
+
+
+@dataclass(frozen=True)
+class Code:
+    """What was written by hand in place of expressions; see :meth:`EdgeOp.from_code`."""
+
+    signal: Callable[..., Any]
+    cond: Callable[..., Any] | None
+    cuda: str
+    columns: tuple[str, ...]
+    needs_weight: bool
+
+
+@dataclass(frozen=True)
+class EdgeOp:
+    """An algorithm's step over edges, in expressions.
+
+    It is checked as it is written, and once more by :meth:`bind`, when the columns' dtypes are known.
+    Two that were written alike are equal, and share what was compiled. It can be sent to workers.
+
+    Parameters
+    ----------
+    name : str
+        A name for messages and in the CUDA source, of ASCII letters, digits and ``_``.
+    target : str
+        The column that messages go to, at ``dst``.
+    signal : str
+        An edge's message: an expression over ``column[src]``, ``column[dst]``, ``src``, ``dst`` and
+        ``weight``.
+    slot : {"min", "max", "add"}
+        How a message and the target's value become its new value.
+    cond : str, optional
+        A question about ``dst``, over ``column[dst]`` and ``dst``. Where the answer is no, its edges are
+        skipped. By default every vertex takes messages.
+    first_hit : bool
+        One message is enough for a vertex, and it may be that of its smallest neighbour: with "min" or
+        "max", where all messages of a superstep are equal or that one is the one to keep.
+
+    Raises
+    ------
+    ExpressionError
+        An expression is not of the language, or `cond` asks about more than ``dst``. The message
+        points at the place.
+    OptionError
+        A slot that does not exist, `first_hit` where every message counts, a name that is none.
+
+    Notes
+    -----
+    The language and what each operation means are described in ``docs/edge_op.md``.
+
+    Examples
+    --------
+    >>> from dask_graphflow import EdgeOp
+    >>> hops = EdgeOp("hops", target="level", signal="level[src] + 1", slot="min")
+    >>> hops.columns, hops.reads_src, hops.reads_dst, hops.needs_weight
+    (('level',), ('level',), (), False)
+    >>> EdgeOp("lower", target="cost", signal="1 + min(cost[src])", slot="min")
+    Traceback (most recent call last):
+        ...
+    dask_graphflow.exceptions.ExpressionError: EdgeOp 'lower': signal: min takes two or more values, not 1
+        1 + min(cost[src])
+            ^^^^^^^^^^^^^^
+    """
+
+    name: str
+    _: KW_ONLY
+    target: str
+    signal: str | Code
+    slot: str
+    cond: str | None = None
+    first_hit: bool = False
+
+    columns: tuple[str, ...] = field(init=False, compare=False)
+    reads_src: tuple[str, ...] = field(init=False, compare=False)
+    reads_dst: tuple[str, ...] = field(init=False, compare=False)
+    needs_weight: bool = field(init=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name.isidentifier() and self.name.isascii()):
+            raise OptionError(
+                f"name={self.name!r}; an EdgeOp's name is of ASCII letters, digits and _, and begins "
+                "with no digit"
+            )
+        check_column_name(f"{self}: target", self.target)
+        if self.slot not in SLOTS:
+            allowed = ", ".join(map(repr, SLOTS))
+            raise OptionError(
+                f"{self}: slot={self.slot!r}; allowed are {allowed}{nearest(self.slot, SLOTS)}"
+            )
+        if not isinstance(self.first_hit, bool):
+            raise OptionError(f"{self}: first_hit={self.first_hit!r}; give True or False")
+        if self.first_hit and self.slot == "add":
+            raise OptionError(
+                f"{self}: first_hit=True with slot='add'; a sum takes every message: leave first_hit "
+                "out, or take 'min' or 'max'"
+            )
+        if isinstance(self.signal, Code):
+            reads_src = reads_dst = self.signal.columns
+            needs_weight = self.signal.needs_weight
+        else:
+            self._keep("signal", _text(f"{self}: signal", self.signal))
+            if self.cond is not None:
+                self._keep("cond", _text(f"{self}: cond", self.cond))
+            signal, cond = self.readers()
+            signal.signal(self.target)
+            cond.cond()
+            read = {**signal.columns, **cond.columns}
+            reads_src, reads_dst = (
+                tuple(sorted(name for name, at in read if at == end)) for end in ("src", "dst")
+            )
+            needs_weight = "weight" in signal.names
+        self._keep("reads_src", reads_src)
+        self._keep("reads_dst", reads_dst)
+        self._keep("needs_weight", needs_weight)
+        self._keep("columns", tuple(sorted({self.target, *reads_src, *reads_dst})))
+
+    def __str__(self) -> str:
+        return f"EdgeOp {self.name!r}"
+
+    def __repr__(self) -> str:
+        given: dict[str, Any] = {"target": self.target, "signal": self.signal, "slot": self.slot}
+        given |= {"cond": self.cond} if self.cond is not None else {}
+        given |= {"first_hit": True} if self.first_hit else {}
+        options = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        return f"EdgeOp({self.name!r}, {options})"
+
+    def _keep(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+
+    def readers(
+        self, index: str = "number", weight: str = "number", columns: dict[str, str] | None = None
+    ) -> tuple[Reader, Reader]:
+        """Return readers of the signal and of cond, for these dtypes or before they are known."""
+        signal = Scope(("src", "dst", "weight"), index, weight, columns)
+        cond = Scope(("dst",), index, weight, columns)
+        return (
+            Reader(f"{self}: signal", str(self.signal), signal),
+            Reader(f"{self}: cond", self.cond or "True", cond),
+        )
+
+    @classmethod
+    def from_code(
+        cls,
+        name: str,
+        *,
+        target: str,
+        slot: str,
+        columns: Iterable[str],
+        signal: Callable[..., Any],
+        cuda: str,
+        cond: Callable[..., Any] | None = None,
+        first_hit: bool = False,
+        needs_weight: bool = False,
+    ) -> EdgeOp:
+        """Make an edge program of functions written twice, for what expressions cannot say.
+
+        That the twins mean the same is for their author to see to, and so is what they do about
+        overflow and division by zero.
+
+        Parameters
+        ----------
+        name, target, slot, first_hit
+            As of :class:`EdgeOp`.
+        columns : iterable of str
+            The columns that the functions read; `target` is added.
+        signal : callable
+            ``signal(columns, src, dst, weight)``, a function for Numba to compile or one that it has.
+            `columns` is a tuple of arrays in the order of :attr:`columns`.
+        cuda : str
+            The twins as members of a struct: ``__device__ Value signal(Index src, Index dst, Weight
+            weight) const`` and, with `cond`, ``__device__ bool cond(Index dst) const``. A column is
+            read as its name and ``_``: ``level_[src]``.
+        cond : callable, optional
+            ``cond(columns, dst)``, like `signal`.
+        needs_weight : bool
+            Whether `signal` reads the weight.
+
+        Returns
+        -------
+        EdgeOp
+            One like any other; what it computes is converted to the target's dtype.
+
+        Raises
+        ------
+        ExpressionError
+            A function that does not take these arguments, or has no twin.
+        OptionError
+            As of :class:`EdgeOp`.
+        """
+        label = f"EdgeOp {name!r}"
+        if isinstance(columns, str) or not isinstance(columns, Iterable):
+            raise ExpressionError(f"{label}: columns={columns!r}; give a list of column names")
+        names = (target, *columns)
+        for column in names:
+            check_column_name(f"{label}: {'target' if column is target else 'column'}", column)
+        _check_function(f"{label}: signal", signal, ("columns", "src", "dst", "weight"))
+        if cond is not None:
+            _check_function(f"{label}: cond", cond, ("columns", "dst"))
+        _check_twins(label, cuda, cond is not None)
+        if not isinstance(needs_weight, bool):
+            raise OptionError(f"{label}: needs_weight={needs_weight!r}; give True or False")
+        code = Code(signal, cond, cuda, tuple(sorted(set(names))), needs_weight)
+        return cls(name, target=target, signal=code, slot=slot, first_hit=first_hit)
+
+    def bind(
+        self,
+        dtypes: Mapping[str, Any],
+        *,
+        index_dtype: Any,
+        weight_dtype: Any = None,
+    ) -> BoundOp:
+        """Give the program types, and check that they fit.
+
+        Parameters
+        ----------
+        dtypes : mapping of str to dtype
+            Of the vertex columns: bool, int32, int64, float32 or float64. There may be more of them
+            than the program names.
+        index_dtype : dtype
+            Of vertex ids: int32 or int64.
+        weight_dtype : dtype, optional
+            Of the edges' weights, if they have any: int32, int64, float32 or float64.
+
+        Returns
+        -------
+        BoundOp
+            The program with its types: the functions for the host, the source for a GPU.
+
+        Raises
+        ------
+        UnknownColumnError
+            A column that `dtypes` does not have.
+        WeightError
+            The signal reads the weight, and the edges have none.
+        ExpressionError
+            A dtype that programs do not compute with, an expression that these dtypes make wrong, a
+            message that the target cannot hold, or a sum in floating point.
+        """
+        found = []
+        for name in self.columns:
+            if name not in dtypes:
+                there = ", ".join(map(repr, dtypes)) or "none"
+                raise UnknownColumnError(
+                    f"{self}: no vertex column {name!r}; there are {there}{nearest(name, dtypes)}"
+                )
+            found.append((name, self._dtype(f"column {name!r}", dtypes[name], COLUMN_TYPES)))
+        value = dict(found)[self.target]
+        if value not in NUMBER_TYPES:
+            raise ExpressionError(
+                f"{self}: target column {self.target!r} is {value}; messages go to a column of "
+                f"{', '.join(NUMBER_TYPES)}: keep it as int32"
+            )
+        if self.slot == "add" and value.startswith("float"):
+            raise ExpressionError(
+                f"{self}: slot='add' into {self.target!r}, which is {value}; a sum in floating point "
+                "depends on the order of the edges: add whole numbers, for example "
+                "int(share[src] * 2.0**40), in an int64 column"
+            )
+        weight = None
+        if self.needs_weight:
+            if weight_dtype is None:
+                raise WeightError(
+                    f"{self}: the signal reads weight, and the edges have none; give weight= where the "
+                    "graph is made, or write a number in its place"
+                )
+            weight = self._dtype("weight", weight_dtype, NUMBER_TYPES)
+        index = self._dtype("a vertex id", index_dtype, INDEX_TYPES)
+        bound = BoundOp(self, tuple(found), index, weight)
+        if not isinstance(self.signal, Code):
+            _ = bound.trees  # whose making is the rest of the checks
+        return bound
+
+    def _dtype(self, what: str, given: Any, allowed: tuple[str, ...]) -> str:
+        try:
+            name = str(given if given is None else np.dtype(given))  # to NumPy, None is float64
+        except TypeError:
+            name = str(given)
+        if name not in allowed:
+            raise ExpressionError(
+                f"{self}: {what} is {name}; allowed are {', '.join(allowed)}: convert it with astype"
+            )
+        return name
+
+
+@dataclass(frozen=True)
+class BoundOp:
+    """An edge program whose types are known; :meth:`EdgeOp.bind` makes it.
+
+    Attributes
+    ----------
+    op : EdgeOp
+        The program.
+    dtypes : tuple of (str, str)
+        Its columns and their dtypes, sorted: the order of the struct's pointers too.
+    index_dtype : str
+        Of vertex ids.
+    weight_dtype : str or None
+        Of weights; None where the program does not read them, so that they need not be loaded.
+    """
+
+    op: EdgeOp
+    dtypes: tuple[tuple[str, str], ...]
+    index_dtype: str
+    weight_dtype: str | None
+
+    @property
+    def value_dtype(self) -> str:
+        """The dtype of the target, and of messages."""
+        return dict(self.dtypes)[self.op.target]
+
+    @property
+    def trees(self) -> tuple[Node, Node]:
+        """The signal and cond as typed trees."""
+        signal, cond = self.op.readers(
+            self.index_dtype, self.weight_dtype or "number", dict(self.dtypes)
+        )
+        message = signal.signal(self.op.target)
+        if self.op.slot != "add" and message.dtype.startswith("float"):
+            # -0.0 becomes 0.0: of two equals that differ, the one that came first would stay.
+            message = Node("+", message.dtype, (message, Node("literal", message.dtype, value=0.0)))
+        return message, cond.cond()
+
+    @property
+    def host(self) -> HostFunctions:
+        """``signal``, ``cond`` and ``combine`` for functions that Numba compiles."""
+        from . import edge_host
+
+        return edge_host.functions(self)
+
+    @property
+    def cuda(self) -> str:
+        """The program as a struct in CUDA C++, to go after ``cuda/edge_op.cuh``."""
+        return edge_cuda.struct(self)
+
+    @property
+    def cuda_name(self) -> str:
+        """The name of that struct."""
+        return f"EdgeOp_{self.op.name}"
+
+
+def _text(label: str, given: object) -> str:
+    if not isinstance(given, str):
+        raise ExpressionError(
+            f"{label}={given!r}; an expression is a str, for example 'level[src] + 1', and functions "
+            "go to EdgeOp.from_code"
+        )
+    return given.strip()
+
+
+def _check_function(label: str, function: object, takes: tuple[str, ...]) -> None:
+    count = len(inspect.signature(function).parameters) if callable(function) else None
+    if count != len(takes):
+        given = repr(function) if count is None else f"a function of {count} arguments"
+        raise ExpressionError(f"{label} is {given}; give a function of ({', '.join(takes)})")
+
+
+def _check_twins(label: str, cuda: object, with_cond: bool) -> None:
+    for name, wanted in ("signal", True), ("cond", with_cond):
+        found = isinstance(cuda, str) and re.search(rf"\b{name}\s*\(\s*Index\b", cuda) is not None
+        if found != wanted:
+            has = "has" if found else "lacks"
+            raise ExpressionError(
+                f"{label}: the CUDA source {has} a function {name}(Index ...), and on the host there is "
+                f"{'one' if wanted else 'none'}; write both or neither"
+            )
