@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
 from types import ModuleType
 from typing import Any
 
 from .gpu import require_gpu
 from .memory import no_room
 
-__all__ = ["index_dtype", "kernels_for", "no_room", "require_gpu"]
+__all__ = ["index_dtype", "kernels_for", "no_room", "require_gpu", "twin"]
 
 
 def index_dtype(count: int) -> str:
@@ -25,3 +26,10 @@ def kernels_for(data: Any) -> ModuleType:
     from . import host
 
     return host
+
+
+def twin(name: str, data: Any) -> ModuleType:
+    """Return the kernels of a name, such as "rows", for where data (an array) lies."""
+    # Not an import statement: it is asked for where it is used, and takes Numba or CuPy then.
+    side = "device" if type(data).__module__.partition(".")[0] == "cupy" else "host"
+    return importlib.import_module(f".{side}_{name}", __name__)

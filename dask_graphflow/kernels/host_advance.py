@@ -1,0 +1,383 @@
+"""Advance on the host: edges leave a frontier by push or by pull, for any edge program.
+
+:func:`kernels` compiles the two loops around an edge program's functions. *Push* goes along the rows
+of a sparse frontier and combines messages at their far ends atomically. *Pull* goes along the rows of the
+vertices that take messages and asks of each neighbour whether it is in the frontier, so that a vertex
+is written by one thread, which needs no atomics.
+
+Both return what changed. Columns are read as they are at the time: a program that reads at ``src`` the
+column that it writes may see a message of the same superstep. Where that matters, as it does for sums, it
+reads one column and writes another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numba
+import numpy as np
+
+from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros
+from .host_rows import Rows
+from .host_threads import MINI_CHUNK, even_turns, share, stolen, take, turns
+
+if TYPE_CHECKING:
+    from .edge_op import BoundOp
+
+__all__ = [
+    "BATCH",
+    "Moved",
+    "count_words",
+    "from_words",
+    "gather_degrees",
+    "kernels",
+    "new_words",
+    "pull",
+    "push",
+    "sum_words",
+    "to_words",
+]
+
+BATCH = 256  # vertices appended to the next frontier at a time
+
+
+class Moved(NamedTuple):
+    """What an advance did.
+
+    Attributes
+    ----------
+    changed : ndarray
+        The vertices whose value changed: by push a list, in no order, by pull a bitmap in words.
+    edges : int
+        Edges looked at.
+    chunks, steals : int
+        Mini-chunks taken, and how many of them from another thread's range.
+    appends : int
+        Atomic appends to the list.
+    """
+
+    changed: np.ndarray
+    edges: int
+    chunks: int
+    steals: int
+    appends: int
+
+
+@numba.njit(nogil=True, inline="always")
+def _weight(weights, at):  # type: ignore[no-untyped-def]
+    # None is known when this is compiled: a program without weights does not load any.
+    return 1 if weights is None else weights[at]
+
+
+@numba.njit(nogil=True, inline="always")
+def _vertex(vertices, row, first):  # type: ignore[no-untyped-def]
+    return first + row if vertices is None else np.int64(vertices[row])
+
+
+@cache
+def kernels(bound: BoundOp) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """Return the compiled loops of push and of pull around an edge program."""
+    functions = bound.host
+    return _loops(
+        functions.signal,
+        functions.cond,
+        functions.combine,
+        bound.op.columns.index(bound.op.target),
+        bound.op.first_hit,
+    )
+
+
+def _loops(
+    signal: Callable[..., Any],
+    cond: Callable[..., Any],
+    combine: Callable[..., Any],
+    target: int,
+    first_hit: bool,
+) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    compiled = numba.njit(nogil=True, error_model="numpy")
+    one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
+
+    @compiled
+    def push_rows(  # type: ignore[no-untyped-def]
+        vertices,
+        offsets,
+        ends,
+        weights,
+        first,
+        columns,
+        frontier,
+        queued,
+        following,
+        tail,
+        ranges,
+        part,
+    ):
+        values = columns[target]
+        batch = np.empty(BATCH, following.dtype)
+        waiting = edges = appends = 0
+        # A few vertices may be hubs: not all of them are one thread's.
+        size = min(MINI_CHUNK, 1 + frontier.size // MINI_CHUNK)
+        start, stop = take(ranges, part, size)
+        while start < stop:
+            for i in range(start, stop):
+                row = np.uint64(frontier[i])
+                src = _vertex(vertices, row, first)
+                edges += offsets[row + one] - offsets[row]
+                for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + one])):
+                    dst = ends[k]
+                    if not cond(columns, dst):
+                        continue
+                    at = np.uint64(dst)
+                    message = signal(columns, src, dst, _weight(weights, k))
+                    old = values[at]
+                    new = combine(old, message)
+                    won = False
+                    while new != old and not won:
+                        won = swap(values, np.intp(at), old, new)
+                        if not won:
+                            old = values[at]
+                            new = combine(old, message)
+                    bit = one << (at & low)
+                    # Looked at first: most vertices that change again are listed already.
+                    if (
+                        won
+                        and not queued[at >> six] & bit
+                        and not fetch_or(queued, np.intp(at >> six), bit) & bit
+                    ):
+                        batch[waiting] = dst
+                        waiting += 1
+                        if waiting == BATCH:
+                            place = fetch_add(tail, np.intp(0), np.int64(BATCH))
+                            following[place : place + BATCH] = batch
+                            waiting = 0
+                            appends += 1
+            start, stop = take(ranges, part, size)
+        if waiting:
+            place = fetch_add(tail, np.intp(0), np.int64(waiting))
+            following[place : place + waiting] = batch[:waiting]
+            appends += 1
+        return edges, appends
+
+    @compiled
+    def pull_rows(  # type: ignore[no-untyped-def]
+        vertices, offsets, ends, weights, first, columns, frontier, everyone, changed, ranges, part
+    ):
+        values = columns[target]
+        edges = np.int64(0)
+        start, stop = take(ranges, part, MINI_CHUNK)
+        while start < stop:
+            for i in range(np.uint64(start), np.uint64(stop)):
+                row = np.uint64(i)
+                dst = _vertex(vertices, row, first)
+                if not cond(columns, dst):
+                    continue
+                at = np.uint64(dst)
+                old = values[at]
+                new = old
+                k, end = np.uint64(offsets[row]), np.uint64(offsets[row + one])
+                edges += np.int64(end - k)
+                while k < end:
+                    src = ends[k]
+                    near = np.uint64(src)
+                    if everyone or (frontier[near >> six] >> (near & low)) & one:
+                        new = combine(new, signal(columns, src, dst, _weight(weights, k)))
+                        if first_hit:
+                            edges -= np.int64(end - k - one)
+                            break
+                    k += one
+                if new != old:
+                    values[at] = new
+                    # Rows that are compressed, or of a range that begins within a word, share words.
+                    fetch_or(changed, np.intp(at >> six), one << (at & low))
+            start, stop = take(ranges, part, MINI_CHUNK)
+        return edges
+
+    return push_rows, pull_rows
+
+
+def push(
+    bound: BoundOp,
+    rows: Rows,
+    columns: tuple[np.ndarray, ...],
+    frontier: np.ndarray,
+    *,
+    changed: np.ndarray | None = None,
+    threads: int = 1,
+) -> Moved:
+    """Send messages along the rows of a frontier.
+
+    Parameters
+    ----------
+    bound : BoundOp
+        The edge program.
+    rows : Rows
+        Of the vertices that edges leave.
+    columns : tuple of ndarray, shape (V,) each
+        The vertex columns in the order of ``bound.op.columns``; the target is changed in place.
+    frontier : ndarray of integers, shape (f,)
+        The rows to go along, each once; see :func:`.host_rows.own_rows`.
+    changed : ndarray of uint64, shape (ceil(V / 64),), optional
+        A bitmap to add what changes to, as where several ranges of rows are pushed one after another.
+        Vertices in it already are not listed again.
+    threads : int
+        Threads to use. Ranges are cut so that each has as many edges.
+
+    Returns
+    -------
+    Moved
+        With a list of the vertices that changed, each once.
+    """
+    push_rows, _ = kernels(bound)
+    size = len(columns[0])
+    queued = new_words(size) if changed is None else changed
+    costs = gather_degrees(rows.offsets, frontier)
+    following = np.empty(min(size, int(costs[-1])), rows.ends.dtype)
+    tail = np.zeros(1, np.int64)
+    ranges = _turns(len(frontier), threads, costs)
+    weights = rows.weights if bound.weight_dtype else None
+
+    def work(part: int) -> tuple[int, int]:
+        return push_rows(  # type: ignore[no-any-return]
+            *rows[:3], weights, rows.first, columns, frontier, queued, following, tail, ranges, part
+        )
+
+    done = share(work, threads, threads)
+    edges, appends = (sum(counts) for counts in zip(*done, strict=True))
+    return Moved(following[: tail[0]], edges, *stolen(ranges), appends)
+
+
+def pull(
+    bound: BoundOp,
+    rows: Rows,
+    columns: tuple[np.ndarray, ...],
+    frontier: np.ndarray | None = None,
+    *,
+    changed: np.ndarray | None = None,
+    threads: int = 1,
+) -> Moved:
+    """Fetch messages from those neighbours that are in a frontier.
+
+    Parameters
+    ----------
+    bound : BoundOp
+        The edge program.
+    rows : Rows
+        Of the vertices that edges enter.
+    columns : tuple of ndarray, shape (V,) each
+        The vertex columns in the order of ``bound.op.columns``; the target is changed in place.
+    frontier : ndarray of uint64, shape (ceil(V / 64),), optional
+        A bitmap; without one every vertex sends.
+    changed : ndarray of uint64, shape (ceil(V / 64),), optional
+        A bitmap to add what changes to, as where several ranges of rows are pulled one after another.
+    threads : int
+        Threads to use. Ranges are cut so that each has as many edges.
+
+    Returns
+    -------
+    Moved
+        With a bitmap of the vertices that changed.
+    """
+    _, pull_rows = kernels(bound)
+    if changed is None:
+        changed = new_words(len(columns[0]))
+    ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
+    weights = rows.weights if bound.weight_dtype else None
+    everyone = frontier is None
+    words = changed if frontier is None else frontier
+
+    def work(part: int) -> int:
+        return pull_rows(  # type: ignore[no-any-return]
+            *rows[:3], weights, rows.first, columns, words, everyone, changed, ranges, part
+        )
+
+    edges = sum(share(work, threads, threads))
+    return Moved(changed, edges, *stolen(ranges), 0)
+
+
+def _turns(count: int, parts: int, costs: np.ndarray) -> np.ndarray:
+    # Not in whole mini-chunks: a frontier may be of fewer vertices than that, and one be a hub.
+    wanted = costs[-1] * np.arange(1, parts) // parts
+    return turns([0, *np.searchsorted(costs, wanted).tolist(), count])
+
+
+def gather_degrees(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """Return how many edges the rows before each of `rows` have together, and all of them."""
+    costs = np.empty(len(rows) + 1, np.int64)
+    _gather_degrees(offsets, rows, costs)
+    return costs
+
+
+@numba.njit(nogil=True, cache=True)
+def _gather_degrees(offsets, rows, costs):  # type: ignore[no-untyped-def]
+    costs[0] = 0
+    for i in range(rows.size):
+        row = np.uint64(rows[i])
+        costs[i + 1] = costs[i] + offsets[row + np.uint64(1)] - offsets[row]
+
+
+@numba.njit(nogil=True, cache=True)
+def _to_words(vertices, words):  # type: ignore[no-untyped-def]
+    for vertex in vertices:
+        at = np.uint64(vertex)
+        words[at >> np.uint64(6)] |= np.uint64(1) << (at & np.uint64(63))
+
+
+@numba.njit(nogil=True, cache=True)
+def _count_words(words):  # type: ignore[no-untyped-def]
+    count = np.int64(0)
+    for word in words:
+        count += np.int64(count_ones(word))
+    return count
+
+
+@numba.njit(nogil=True, cache=True)
+def _sum_words(words, values):  # type: ignore[no-untyped-def]
+    total = np.int64(0)
+    for i in range(words.size):
+        word = words[i]
+        while word:
+            total += np.int64(values[(np.uint64(i) << np.uint64(6)) | trailing_zeros(word)])
+            word &= word - np.uint64(1)
+    return total
+
+
+@numba.njit(nogil=True, cache=True)
+def _from_words(words, vertices):  # type: ignore[no-untyped-def]
+    found = 0
+    for i in range(words.size):
+        word = words[i]
+        while word:
+            vertices[found] = (i << 6) | np.int64(trailing_zeros(word))
+            found += 1
+            word &= word - np.uint64(1)
+
+
+def new_words(size: int) -> np.ndarray:
+    """Return an empty bitmap of `size` bits, in words of 64."""
+    return np.zeros(-(-size // 64), np.uint64)
+
+
+def to_words(vertices: np.ndarray, size: int) -> np.ndarray:
+    """Return a list of vertices as a bitmap of `size` bits, in words of 64."""
+    words = new_words(size)
+    _to_words(vertices, words)
+    return words
+
+
+def from_words(words: np.ndarray, dtype: Any) -> np.ndarray:
+    """Return the vertices of a bitmap in ascending order."""
+    vertices = np.empty(count_words(words), dtype)
+    _from_words(words, vertices)
+    return vertices
+
+
+def count_words(words: np.ndarray) -> int:
+    """Return how many bits of a bitmap are set."""
+    return int(_count_words(words))
+
+
+def sum_words(words: np.ndarray, values: np.ndarray) -> int:
+    """Return the sum of the values of a bitmap's vertices."""
+    return int(_sum_words(words, values))

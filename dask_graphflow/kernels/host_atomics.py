@@ -1,0 +1,94 @@
+"""Instructions that Numba does not spell: atomic ones, counts of bits, hints to the cache.
+
+All atomics are relaxed: what one thread wrote before others read it is settled between two kernels,
+where the threads meet. Indices are taken as they are; a negative one does not count from the end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba.core import cgutils, types
+from numba.extending import intrinsic
+from numba.np import arrayobj
+
+__all__ = ["count_ones", "fetch_add", "fetch_min", "fetch_or", "prefetch", "swap", "trailing_zeros"]
+
+
+def _item(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    view = arrayobj.make_array(array_type)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, array_type, view, [index], wraparound=False)
+
+
+def _fetch(operation: str) -> Any:
+    def typed(typing_context, array, index, value):  # type: ignore[no-untyped-def]
+        def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+            pointer = _item(context, builder, signature.args[0], *arguments[:2])
+            return builder.atomic_rmw(operation, pointer, arguments[2], "monotonic")
+
+        return array.dtype(array, types.intp, array.dtype), codegen
+
+    typed.__doc__ = (
+        f"""Atomically {operation} an integer into ``array[index]``; return what it was."""
+    )
+    return intrinsic(typed)
+
+
+fetch_add = _fetch("add")
+fetch_or = _fetch("or")
+fetch_min = _fetch("min")  # of signed integers
+
+
+@intrinsic
+def swap(typing_context, array, index, expected, desired):  # type: ignore[no-untyped-def]
+    """Atomically set ``array[index]`` to `desired` if it has the bits of `expected`; say whether."""
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        pointer = _item(context, builder, signature.args[0], *arguments[:2])
+        values = arguments[2:]
+        if isinstance(array.dtype, types.Float):
+            bits = ir.IntType(array.dtype.bitwidth)
+            pointer = builder.bitcast(pointer, bits.as_pointer())
+            values = [builder.bitcast(value, bits) for value in values]
+        pair = builder.cmpxchg(pointer, *values, "monotonic", "monotonic")
+        return builder.zext(builder.extract_value(pair, 1), context.get_value_type(types.boolean))
+
+    return types.boolean(array, types.intp, array.dtype, array.dtype), codegen
+
+
+@intrinsic
+def trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
+    """Return the place of the lowest bit that is set in `word`, which is not 0."""
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def count_ones(typing_context, word):  # type: ignore[no-untyped-def]
+    """Return how many bits of `word` are set."""
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        return builder.ctpop(arguments[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
+    """Ask for the cache line of ``array[index]``, which may lie outside the array."""
+
+    def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        hint = builder.module.declare_intrinsic(
+            "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        )
+        pointer = builder.bitcast(_item(context, builder, signature.args[0], *arguments), byte)
+        # To be read, often, as data.
+        builder.call(hint, [pointer, *(ir.Constant(number, how) for how in (0, 3, 1))])
+        return context.get_dummy_value()
+
+    return types.void(array, types.intp), codegen

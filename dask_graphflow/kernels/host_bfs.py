@@ -1,0 +1,327 @@
+"""Breadth-first search on the host: one level by push or by pull, with the smallest predecessor.
+
+The loops of :mod:`.host_advance` find the levels too, in twice the time and without predecessors. What
+these add: vertices seen before are a bitmap, so that a pull passes over 64 of them by one comparison; a
+pull asks for the rows of 64 vertices before it reads the first, which hides the memory's latency; and a
+push takes the smallest of a vertex's predecessors by an atomic minimum, whose result says whether the
+vertex is new.
+
+Rows are not compressed and begin with a vertex that is a multiple of 64: each word of a bitmap is one
+thread's. Words are those of all vertices. Vertices without edges may be marked as seen beforehand.
+
+With `names`, rows and columns are of labels and a predecessor is a name (see :func:`.host_rows.rows`):
+rows are then in ascending order of the names, and so the first hit is the smallest of those.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .host_advance import BATCH, gather_degrees
+from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
+from .host_rows import Rows
+from .host_threads import MINI_CHUNK, even_turns, share, take, turns
+
+__all__ = ["UNSEEN", "bfs_near", "bfs_pull", "bfs_push", "mark_seen"]
+
+FEW = 1 << 12  # edges: 10 us of work, less than it takes to share it out
+SPAN = 1 << 12  # levels, after which the caller is told of them
+UNSEEN = -1  # the level of a vertex that was not reached
+
+_compiled = numba.njit(nogil=True, cache=True)
+
+
+@_compiled
+def _pull(  # type: ignore[no-untyped-def]
+    offsets, ends, first, names, frontier, following, seen, predecessor, level, depth, ranges, part
+):
+    one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
+    rows = np.uint64(offsets.size - 1)
+    at, stops, bits = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
+    found = np.int64(0)
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        base = np.uint64(first + start)
+        word = base >> six
+        todo = ~seen[word]
+        if np.uint64(start) + np.uint64(64) > rows:
+            todo &= (one << (rows - np.uint64(start))) - one
+        waiting = np.uint64(0)
+        while todo:
+            bit = trailing_zeros(todo)
+            todo &= todo - one
+            row = np.uint64(start) + bit
+            at[waiting], stops[waiting], bits[waiting] = offsets[row], offsets[row + one], bit
+            prefetch(ends, np.intp(at[waiting]))
+            waiting += one
+        hits = np.uint64(0)
+        for i in range(waiting):
+            k, end, bit = at[i], stops[i], bits[i]
+            while k < end:
+                near = np.uint64(ends[k])
+                if (frontier[near >> six] >> (near & low)) & one:
+                    predecessor[base + bit] = names[near] if names.size else np.int64(near)
+                    level[base + bit] = depth
+                    hits |= one << bit
+                    break
+                k += one
+        following[word] |= hits
+        seen[word] |= hits
+        found += np.int64(count_ones(hits))
+        start, stop = take(ranges, part, MINI_CHUNK)
+    return found
+
+
+@_compiled
+def _push(  # type: ignore[no-untyped-def]
+    offsets,
+    ends,
+    first,
+    names,
+    frontier,
+    following,
+    tail,
+    seen,
+    predecessor,
+    level,
+    depth,
+    ranges,
+    part,
+):
+    one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
+    never = np.iinfo(predecessor.dtype).max
+    batch = np.empty(BATCH, following.dtype)
+    waiting = 0
+    size = min(MINI_CHUNK, 1 + frontier.size // 64)
+    start, stop = take(ranges, part, size)
+    while start < stop:
+        for i in range(start, stop):
+            vertex = np.uint64(frontier[i])
+            row = vertex - np.uint64(first)
+            name = names[vertex] if names.size else frontier[i]
+            for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + one])):
+                far = np.uint64(ends[k])
+                if (seen[far >> six] >> (far & low)) & one or predecessor[far] <= name:
+                    continue
+                if fetch_min(predecessor, np.intp(far), name) == never:
+                    level[far] = depth
+                    batch[waiting] = far
+                    waiting += 1
+                    if waiting == BATCH:
+                        place = fetch_add(tail, np.intp(0), np.int64(BATCH))
+                        following[place : place + BATCH] = batch
+                        waiting = 0
+        start, stop = take(ranges, part, size)
+    if waiting:
+        place = fetch_add(tail, np.intp(0), np.int64(waiting))
+        following[place : place + waiting] = batch[:waiting]
+
+
+@_compiled
+def _near(  # type: ignore[no-untyped-def]
+    offsets,
+    ends,
+    first,
+    here,
+    there,
+    count,
+    seen,
+    predecessor,
+    level,
+    depth,
+    dense,
+    left,
+    shrinking,
+    sizes,
+    edges,
+):
+    """Search level by level in one thread; return the levels done, and the size of the next frontier."""
+    one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
+    turn = 0
+    while count and turn < sizes.size:
+        leaving = np.int64(0)
+        for i in range(count):
+            row = np.uint64(here[i] - first)
+            leaving += offsets[row + one] - offsets[row]
+        # The first level is the caller's to choose.
+        if turn and (leaving > FEW or leaving * dense > left):
+            break
+        if shrinking:
+            left -= leaving
+        sizes[turn], edges[turn] = count, leaving
+        found = 0
+        for i in range(count):
+            vertex = here[i]
+            row = np.uint64(vertex - first)
+            for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + one])):
+                far = np.uint64(ends[k])
+                if level[far] == depth:
+                    if vertex < predecessor[far]:
+                        predecessor[far] = vertex
+                elif level[far] < 0:
+                    level[far], predecessor[far] = depth, vertex
+                    seen[far >> six] |= one << (far & low)
+                    there[found] = ends[k]
+                    found += 1
+        here, there = there, here
+        count = found
+        depth += 1
+        turn += 1
+    return turn, count
+
+
+@_compiled
+def _mark(seen, vertices, start, stop):  # type: ignore[no-untyped-def]
+    one = np.uint64(1)
+    for i in range(start, stop):
+        vertex = np.uint64(vertices[i])
+        fetch_or(seen, np.intp(vertex >> np.uint64(6)), one << (vertex & np.uint64(63)))
+
+
+def _no_names(names: np.ndarray | None, predecessor: np.ndarray) -> np.ndarray:
+    return np.empty(0, predecessor.dtype) if names is None else names
+
+
+def bfs_pull(
+    rows: Rows,
+    frontier: np.ndarray,
+    following: np.ndarray,
+    seen: np.ndarray,
+    predecessor: np.ndarray,
+    level: np.ndarray,
+    depth: int,
+    *,
+    names: np.ndarray | None = None,
+    threads: int = 1,
+) -> int:
+    """Give vertices that were not seen the smallest of their neighbours in the frontier.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the vertices that edges enter; see the module.
+    frontier, following, seen : ndarray of uint64, shape (ceil(V / 64),)
+        Bitmaps: of the last level; of the next one, which new vertices are added to; of all levels.
+    predecessor : ndarray of int32 or int64, shape (V,)
+        The dtype's maximum for vertices not reached.
+    level : ndarray of int32, shape (V,)
+        Set to `depth` for new vertices.
+    depth : int
+        The next level.
+    names : ndarray, shape (V,), of the predecessors' dtype, optional
+        The name of each label.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    int
+        New vertices.
+    """
+    named = _no_names(names, predecessor)
+    ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
+
+    def work(part: int) -> int:
+        return _pull(  # type: ignore[no-any-return]
+            rows.offsets, rows.ends, rows.first, named, frontier, following, seen, predecessor, level,
+            depth, ranges, part,
+        )  # fmt: skip
+
+    return sum(share(work, threads, threads))
+
+
+def bfs_push(
+    rows: Rows,
+    frontier: np.ndarray,
+    seen: np.ndarray,
+    predecessor: np.ndarray,
+    level: np.ndarray,
+    depth: int,
+    *,
+    names: np.ndarray | None = None,
+    threads: int = 1,
+) -> np.ndarray:
+    """Give vertices that were not seen the smallest of those in the frontier that they follow.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the vertices that edges leave; see the module.
+    frontier : ndarray of the ends' dtype, shape (f,)
+        Vertices of the last level that have a row here.
+    seen, predecessor, level, depth, names, threads
+        As for :func:`bfs_pull`. `seen` is left as it is: where several ranges of rows are pushed one after
+        another, all of them may still find a smaller predecessor. Call :func:`mark_seen` after the last.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        New vertices in no order, each once.
+    """
+    named = _no_names(names, predecessor)
+    costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
+    parts = threads if costs[-1] > 64 * MINI_CHUNK else 1
+    wanted = costs[-1] * np.arange(1, parts) // parts
+    ranges = turns([0, *np.searchsorted(costs, wanted).tolist(), len(frontier)])
+    following = np.empty(min(len(predecessor), int(costs[-1])), rows.ends.dtype)
+    tail = np.zeros(1, np.int64)
+
+    def work(part: int) -> None:
+        _push(
+            rows.offsets, rows.ends, rows.first, named, frontier, following, tail, seen, predecessor,
+            level, depth, ranges, part,
+        )  # fmt: skip
+
+    share(work, parts, threads)
+    return following[: tail[0]]
+
+
+def bfs_near(
+    rows: Rows,
+    frontier: np.ndarray,
+    seen: np.ndarray,
+    predecessor: np.ndarray,
+    level: np.ndarray,
+    depth: int,
+    *,
+    levels: int,
+    dense: tuple[int, int, bool],
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Search on by push, in one thread, as long as no more than :data:`FEW` edges leave the frontier.
+
+    Where a graph is long and thin a level takes less time than to call a kernel for it.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of all vertices.
+    frontier, seen, predecessor, level, depth
+        As for :func:`bfs_push`; `seen` is kept up to date.
+    levels : int
+        Levels to do at most.
+    dense : tuple of int, int and bool
+        When it is better to pull, and so to end: where the edges that leave the frontier, times the first,
+        are more than the second; and whether the edges of each level are to be taken from that.
+
+    Returns
+    -------
+    frontier : ndarray
+        Where to go on; empty where all is done.
+    sizes, edges : ndarray of int64, shape (n,)
+        The frontier of each level that was done, and the edges that leave it; n may be 0.
+    """
+    room = max(FEW, len(frontier))
+    buffers = [np.empty(room, rows.ends.dtype) for _ in range(2)]
+    buffers[0][: len(frontier)] = frontier
+    sizes, edges = np.empty((2, min(levels, SPAN)), np.int64)
+    done, count = _near(
+        rows.offsets, rows.ends, rows.first, *buffers, len(frontier), seen, predecessor, level, depth,
+        *dense, sizes, edges,
+    )  # fmt: skip
+    return buffers[done % 2][:count], sizes[:done], edges[:done]
+
+
+def mark_seen(seen: np.ndarray, vertices: np.ndarray) -> None:
+    """Set the bits of `vertices`."""
+    _mark(seen, vertices, 0, len(vertices))

@@ -1,0 +1,131 @@
+"""PageRank on the host: one iteration by pull, with sums that do not depend on their order.
+
+A contribution is a vertex's rank by its degree, times :data:`ONE`, as a float. It is made a whole number as
+it is summed, and whole numbers add up to the same in every order; ranks sum to 1, so that 64 bits are
+enough, and a sum is exact to 2**-62 an edge. Numba makes vectors of this loop, which it may not of a sum of
+floats: so the conversion costs nothing.
+
+It is no edge program of :mod:`.host_advance`, where the one load and add of an edge would be called through
+three functions and kept from being made vectors.
+"""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from .host_rows import Rows
+from .host_threads import MINI_CHUNK, even_turns, share, take
+
+__all__ = ["ONE", "apply_sums", "sum_contributions"]
+
+ONE = 2.0**62
+CHANGE = 2.0**60  # changes of ranks may add up to 2
+
+_compiled = numba.njit(nogil=True, cache=True)
+
+
+@_compiled
+def _sum_row(ends, weights, contribution, start, stop):  # type: ignore[no-untyped-def]
+    total = np.int64(0)
+    if weights is None:
+        for k in range(start, stop):
+            total += np.int64(contribution[np.uint64(ends[k])])
+    else:
+        for k in range(start, stop):
+            total += np.int64(contribution[np.uint64(ends[k])] * np.float64(weights[k]))
+    return total
+
+
+@_compiled
+def _sum(vertices, offsets, ends, weights, first, contribution, sums, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for row in range(start, stop):
+            at = row if vertices is None else np.int64(vertices[row]) - first
+            low, high = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+            sums[at] = _sum_row(ends, weights, contribution, low, high)
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+@_compiled
+def _apply(sums, rank, share_out, contribution, restart, damping, start, stop):  # type: ignore[no-untyped-def]
+    change, dangling = np.int64(0), np.int64(0)
+    everywhere = restart.size == 1
+    for v in range(start, stop):
+        base = restart[0] if everywhere else restart[v]
+        old = rank[v]
+        rank[v] = base + damping * (sums[v] / ONE)
+        change += np.int64(abs(rank[v] - old) * CHANGE)
+        if share_out[v] == 0:
+            dangling += np.int64(rank[v] * CHANGE)
+        contribution[v] = rank[v] * share_out[v]
+    return change, dangling
+
+
+def sum_contributions(
+    rows: Rows, contribution: np.ndarray, sums: np.ndarray, *, threads: int = 1
+) -> None:
+    """Sum what the neighbours of each vertex contribute.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the vertices that edges enter. With weights, a contribution counts so many times.
+    contribution : ndarray of float32 or float64, shape (V,)
+        Of each vertex, times :data:`ONE`.
+    sums : ndarray of int64, shape (n,)
+        Of the vertices from ``rows.first`` on; those that have no row are left as they are.
+    threads : int
+        Threads to use. Ranges are cut so that each has as many edges.
+    """
+    ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
+    share(
+        lambda part: _sum(*rows[:4], rows.first, contribution, sums, ranges, part), threads, threads
+    )
+
+
+def apply_sums(
+    sums: np.ndarray,
+    rank: np.ndarray,
+    share_out: np.ndarray,
+    contribution: np.ndarray,
+    restart: np.ndarray,
+    damping: float,
+    *,
+    threads: int = 1,
+) -> tuple[float, float]:
+    """Make ranks of sums, and contributions of ranks.
+
+    Parameters
+    ----------
+    sums : ndarray of int64, shape (n,)
+        What :func:`sum_contributions` returned.
+    rank : ndarray of float32 or float64, shape (n,)
+        Changed in place.
+    share_out : ndarray of the ranks' dtype, shape (n,)
+        :data:`ONE` by the degree, or by the sum of the weights; 0 where no edge leaves.
+    contribution : ndarray of the ranks' dtype, shape (n,)
+        Set to ``rank * share_out``.
+    restart : ndarray of float64, shape (1,) or (n,)
+        What each rank begins with: all of it that does not come along edges.
+    damping : float
+        The part that follows edges.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    change, dangling : float
+        The sum of the ranks' changes, and that of the ranks of vertices that no edge leaves.
+    """
+    cuts = [len(rank) * i // threads for i in range(threads + 1)]
+    done = share(
+        lambda i: _apply(
+            sums, rank, share_out, contribution, restart, damping, cuts[i], cuts[i + 1]
+        ),
+        threads,
+        threads,
+    )
+    change, dangling = (sum(found) / CHANGE for found in zip(*done, strict=True))
+    return change, dangling

@@ -1,0 +1,416 @@
+"""Shortest paths on the host: delta-stepping [1]_ with bucket fusion [2]_.
+
+Vertices wait in buckets by their distance divided by `delta`; a round relaxes the edges of the lowest
+one. Every thread puts what it improves into buckets of its own, and goes on with the one that is being
+emptied while that holds but a few vertices: so short rounds, of which a road has thousands, need no
+meeting of the threads. A round with few vertices does not call other threads at all.
+
+The loops of :mod:`.host_advance` have neither buckets nor the hints that matter here: rows are asked for
+two vertices ahead and distances 32 edges ahead, without which a pass over all edges in the order of the
+buckets takes a third longer.
+
+The distance of a vertex is the least of the sums along paths, each added up from its source: it depends
+on no order. Predecessors are found afterwards, by :func:`predecessors`.
+
+Buckets are lists of blocks. The window of :data:`WINDOW` buckets wraps around; what lies past it waits
+in one more list until the window gets there.
+
+.. [1] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", Journal of
+   Algorithms 49 (1), 2003.
+.. [2] Y. Zhang, A. Brahmakshatriya, X. Chen, L. Dhulipala, S. Kamil, S. Amarasinghe, J. Shun, "Optimizing
+   Ordered Graph Algorithms with GraphIt", CGO 2020.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from . import index_dtype
+from .host_atomics import fetch_min, prefetch, swap
+from .host_rows import Rows
+from .host_threads import MINI_CHUNK, even_turns, share, take
+
+__all__ = ["Buckets", "predecessors", "relax"]
+
+WINDOW = 1 << 10  # buckets ahead of the present one
+BLOCK = 128  # vertices of a block
+FUSED = 1 << 10  # vertices of a bucket that a thread goes on with by itself
+NONE = 1 << 62
+FREE, USED, FAR, EDGES, RELAXED = range(5)  # of a thread's numbers
+
+_compiled = numba.njit(nogil=True, cache=True)
+_inlined = numba.njit(nogil=True, cache=True, inline="always")
+
+
+@_compiled
+def _size(link, head, fill, slot):  # type: ignore[no-untyped-def]
+    block = head[slot]
+    if block < 0:
+        return 0
+    size = fill[slot]
+    block = link[block]
+    while block >= 0:
+        size += BLOCK
+        block = link[block]
+    return size
+
+
+@_compiled
+def _take_all(items, link, head, fill, numbers, slot, out, at):  # type: ignore[no-untyped-def]
+    """Move a bucket to ``out[at:]``; return where it ends."""
+    block, filled = head[slot], fill[slot]
+    while block >= 0:
+        for i in range(filled):
+            out[at + i] = items[block, i]
+        at += filled
+        filled = BLOCK
+        after = link[block]
+        link[block] = numbers[FREE]
+        numbers[FREE] = block
+        block = after
+    head[slot] = -1
+    fill[slot] = BLOCK
+    return at
+
+
+@_inlined
+def _put(vertex, bucket, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
+    slot = bucket & (WINDOW - 1)
+    if bucket - present >= WINDOW:
+        slot = WINDOW
+        numbers[FAR] = min(numbers[FAR], bucket)
+    at = fill[slot]
+    if at == BLOCK:
+        block = numbers[FREE]
+        if block >= 0:
+            numbers[FREE] = link[block]
+        else:
+            block = numbers[USED]
+            numbers[USED] += 1
+        link[block] = head[slot]
+        head[slot] = block
+        at = 0
+    items[head[slot], at] = vertex
+    fill[slot] = at + 1
+
+
+@_inlined
+def _bucket(distance, scale):  # type: ignore[no-untyped-def]
+    return np.int64(min(distance * scale, 4e18))
+
+
+@_compiled
+def _wanted(count, numbers):  # type: ignore[no-untyped-def]
+    """Return how many blocks are enough for `count` more vertices, in whatever buckets."""
+    return numbers[USED] + min(count, WINDOW + 1) + count // BLOCK + 1
+
+
+@_compiled
+def _grow(wanted, items, link):  # type: ignore[no-untyped-def]
+    more = max(wanted, 2 * link.size)
+    new_items = np.empty((more, BLOCK), items.dtype)
+    new_items[: link.size] = items
+    new_link = np.empty(more, link.dtype)
+    new_link[: link.size] = link
+    return new_items, new_link
+
+
+# A function of its own, or its loop would count references at every edge: of arrays that _grow may replace.
+@_inlined
+def _relax_row(  # type: ignore[no-untyped-def]
+    here,
+    start,
+    stop,
+    ends,
+    weights,
+    distance,
+    scale,
+    present,
+    cutoff,
+    items,
+    link,
+    head,
+    fill,
+    numbers,
+):
+    one, ahead = np.uint64(1), np.uint64(32)
+    k, end = np.uint64(start), np.uint64(stop)
+    while k < end:
+        if k + ahead < end:
+            prefetch(distance, np.intp(ends[k + ahead]))
+        far = np.uint64(ends[k])
+        new = here + weights[k]
+        k += one
+        old = distance[far]
+        while new < old and new <= cutoff:
+            if swap(distance, np.intp(far), old, new):
+                bucket = _bucket(new, scale)
+                _put(far, bucket, present, items, link, head, fill, numbers)
+                break
+            old = distance[far]
+
+
+@_compiled
+def _relax(  # type: ignore[no-untyped-def]
+    offsets, ends, weights, distance, done, scale, present, cutoff, frontier, ranges, part,
+    items, link, head, fill, numbers,
+):  # fmt: skip
+    mine = np.empty(FUSED, frontier.dtype)
+    slot = present & (WINDOW - 1)
+    while True:
+        start, stop = take(ranges, part, MINI_CHUNK)
+        count = stop - start
+        if count > 0:
+            for i in range(count):
+                mine[i] = frontier[start + i]
+        elif head[slot] >= 0 and _size(link, head, fill, slot) <= FUSED:
+            count = _take_all(items, link, head, fill, numbers, slot, mine, 0)
+        else:
+            break
+        for i in range(count):
+            if i + 4 < count:
+                prefetch(offsets, np.intp(mine[i + 4]))
+                prefetch(distance, np.intp(mine[i + 4]))
+            if i + 2 < count:
+                soon = np.intp(offsets[mine[i + 2]])
+                prefetch(ends, soon)
+                prefetch(weights, soon)
+            vertex = np.uint64(mine[i])
+            here = distance[vertex]
+            # Old entries: the vertex was in a lower bucket since, or relaxed from where it is.
+            if _bucket(here, scale) != present or done[vertex] <= here:
+                continue
+            done[vertex] = here
+            low, high = offsets[vertex], offsets[vertex + np.uint64(1)]
+            numbers[EDGES] += high - low
+            numbers[RELAXED] += 1
+            if _wanted(high - low, numbers) > link.size:
+                items, link = _grow(_wanted(high - low, numbers), items, link)
+            _relax_row(
+                here, low, high, ends, weights, distance, scale, present, cutoff,
+                items, link, head, fill, numbers,
+            )  # fmt: skip
+    return items, link
+
+
+@_compiled
+def _lowest(head, numbers, present):  # type: ignore[no-untyped-def]
+    for bucket in range(present, present + WINDOW):
+        if head[bucket & (WINDOW - 1)] >= 0:
+            return bucket
+    return NONE
+
+
+@_compiled
+def _spread(distance, scale, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
+    """Put what waited past the window into it, as far as it reaches now."""
+    waiting = np.empty(_size(link, head, fill, WINDOW), items.dtype)
+    _take_all(items, link, head, fill, numbers, WINDOW, waiting, 0)
+    numbers[FAR] = NONE
+    if _wanted(waiting.size, numbers) > link.size:
+        items, link = _grow(_wanted(waiting.size, numbers), items, link)
+    for vertex in waiting:
+        bucket = _bucket(distance[vertex], scale)
+        if bucket >= present:
+            _put(vertex, bucket, present, items, link, head, fill, numbers)
+    return items, link
+
+
+class Buckets:
+    """The buckets of a run, and the distances that they are of.
+
+    Parameters
+    ----------
+    distance : ndarray of float32 or float64, shape (V,)
+        Infinity but at sources; :func:`relax` changes it in place.
+    sources : ndarray of integers
+        The vertices to begin with, which are in the first bucket.
+    delta : float
+        The width of a bucket, more than 0.
+    threads : int
+        Threads to use.
+
+    Attributes
+    ----------
+    present : int
+        The bucket that is being emptied.
+    """
+
+    def __init__(
+        self, distance: np.ndarray, sources: np.ndarray, delta: float, *, threads: int = 1
+    ) -> None:
+        dtype = index_dtype(len(distance))
+        self.distance = distance
+        self.scale = 1 / delta
+        self.present = 0
+        self._done = np.full_like(distance, np.inf)
+        self._threads: list[list[Any]] = [
+            [
+                np.empty((WINDOW, BLOCK), dtype),
+                np.empty(WINDOW, np.int64),
+                np.full(WINDOW + 1, -1, np.int64),
+                np.full(WINDOW + 1, BLOCK, np.int64),
+                np.array([-1, 0, NONE, 0, 0]),
+            ]
+            for _ in range(threads)
+        ]
+        self._frontier = np.array(sources, dtype)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Edges and vertices relaxed so far."""
+        numbers = [thread[4] for thread in self._threads]
+        return {
+            "edges": sum(int(n[EDGES]) for n in numbers),
+            "vertices": sum(int(n[RELAXED]) for n in numbers),
+        }
+
+    def take(self) -> np.ndarray:
+        """Return the vertices of the lowest bucket, with repetitions; none when all are done."""
+        frontier, self._frontier = self._frontier, self._frontier[:0]
+        if len(frontier):
+            return frontier
+        low = min(_lowest(*thread[2::2], self.present) for thread in self._threads)
+        far = min(int(thread[4][FAR]) for thread in self._threads)
+        if far <= low and far < NONE:
+            self.present = low = far
+            for thread in self._threads:
+                thread[:2] = _spread(self.distance, self.scale, far, *thread)
+            # What waited may have come nearer, and been relaxed, since.
+            low = min(_lowest(*thread[2::2], far) for thread in self._threads)
+            if low == NONE:
+                return self.take() if self._waiting() else frontier
+        if low == NONE:
+            return frontier
+        self.present = low
+        slot = low & (WINDOW - 1)
+        count = sum(_size(*thread[1:4], slot) for thread in self._threads)
+        frontier = np.empty(count, self._frontier.dtype)
+        at = 0
+        for thread in self._threads:
+            at = _take_all(*thread, slot, frontier, at)
+        return frontier
+
+    def _waiting(self) -> bool:
+        return any(thread[4][FAR] < NONE for thread in self._threads)
+
+
+def relax(rows: Rows, buckets: Buckets, frontier: np.ndarray, *, cutoff: float = np.inf) -> None:
+    """Relax the edges of a bucket's vertices.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the vertices that edges leave: all of them, not compressed, with weights of 0 or more.
+    buckets : Buckets
+        Takes the vertices that come nearer; some may be in the bucket that is being emptied again.
+    frontier : ndarray of integers, shape (f,)
+        What :meth:`Buckets.take` returned.
+    cutoff : float
+        No vertex further away than this is reached.
+    """
+    threads = buckets._threads if len(frontier) > MINI_CHUNK else buckets._threads[:1]
+    ranges = even_turns(len(frontier), len(threads))
+
+    def work(part: int) -> None:
+        thread = threads[part]
+        thread[:2] = _relax(
+            *rows[1:4], buckets.distance, buckets._done, buckets.scale, buckets.present, cutoff,
+            frontier, ranges, part, *thread,
+        )  # fmt: skip
+
+    share(work, len(threads), len(threads))
+
+
+@_compiled
+def _nearer(offsets, ends, weights, names, distance, predecessor, ranges, part):  # type: ignore[no-untyped-def]
+    """Offer each vertex to those that it is on a shortest path to; say whether any are as far away."""
+    level = False
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for vertex in range(np.uint64(start), np.uint64(stop)):
+            here = distance[vertex]
+            if here == np.inf:
+                continue
+            name = names[vertex] if names.size else predecessor.dtype.type(vertex)
+            for k in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + np.uint64(1)])):
+                far = np.uint64(ends[k])
+                there = distance[far]
+                if here + weights[k] == there:
+                    if here == there:
+                        level = level or far != vertex
+                    elif name < predecessor[far]:
+                        fetch_min(predecessor, np.intp(far), name)
+        start, stop = take(ranges, part, MINI_CHUNK)
+    return level
+
+
+@_compiled
+def _level(offsets, ends, weights, names, distance, predecessor, settled, frontier, following):  # type: ignore[no-untyped-def]
+    """Offer vertices to those as far away that had no predecessor; return how many have one now."""
+    never = np.iinfo(predecessor.dtype).max
+    found = 0
+    for i in range(frontier.size):
+        vertex = np.uint64(frontier[i])
+        here = distance[vertex]
+        name = names[vertex] if names.size else predecessor.dtype.type(vertex)
+        for k in range(np.uint64(offsets[vertex]), np.uint64(offsets[vertex + np.uint64(1)])):
+            far = np.uint64(ends[k])
+            if not settled[far] and here == distance[far] and here + weights[k] == here:
+                if predecessor[far] == never:
+                    following[found] = far
+                    found += 1
+                predecessor[far] = min(predecessor[far], name)
+    for i in range(found):
+        settled[following[i]] = True
+    return found
+
+
+def predecessors(
+    rows: Rows,
+    distance: np.ndarray,
+    sources: np.ndarray,
+    *,
+    names: np.ndarray | None = None,
+    threads: int = 1,
+) -> np.ndarray:
+    """Find the smallest predecessor of every vertex on a shortest path.
+
+    A vertex that is as far away as all of those, as over edges that weigh nothing, has the smallest of the
+    ones with the fewest such edges behind them: so predecessors lead to a source, never in a circle.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the vertices that edges leave: all of them, not compressed, with weights.
+    distance : ndarray of float32 or float64, shape (V,)
+        The distances.
+    sources : ndarray of integers
+        The vertices that have no predecessor.
+    names : ndarray of integers, shape (V,), optional
+        The name of each label, if rows are of labels.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    ndarray of int32 or int64, shape (V,)
+        The dtype's maximum for sources and vertices that were not reached.
+    """
+    dtype = np.dtype(index_dtype(len(distance)))
+    never = np.iinfo(dtype).max
+    predecessor = np.full(len(distance), never, dtype)
+    named = np.empty(0, dtype) if names is None else names.astype(dtype, copy=False)
+    graph = *rows[1:4], named, distance, predecessor
+    ranges = even_turns(len(distance), threads, rows.offsets)
+    if any(share(lambda part: _nearer(*graph, ranges, part), threads, threads)):
+        settled = predecessor != never
+        settled[sources] = True
+        frontier = np.flatnonzero(settled)
+        while len(frontier):
+            following = np.empty(int((~settled).sum()), frontier.dtype)
+            frontier = following[: _level(*graph, settled, frontier, following)]
+    return predecessor

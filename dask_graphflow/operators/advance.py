@@ -1,0 +1,184 @@
+"""Advance: edges leave a frontier, carry messages, and vertices that change are the next frontier.
+
+:func:`advance` is one superstep of an edge program over the ranges of vertices that this process
+has. Push goes along the edges that leave the frontier; pull asks of every vertex that takes messages
+which of its neighbours are in it (Gemini [1]_). Both change the same column to the same values, and give
+the same frontier.
+
+:func:`direction` chooses between them by the edges that leave the frontier.
+
+.. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
+   System", OSDI 2016.
+.. [2] S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.kernels.edge_op import EdgeOp
+
+from .frontier import Frontier
+
+__all__ = ["DIRECTIONS", "RULES", "Step", "advance", "direction"]
+
+DIRECTIONS = ("push", "pull")
+DENSE = 20  # Gemini pulls once 1/20 of the edges leave the frontier
+ALPHA, BETA = (
+    15,
+    18,
+)  # Beamer: in at 1/15 of the edges not yet explored, out at 1/18 of the vertices
+RULES = ("gemini", "beamer")
+
+
+class Step(NamedTuple):
+    """What an advance did, for the trace.
+
+    Attributes
+    ----------
+    direction : {"push", "pull"}
+        How it went.
+    frontier : int
+        Vertices that it began from.
+    edges : int
+        Edges looked at.
+    chunks, steals : int
+        Mini-chunks of work, and how many of them a thread took over from another.
+    appends : int
+        Times that a batch of vertices was appended to the next frontier.
+    """
+
+    direction: str
+    frontier: int
+    edges: int
+    chunks: int
+    steals: int
+    appends: int
+
+
+def direction(
+    frontier: Frontier,
+    degrees: Any,
+    *,
+    total: int,
+    rule: str = "gemini",
+    last: Step | None = None,
+    unexplored: int | None = None,
+) -> str:
+    """Choose how to advance.
+
+    Parameters
+    ----------
+    frontier : Frontier
+        Where to begin.
+    degrees : ndarray of integers, shape (V,)
+        How many edges leave each vertex.
+    total : int
+        The number of edges.
+    rule : {"gemini", "beamer"}
+        "gemini" pulls where more than 1/20 of the edges leave the frontier. "beamer" [2]_ begins to
+        pull where that is more than 1/15 of the edges of vertices not reached so far, and goes on until
+        the frontier shrinks and is at most 1/18 of the vertices.
+    last : Step, optional
+        The step before, for "beamer".
+    unexplored : int, optional
+        The edges that leave vertices not reached so far, for "beamer"; by default `total`.
+
+    Returns
+    -------
+    {"push", "pull"}
+
+    Raises
+    ------
+    OptionError
+        A rule that does not exist.
+    """
+    if rule not in RULES:
+        raise OptionError(_unknown("rule", rule, RULES))
+    if rule == "gemini":
+        return "pull" if frontier.edges(degrees) * DENSE > total else "push"
+    if last is not None and last.direction == "pull":
+        shrinks = len(frontier) < last.frontier and len(frontier) * BETA <= frontier.size
+        return "push" if shrinks else "pull"
+    left = total if unexplored is None else unexplored
+    return "pull" if frontier.edges(degrees) * ALPHA > left else "push"
+
+
+def advance(
+    op: EdgeOp,
+    columns: Mapping[str, Any],
+    rows: Sequence[Any],
+    frontier: Frontier | None,
+    *,
+    direction: str,
+    threads: int = 1,
+) -> tuple[Frontier, Step]:
+    """Send an edge program's messages along the edges that leave a frontier.
+
+    Parameters
+    ----------
+    op : EdgeOp
+        The edge program.
+    columns : mapping of str to ndarray, shape (V,)
+        The vertex columns. That of ``op.target`` is changed in place.
+    rows : sequence of Rows
+        The edges of this process, a range of vertices each: by the vertices that they leave to push, by
+        those that they enter to pull. Rows may be compressed.
+    frontier : Frontier or None
+        Where to begin; None for all vertices.
+    direction : {"push", "pull"}
+        Which way to go.
+    threads : int
+        Host threads to use.
+
+    Returns
+    -------
+    frontier : Frontier
+        The vertices whose value changed.
+    step : Step
+        What was done.
+
+    Raises
+    ------
+    OptionError
+        A direction that does not exist.
+    UnknownColumnError, WeightError, ExpressionError
+        What ``op.bind`` raises.
+    """
+    # Here, since they take Numba, which `import dask_graphflow` does without.
+    from dask_graphflow.kernels import host_advance, host_rows
+
+    if direction not in DIRECTIONS:
+        raise OptionError(_unknown("direction", direction, DIRECTIONS))
+    ends = rows[0].ends
+    weights = rows[0].weights
+    bound = op.bind(
+        {name: column.dtype for name, column in columns.items()},
+        index_dtype=ends.dtype,
+        weight_dtype=None if weights is None else weights.dtype,
+    )
+    arrays = tuple(columns[name] for name in op.columns)
+    size = len(arrays[0])
+    changed = host_advance.new_words(size)
+    done = []
+    for part in rows:
+        if direction == "pull":
+            words = None if frontier is None else frontier.words
+            moved = host_advance.pull(bound, part, arrays, words, changed=changed, threads=threads)
+        else:
+            vertices = None if frontier is None else frontier.vertices
+            own = host_rows.own_rows(part, vertices)
+            moved = host_advance.push(bound, part, arrays, own, changed=changed, threads=threads)
+        done.append(moved)
+    count = size if frontier is None else len(frontier)
+    totals = (sum(numbers) for numbers in zip(*(moved[1:] for moved in done), strict=True))
+    step = Step(direction, count, *totals)
+    listed = done[0].changed if direction == "push" and len(rows) == 1 else None
+    return Frontier(size, vertices=listed, words=changed), step
+
+
+def _unknown(what: str, given: object, allowed: Sequence[str]) -> str:
+    names = ", ".join(map(repr, allowed))
+    return f"{what}={given!r}; allowed are {names}{nearest(given, allowed)}"

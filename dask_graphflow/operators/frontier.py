@@ -1,0 +1,86 @@
+"""The frontier: the vertices that an algorithm's next step begins from.
+
+A :class:`Frontier` is a list of vertices or a bitmap of all, and becomes the other form when it is asked
+for: push takes the list, pull the bitmap. It is not changed once it is made.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.kernels import index_dtype
+
+__all__ = ["Frontier"]
+
+
+class Frontier:
+    """A set of vertices.
+
+    Parameters
+    ----------
+    size : int
+        The number of all vertices.
+    vertices : ndarray of integers, shape (f,), optional
+        The ones in the set, each once.
+    words : ndarray of uint64, shape (ceil(size / 64),), optional
+        The set as a bitmap; one of the two is needed: bit ``v % 64`` of word ``v // 64``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> frontier = Frontier(100, vertices=np.array([2, 64]))
+    >>> len(frontier), frontier.words.tolist()
+    (2, [4, 1])
+    >>> Frontier(100, words=frontier.words).vertices.tolist()
+    [2, 64]
+    """
+
+    __slots__ = ("_count", "_vertices", "_words", "size")
+
+    def __init__(self, size: int, *, vertices: Any = None, words: Any = None) -> None:
+        self.size = size
+        self._vertices, self._words = vertices, words
+        self._count = None if vertices is None else len(vertices)
+
+    def __len__(self) -> int:
+        if self._count is None:
+            self._count = _kernels().count_words(self._words)
+        return self._count
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the list is there already."""
+        return self._vertices is not None
+
+    @property
+    def vertices(self) -> Any:
+        """The vertices as a list, ascending where it was made of the bitmap."""
+        if self._vertices is None:
+            self._vertices = _kernels().from_words(self._words, index_dtype(self.size))
+        return self._vertices
+
+    @property
+    def words(self) -> Any:
+        """The vertices as a bitmap."""
+        if self._words is None:
+            self._words = _kernels().to_words(self._vertices, self.size)
+        return self._words
+
+    def edges(self, degrees: Any) -> int:
+        """Return the sum of the vertices' degrees.
+
+        Parameters
+        ----------
+        degrees : ndarray of integers, shape (size,)
+            Of all vertices.
+        """
+        if self._vertices is None:
+            return int(_kernels().sum_words(self._words, degrees))
+        return int(degrees[self._vertices].sum())
+
+
+def _kernels() -> Any:
+    # Here, since it takes Numba, which `import dask_graphflow` does without.
+    from dask_graphflow.kernels import host_advance
+
+    return host_advance

@@ -1,0 +1,525 @@
+"""Advance by push and pull against NetworkX and SciPy; and the kernels of BFS, SSSP and PageRank."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import dijkstra
+
+from dask_graphflow.exceptions import OptionError
+from dask_graphflow.kernels import (
+    host_advance,
+    host_atomics,
+    host_bfs,
+    host_pagerank,
+    host_rows,
+    host_sssp,
+)
+from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.operators.advance import DIRECTIONS, Step, advance, direction
+from dask_graphflow.operators.frontier import Frontier
+from tests.conftest import GRAPHS
+
+pytestmark = pytest.mark.usefixtures("host_memory")
+
+NEVER = np.iinfo(np.int32).max
+HOPS = EdgeOp(
+    "hops",
+    target="level",
+    signal="level[src] + 1",
+    slot="min",
+    cond=f"level[dst] == {NEVER}",
+    first_hit=True,
+)
+PATHS = EdgeOp("paths", target="cost", signal="cost[src] + weight", slot="min")
+COUNT = EdgeOp("count", target="paths", signal="share[src]", slot="add")
+
+
+def power_law(count=700, edges=4000, seed=5):
+    rng = np.random.default_rng(seed)
+    return [tuple(pair) for pair in (rng.random((edges, 2)) ** 3 * count).astype(int).tolist()]
+
+
+SHAPES = {**{name: pairs for name, pairs in GRAPHS.items() if pairs}, "power law": power_law()}
+WAYS = [
+    *itertools.product(DIRECTIONS, [1, 2], [1, 3], [False, True]),
+]
+
+
+class Case:
+    """A graph with weights, and its rows in as many ranges as asked for."""
+
+    def __init__(self, pairs, undirected=True):
+        self.source, self.target = np.array(pairs, np.int64).T.copy()
+        self.count = int(max(self.source.max(), self.target.max())) + 1
+        self.weight = np.random.default_rng(2).integers(0, 9, len(pairs)) / 4
+        self.undirected = undirected
+
+    def rows(self, entering=False, parts=1, fewer=False, **options):
+        ends = (self.target, self.source) if entering else (self.source, self.target)
+        bounds = [self.count * i // parts for i in range(parts + 1)]
+        made = [
+            host_rows.rows(
+                *ends,
+                self.weight,
+                first=low,
+                count=high - low,
+                columns=self.count,
+                undirected=self.undirected,
+                **options,
+            )
+            for low, high in itertools.pairwise(bounds)
+        ]
+        return [host_rows.compressed(part) for part in made] if fewer else made
+
+    def matrix(self):
+        """Return the least weight of each pair, with zeros that count as edges, for SciPy."""
+        (rows,) = self.rows(multi="min")
+        sources = np.repeat(np.arange(self.count), np.diff(rows.offsets))
+        return sources, rows.ends, rows.weights
+
+    def graph(self):
+        graph = nx.Graph() if self.undirected else nx.DiGraph()
+        graph.add_nodes_from(range(self.count))
+        graph.add_edges_from(zip(self.source.tolist(), self.target.tolist(), strict=True))
+        return graph
+
+
+@pytest.fixture(params=SHAPES, ids=str)
+def pairs(request):
+    return SHAPES[request.param]
+
+
+@pytest.fixture(params=[True, False], ids=["undirected", "directed"])
+def case(request, pairs):
+    return Case(pairs, undirected=request.param)
+
+
+def levels_by_networkx(case, source):
+    levels = np.full(case.count, NEVER, np.int32)
+    for vertex, level in nx.single_source_shortest_path_length(case.graph(), source).items():
+        levels[vertex] = level
+    return levels
+
+
+def fixpoint(case, op, columns, start, way, threads, parts, fewer):
+    rows = {name: case.rows(name == "pull", parts, fewer) for name in DIRECTIONS}
+    frontier, steps = Frontier(case.count, vertices=np.array(start, np.int32)), []
+    while len(frontier):
+        which = way if way in DIRECTIONS else way(len(steps))
+        frontier, step = advance(
+            op, columns, rows[which], frontier, direction=which, threads=threads
+        )
+        steps.append(step)
+    return steps
+
+
+@pytest.mark.parametrize(("way", "threads", "parts", "fewer"), WAYS)
+def test_levels_are_those_of_networkx(case, way, threads, parts, fewer):
+    source = int(case.source[0])
+    columns = {"level": np.full(case.count, NEVER, np.int32)}
+    columns["level"][source] = 0
+    steps = fixpoint(case, HOPS, columns, [source], way, threads, parts, fewer)
+    wanted = levels_by_networkx(case, source)
+    np.testing.assert_array_equal(columns["level"], wanted)
+    assert [step.frontier for step in steps] == np.bincount(wanted[wanted != NEVER]).tolist()
+
+
+@pytest.mark.parametrize(("way", "threads", "parts", "fewer"), WAYS)
+def test_no_edge_can_be_relaxed_any_more(case, way, threads, parts, fewer):
+    source = int(case.source[0])
+    columns = {"cost": np.full(case.count, np.inf)}
+    columns["cost"][source] = 0
+    fixpoint(case, PATHS, columns, [source], way, threads, parts, fewer)
+    sources, ends, weights = case.matrix()
+    cost = columns["cost"]
+    assert (cost[ends] <= cost[sources] + weights).all()
+    np.testing.assert_array_equal(cost, distances(case, source))
+
+
+@pytest.mark.parametrize(("way", "threads", "parts", "fewer"), WAYS)
+def test_sums_count_every_edge_once(case, way, threads, parts, fewer):
+    columns = {"share": np.arange(case.count), "paths": np.zeros(case.count, np.int64)}
+    rows = case.rows(way == "pull", parts, fewer)
+    _, step = advance(COUNT, columns, rows, None, direction=way, threads=threads)
+    wanted = np.zeros(case.count, np.int64)
+    (whole,) = case.rows()
+    sources = np.repeat(np.arange(case.count), np.diff(whole.offsets))
+    np.add.at(wanted, whole.ends, sources)
+    np.testing.assert_array_equal(columns["paths"], wanted)
+    assert step.edges == len(whole.ends)
+    assert step.frontier == case.count
+
+
+def test_push_and_pull_in_turn_give_the_same(case):
+    source = int(case.source[0])
+    columns = {"level": np.full(case.count, NEVER, np.int32)}
+    columns["level"][source] = 0
+    steps = fixpoint(case, HOPS, columns, [source], lambda i: DIRECTIONS[i % 2], 2, 2, False)
+    np.testing.assert_array_equal(columns["level"], levels_by_networkx(case, source))
+    assert [step.direction for step in steps] == [DIRECTIONS[i % 2] for i in range(len(steps))]
+
+
+@pytest.mark.parametrize("way", DIRECTIONS)
+def test_a_pull_stops_at_the_first_hit_and_a_push_does_not(way):
+    case = Case(
+        [(0, i) for i in range(1, 50)] + [(j, i) for j in range(1, 40) for i in range(40, 50)]
+    )
+    columns = {"level": np.full(case.count, NEVER, np.int32)}
+    columns["level"][:40] = 0
+    frontier = Frontier(case.count, vertices=np.arange(40, dtype=np.int32))
+    _, step = advance(HOPS, columns, case.rows(), frontier, direction=way)
+    out = len(case.rows()[0].ends) - 40 * 10
+    assert step.edges == (10 if way == "pull" else out)
+
+
+def test_vertices_are_appended_in_batches():
+    case = Case([(0, i) for i in range(1, 5001)])
+    columns = {"level": np.full(case.count, NEVER, np.int32)}
+    columns["level"][0] = 0
+    start = Frontier(case.count, vertices=np.zeros(1, np.int32))
+    reached, step = advance(HOPS, columns, case.rows(), start, direction="push")
+    assert sorted(reached.vertices.tolist()) == list(range(1, 5001))
+    assert step.appends == -(-5000 // host_advance.BATCH)
+
+
+@pytest.mark.parametrize("way", DIRECTIONS)
+def test_a_thread_that_is_done_takes_over_mini_chunks(way):
+    # One part does everything where the other's thread never comes: all of its chunks are stolen.
+    case = Case(power_law(5000, 20_000))
+    bound = HOPS.bind({"level": "int32"}, index_dtype="int32")
+    level = np.full(case.count, NEVER, np.int32)
+    level[:2000] = 0
+    (rows,) = case.rows()
+    run = host_advance.push if way == "push" else host_advance.pull
+    frontier = np.arange(2000, dtype=np.int32)
+    given = frontier if way == "push" else host_advance.to_words(frontier, case.count)
+    shared = host_advance.share
+    try:
+        host_advance.share = lambda work, parts, threads: [work(1), work(0)]
+        skewed = run(bound, rows, (level.copy(),), given, threads=2)
+    finally:
+        host_advance.share = shared
+    alone = run(bound, rows, (level.copy(),), given, threads=1)
+    assert skewed.steals > 0 == alone.steals
+    assert skewed.edges == alone.edges
+    assert set(as_list(skewed.changed, way)) == set(as_list(alone.changed, way))
+
+
+def as_list(changed, way):
+    return (changed if way == "push" else host_advance.from_words(changed, "int32")).tolist()
+
+
+def test_a_frontier_has_two_forms_of_one_set(rng):
+    size = 1000
+    vertices = np.flatnonzero(rng.random(size) < 0.3).astype(np.int32)
+    degrees = rng.integers(0, 9, size)
+    sparse, dense = (
+        Frontier(size, vertices=vertices),
+        Frontier(size, words=words_of(vertices, size)),
+    )
+    assert sparse.sparse
+    assert not dense.sparse
+    assert len(sparse) == len(dense) == len(vertices)
+    assert sparse.edges(degrees) == dense.edges(degrees) == degrees[vertices].sum()
+    np.testing.assert_array_equal(sparse.words, dense.words)
+    np.testing.assert_array_equal(dense.vertices, vertices)
+    assert (
+        len(Frontier(size, vertices=vertices[:0]))
+        == len(Frontier(size, words=np.zeros(16, "u8")))
+        == 0
+    )
+
+
+def words_of(vertices, size):
+    flags = np.zeros(-(-size // 64) * 64, bool)
+    flags[vertices] = True
+    return np.packbits(flags, bitorder="little").view(np.uint64)
+
+
+def test_the_rules_choose_by_the_edges_that_leave_the_frontier():
+    degrees = np.ones(2000, np.int64)
+    some = {count: Frontier(2000, vertices=np.arange(count)) for count in (100, 101, 133, 134, 112)}
+    assert direction(some[100], degrees, total=2000) == "push"
+    assert direction(some[101], degrees, total=2000) == "pull"
+    assert direction(some[133], degrees, total=2000, rule="beamer") == "push"
+    assert direction(some[134], degrees, total=2000, rule="beamer") == "pull"
+    assert direction(some[100], degrees, total=2000, rule="beamer", unexplored=1499) == "pull"
+    pulled = Step("pull", 112, 0, 0, 0, 0)
+    assert direction(some[112], degrees, total=2000, rule="beamer", last=pulled) == "pull"
+    assert direction(some[100], degrees, total=2000, rule="beamer", last=pulled) == "push"
+    assert (
+        direction(some[112], degrees, total=2000, rule="beamer", last=pulled._replace(frontier=900))
+        == "pull"
+    )
+
+
+def test_options_that_do_not_exist_are_named_with_those_that_do():
+    case = Case([(0, 1)])
+    frontier = Frontier(2, vertices=np.zeros(1, np.int32))
+    with pytest.raises(OptionError, match=r"direction='pul'; allowed are 'push', 'pull'; did you"):
+        advance(HOPS, {"level": np.zeros(2, "i4")}, case.rows(), frontier, direction="pul")
+    with pytest.raises(OptionError, match=r"rule='beam'; allowed are 'gemini', 'beamer'"):
+        direction(frontier, np.ones(2), total=2, rule="beam")
+
+
+# BFS
+
+
+def bfs(case, source, ways, threads, parts, labelled=False):
+    options, names = {}, None
+    if labelled:
+        degrees = np.diff(case.rows()[0].offsets)
+        options["labels"] = host_rows.degree_labels(degrees)
+        names = np.argsort(options["labels"]).astype(np.int32)
+        source = int(options["labels"][source])
+    size = -(-case.count // parts // 64) * 64
+    ends = case.source, case.target
+    rows = [
+        host_rows.rows(
+            *ends[:: 1 if leaving else -1],
+            first=low,
+            count=min(size, case.count - low),
+            columns=case.count,
+            undirected=case.undirected,
+            **options,
+        )
+        for leaving in (True, False)
+        for low in range(0, case.count, size)
+    ]
+    leaving, entering = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+    predecessor = np.full(case.count, NEVER, np.int32)
+    level = np.full(case.count, host_bfs.UNSEEN, np.int32)
+    level[source], frontier = 0, np.array([source], np.int32)
+    predecessor[source] = source if names is None else names[source]
+    seen = host_advance.to_words(frontier, case.count)
+    for depth in itertools.count(1):
+        if not len(frontier):
+            break
+        state = seen, predecessor, level, depth
+        if ways(depth) == "pull":
+            words = host_advance.to_words(frontier, case.count)
+            following = np.zeros_like(words)
+            found = sum(
+                host_bfs.bfs_pull(part, words, following, *state, names=names, threads=threads)
+                for part in entering
+            )
+            frontier = host_advance.from_words(following, np.int32)
+            assert found == len(frontier)
+        else:
+            found = []
+            for part in leaving:
+                stop = part.first + len(part.offsets) - 1
+                own = frontier[(frontier >= part.first) & (frontier < stop)]
+                found.append(host_bfs.bfs_push(part, own, *state, names=names, threads=threads))
+            frontier = np.concatenate(found)
+            assert len(np.unique(frontier)) == len(frontier)
+            host_bfs.mark_seen(seen, frontier)
+    if labelled:
+        predecessor, level = predecessor[options["labels"]], level[options["labels"]]
+    return predecessor, level
+
+
+@pytest.mark.parametrize("labelled", [False, True], ids=["ids", "labels"])
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("way", ["push", "pull", "both"])
+def test_bfs_finds_levels_and_the_smallest_predecessors(case, way, threads, parts, labelled):
+    if labelled and not case.undirected:
+        parts = 1
+    source = int(case.source[0])
+    ways = (lambda depth: DIRECTIONS[depth % 2]) if way == "both" else (lambda depth: way)
+    predecessor, level = bfs(case, source, ways, threads, parts, labelled)
+    wanted = levels_by_networkx(case, source)
+    np.testing.assert_array_equal(np.where(level < 0, NEVER, level), wanted)
+    smallest = np.full(case.count, NEVER)
+    sources, ends, _ = case.matrix()
+    behind = (level[sources] >= 0) & (level[ends] == level[sources] + 1)
+    np.minimum.at(smallest, ends[behind], sources[behind])
+    smallest[source] = source
+    np.testing.assert_array_equal(predecessor, smallest)
+
+
+# SSSP
+
+
+def distances(case, source):
+    """Return the distances by SciPy, whose zeros are no edges: so they weigh next to nothing."""
+    sources, ends, weights = case.matrix()
+    tiny = np.where(weights == 0, 1e-9, weights)
+    graph = coo_array((tiny, (sources, ends)), shape=(case.count,) * 2).tocsr()
+    return np.round(dijkstra(graph, indices=source) * 4) / 4
+
+
+def sssp(case, source, delta, threads, dtype=np.float64, cutoff=np.inf):
+    (rows,) = case.rows()
+    distance = np.full(case.count, np.inf, dtype)
+    distance[source] = 0
+    buckets = host_sssp.Buckets(distance, np.array([source]), delta, threads=threads)
+    while len(frontier := buckets.take()):
+        host_sssp.relax(rows, buckets, frontier, cutoff=cutoff)
+    return rows, distance, buckets
+
+
+@pytest.mark.parametrize("delta", [1e-4, 0.3, 1.0, 100.0])
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_distances_are_those_of_scipy_for_every_width_of_buckets(case, delta, threads, dtype):
+    source = int(case.source[0])
+    _, distance, buckets = sssp(case, source, delta, threads, dtype)
+    np.testing.assert_array_equal(distance, distances(case, source))
+    assert buckets.counts["vertices"] >= np.isfinite(distance).sum()
+
+
+def test_buckets_grow_and_wait_past_the_window():
+    # A hub whose neighbours fall into more buckets, and more blocks, than there are at first.
+    count = 300_000
+    case = Case([(0, i) for i in range(1, count)])
+    case.weight = np.random.default_rng(1).random(count - 1) * 5000
+    _, distance, _ = sssp(case, 0, 1.0, 2)
+    np.testing.assert_array_equal(distance[1:], case.weight)
+
+
+def test_nothing_past_the_cutoff_is_reached(case):
+    source = int(case.source[0])
+    wanted = distances(case, source)
+    _, distance, _ = sssp(case, source, 0.5, 2, cutoff=1.5)
+    np.testing.assert_array_equal(distance, np.where(wanted <= 1.5, wanted, np.inf))
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_predecessors_are_the_smallest_and_lead_to_the_source(case, threads):
+    source = int(case.source[0])
+    rows, distance, _ = sssp(case, source, 0.5, threads)
+    predecessor = host_sssp.predecessors(rows, distance, np.array([source]), threads=threads)
+    np.testing.assert_array_equal(
+        predecessor != NEVER, np.isfinite(distance) & (np.arange(case.count) != source)
+    )
+    sources, ends, weights = case.matrix()
+    behind = np.isfinite(distance[sources]) & (distance[sources] + weights == distance[ends])
+    nearer = behind & (distance[sources] < distance[ends])
+    smallest = np.full(case.count, NEVER)
+    np.minimum.at(smallest, ends[nearer], sources[nearer])
+    has = smallest != NEVER
+    np.testing.assert_array_equal(predecessor[has], smallest[has])
+    assert {(p, v) for v, p in enumerate(predecessor.tolist()) if p != NEVER} <= set(
+        zip(sources[behind].tolist(), ends[behind].tolist(), strict=True)
+    )
+    at = np.where(predecessor == NEVER, np.arange(case.count), predecessor)
+    for _ in range(case.count.bit_length()):
+        at = at[at]
+    assert (at[np.isfinite(distance)] == source).all()
+
+
+def test_edges_that_weigh_nothing_make_no_circle_of_predecessors():
+    case = Case([(5, 0), (0, 1), (1, 2), (2, 0), (2, 3), (3, 4)])
+    case.weight = np.array([1.0, 0, 0, 0, 0, 0])
+    rows, distance, _ = sssp(case, 5, 1.0, 2)
+    predecessor = host_sssp.predecessors(rows, distance, np.array([5]))
+    assert predecessor.tolist() == [5, 0, 0, 2, 3, NEVER]
+
+
+# PageRank
+
+
+def pagerank(rows, count, degrees, dtype, threads, iterations):
+    degrees = degrees.astype(float)
+    share_out = np.divide(
+        host_pagerank.ONE, degrees, out=np.zeros(count), where=degrees > 0
+    ).astype(dtype)
+    rank = np.full(count, 1 / count, dtype)
+    contribution, sums = rank * share_out, np.zeros(count, np.int64)
+    dangling = float(rank[degrees == 0].sum())
+    for _ in range(iterations):
+        for part in rows:
+            stop = part.first + (count if part.bitmap else len(part.offsets) - 1)
+            host_pagerank.sum_contributions(
+                part, contribution, sums[part.first : stop], threads=threads
+            )
+        restart = np.array([(0.15 + 0.85 * dangling) / count])
+        change, dangling = host_pagerank.apply_sums(
+            sums, rank, share_out, contribution, restart, 0.85, threads=threads
+        )
+    return rank, change
+
+
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_ranks_are_those_of_networkx_and_the_same_bits_everywhere(case, dtype, weighted):
+    case.weight += 0.25
+    leaving = np.bincount(case.source, case.weight if weighted else None, case.count)
+    (rows,) = case.rows()
+    if case.undirected:
+        leaving = np.add.reduceat(
+            np.append(rows.weights if weighted else np.ones(len(rows.ends)), 0), rows.offsets[:-1]
+        ) * (np.diff(rows.offsets) > 0)
+    made = [
+        [
+            part if weighted else part._replace(weights=None)
+            for part in case.rows(True, parts, fewer)
+        ]
+        for parts, fewer in [(1, False), (3, False), (1, True)]
+    ]
+    ranks = [
+        pagerank(rows, case.count, leaving, dtype, threads, 60)[0]
+        for rows in made
+        for threads in (1, 2)
+    ]
+    for rank in ranks[1:]:
+        np.testing.assert_array_equal(rank, ranks[0])
+    sources = np.repeat(np.arange(case.count), np.diff(rows.offsets)).tolist()
+    graph = nx.MultiDiGraph()
+    graph.add_nodes_from(range(case.count))
+    weights = rows.weights.tolist() if weighted else [1.0] * len(rows.ends)
+    graph.add_weighted_edges_from(zip(sources, rows.ends.tolist(), weights, strict=True))
+    wanted = nx.pagerank(graph, tol=1e-12, max_iter=1000)
+    tolerance = 1e-4 if dtype == "float32" else 2e-4  # 0.85**60 of the first error is left
+    np.testing.assert_allclose(
+        ranks[0],
+        [wanted[v] for v in range(case.count)],
+        rtol=tolerance,
+        atol=tolerance / case.count,
+    )
+    assert abs(ranks[0].sum(dtype=float) - 1) < 1e-5
+
+
+# The instructions
+
+
+def test_instructions_do_what_they_say():
+    numbers = np.array([5, -7], np.int64)
+
+    assert calls.py_func is not None
+    assert calls(numbers, np.array([1.5]), np.array([0b1010], np.uint64)) == (
+        5,
+        8,
+        -7,
+        True,
+        False,
+        2,
+        1,
+    )
+    assert numbers.tolist() == [8, -9]
+
+
+@host_advance.numba.njit
+def calls(numbers, floats, words):
+    was = host_atomics.fetch_add(numbers, 0, 3)
+    now = numbers[0]
+    least = host_atomics.fetch_min(numbers, 1, -9)
+    done = host_atomics.swap(floats, 0, 1.5, 2.5)
+    not_done = host_atomics.swap(floats, 0, 1.5, 3.5)
+    host_atomics.prefetch(numbers, 10**6)
+    return (
+        was,
+        now,
+        least,
+        done,
+        not_done,
+        host_atomics.count_ones(words[0]),
+        host_atomics.trailing_zeros(words[0]),
+    )

@@ -1,0 +1,236 @@
+"""Rows made from edge lists: against SciPy and NumPy, for every policy and number of threads."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy.sparse import coo_array
+
+from dask_graphflow.kernels import host_rows, host_threads
+from tests.conftest import GRAPHS
+
+pytestmark = pytest.mark.usefixtures("host_memory")
+
+SHAPES = {
+    **GRAPHS,
+    "hubs": [(int(7 * abs(i % 97 - 48) ** 0.5), i % 911) for i in range(5000)],
+}
+
+
+@pytest.fixture(params=SHAPES, ids=str)
+def edges(request):
+    pairs = np.array(SHAPES[request.param], np.int64).reshape(-1, 2)
+    return pairs[:, 0].copy(), pairs[:, 1].copy()
+
+
+def count_of(edges):
+    return int(max(side.max(initial=-1) for side in edges)) + 1
+
+
+def weights_of(edges, seed=3):
+    return np.random.default_rng(seed).integers(1, 50, len(edges[0])).astype(float)
+
+
+def entries(source, target, weight, undirected):
+    """Return what the rows hold, as an edge list in the order of the input, by NumPy."""
+    if undirected:
+        both = source != target
+        order = np.argsort(
+            np.concatenate([np.arange(len(source)), np.flatnonzero(both)]), kind="stable"
+        )
+        source, target, weight = (
+            np.concatenate([source, target[both]])[order],
+            np.concatenate([target, source[both]])[order],
+            np.concatenate([weight, weight[both]])[order],
+        )
+    order = np.lexsort((target, source))
+    return source[order], target[order], weight[order]
+
+
+def unpacked(rows):
+    """Return rows as an edge list."""
+    count = len(rows.offsets) - 1
+    vertices = np.arange(count) + rows.first if rows.vertices is None else rows.vertices
+    return np.repeat(vertices, np.diff(rows.offsets)), rows.ends, rows.weights
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+@pytest.mark.parametrize("undirected", [False, True], ids=["directed", "undirected"])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_every_edge_is_in_its_row_in_ascending_order(edges, dtype, undirected, threads):
+    source, target = (side.astype(dtype) for side in edges)
+    weight = weights_of(edges)
+    rows = host_rows.rows(
+        source, target, weight, count=count_of(edges), undirected=undirected, threads=threads
+    )
+    wanted = entries(source, target, weight, undirected)
+    for got, want in zip(unpacked(rows), wanted, strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("multi", ["sum", "min", "first"])
+@pytest.mark.parametrize("undirected", [False, True], ids=["directed", "undirected"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_several_edges_between_two_vertices_become_one(edges, multi, undirected, threads):
+    weight = weights_of(edges)
+    count = count_of(edges)
+    rows = host_rows.rows(
+        *edges, weight, count=count, undirected=undirected, multi=multi, threads=threads
+    )
+    source, target, values = entries(*edges, weight, undirected)
+    if multi == "sum":
+        wanted = coo_array((values, (source, target)), shape=(count, count)).tocsr()
+        wanted.sort_indices()
+        np.testing.assert_array_equal(rows.offsets, wanted.indptr)
+        np.testing.assert_array_equal(rows.ends, wanted.indices)
+        np.testing.assert_array_equal(rows.weights, wanted.data)
+        return
+    kept = {}
+    for u, v, w in zip(source.tolist(), target.tolist(), values.tolist(), strict=True):
+        kept[u, v] = min(kept.get((u, v), w), w) if multi == "min" else kept.setdefault((u, v), w)
+    got = zip(*(part.tolist() for part in unpacked(rows)), strict=True)
+    assert list(got) == [(*pair, w) for pair, w in kept.items()]
+
+
+def test_without_weights_several_edges_become_one_too(edges):
+    rows = host_rows.rows(*edges, count=count_of(edges), multi="first")
+    source, target, _ = unpacked(rows)
+    pairs = list(zip(source.tolist(), target.tolist(), strict=True))
+    assert pairs == sorted(set(zip(*(side.tolist() for side in edges), strict=True)))
+    assert rows.weights is None
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5])
+def test_ranges_of_rows_are_cut_from_the_rows_of_all(edges, parts):
+    count, weight = count_of(edges), weights_of(edges)
+    whole = host_rows.rows(*edges, weight, count=count, undirected=True)
+    bounds = [count * i // parts for i in range(parts + 1)]
+    for first, stop in itertools.pairwise(bounds):
+        part = host_rows.rows(
+            *edges, weight, first=first, count=stop - first, columns=count, undirected=True
+        )
+        low, high = whole.offsets[first], whole.offsets[stop]
+        np.testing.assert_array_equal(part.offsets, whole.offsets[first : stop + 1] - low)
+        np.testing.assert_array_equal(part.ends, whole.ends[low:high])
+        np.testing.assert_array_equal(part.weights, whole.weights[low:high])
+
+
+def test_rows_of_labels_are_in_the_order_of_the_ids(edges):
+    count, weight = count_of(edges), weights_of(edges)
+    plain = host_rows.rows(*edges, weight, count=count, undirected=True)
+    labels = host_rows.degree_labels(np.diff(plain.offsets))
+    rows = host_rows.rows(*edges, weight, count=count, undirected=True, labels=labels)
+    degrees = np.diff(rows.offsets)
+    assert (np.diff(degrees) <= 0).all()
+    for vertex in range(count):
+        old = slice(*plain.offsets[vertex : vertex + 2])
+        new = slice(*rows.offsets[labels[vertex] : labels[vertex] + 2])
+        np.testing.assert_array_equal(rows.ends[new], labels[plain.ends[old]])
+        np.testing.assert_array_equal(rows.weights[new], plain.weights[old])
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_of_ids_become_those_of_labels(edges, weighted):
+    count, weight = count_of(edges), weights_of(edges) if weighted else None
+    plain = host_rows.rows(*edges, weight, count=count)
+    labels = host_rows.degree_labels(np.diff(plain.offsets))
+    for first in {0, count // 2}:
+        how = {"first": first, "count": count - first}
+        wanted = host_rows.rows(*edges, weight, **how, columns=count, labels=labels)
+        got = host_rows.relabelled(plain, labels, **how, threads=2)
+        for mine, other in zip(got[1:4], wanted[1:4], strict=True):
+            np.testing.assert_array_equal(mine, other)
+
+
+def test_labels_go_by_degree_and_then_by_id():
+    assert host_rows.degree_labels(np.array([1, 4, 0, 4, 1])).tolist() == [2, 0, 4, 1, 3]
+    assert host_rows.degree_labels(np.array([1, 99, 0, 99, 1])).tolist() == [2, 0, 4, 1, 3]
+    assert host_rows.degree_labels(np.zeros(0, np.int64)).tolist() == []
+
+
+@pytest.mark.parametrize("scale", [1 << 11, 1 << 12, 1 << 22, 1 << 34])
+def test_wide_ids_are_sorted_by_all_of_their_bits(scale, rng):
+    source = rng.integers(0, 300, 40_000)
+    target = rng.integers(0, scale, 40_000)
+    rows = host_rows.rows(source, target, count=300, columns=scale, threads=2)
+    assert rows.ends.dtype == ("int64" if scale > 2**31 else "int32")
+    wanted = entries(source, target, np.zeros(len(source)), undirected=False)
+    np.testing.assert_array_equal(unpacked(rows)[0], wanted[0])
+    np.testing.assert_array_equal(rows.ends, wanted[1])
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_degrees_are_counts_of_ids(edges, threads):
+    count = count_of(edges)
+    got = host_rows.degrees(edges[0], count=count, threads=threads)
+    np.testing.assert_array_equal(got, np.bincount(edges[0], minlength=count))
+    inside = host_rows.degrees(edges[0], first=3, count=40)
+    np.testing.assert_array_equal(inside, np.bincount(edges[0], minlength=43)[3:43])
+
+
+def test_transposed_rows_are_those_of_the_edges_turned_round(edges):
+    count, weight = count_of(edges), weights_of(edges)
+    rows = host_rows.rows(*edges, weight, count=count)
+    turned = host_rows.transposed(rows, count=count, columns=count, threads=2)
+    by_scipy = coo_array((weight, edges), shape=(count, count)).tocsr().T.tocsr()
+    degrees = np.bincount(edges[1], minlength=count)
+    np.testing.assert_array_equal(np.diff(turned.offsets), degrees)
+    sums = coo_array((turned.weights, unpacked(turned)[:2]), shape=(count, count)).tocsr()
+    assert abs(sums - by_scipy).sum() == 0
+
+
+def test_compressed_rows_are_as_many_as_vertices_with_edges(edges):
+    count = count_of(edges)
+    rows = host_rows.rows(*edges, count=count)
+    fewer = host_rows.compressed(rows)
+    occurring = np.unique(edges[0])
+    np.testing.assert_array_equal(fewer.vertices, occurring)
+    assert len(fewer.offsets) == len(occurring) + 1
+    assert fewer.ends is rows.ends
+    for got, want in zip(unpacked(fewer)[:2], unpacked(rows)[:2], strict=True):
+        np.testing.assert_array_equal(got, want)
+
+
+def test_the_bitmap_finds_the_rows_of_vertices_and_skips_those_without(edges):
+    count = count_of(edges)
+    for first in {0, count // 2}:
+        rows = host_rows.rows(*edges, first=first, count=count - first, columns=count)
+        fewer = host_rows.compressed(rows)
+        everyone = np.arange(count + 100)
+        occurring = np.unique(edges[0][edges[0] >= first])
+        found = host_rows.own_rows(fewer, everyone)
+        np.testing.assert_array_equal(found, np.arange(len(occurring)))
+        assert sum(bin(word).count("1") for word in fewer.bitmap.words.tolist()) == len(occurring)
+        plain = host_rows.own_rows(rows, everyone)
+        np.testing.assert_array_equal(plain, np.arange(count - first))
+
+
+def test_each_mini_chunk_is_taken_once_and_none_is_stolen_by_a_part_that_has_its_own():
+    ranges = host_threads.even_turns(1000, 2)
+    taken = []
+    for part in 0, 1:  # in turn, as two threads of the same speed
+        taken += [host_threads.take(ranges, part, host_threads.MINI_CHUNK) for _ in range(8)]
+    assert host_threads.stolen(ranges) == (16, 0)
+    items = np.concatenate([np.arange(*chunk) for chunk in taken])
+    assert sorted(items.tolist()) == list(range(1000))
+    assert host_threads.take(ranges, 0, 64) == (0, 0)
+
+
+def test_a_part_that_is_done_steals_what_the_others_have_left():
+    costs = np.concatenate([[0], np.cumsum(np.where(np.arange(1000) < 64, 10_000, 1))])
+    ranges = host_threads.even_turns(1000, 2, costs)
+    taken = []
+    while (chunk := host_threads.take(ranges, 1, host_threads.MINI_CHUNK)) != (0, 0):
+        taken.append(chunk)
+    chunks, steals = host_threads.stolen(ranges)
+    assert (chunks, steals) == (16, 1)
+    assert sorted(np.concatenate([np.arange(*c) for c in taken]).tolist()) == list(range(1000))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 9])
+def test_every_part_is_done_once_and_an_error_is_raised(threads):
+    assert host_threads.share(lambda part: part * part, 7, threads) == [i * i for i in range(7)]
+    with pytest.raises(ZeroDivisionError):
+        host_threads.share(lambda part: 1 // (part - 3), 7, threads)
