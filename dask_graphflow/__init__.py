@@ -4,17 +4,29 @@ from __future__ import annotations
 
 from dask_graphflow import exceptions
 from dask_graphflow._accessor import GraphflowAccessor as _GraphflowAccessor  # noqa: F401
+from dask_graphflow.algorithms.bfs import bfs
 from dask_graphflow.algorithms.cc import connected_components
+from dask_graphflow.algorithms.graph import Graph
+from dask_graphflow.algorithms.label_propagation import label_propagation
+from dask_graphflow.algorithms.pagerank import pagerank
+from dask_graphflow.algorithms.sssp import sssp
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph import generate
+from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.tune import tune_chunk_size
 
 __all__ = [
+    "EdgeOp",
+    "Graph",
     "GraphflowError",
     "__version__",
+    "bfs",
     "connected_components",
     "exceptions",
     "generate",
+    "label_propagation",
+    "pagerank",
+    "sssp",
     "tune_chunk_size",
 ]
 

@@ -8,6 +8,9 @@
     │   ├── NullVertexError         a null where a vertex id is needed
     │   ├── VertexTypeError         ids of a type that cannot name a vertex
     │   └── WeightError             a weight that is missing or not a number
+    ├── UnknownVertexError      an id was named that no edge begins or ends at
+    ├── ExpressionError         an edge program that is not of the language, or whose types do not fit
+    ├── ConvergenceError        an iteration did not come to rest in the steps it was given
     ├── OptionError             an option's value is not one of those allowed
     ├── BackendError            CuPy, cuDF or a GPU is needed and is not there
     ├── GraphMemoryError        a forest does not fit into the memory where it is to lie
@@ -25,7 +28,9 @@ from collections.abc import Iterable
 
 __all__ = [
     "BackendError",
+    "ConvergenceError",
     "EdgeListError",
+    "ExpressionError",
     "GraphMemoryError",
     "GraphflowError",
     "InputFileError",
@@ -33,6 +38,7 @@ __all__ = [
     "OptionError",
     "OutputError",
     "UnknownColumnError",
+    "UnknownVertexError",
     "VertexTypeError",
     "WeightError",
     "WorkerLostError",
@@ -62,6 +68,18 @@ class VertexTypeError(EdgeListError):
 
 class WeightError(EdgeListError):
     """A weight is missing where one is needed, or is not a number."""
+
+
+class UnknownVertexError(GraphflowError, ValueError):
+    """An id was named that no edge begins or ends at."""
+
+
+class ExpressionError(GraphflowError, ValueError):
+    """An edge program says what its language cannot, or its types do not fit the columns."""
+
+
+class ConvergenceError(GraphflowError, RuntimeError):
+    """An iteration did not come to rest in the steps it was given."""
 
 
 class OptionError(GraphflowError, ValueError):

@@ -15,8 +15,8 @@ import pytest
 from conftest import frame
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms import fragments
 from dask_graphflow.exceptions import BackendError, GraphflowError, GraphMemoryError
+from dask_graphflow.graph import renumber
 from dask_graphflow.kernels import gpu, host, kernels_for, no_room, require_gpu
 from dask_graphflow.operators import forest as forest_module
 from dask_graphflow.operators.forest import Forest
@@ -282,7 +282,7 @@ def test_the_error_reaches_the_user(monkeypatch, scheduler):
         with pytest.raises(GraphMemoryError) as got:
             dask.delayed(Forest)(np.zeros(0), size=HUGE).compute(scheduler=scheduler)
     else:
-        monkeypatch.setattr(fragments, "SPARE_IDS", 1 << 60)  # ids this far apart are still dense
+        monkeypatch.setattr(renumber, "SPARE_IDS", 1 << 60)  # ids this far apart are still dense
         labels = gf.connected_components(frame([(0, HUGE), (3, 4)]), **ENDS)
         with pytest.raises(GraphMemoryError) as got:
             labels.compute(scheduler=scheduler)

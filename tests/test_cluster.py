@@ -317,9 +317,9 @@ def test_edges_that_cannot_be_read_again_get_an_error_and_the_next_call_works(mo
 
 def test_a_forest_that_does_not_fit_on_a_worker_is_named_with_its_bytes(client):
     def spare(ids):
-        from dask_graphflow.algorithms import fragments
+        from dask_graphflow.graph import renumber
 
-        before, fragments.SPARE_IDS = fragments.SPARE_IDS, ids
+        before, renumber.SPARE_IDS = renumber.SPARE_IDS, ids
         return before
 
     huge = 1 << 46  # more entries than there are addresses: no allocation succeeds

@@ -10,8 +10,8 @@ import pytest
 from conftest import as_dict, cupy_or_skip, frame
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms import fragments
 from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.graph import renumber
 from dask_graphflow.kernels import require_gpu
 from dask_graphflow.operators.forest import Forest
 
@@ -56,7 +56,7 @@ def test_a_forest_that_cannot_grow_is_as_it_was():
 
 def test_the_error_reaches_the_user_and_the_next_call_works(monkeypatch):
     cudf = pytest.importorskip("cudf")
-    monkeypatch.setattr(fragments, "SPARE_IDS", 1 << 60)  # ids this far apart are still dense
+    monkeypatch.setattr(renumber, "SPARE_IDS", 1 << 60)  # ids this far apart are still dense
     edges = cudf.from_pandas(frame([(0, HUGE), (3, 4)]))
     with pytest.raises(GraphMemoryError) as got:
         gf.connected_components(edges, source="a", target="b").compute(scheduler="threads")

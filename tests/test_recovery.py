@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms import fragments
 from dask_graphflow.exceptions import WorkerLostError
+from dask_graphflow.graph import renumber
 
 FAR = 10**12  # ids here and there are too far apart to be dense
 ENDS = {"source": "a", "target": "b"}
@@ -107,7 +107,7 @@ def test_where_ids_are_mixed_the_error_says_what_happened(chains, lost, cut_befo
 
 @pytest.mark.parametrize("lost", [0, 1])
 def test_ids_that_are_dense_all_together_may_be_far_apart_for_a_chunk(lost, monkeypatch):
-    monkeypatch.setattr(fragments, "SPARE_IDS", 64)
+    monkeypatch.setattr(renumber, "SPARE_IDS", 64)
     # A chunk of one edge is dense by itself. Beside the others' ids it is not: they are too many for it.
     ids = np.random.default_rng(0).integers(0, 6000, (900, 2)).tolist()
     chains = [[[*map(tuple, ids)]], [[(6501, 6502)]]]

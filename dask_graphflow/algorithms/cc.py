@@ -27,12 +27,13 @@ from typing import Any
 
 from dask_graphflow.dataflow import placement, trees
 from dask_graphflow.dataflow.expr import Empty, ForestReduction, Held, Resident, collection, held_by
-from dask_graphflow.exceptions import OptionError
+from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import empty_like, is_pandas
 
 from . import inputs as inputs_of
 from .components import Components
+from .programs import by_label
 
 __all__ = ["connected_components"]
 
@@ -57,6 +58,7 @@ def connected_components(
     dropna: bool = False,
     device: str | None = None,
     renumber: bool = True,
+    method: str = "forest",
 ) -> Any:
     """Find the connected components of an undirected graph.
 
@@ -106,6 +108,10 @@ def connected_components(
     renumber : bool
         False says that the ids are integers without large gaps: memory is an entry for every integer
         from the smallest to the largest, and a cluster is spared the steps of finding that out.
+    method : {"forest", "label"}
+        "forest" is what is described above. "label" builds a :class:`~dask_graphflow.Graph` and spreads
+        the smallest label by push and pull (Gemini [3]_): for comparison, and slower. Of the options it
+        takes `dropna` alone.
 
     Returns
     -------
@@ -130,6 +136,8 @@ def connected_components(
        Model for Irregular Computations", PPoPP 2017.
     .. [2] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via
        Subgraph Sampling", IPDPS 2018.
+    .. [3] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
+       System", OSDI 2016.
 
     Examples
     --------
@@ -151,6 +159,16 @@ def connected_components(
     if not isinstance(merge_chunks, int) or merge_chunks < 1:
         raise OptionError(
             f"merge_chunks={merge_chunks!r}; give a whole number of slices, 1 or more"
+        )
+    if method == "label":
+        others = {
+            "vertices": vertices, "weight": weight, "threshold": threshold, "thresholds": thresholds,
+            "seed": seed, "chunk_size": chunk_size, "device": device,
+        }  # fmt: skip
+        return by_label(edges, source, target, others, dropna=dropna)
+    if method != "forest":
+        raise OptionError(
+            f"method={method!r}; give 'forest' or 'label'{nearest(method, ['forest', 'label'])}"
         )
     streamed = inputs_of.to_stream(edges, device)
     limits = inputs_of.ascending(edges, weight, threshold, thresholds)

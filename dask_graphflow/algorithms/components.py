@@ -14,11 +14,12 @@ from dask_graphflow.dataflow import placement
 from dask_graphflow.exceptions import VertexTypeError, WorkerLostError
 from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import index_dtype, kernels_for
 from dask_graphflow.operators.forest import Entries, Forest
 
 from . import streaming
-from .fragments import Chain, Edges, Fragment, flatten, is_dense, moved
+from .fragments import Chain, Edges, Fragment, flatten, moved
 from .shared import Shared
 
 __all__ = ["Components"]

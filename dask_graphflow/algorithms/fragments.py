@@ -14,6 +14,7 @@ import numpy as np
 
 from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.graph.edgelist import Ends
+from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.plan import Plan
@@ -22,14 +23,6 @@ from . import streaming
 from .shared import Shared
 
 __all__ = ["Chain", "Edges", "Fragment", "flatten", "moved"]
-
-SPARE_IDS = 1 << 22  # a range of integer ids up to this is dense whatever the edges
-IDS_PER_EDGE = 4  # and beyond it while it is no wider than this many times the edges
-
-
-def is_dense(low: int, high: int, edges: int) -> bool:
-    """Say whether the ids `low` to `high` are worth a forest entry each, used or not."""
-    return high < 2**63 and high - low < max(SPARE_IDS, IDS_PER_EDGE * edges)
 
 
 @dataclass

@@ -20,9 +20,26 @@ from dask_graphflow.kernels import index_dtype, kernels_for
 
 from .frames import empty_like, one_column, stack
 
-__all__ = ["factorize", "merge", "piece", "sample", "sample_range", "sort", "splitters", "union"]
+__all__ = [
+    "factorize",
+    "is_dense",
+    "merge",
+    "piece",
+    "sample",
+    "sample_range",
+    "sort",
+    "splitters",
+    "union",
+]
 
 SAMPLE = 512  # ids of each holder that the splitters are chosen from
+SPARE_IDS = 1 << 22  # a range of integer ids up to this is dense whatever the edges
+IDS_PER_EDGE = 4  # and beyond it while it is no wider than this many times the edges
+
+
+def is_dense(low: int, high: int, edges: int) -> bool:
+    """Say whether the integer ids `low` to `high` are worth an entry each, used or not."""
+    return high < 2**63 and high - low < max(SPARE_IDS, IDS_PER_EDGE * edges)
 
 
 def factorize(ids: Any) -> tuple[Any, Any]:

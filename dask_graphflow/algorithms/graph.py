@@ -1,0 +1,304 @@
+"""A graph that is built once and asked many things."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from dask_graphflow.dataflow import gathered, placement
+from dask_graphflow.dataflow.expr import Held
+from dask_graphflow.exceptions import BackendError, OptionError, WeightError, nearest
+from dask_graphflow.graph import edgelist, frames
+from dask_graphflow.graph.shards import Shards
+
+from . import inputs
+from .answers import Answer, answered, empty_values, framed, ids_like, steps_frame
+from .building import Build, read
+from .named import named
+
+__all__ = ["Graph"]
+
+MULTI = ("keep", "sum", "min", "first")
+MOST_PARTS = 32
+PARTITIONS_PER_PART = 8
+
+
+class Graph:
+    """A graph, lazy until something is computed of it.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame or pandas.DataFrame
+        The edge list, a row an edge.
+    source, target : column name, or list of column names
+        The ends of an edge; several columns make up one id. Ids are integers, strings, categoricals,
+        dates: anything that can be hashed and sorted, of one type on both sides.
+    weight : column name, optional
+        The edges' weights: numbers.
+    directed : bool
+        Whether an edge leads from its source to its target only.
+    multi : {"keep", "sum", "min", "first"}
+        What becomes of several edges from one vertex to another: all are kept; or there is one, of their
+        summed weight, of their least, or of the first one's.
+    dropna : bool
+        Leave out edges with a null end, instead of raising.
+
+    Raises
+    ------
+    UnknownColumnError, VertexTypeError, WeightError, OptionError, EdgeListError
+        What is wrong with the call. Null ids raise `NullVertexError` and null weights `WeightError` when
+        the graph is built.
+
+    Notes
+    -----
+    What is built lies in one process, which may use all threads of its worker. It takes an id and an
+    offset a vertex and an id (and a weight) an edge; where edges have a direction and an algorithm goes
+    both along them and against it, twice that. Self-loops count once.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> roads = pd.DataFrame({"a": ["x", "y", "z"], "b": ["y", "z", "w"], "km": [3.0, 1.0, 2.0]})
+    >>> g = gf.Graph(roads, source="a", target="b", weight="km", directed=False)
+    >>> g.num_vertices, g.num_edges
+    (4, 3)
+    >>> g.bfs(sources=["y"]).compute()
+      vertex  distance predecessor
+    0      w         2           z
+    1      x         1           y
+    2      y         0        <NA>
+    3      z         1           y
+    """
+
+    def __init__(
+        self,
+        edges: Any,
+        *,
+        source: Any,
+        target: Any,
+        weight: Any = None,
+        directed: bool = True,
+        multi: str = "keep",
+        dropna: bool = False,
+    ) -> None:
+        if multi not in MULTI:
+            raise OptionError(
+                f"multi={multi!r}; give {', '.join(map(repr, MULTI))}{nearest(multi, MULTI)}"
+            )
+        if directed not in (True, False):
+            raise OptionError(f"directed={directed!r}; give True or False")
+        frame = inputs.as_dask(edges, "edges", source, target)
+        if weight is not None:
+            edgelist.check_weight(frame, weight)
+        elif multi in ("sum", "min"):
+            raise WeightError(f"multi={multi!r} is about weights; name their column with weight=")
+        columns = inputs.edge_columns(frame, source, target, weight, dropna)
+        if not frames.is_pandas(type(frame._meta)):
+            raise BackendError(
+                "graphs of cuDF frames are not there yet; give edges.to_backend('pandas'). "
+                "connected_components takes them as they are"
+            )
+        if not isinstance(frame, Held):
+            frame = frame[columns.columns]
+        self._columns = columns
+        self.weighted = weight is not None
+        self.directed = directed
+        self._parts = min(MOST_PARTS, -(-frame.npartitions // PARTITIONS_PER_PART))
+        self._meta = frame._meta
+        self._built = gathered.build(
+            frame, partial(read, columns=columns), Build(directed=directed, multi=multi)
+        )
+
+    def __repr__(self) -> str:
+        kind = "directed" if self.directed else "undirected"
+        weights = f", weight={self._columns.weight!r}" if self.weighted else ""
+        source, target = self._columns.source, self._columns.target
+        return f"Graph({kind}, source={source!r}, target={target!r}{weights})"
+
+    def persist(self) -> Graph:
+        """Build the graph now, and keep it where it was built.
+
+        Returns
+        -------
+        Graph
+            The same, built.
+        """
+        kept = object.__new__(Graph)
+        kept.__dict__.update(self.__dict__, _built=self._built.persist())
+        return kept
+
+    @property
+    def num_vertices(self) -> int:
+        """Vertices with an edge. Builds the graph, unless it was persisted."""
+        return int(gathered.run(self._built, "num-vertices", _num_vertices).compute())
+
+    @property
+    def num_edges(self) -> int:
+        """Edges, after `multi`. Builds the graph, unless it was persisted."""
+        return int(gathered.run(self._built, "num-edges", _num_edges).compute())
+
+    def degrees(self) -> Any:
+        """Return how many edges leave and enter each vertex, after `multi`.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex``, ``in_degree`` and ``out_degree``, or ``vertex`` and ``degree`` where
+            edges have no direction: int64, sorted by vertex. A self-loop counts once.
+        """
+        names = ["in_degree", "out_degree"] if self.directed else ["degree"]
+        return self.ask("degrees", _degrees, dict.fromkeys(names, "int64"))
+
+    def bfs(self, sources: Any, **options: Any) -> Any:
+        """Search breadth first: see :func:`dask_graphflow.bfs`."""
+        from .bfs import search
+
+        return search(self, sources, **options)
+
+    def sssp(self, sources: Any, **options: Any) -> Any:
+        """Find shortest paths: see :func:`dask_graphflow.sssp`."""
+        from .sssp import shortest_paths
+
+        return shortest_paths(self, sources, **options)
+
+    def pagerank(self, **options: Any) -> Any:
+        """Rank the vertices: see :func:`dask_graphflow.pagerank`."""
+        from .pagerank import rank
+
+        return rank(self, **options)
+
+    def label_propagation(self, **options: Any) -> Any:
+        """Find communities: see :func:`dask_graphflow.label_propagation`."""
+        from .label_propagation import propagate
+
+        return propagate(self, **options)
+
+    def connected_components(self, *, trace: bool = False) -> Any:
+        """Find the connected components of a graph whose edges have no direction, by the smallest label.
+
+        For a graph that was built for something else: :func:`dask_graphflow.connected_components` needs
+        none, and is several times faster than building one.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex`` and ``component``, as from that function.
+        """
+        from .programs import COMPONENTS, run
+
+        if self.directed:
+            raise OptionError(
+                "components are of edges without direction; build the graph with directed=False, or call "
+                "connected_components on the edges"
+            )
+        return run(self, COMPONENTS, columns={"component": "vertex"}, trace=trace)
+
+    def run(self, op: Any, *, columns: Any, **options: Any) -> Any:
+        """Run an edge program until no vertex changes: see :class:`dask_graphflow.EdgeOp`.
+
+        Parameters
+        ----------
+        op : EdgeOp
+            The program.
+        columns : dict of str to number, or "vertex"
+            What each of the program's columns begins with: an int makes a column of int64, a float one of
+            float64, a NumPy number one of its type. ``"vertex"`` is the vertex itself: such a column's
+            values are ids in the result, and are compared as their order is.
+        start : DataFrame, optional
+            Vertices that begin with other values, and from which the program begins: the ids in the first
+            columns, and columns of the program's. By default it begins everywhere.
+        max_iter : int, optional
+            Supersteps at most.
+        direction : {"gemini", "beamer", "push", "pull"}, optional
+            When to pull; see :func:`dask_graphflow.bfs`.
+        trace : bool, optional
+            Return the supersteps too.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Column ``vertex`` and the program's, of all vertices, sorted by vertex. Lazy.
+        dask.dataframe.DataFrame
+            With `trace`, a row a superstep; see :func:`dask_graphflow.bfs`.
+
+        Raises
+        ------
+        OptionError, UnknownColumnError, ExpressionError, WeightError
+            What is wrong with the program or with what it is given.
+
+        Examples
+        --------
+        How much fits through the widest way from a vertex:
+
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> pipes = pd.DataFrame({"a": [1, 1, 2], "b": [2, 3, 3], "bore": [9.0, 2.0, 5.0]})
+        >>> widest = gf.EdgeOp(
+        ...     "widest", target="width", signal="min(width[src], weight)", slot="max"
+        ... )
+        >>> g = gf.Graph(pipes, source="a", target="b", weight="bore")
+        >>> start = pd.DataFrame({"vertex": [1], "width": [float("inf")]})
+        >>> g.run(widest, columns={"width": 0.0}, start=start).compute().width.tolist()
+        [inf, 9.0, 5.0]
+        """
+        from .programs import run
+
+        return run(self, op, columns=columns, **options)
+
+    def ask(
+        self,
+        name: str,
+        work: Callable[..., Answer],
+        dtypes: dict[str, Any],
+        *arguments: Any,
+        trace: bool = False,
+    ) -> Any:
+        """Return, lazily, what an algorithm finds as a frame of vertices.
+
+        Parameters
+        ----------
+        name : str
+            What the task is called.
+        work : callable
+            Takes the :class:`~dask_graphflow.graph.shards.Shards`, the number of threads and `arguments`.
+        dtypes : dict
+            The result's columns after the vertex's, and their dtypes; "id" for ids of vertices, "id or
+            null" where some have none.
+        *arguments
+            That can be pickled.
+        trace : bool
+            Return the supersteps too.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame, or a pair of them
+        """
+        ids = ids_like(self._meta, self._columns)
+        meta = framed(ids, {column: empty_values(ids, dtype) for column, dtype in dtypes.items()})
+        answer = partial(answered, work=work, dtypes=dtypes, parts=self._parts)
+        result = gathered.run(self._built, name, answer, *arguments)
+        found = gathered.frames(result, range(self._parts), meta)
+        if not trace:
+            return found
+        return found, gathered.frames(result, [self._parts], steps_frame([]))
+
+    def sources(self, sources: Any) -> Any:
+        """Return ids that a caller named as a frame, or raise where they are of another type."""
+        return named(sources, ids_like(self._meta, self._columns))
+
+
+def _num_vertices(shards: Shards) -> int:
+    return int(shards.occurs().sum())
+
+
+def _num_edges(shards: Shards) -> int:
+    return shards.edges(placement.task_threads(1))
+
+
+def _degrees(shards: Shards, threads: int) -> Answer:
+    out = shards.out_degrees(threads)
+    if not shards.directed:
+        return Answer({"degree": out})
+    return Answer({"in_degree": shards.in_degrees(threads), "out_degree": out})

@@ -1,0 +1,100 @@
+"""Vertices that a caller names by their ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from dask.base import is_dask_collection
+
+from dask_graphflow.exceptions import EdgeListError, UnknownVertexError, VertexTypeError
+from dask_graphflow.graph import edgelist
+from dask_graphflow.graph.shards import Shards
+from dask_graphflow.kernels import kernels_for
+
+__all__ = ["named", "numbers_of"]
+
+
+def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
+    """Return the numbers of the vertices that a frame names, each once, or as it names them."""
+    numbers = shards.vertices.numbers(ids)
+    if unique:
+        numbers = kernels_for(ids).namespace.unique(numbers)
+    missing = numbers < 0
+    if not missing.any() and len(numbers):
+        missing = ~shards.occurs()[numbers]
+    if missing.any():
+        known = shards.vertices.numbers(ids)
+        lost = [i for i, n in enumerate(known) if n < 0 or not shards.occurs()[n]]
+        first = ids.iloc[lost[:3]].to_numpy().tolist()
+        shown = ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in first)
+        raise UnknownVertexError(
+            f"{len(lost)} of {len(ids)} ids are no vertices: {shown}"
+            f"{', ...' if len(lost) > 3 else ''}; a vertex is an id that some edge begins or ends at"
+        )
+    return numbers
+
+
+def named(sources: Any, ids: Any) -> Any:
+    """Return given ids as a frame with the columns and dtypes of `ids`."""
+    names = list(ids.columns)
+    kind = type(ids)
+    if is_dask_collection(sources):
+        raise EdgeListError(
+            f"sources is a lazy {type(sources).__name__}; give what its compute() returns"
+        )
+    if isinstance(sources, pd.DataFrame) or (
+        hasattr(sources, "columns") and hasattr(sources, "iloc")
+    ):
+        if len(sources.columns) < len(names):
+            raise EdgeListError(
+                f"sources has {len(sources.columns)} columns; an id has {len(names)} parts here: give a "
+                "column for each"
+            )
+        given = sources[sources.columns[: len(names)]].reset_index(drop=True)
+        given.columns = names
+    else:
+        if isinstance(sources, str | bytes) or not hasattr(sources, "__iter__"):
+            sources = [sources]
+        values = list(sources)
+        if len(names) > 1:
+            if any(not isinstance(v, tuple | list) or len(v) != len(names) for v in values):
+                raise EdgeListError(
+                    f"sources={sources!r}; an id has {len(names)} parts here: give tuples of as many"
+                )
+            given = kind(
+                dict(zip(names, zip(*values, strict=True), strict=True)) if values else ids
+            )
+        else:
+            given = kind({names[0]: values})
+    if not len(given):
+        raise EdgeListError("sources has no vertex; give at least one")
+    for name in names:
+        if given[name].isna().any():
+            raise EdgeListError("sources has a null, which is no vertex")
+        given[name] = _converted(given[name], ids[name].dtype)
+    return given
+
+
+def _converted(values: Any, dtype: Any) -> Any:
+    """Return given ids as ones of the graph's dtype, or raise where they cannot be."""
+    own = edgelist.value_dtype(values, "sources")
+    values = values.astype(own)
+    if edgelist.is_integer(own) and edgelist.is_integer(dtype):
+        # Of any width; but astype would wrap around what does not fit.
+        limits = np.iinfo(str(dtype).removesuffix("[pyarrow]").lower())
+        for value in (int(values.min()), int(values.max())):
+            if not limits.min <= value <= limits.max:
+                raise UnknownVertexError(
+                    f"{value} is no vertex: ids are of dtype {dtype} here, which does not hold it"
+                )
+    else:
+        edgelist.common_dtype(dtype, own, "the edges", "sources")
+    try:
+        return values.astype(dtype)
+    except (TypeError, ValueError) as error:
+        raise VertexTypeError(
+            f"the edges' ids have dtype {dtype} and sources has dtype {own}, which cannot be converted "
+            f"({error}); give ids of the edges' type"
+        ) from error

@@ -1,0 +1,270 @@
+"""PageRank: how likely a surfer is at each vertex, who follows edges and now and then starts afresh.
+
+Returns a frame of every vertex and its rank; ranks sum to 1.
+
+A rank is (1 - alpha) times the vertex's part of the restarts, and alpha times what its neighbours
+contribute: each of them its own rank, divided over the edges that leave it by weight. The rank of
+*dangling* vertices, which no edge leaves, restarts too [1]_. Power iteration: vertices pull their
+neighbours' contributions, made once an iteration, until ranks change by less than ``tol`` a vertex on
+average.
+
+Contributions are summed as whole multiples of 2**-62, which add up to the same in any order: so ranks
+are the same bits for every partitioning and number of threads.
+
+.. [1] L. Page, S. Brin, R. Motwani, T. Winograd, "The PageRank Citation Ranking: Bringing Order to the
+   Web", Stanford, 1999.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
+from dask_graphflow.graph.shards import Shards
+from dask_graphflow.kernels import twin
+
+from .answers import Answer
+from .graph import Graph
+from .named import numbers_of
+
+__all__ = ["pagerank", "rank"]
+
+PRECISIONS = ("float64", "float32")
+
+
+def pagerank(
+    edges: Any,
+    *,
+    source: Any,
+    target: Any,
+    weight: Any = None,
+    directed: bool = True,
+    multi: str = "keep",
+    dropna: bool = False,
+    **options: Any,
+) -> Any:
+    """Rank vertices by the edges that lead to them.
+
+    Parameters
+    ----------
+    edges, source, target, weight, directed, multi, dropna
+        The graph; see :class:`~dask_graphflow.Graph`. A vertex's rank is divided over the edges that
+        leave it by weight, or evenly. Without direction, an edge is one both ways.
+    alpha : float, optional
+        The part of the time that edges are followed, from 0 to 1; 0.85 by default.
+    tol : float or None, optional
+        Stop once the ranks' changes add up to less than this a vertex, 1e-6 by default. None for exactly
+        `max_iter` iterations.
+    max_iter : int, optional
+        Iterations at most, 100 by default.
+    personalization : dict, Series or DataFrame, optional
+        Where to restart, and how likely there, in proportion: of some ids, by a dict or a Series'
+        index; or the ids in a frame's first columns and the numbers in the next. Evenly everywhere by
+        default.
+    precision : {"float64", "float32"}, optional
+        Of ranks while they are computed; with the latter an iteration reads half as much.
+    fail_on_nonconvergence : bool, optional
+        Raise where `max_iter` is reached before `tol`, the default; else return the ranks so far.
+    trace : bool, optional
+        Return the iterations too.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        Columns ``vertex`` and ``pagerank`` (float64), sorted by vertex. Lazy.
+    dask.dataframe.DataFrame
+        With `trace`, a row an iteration; see :func:`dask_graphflow.bfs`.
+
+    Raises
+    ------
+    ConvergenceError
+        When it is computed: `max_iter` was reached first.
+    WeightError
+        When it is computed: a weight is negative, infinite or NaN.
+    UnknownVertexError
+        When it is computed: `personalization` names an id that no edge begins or ends at.
+    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
+        What is wrong with the call.
+
+    References
+    ----------
+    .. [1] L. Page, S. Brin, R. Motwani, T. Winograd, "The PageRank Citation Ranking: Bringing Order to the
+       Web", Stanford, 1999.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 1, 2, 5], "b": [2, 5, 7, 7]})
+    >>> gf.pagerank(links, source="a", target="b").compute().round(3)
+       vertex  pagerank
+    0       1     0.138
+    1       2     0.196
+    2       5     0.196
+    3       7     0.471
+    """
+    graph = Graph(
+        edges,
+        source=source,
+        target=target,
+        weight=weight,
+        directed=directed,
+        multi=multi,
+        dropna=dropna,
+    )
+    return rank(graph, **options)
+
+
+def rank(
+    graph: Graph,
+    *,
+    alpha: float = 0.85,
+    tol: float | None = 1e-6,
+    max_iter: int = 100,
+    personalization: Any = None,
+    precision: str = "float64",
+    fail_on_nonconvergence: bool = True,
+    trace: bool = False,
+) -> Any:
+    """Rank the vertices of a graph: see :func:`pagerank`."""
+    if not isinstance(alpha, int | float | np.number) or not 0 <= alpha <= 1:
+        raise OptionError(f"alpha={alpha!r}; give a number from 0 to 1")
+    if tol is not None and not (isinstance(tol, int | float | np.number) and tol > 0):
+        raise OptionError(f"tol={tol!r}; give a number above 0, or None for max_iter iterations")
+    if not isinstance(max_iter, int | np.integer) or max_iter < 1:
+        raise OptionError(f"max_iter={max_iter!r}; give a whole number, 1 or more")
+    if precision not in PRECISIONS:
+        raise OptionError(f"precision={precision!r}; give {' or '.join(map(repr, PRECISIONS))}")
+    where = None if personalization is None else _personal(graph, personalization)
+    until = tol, max_iter, fail_on_nonconvergence
+    return graph.ask(
+        "pagerank", _rank, {"pagerank": "float64"}, alpha, until, where, precision, trace=trace
+    )
+
+
+def _personal(graph: Graph, given: Any) -> tuple[Any, Any]:
+    """Return the ids to restart at as a frame, and their parts."""
+    if isinstance(given, dict):
+        given = pd.Series(given)
+    if hasattr(given, "columns"):
+        ids = graph.sources(given)
+        width = len(ids.columns)
+        if len(given.columns) <= width:
+            raise OptionError(
+                f"personalization has {width} columns; give the ids in the first {width} and the parts "
+                "in one more"
+            )
+        parts = given[given.columns[width]]
+    elif isinstance(given, pd.Series):
+        ids, parts = graph.sources(list(given.index)), given
+    else:
+        raise OptionError(
+            f"personalization is a {type(given).__name__}; give a dict, a Series or a DataFrame"
+        )
+    if not pd.api.types.is_numeric_dtype(parts.dtype):
+        raise OptionError(
+            f"personalization has parts of dtype {parts.dtype}; give a number for each id"
+        )
+    values = np.asarray(parts, dtype="float64")
+    if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
+        raise OptionError("personalization has parts that are negative or no number, or only zeros")
+    return ids, values / values.sum()
+
+
+def _rank(
+    shards: Shards, threads: int, alpha: float, until: Any, where: Any, precision: str
+) -> Answer:
+    restart = None
+    if where is not None:
+        restart = np.zeros(shards.size)
+        np.add.at(restart, numbers_of(shards, where[0], unique=False), where[1])
+    found, steps = ranks(
+        shards, alpha=alpha, until=until, restart=restart, precision=precision, threads=threads
+    )
+    return Answer({"pagerank": found.astype("float64")}, steps=steps)
+
+
+def ranks(
+    shards: Shards, *, alpha: float, until: Any, restart: Any, precision: str, threads: int
+) -> tuple[Any, list[dict[str, Any]]]:
+    """Return each vertex's rank, and the iterations."""
+    tol, max_iter, strict = until
+    occurs = shards.occurs()
+    count = int(occurs.sum())
+    if not count:
+        return np.zeros(shards.size), []
+    shares = _shares(shards, precision, threads)
+    if restart is None:
+        restart = np.array([1 / count]) if count == shards.size else occurs / count
+    rank = (occurs / count).astype(precision)
+    rows, labels = shards.hubs_first(threads)
+    if labels is not None:
+        order = np.empty_like(labels)  # the vertex of each label
+        order[labels] = np.arange(len(labels), dtype=labels.dtype)
+        rank, shares = rank[order], shares[order]
+        restart = restart if len(restart) == 1 else restart[order]
+    kernels = twin("pagerank", rank)
+    contribution, sums = rank * shares, np.zeros(shards.size, np.int64)
+    dangling = float(rank[shares == 0].sum())
+    steps: list[dict[str, Any]] = []
+    change = np.inf
+    while len(steps) < max_iter and (tol is None or change >= tol * count):
+        began = time.perf_counter()
+        kernels.sum_contributions(rows, contribution, sums, threads=threads)
+        base = restart * (1 - alpha + alpha * dangling)
+        change, dangling = kernels.apply_sums(
+            sums, rank, shares, contribution, base, alpha, threads=threads
+        )
+        steps.append(
+            {
+                "direction": "pull",
+                "frontier": count,
+                "edges": len(rows.ends),
+                "seconds": time.perf_counter() - began,
+            }
+        )
+    if strict and tol is not None and change >= tol * count:
+        raise ConvergenceError(
+            f"after {max_iter} iterations ranks still change by {change / count:.2g} a vertex, and "
+            f"tol={tol:g}; give a larger max_iter or tol, or fail_on_nonconvergence=False for the ranks "
+            "so far"
+        )
+    return (rank if labels is None else rank[labels]), steps
+
+
+def _shares(shards: Shards, precision: str, threads: int) -> Any:
+    """Return by what each vertex's rank is multiplied for its contribution to a neighbour."""
+    totals = []
+    for rows in shards.out(threads):
+        if rows.weights is None:
+            totals.append(np.diff(rows.offsets).astype("float64"))
+            continue
+        if not (np.isfinite(rows.weights).all() and (rows.weights >= 0).all()):
+            raise WeightError(
+                "a weight is negative, infinite or no number; a rank is divided by weights of 0 or more. "
+                "Leave those edges out, or the weight"
+            )
+        sums = np.zeros(len(rows.offsets) - 1)
+        filled = np.flatnonzero(np.diff(rows.offsets))
+        if len(filled):
+            with np.errstate(over="ignore"):
+                sums[filled] = np.add.reduceat(rows.weights.astype("float64"), rows.offsets[filled])
+        totals.append(sums)
+    total = np.concatenate(totals)
+    shares = np.zeros(len(total), precision)
+    with np.errstate(over="ignore", under="ignore"):
+        np.divide(
+            twin("pagerank", total).ONE, total, out=shares, where=total > 0, casting="same_kind"
+        )
+    # A rank of 1e-15 times it must be exact too.
+    fits = (shares >= np.finfo(precision).tiny * 1e15) & np.isfinite(shares)
+    if not (fits | (total == 0)).all():
+        raise WeightError(
+            f"the weights of the edges that leave a vertex add up to {total[~fits & (total > 0)][0]:g}, "
+            f"by which {precision} cannot divide; scale the weights to about 1"
+        )
+    return shares

@@ -1,0 +1,109 @@
+"""Edge programs on a graph: a user's own, and connected components as one of them.
+
+A program's columns begin with values that the caller gives; vertices that change send messages to their
+neighbours until none changes any more (:mod:`~dask_graphflow.operators.fixpoint`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.graph.shards import Shards
+from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.operators.advance import DIRECTIONS, RULES
+from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.frontier import Frontier
+
+from .answers import Answer
+from .graph import Graph
+from .named import numbers_of
+
+__all__ = ["COMPONENTS", "by_label", "run"]
+
+ITSELF = "vertex"  # a column that begins with each vertex itself
+
+COMPONENTS = EdgeOp("components", target="component", signal="component[src]", slot="min")
+
+
+def run(
+    graph: Graph,
+    op: EdgeOp,
+    *,
+    columns: Mapping[str, Any],
+    start: Any = None,
+    max_iter: int | None = None,
+    direction: str = "gemini",
+    trace: bool = False,
+) -> Any:
+    """Run an edge program until no vertex changes: see :meth:`.graph.Graph.run`."""
+    ways = (*RULES, *DIRECTIONS)
+    if direction not in ways:
+        raise OptionError(
+            f"direction={direction!r}; give {', '.join(map(repr, ways))}{nearest(direction, ways)}"
+        )
+    if max_iter is not None and (not isinstance(max_iter, int) or max_iter < 1):
+        raise OptionError(f"max_iter={max_iter!r}; give a whole number, 1 or more, or None")
+    missing, spare = set(op.columns) - set(columns), set(columns) - set(op.columns)
+    if missing or spare:
+        raise OptionError(
+            f"columns gives {sorted(columns)}, and {op.name!r} has {list(op.columns)}; give each of those"
+        )
+    dtypes: dict[str, Any] = {}
+    for name in op.columns:
+        value = columns[name]
+        if isinstance(value, str):
+            if value != ITSELF:
+                raise OptionError(f"columns[{name!r}]={value!r}; give a number, or {ITSELF!r}")
+            dtypes[name] = "id"
+        else:
+            dtypes[name] = np.asarray(value).dtype
+    bound = {name: "int64" if d == "id" else d for name, d in dtypes.items()}
+    op.bind(bound, index_dtype="int32", weight_dtype="float64" if graph.weighted else None)
+    given = None
+    if start is not None:
+        named = [name for name in op.columns if name in start.columns]
+        ids = graph.sources(start[[c for c in start.columns if c not in named]])
+        given = ids, {name: start[name].to_numpy() for name in named}
+    settings = direction, max_iter
+    return graph.ask(op.name, _run, dtypes, op, dict(columns), given, settings, trace=trace)
+
+
+def _run(
+    shards: Shards, threads: int, op: EdgeOp, begin: Mapping[str, Any], given: Any, settings: Any
+) -> Answer:
+    rule, max_iter = settings
+    columns: dict[str, Any] = {}
+    for name in op.columns:
+        value = begin[name]
+        if isinstance(value, str):
+            columns[name] = np.arange(shards.size, dtype=index_dtype(shards.size))
+        else:
+            columns[name] = np.full(shards.size, value)
+    frontier = None
+    if given is not None:
+        ids, values = given
+        where = numbers_of(shards, ids, unique=False).astype(index_dtype(shards.size))
+        for name, own in values.items():
+            columns[name][where] = own
+        frontier = Frontier(shards.size, vertices=np.unique(where))
+    steps = fixpoint(op, columns, shards, frontier, rule=rule, max_iter=max_iter, threads=threads)
+    return Answer(columns, steps=steps)
+
+
+def by_label(
+    edges: Any, source: Any, target: Any, others: Mapping[str, Any], *, dropna: bool
+) -> Any:
+    """Find connected components by the smallest label; none of the other options may be given."""
+    given = [name for name, value in others.items() if value is not None]
+    if given:
+        raise OptionError(
+            f"method='label' takes no {', '.join(given)}; leave {'it' if len(given) == 1 else 'them'} out, "
+            "or the method"
+        )
+    graph = Graph(edges, source=source, target=target, directed=False, dropna=dropna)
+    return graph.connected_components()

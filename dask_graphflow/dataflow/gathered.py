@@ -1,0 +1,62 @@
+"""Work on all partitions of a frame at once, in one task: its parts are read, gathered, and a result cut.
+
+::
+
+    read       each partition, into what is gathered of it
+    build      all of them, into one object, which may be kept
+    run        what is asked of that object, as frames
+    part       each frame
+
+What is built lies in one process, which may use all threads that the worker has.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import dask.dataframe as dd
+from dask.base import tokenize
+from dask.delayed import Delayed, delayed
+
+from .expr import Held
+
+__all__ = ["build", "frames", "run"]
+
+
+def build(frame: Any, read: Callable[[Any], Any], gather: Callable[[list[Any]], Any]) -> Delayed:
+    """Return, lazily, what is made of all partitions of a frame.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame or Held
+    read : callable
+        Takes a partition.
+    gather : callable
+        Takes what `read` returned of each, in a list that nobody else has: it may be emptied.
+    """
+    if isinstance(frame, Held):
+        token = tokenize(frame, read, gather)
+        parts = [Delayed(f"held-{token}", {f"held-{token}": (frame,)})]
+    else:
+        token = tokenize(frame.expr._name, read, gather)
+        parts = frame.to_delayed()
+    pieces = [
+        delayed(read)(part, dask_key_name=("graph-read-" + token, i))
+        for i, part in enumerate(parts)
+    ]
+    return delayed(gather)(pieces, dask_key_name=f"graph-build-{token}")
+
+
+def run(built: Delayed, name: str, work: Callable[..., Any], *arguments: Any) -> Delayed:
+    """Return, lazily, what `work` makes of something built."""
+    token = tokenize(built.key, work, arguments)
+    return delayed(work)(built, *arguments, dask_key_name=f"{name}-{token}")
+
+
+def frames(result: Delayed, which: Sequence[int], meta: Any) -> dd.DataFrame:
+    """Return some of a list of frames, lazily, as the partitions of one."""
+    name = f"{result.key}-part"
+    cut = [delayed(operator.getitem)(result, at, dask_key_name=(name, at)) for at in which]
+    return dd.from_delayed(cut, meta=meta, verify_meta=False)

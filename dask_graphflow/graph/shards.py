@@ -1,0 +1,227 @@
+"""Shards: a graph's edges in one process, by ranges of vertices, in the layouts that algorithms ask for.
+
+Vertices are cut into contiguous ranges. A shard has the *rows* of one range: of the edges that leave its
+vertices, to push along, or of those that enter them, to pull along; which are the same where edges have no
+direction. Rows are made when they are first asked for. The edge list is given up for the first, and what
+is made later is made of those.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import index_dtype, twin
+
+from .partition import chunk
+from .vertices import Vertices
+
+__all__ = ["Shards"]
+
+HUBS = 16  # one vertex in so many
+HUBS_EDGES = 2  # has at least one edge in so many: then they are worth to be put first
+
+
+class Shards:
+    """A graph in one process.
+
+    Parameters
+    ----------
+    vertices : Vertices
+        What the numbers of vertices stand for.
+    source, target : array of integers, shape (m,)
+        The edges' ends, as numbers of vertices.
+    weight : array, shape (m,), or None
+        The edges' weights.
+    directed : bool
+        Whether an edge leads from its source to its target only.
+    multi : str
+        What becomes of several edges from one vertex to another; see :func:`.host_rows.rows`.
+    parts : int
+        Ranges of vertices to cut into.
+    threads : int
+        Host threads to use.
+
+    Attributes
+    ----------
+    size : int
+        Numbers of vertices that there are, used or not.
+    bounds : list of int
+        Where the ranges of vertices begin, and the last one ends.
+    """
+
+    def __init__(
+        self,
+        vertices: Vertices,
+        source: Any,
+        target: Any,
+        weight: Any = None,
+        *,
+        directed: bool = True,
+        multi: str = "keep",
+        parts: int = 1,
+        threads: int = 1,
+    ) -> None:
+        self.vertices, self.size, self.directed = vertices, vertices.count, directed
+        self._multi = multi
+        self._edges: tuple[Any, Any, Any] | None = (source, target, weight)
+        self._made: dict[str, Any] = {}
+        self._making = threading.RLock()
+        self.bounds = [0, self.size]
+        if parts > 1:
+            degrees = twin("rows", source).degrees
+            leaving, entering = (
+                degrees(side, count=self.size, threads=threads) for side in (source, target)
+            )
+            self.bounds = chunk(leaving + entering, parts)
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_making"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _making=threading.RLock())
+
+    def __sizeof__(self) -> int:
+        held = [*(self._edges or ()), *_flat(self._made.values())]
+        # Rows of what leaves and of what enters may share arrays.
+        once = {id(array): array for array in held if hasattr(array, "nbytes")}
+        return sum(int(array.nbytes) for array in once.values())
+
+    def out(self, threads: int = 1) -> list[Any]:
+        """Return the rows of what leaves the vertices of each range."""
+        return self._rows("out", threads)
+
+    def into(self, threads: int = 1) -> list[Any]:
+        """Return the rows of what enters the vertices of each range."""
+        return self._rows("into" if self.directed else "out", threads)
+
+    def whole(self, which: str = "out", threads: int = 1) -> Any:
+        """Return the rows of what leaves ("out") or enters ("into") all vertices."""
+        made = self.out(threads) if which == "out" else self.into(threads)
+        if len(made) == 1:
+            return made[0]
+        starts = itertools.accumulate((len(one.ends) for one in made), initial=0)
+        offsets = [one.offsets[:-1] + start for one, start in zip(made, starts, strict=False)]
+        ends = np.concatenate([one.ends for one in made])
+        weights = None
+        if made[0].weights is not None:
+            weights = np.concatenate([one.weights for one in made])
+        offsets.append(np.array([len(ends)]))
+        return made[0]._replace(offsets=np.concatenate(offsets), ends=ends, weights=weights)
+
+    def hubs_first(self, threads: int = 1) -> tuple[Any, Any]:
+        """Return the rows of what enters all vertices, by labels, and the label of each vertex.
+
+        Labels are numbers by descending degree: on a power-law graph what belongs to hubs then lies
+        together and stays in the cache. Where there are no hubs, rows are as they are, and labels None.
+        """
+        with self._making:
+            if "hubs" not in self._made:
+                rows, labels = self.whole("into", threads), None
+                kernels = twin("rows", rows.ends)
+                degrees = self.out_degrees(threads)
+                if _has_hubs(degrees):
+                    labels = kernels.degree_labels(degrees)
+                    rows = kernels.relabelled(rows, labels, threads=threads)
+                self._made["hubs"] = rows, labels
+            return self._made["hubs"]  # type: ignore[no-any-return]
+
+    def edges(self, threads: int = 1) -> int:
+        """Return how many edges there are, with those that were made one counted once."""
+        rows = self.out(threads)
+        entries = sum(len(one.ends) for one in rows)
+        if self.directed:
+            return entries
+        loops = sum(int((owners == one.ends).sum()) for one, owners in self._owners(rows))
+        return (entries + loops) // 2
+
+    def out_degrees(self, threads: int = 1) -> Any:
+        """Return how many edges leave each vertex, as int64."""
+        return np.concatenate([np.diff(one.offsets) for one in self.out(threads)])
+
+    def in_degrees(self, threads: int = 1) -> Any:
+        """Return how many edges enter each vertex, as int64."""
+        return np.concatenate([np.diff(one.offsets) for one in self.into(threads)])
+
+    def occurs(self) -> Any:
+        """Return which vertices have an edge, as truth values; not to be changed."""
+        if "occurs" not in self._made:
+            has = self.out_degrees() > 0
+            if self.directed and "into" in self._made:
+                has |= self.in_degrees() > 0
+            elif self.directed:
+                for one in self.out():
+                    has[one.ends] = True
+            self._made["occurs"] = has
+        return self._made["occurs"]
+
+    def isolated(self) -> Any:
+        """Return a bitmap of the vertices without an edge, in words of 64; not to be changed."""
+        if "isolated" not in self._made:
+            alone = np.flatnonzero(~self.occurs())
+            self._made["isolated"] = twin("advance", alone).to_words(alone, self.size)
+        return self._made["isolated"]
+
+    def own(self, vertices: Any) -> list[Any]:
+        """Return those of some vertices that lie in each range."""
+        if len(self.bounds) == 2:
+            return [vertices]
+        owners = np.searchsorted(self.bounds[1:-1], vertices, side="right")
+        return [vertices[owners == part] for part in range(len(self.bounds) - 1)]
+
+    def _rows(self, which: str, threads: int) -> list[Any]:
+        with self._making:
+            if which not in self._made:
+                source, target, weight = self._edges or self._edge_list()
+                how: dict[str, Any] = {"columns": self.size, "threads": threads}
+                if self._edges is not None:
+                    # Else several edges are one by now, and one without direction is there twice.
+                    how |= {"undirected": not self.directed, "multi": self._multi}
+                ends = (source, target) if which == "out" else (target, source)
+                rows = twin("rows", source).rows
+                self._made[which] = [
+                    rows(*ends, weight, first=low, count=high - low, **how)
+                    for low, high in itertools.pairwise(self.bounds)
+                ]
+                self._edges = None
+            return self._made[which]  # type: ignore[no-any-return]
+
+    def _owners(self, made: list[Any]) -> Iterator[tuple[Any, Any]]:
+        """Yield rows, and the vertex that each of their edges is in the row of."""
+        for one, (low, high) in zip(made, itertools.pairwise(self.bounds), strict=True):
+            vertices = np.arange(low, high, dtype=index_dtype(self.size))
+            yield one, np.repeat(vertices, np.diff(one.offsets))
+
+    def _edge_list(self) -> tuple[Any, Any, Any]:
+        """Return the edges that rows were made of."""
+        which = "out" if "out" in self._made else "into"
+        made = self._made[which]
+        owners = np.concatenate([owners for _, owners in self._owners(made)])
+        ends = np.concatenate([one.ends for one in made])
+        weight = None
+        if made[0].weights is not None:
+            weight = np.concatenate([one.weights for one in made])
+        return (owners, ends, weight) if which == "out" else (ends, owners, weight)
+
+
+def _flat(values: Any) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from _flat(value)
+        else:
+            yield value
+
+
+def _has_hubs(degrees: Any) -> bool:
+    """Say whether few vertices have many of the edges."""
+    few = len(degrees) // HUBS
+    if not few:
+        return False
+    most = np.partition(degrees, len(degrees) - few)[len(degrees) - few :]
+    return int(most.sum()) * HUBS_EDGES > int(degrees.sum())

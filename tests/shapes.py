@@ -1,0 +1,66 @@
+"""Graphs for the algorithms on shards, and what is asked of them by SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from conftest import GRAPHS
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import dijkstra
+
+import dask_graphflow as gf
+from dask_graphflow.graph.shards import Shards
+from dask_graphflow.graph.vertices import Vertices
+
+
+def _generated(edges):
+    return list(edges.compute(scheduler="sync").itertuples(index=False, name=None))
+
+
+def rmat(scale=9, edge_factor=4):
+    return _generated(gf.generate.rmat(scale, edge_factor=edge_factor, npartitions=1))
+
+
+# Of more vertices than a range is cut at, so that there are several ranges.
+LARGE = {
+    "rmat": lambda: rmat(15),
+    "grid": lambda: _generated(gf.generate.grid(150, 140, npartitions=1)),
+    "path": lambda: _generated(gf.generate.path(20_000, npartitions=1)),
+}
+SMALL = {name: pairs for name, pairs in GRAPHS.items() if pairs} | {"rmat": rmat()}
+
+
+def weights(count, seed=4):
+    """Return weights of which any sum is exact; a third of them are 0."""
+    return np.maximum(np.random.default_rng(seed).integers(-4, 9, count), 0) / 4
+
+
+def both_ways(pairs, weight, directed):
+    """Return an edge list of both directions where edges have none."""
+    source, target = np.array(pairs, "int64").reshape(-1, 2).T
+    if directed:
+        return source, target, weight
+    other = source != target
+    return (
+        np.concatenate([source, target[other]]),
+        np.concatenate([target, source[other]]),
+        np.concatenate([weight, weight[other]]),
+    )
+
+
+def scipy_distances(source, target, weight, sources):
+    """Return the distance of every vertex from the nearest source, infinite if there is no way."""
+    size = int(max(source.max(), target.max())) + 1
+    edges = pd.DataFrame({"u": source, "v": target, "w": weight})
+    least = edges.groupby(["u", "v"], as_index=False)["w"].min()
+    matrix = csr_array((least["w"], (least["u"], least["v"])), shape=(size, size))
+    assert matrix.nnz == len(least)  # zeros count
+    return dijkstra(matrix, indices=sources, min_only=True)
+
+
+def shards_of(pairs, weight=None, *, directed=True, parts=1, multi="keep", threads=1):
+    source, target = np.array(pairs, "int64").reshape(-1, 2).T.copy()
+    count = int(max(source.max(initial=-1), target.max(initial=-1))) + 1
+    vertices = Vertices(pd.DataFrame({"vertex": np.zeros(0, "int64")}), count)
+    options = {"directed": directed, "multi": multi, "parts": parts, "threads": threads}
+    return Shards(vertices, source, target, weight, **options)

@@ -1,0 +1,341 @@
+"""Graphs: any ids, every way of counting edges, built once, lazy, and what bad input gets."""
+
+from __future__ import annotations
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame, partitioned
+from shapes import SMALL
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms import building
+from dask_graphflow.exceptions import (
+    EdgeListError,
+    NullVertexError,
+    OptionError,
+    UnknownColumnError,
+    VertexTypeError,
+    WeightError,
+)
+
+pytestmark = pytest.mark.usefixtures("host_memory")
+
+ENDS = {"source": "a", "target": "b"}
+
+
+@pytest.fixture
+def builds(monkeypatch):
+    """Return a list that grows by one whenever a graph is built."""
+    counted = []
+    plain = building.Shards
+
+    def spy(*arguments, **options):
+        counted.append(1)
+        return plain(*arguments, **options)
+
+    monkeypatch.setattr(building, "Shards", spy)
+    return counted
+
+
+def kept(pairs, weight, multi, directed):
+    """Return the edges as a dict of lists of weights, by a loop."""
+    found = {}
+    for (u, v), w in zip(pairs, weight, strict=True):
+        known = found.setdefault((u, v) if directed or u <= v else (v, u), [])
+        known.append(w)
+    reduce = {"keep": list, "sum": lambda w: [sum(w)], "min": lambda w: [min(w)]}
+    reduce["first"] = lambda w: w[:1]
+    return {ends: reduce[multi](w) for ends, w in found.items()}
+
+
+# Ids
+
+
+def dates(i):
+    return pd.Timestamp("2020-01-01") + pd.Timedelta(days=i)
+
+
+ID_TYPES = {
+    "dense": ("int64", int),
+    "int8, low and high": ("int8", lambda i: i * 2 - 128),
+    "int32, negative": ("int32", lambda i: i - 100),
+    "int64, far apart": ("int64", lambda i: (i - 60) * 2**56),
+    "uint64 past int64": ("uint64", lambda i: 2**64 - 1 - i),
+    "nullable integers": ("Int64", int),
+    "Arrow integers": ("int64[pyarrow]", int),
+    "truth values": ("bool", lambda i: i % 2 == 0),
+    "strings": ("str", lambda i: f"v{i}"),
+    "Arrow strings": ("string[pyarrow]", lambda i: f"v{i}"),
+    "objects": (object, lambda i: f"v{i}"),
+    "dates": ("datetime64[ns]", dates),
+}
+
+
+@pytest.mark.parametrize("partitions", [0, 1, 9, 150], ids=lambda n: f"{n or 'pandas'}")
+@pytest.mark.parametrize("kind", ID_TYPES)
+def test_ids_of_any_type(kind, partitions, rng):
+    dtype, make = ID_TYPES[kind]
+    pairs = [(make(u), make(v)) for u, v in rng.integers(0, 120, (90, 2)).tolist()]
+    edges = frame(pairs, dtype)
+    graph = gf.Graph(partitioned(edges, partitions) if partitions else edges, **ENDS)
+    result = graph.degrees()
+    degrees = result.compute(scheduler="sync")
+    vertices = sorted({end for pair in pairs for end in pair})
+    assert degrees["vertex"].tolist() == vertices
+    assert degrees["out_degree"].tolist() == [sum(u == v for u, _ in pairs) for v in vertices]
+    assert degrees["in_degree"].tolist() == [sum(u == v for _, u in pairs) for v in vertices]
+    assert degrees.dtypes.tolist() == result.dtypes.tolist()
+    assert degrees["vertex"].dtype == result["vertex"].dtype
+    paths = graph.bfs([pairs[0][0]])
+    found = paths.compute(scheduler="sync")
+    assert found.dtypes.tolist() == paths.dtypes.tolist()
+    known = {*pairs, *zip(found["vertex"], found["vertex"], strict=True)}
+    edge = zip(found["predecessor"].fillna(found["vertex"]), found["vertex"], strict=True)
+    assert set(edge) <= known
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_categoricals_stand_for_their_values(known):
+    edges = dd.from_pandas(frame([("b", "a"), ("c", "b")], "str"), npartitions=2).astype("category")
+    found = gf.Graph(edges.categorize() if known else edges, **ENDS).bfs(["c"]).compute()
+    assert found["vertex"].tolist() == ["a", "b", "c"]
+    assert found["distance"].tolist() == [2, 1, 0]
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_ids_of_two_columns(partitions):
+    edges = pd.DataFrame({"p": ["x", "y"], "q": [1, 2], "r": ["y", "x"], "s": [2, 5]})
+    graph = gf.Graph(partitioned(edges, partitions), source=["p", "q"], target=["r", "s"])
+    found = graph.bfs([("x", 1)]).compute()
+    assert list(found.columns) == [
+        "vertex_0", "vertex_1", "distance", "predecessor_0", "predecessor_1"
+    ]  # fmt: skip
+    assert found.iloc[:, :3].to_numpy().tolist() == [["x", 1, 0], ["x", 5, 2], ["y", 2, 1]]
+    assert found["predecessor_1"].fillna(-1).tolist() == [-1, 2, 1]
+
+
+# What is counted
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
+def test_edges_of_one_pair_become_one_by_their_weights(graph, multi, directed):
+    weight = np.random.default_rng(1).integers(1, 9, len(graph)) / 2
+    edges = partitioned(frame(graph).assign(w=weight), 4)
+    made = gf.Graph(edges, **ENDS, weight="w", directed=directed, multi=multi)
+    wanted = kept(graph, weight.tolist(), multi, directed)
+    vertices = {end for pair in graph for end in pair}
+    assert made.num_vertices == len(vertices)
+    assert made.num_edges == sum(map(len, wanted.values()))
+    out, into = dict.fromkeys(vertices, 0), dict.fromkeys(vertices, 0)
+    for (u, v), found in wanted.items():
+        out[u] += len(found)
+        into[v] += len(found)
+        if not directed and u != v:
+            out[v] += len(found)
+    degrees = made.degrees().compute().set_index("vertex")
+    assert degrees.dtypes.eq("int64").all()
+    if directed:
+        assert degrees["out_degree"].to_dict() == out
+        assert degrees["in_degree"].to_dict() == into
+    else:
+        assert degrees["degree"].to_dict() == out
+    for u, v in graph[:3]:
+        if u != v:
+            near = made.sssp([u]).compute().set_index("vertex")["distance"]
+            assert near[v] <= min(wanted[(u, v) if directed or u <= v else (v, u)])
+
+
+@pytest.mark.parametrize(
+    ("multi", "far"), [("keep", 2.0), ("sum", 9.0), ("min", 2.0), ("first", 4.0)]
+)
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_the_first_edge_is_the_first_of_the_frame(multi, far, partitions):
+    edges = frame([(0, 1), (1, 0), (0, 1)]).assign(w=[4.0, 2.0, 3.0])
+    made = gf.Graph(partitioned(edges, partitions), **ENDS, weight="w", directed=False, multi=multi)
+    assert made.num_edges == (3 if multi == "keep" else 1)
+    assert [made.sssp([u]).compute()["distance"].max() for u in (0, 1)] == [far, far]
+
+
+def test_without_weights_the_first_of_several_edges_is_kept():
+    made = gf.Graph(frame([(0, 1), (0, 1), (1, 0)]), **ENDS, multi="first")
+    assert made.num_edges == 2
+
+
+@pytest.mark.parametrize("partitions", [1, 3])
+@pytest.mark.parametrize("dtype", ["int64", "str"])
+def test_a_graph_without_edges_has_no_vertices(dtype, partitions):
+    graph = gf.Graph(partitioned(frame([], dtype), partitions), **ENDS)
+    assert (graph.num_vertices, graph.num_edges) == (0, 0)
+    for result in (graph.degrees(), graph.pagerank()):
+        found = result.compute()
+        assert len(found) == 0
+        assert found.dtypes.tolist() == result.dtypes.tolist()
+
+
+# The Dask shape
+
+
+class Reader:
+    """Partitions that know when they were read."""
+
+    def __init__(self, parts):
+        self.parts = parts
+        self.read = []
+
+    def __call__(self, i):
+        self.read.append(i)
+        return self.parts[i]
+
+    def __dask_tokenize__(self):
+        return ("reader", id(self))
+
+
+def test_nothing_is_read_before_compute(builds):
+    reader = Reader([frame([(i, i + 1)]) for i in range(5)])
+    edges = dd.from_map(reader, range(5), meta=frame([]))
+    graph = gf.Graph(edges.assign(w=1.0), **ENDS, weight="w")
+    asked = [graph.bfs([0]), graph.sssp([0]), graph.pagerank(), graph.degrees()]
+    farthest = asked[0]["distance"].max()
+    assert (reader.read, builds) == ([], [])
+    assert farthest.compute(scheduler="sync") == 5
+    assert sorted(reader.read) == list(range(5))
+
+
+def test_what_is_asked_for_together_is_built_once(builds):
+    graph = gf.Graph(partitioned(frame(SMALL["rmat"]), 3), **ENDS)
+    dask.compute(graph.bfs([graph_id()]), graph.degrees(), graph.pagerank())
+    assert len(builds) == 1
+
+
+def graph_id():
+    return SMALL["rmat"][0][0]
+
+
+def test_what_differs_is_told_apart_in_one_computation():
+    edges = partitioned(frame([(0, 1), (1, 2), (1, 2)]), 3)
+    graphs = [
+        gf.Graph(edges, **ENDS, directed=directed, multi=multi)
+        for directed in (True, False)
+        for multi in ("keep", "first")
+    ]
+    searches = [g.bfs([u], depth_limit=n) for g in graphs for u in (1, 2) for n in (1, 2)]
+    degrees = [g.degrees() for g in graphs]
+    found = dask.compute(*searches, *degrees)
+    assert [len(one) for one in found[:16]] == [2, 2, 1, 1] * 2 + [3, 3, 2, 3] * 2
+    assert [one.iloc[2, 1] for one in found[16:]] == [2, 1, 2, 1]
+
+
+def test_a_persisted_graph_is_not_built_again(builds):
+    graph = gf.Graph(partitioned(frame(SMALL["rmat"]), 3), **ENDS)
+    kept = graph.persist()
+    assert len(builds) == 1
+    found = kept.bfs([graph_id()]).compute()
+    assert kept.num_edges == len(SMALL["rmat"])
+    assert kept.num_vertices == len(kept.degrees().compute())
+    assert len(builds) == 1
+    pd.testing.assert_frame_equal(graph.bfs([graph_id()]).compute(), found)
+    assert len(builds) == 2
+
+
+@pytest.mark.parametrize("partitions", [1, 20])
+def test_the_number_of_tasks_depends_on_the_partitions_alone(partitions):
+    def tasks(edges):
+        graph = gf.Graph(partitioned(edges.assign(w=1), partitions), **ENDS, weight="w")
+        asked = graph.bfs([0]), graph.sssp([0]), graph.pagerank()
+        return [len(result.optimize().__dask_graph__()) for result in asked]
+
+    few = tasks(frame([(0, 1)]))
+    assert few == tasks(frame([(i, i + 1) for i in range(5000)]))
+    # Read, take, build, answer, and three for each part of the answer.
+    assert max(few) <= 2 * partitions + 2 + 3 * -(-partitions // 8)
+
+
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_parquet_reads_only_the_columns_it_needs(tmp_path, weight):
+    pairs = frame([(1, 2), (2, 3)]).assign(w=1.0, name="x", other=3)
+    pairs.to_parquet(tmp_path / "pairs.parquet")
+    edges = dd.read_parquet(tmp_path / "pairs.parquet")
+    found = gf.Graph(edges, **ENDS, weight=weight).bfs([1])
+    graph = found.__dask_graph__()
+    (reading,) = (key for key in graph if "parquet" in str(key).lower())
+    assert set(dask.get(graph, reading)) == {"a", "b"} | ({"w"} if weight else set())
+    assert found.compute()["distance"].tolist() == [0, 1, 2]
+
+
+def test_the_result_stays_in_the_pipeline(scheduler):
+    edges = partitioned(frame(SMALL["rmat"]), 20)
+    reached = gf.bfs(edges[edges["a"] != edges["b"]], **ENDS, sources=[graph_id()])
+    ranked = gf.pagerank(edges, **ENDS)
+    joined = ranked.merge(reached[reached["distance"] <= 2], on="vertex")
+    found = joined.groupby("distance")["pagerank"].sum().compute()
+    near = reached.compute()
+    near = near[near["distance"] <= 2].merge(ranked.compute(), on="vertex")
+    wanted = near.groupby("distance")["pagerank"].sum()
+    assert len(wanted) == 3
+    pd.testing.assert_series_equal(found.sort_index(), wanted)
+
+
+def test_edges_are_those_of_a_pipeline_too():
+    pairs = frame([(0, 1), (1, 2), (2, 2)]).assign(c=3)
+    edges = partitioned(pairs, 3).query("a != b").assign(b=lambda f: f["b"] + 10)
+    degrees = gf.Graph(edges, **ENDS).degrees().compute()
+    assert degrees["vertex"].tolist() == [0, 1, 11, 12]
+
+
+# Bad input
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "message"),
+    [
+        ({"source": "aa"}, UnknownColumnError, r"source='aa' is no column .* did you mean 'a'"),
+        ({"target": None}, UnknownColumnError, r"target= is None; give a column's name"),
+        ({"source": ["a", "b"]}, EdgeListError, r"has 2 columns and target='b' has 1"),
+        ({"source": "f"}, VertexTypeError, r"'f' has dtype float64; ids are integers"),
+        ({"source": "s"}, VertexTypeError, r"of one type. Convert one of them"),
+        ({"source": "o"}, VertexTypeError, r"holds Python objects .*Convert the column"),
+        ({"weight": "ww"}, UnknownColumnError, r"weight='ww' is no column .* mean 'w'"),
+        ({"weight": "s"}, WeightError, r"weight='s' has dtype \w+; a weight is a real number"),
+        ({"multi": "sum"}, WeightError, r"multi='sum' is about weights; name their column"),
+        ({"multi": "min"}, WeightError, r"multi='min' is about weights"),
+        ({"multi": "sun"}, OptionError, r"'sun'; give 'keep', 'sum', 'min', 'first'; did you mean"),
+        ({"directed": "no"}, OptionError, r"directed='no'; give True or False"),
+    ],
+)
+def test_calls_that_are_refused(options, error, message):
+    edges = frame([(0, 1)]).assign(f=0.5, s="x", w=1.0)
+    edges["o"] = pd.Series([(1, 2)], dtype=object)
+    with pytest.raises(error, match=message):
+        gf.Graph(edges, **{**ENDS, **options})
+
+
+def test_a_frame_that_is_none_is_refused():
+    with pytest.raises(EdgeListError, match=r"edges is a builtins.list; give a Dask DataFrame"):
+        gf.Graph([(0, 1)], **ENDS)
+
+
+@pytest.mark.parametrize("partitions", [1, 2])
+def test_null_ids_are_refused_or_left_out(partitions):
+    edges = pd.DataFrame({"a": ["x", None, "y"], "b": ["y", "z", None], "w": [1.0, None, 2.0]})
+    edges = partitioned(edges, partitions)
+    with pytest.raises(NullVertexError, match=r"column 'a' has 1 null in .* Pass dropna=True"):
+        gf.Graph(edges, **ENDS).degrees().compute()
+    left = gf.Graph(edges, **ENDS, weight="w", dropna=True)
+    assert left.degrees().compute()["vertex"].tolist() == ["x", "y"]
+
+
+def test_null_weights_are_refused():
+    edges = frame([(0, 1), (1, 2)]).assign(w=[1.0, None])
+    with pytest.raises(WeightError, match=r"'w' has 1 null in a partition of 2 edges; fill them"):
+        gf.Graph(edges, **ENDS, weight="w").num_edges  # noqa: B018
+
+
+def test_repr_says_what_it_was_made_of():
+    edges = frame([(0, 1)]).assign(w=1)
+    graph = gf.Graph(edges, **ENDS, weight="w", directed=False)
+    assert repr(graph) == "Graph(undirected, source=('a',), target=('b',), weight='w')"
+    assert repr(graph.persist()) == repr(graph)

@@ -1,0 +1,169 @@
+"""Edge programs run to a fixpoint: components by the smallest label, and a user's own."""
+
+from __future__ import annotations
+
+import heapq
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame, oracle, partitioned
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms.programs import COMPONENTS
+from dask_graphflow.graph.shards import Shards
+from dask_graphflow.graph.vertices import Vertices
+from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.frontier import Frontier
+
+ENDS = {"source": "a", "target": "b"}
+WAYS = ["gemini", "beamer", "push", "pull"]
+WIDEST = gf.EdgeOp("widest", target="width", signal="min(width[src], weight)", slot="max")
+
+
+@pytest.mark.parametrize("kind", ["dense", "strings"])
+def test_components_by_label_are_those_of_the_forest(graph, kind):
+    pairs = frame(graph)
+    if kind == "strings":
+        pairs = pairs.astype("str")
+    edges = partitioned(pairs, 3)
+    found = gf.Graph(edges, **ENDS, directed=False).connected_components().compute()
+    forest = gf.connected_components(edges, **ENDS).compute()
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), forest.reset_index(drop=True))
+
+
+def test_components_want_edges_without_direction():
+    with pytest.raises(gf.exceptions.OptionError, match="directed=False"):
+        gf.Graph(frame([(1, 2)]), **ENDS).connected_components()
+
+
+def pipes(seed=0, vertices=300, edges=1500):
+    rng = np.random.default_rng(seed)
+    ends = (vertices * rng.random((2, edges)) ** 2).astype("int64")
+    return pd.DataFrame({"a": ends[0], "b": ends[1], "bore": rng.integers(1, 9, edges) / 2})
+
+
+def widths(edges, start):
+    """Return {vertex: width of the widest way from `start`}, by a queue."""
+    after = {}
+    for u, v, bore in edges.itertuples(index=False):
+        after.setdefault(u, []).append((v, bore))
+    found, queue = {start: np.inf}, [(-np.inf, start)]
+    while queue:
+        width, u = heapq.heappop(queue)
+        for v, bore in after.get(u, ()):
+            through = min(-width, bore)
+            if through > found.get(v, 0):
+                found[v] = through
+                heapq.heappush(queue, (-through, v))
+    return found
+
+
+@pytest.mark.parametrize("direction", WAYS)
+def test_a_program_of_ones_own_finds_the_widest_ways(direction):
+    edges = pipes()
+    start = pd.DataFrame({"vertex": [int(edges.a[0])], "width": [np.inf]})
+    graph = gf.Graph(dd.from_pandas(edges, npartitions=3), **ENDS, weight="bore")
+    found = graph.run(WIDEST, columns={"width": 0.0}, start=start, direction=direction).compute()
+    wanted = widths(edges, int(edges.a[0]))
+    assert dict(zip(found["vertex"], found["width"], strict=True)) == {
+        v: wanted.get(v, 0.0) for v in found["vertex"]
+    }
+    assert set(wanted) <= set(found["vertex"])
+
+
+def test_a_trace_says_what_each_superstep_did():
+    path = frame([(i, i + 1) for i in range(100)])
+    farther = gf.EdgeOp("farther", target="hops", signal="hops[src] + 1", slot="min")
+    start = pd.DataFrame({"vertex": [0], "hops": [0]})
+    found, trace = gf.Graph(path, **ENDS).run(
+        farther, columns={"hops": 1000}, start=start, trace=True
+    )
+    steps = trace.compute()
+    assert found.compute()["hops"].tolist() == list(range(101))
+    assert len(steps) == 101  # the last one finds that nothing changed
+    assert set(steps["direction"]) == {"push"}
+    assert steps["frontier"].tolist() == [1] * 101
+    limited = gf.Graph(path, **ENDS).run(farther, columns={"hops": 1000}, start=start, max_iter=7)
+    assert sorted(set(limited.compute()["hops"])) == [*range(8), 1000]
+
+
+@pytest.mark.parametrize("parts", [1, 2, 5])
+@pytest.mark.parametrize("rule", WAYS)
+def test_a_fixpoint_is_the_same_bits_for_every_number_of_ranges(parts, rule):
+    rng = np.random.default_rng(3)
+    size = 30_000
+    source, target = (size * rng.random((2, 40_000)) ** 3).astype("int32")
+    like = pd.DataFrame({"vertex": np.zeros(0, "int64")})
+    shards = Shards(Vertices(like, size), source, target, directed=False, parts=parts)
+    columns = {"component": np.arange(size, dtype="int32")}
+    steps = fixpoint(COMPONENTS, columns, shards, rule=rule, threads=2)
+    wanted = oracle(zip(source.tolist(), target.tolist(), strict=True), range(size))
+    assert columns["component"].tolist() == [wanted[v] for v in range(size)]
+    if rule in ("push", "pull"):
+        assert {step["direction"] for step in steps} == {rule}
+    else:  # everything at first, and little in the end
+        assert steps[0]["direction"] == "pull"
+        assert steps[-1]["direction"] == "push"
+
+
+def test_a_fixpoint_begins_where_it_is_told():
+    like = pd.DataFrame({"vertex": np.zeros(0, "int64")})
+    chain = np.arange(9, dtype="int32")
+    shards = Shards(Vertices(like, 10), chain, chain + 1)
+    columns = {"component": np.arange(10, dtype="int32")}
+    fixpoint(COMPONENTS, columns, shards, Frontier(10, vertices=np.array([6], "int32")))
+    assert columns["component"].tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 6, 6]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "says"),
+    [
+        ({"columns": {}}, "OptionError", "'width'"),
+        ({"columns": {"width": 0.0, "depth": 1}}, "OptionError", "'depth'"),
+        ({"columns": {"width": "itself"}}, "OptionError", "'vertex'"),
+        ({"columns": {"width": 0}}, "ExpressionError", "width"),
+        ({"columns": {"width": 0.0}, "direction": "pul"}, "OptionError", "did you mean 'pull'"),
+        ({"columns": {"width": 0.0}, "max_iter": 0}, "OptionError", "max_iter=0"),
+    ],
+    ids=lambda value: str(value)[:30],
+)
+def test_what_is_wrong_with_a_run_is_said_at_the_call(options, error, says):
+    graph = gf.Graph(pipes(), **ENDS, weight="bore")
+    with pytest.raises(getattr(gf.exceptions, error), match=says):
+        graph.run(WIDEST, **options)
+
+
+def test_a_program_that_wants_weights_says_so_at_the_call():
+    with pytest.raises(gf.exceptions.WeightError, match="weight"):
+        gf.Graph(pipes(), **ENDS).run(WIDEST, columns={"width": 0.0})
+
+
+def test_components_by_another_method_are_the_same():
+    edges = partitioned(frame([(i, i + 1) for i in range(50)] + [(70, 90)]), 3)
+    found = gf.connected_components(edges, **ENDS, method="label").compute()
+    forest = gf.connected_components(edges, **ENDS).compute()
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), forest.reset_index(drop=True))
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"method": "lable"}, "did you mean 'label'"),
+        ({"method": "label", "chunk_size": 9, "weight": "w"}, "takes no weight, chunk_size"),
+    ],
+)
+def test_what_a_method_does_not_take_is_said(options, says):
+    with pytest.raises(gf.exceptions.OptionError, match=says):
+        gf.connected_components(frame([(1, 2)]), **ENDS, **options)
+
+
+@pytest.mark.parametrize("name", ["bfs", "sssp", "pagerank", "label_propagation"])
+def test_an_accessor_does_what_the_function_does(name):
+    edges = dd.from_pandas(pipes(vertices=40, edges=90), npartitions=2)
+    options = {"sources": [0]} if name in ("bfs", "sssp") else {}
+    options |= {"weight": "bore"} if name == "sssp" else {}
+    expected = getattr(gf, name)(edges, **ENDS, **options).compute()
+    found = getattr(edges.gf, name)(**ENDS, **options).compute()
+    pd.testing.assert_frame_equal(found, expected)
