@@ -1,0 +1,98 @@
+"""This library: the algorithms alone on a graph that is built, and the whole calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import dask
+import numpy as np
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms import bfs, pagerank, sssp
+
+from .edges import Edges, Timed, timed
+
+NAME = "graphflow"
+ENDS = {"source": "src", "target": "dst", "directed": False}
+
+
+class Side:
+    """The contender."""
+
+    def __init__(self, edges: Edges, workers: int) -> None:
+        self.edges, self.workers = edges, workers
+        self._graphs: dict[str, Any] = {}
+
+    def close(self) -> None:
+        """Let the graphs go."""
+        self._graphs.clear()
+
+    def phases(self, phase: str) -> dict[str, Callable[..., Timed]]:
+        """Return what to time, by name; the first one is what others are compared with."""
+        if phase == "build":
+            return {NAME: self._build}
+        alone = {"bfs": self._bfs, "pagerank": self._pagerank, "sssp": self._sssp}[phase]
+        found = {NAME: alone}
+        if phase == "pagerank":
+            found = {f"{NAME}, float32": self._pagerank32, f"{NAME}, float64": alone}
+        return found | {f"{NAME}, to a frame": lambda *a: self._call(phase, *a)}
+
+    def _scheduler(self) -> Any:
+        return dask.config.set(scheduler="threads", num_workers=self.workers)
+
+    def _graph(self, weight: str | None = None) -> Any:
+        if weight not in self._graphs:
+            with self._scheduler():
+                self._graphs[weight] = gf.Graph(self.edges.frame, **ENDS, weight=weight).persist()
+        return self._graphs[weight]
+
+    def _shards(self, weight: str | None = None) -> Any:
+        with self._scheduler():
+            return self._graph(weight)._built.compute()
+
+    def _build(self) -> Timed:
+        with self._scheduler():
+            seconds, _ = timed(lambda: gf.Graph(self.edges.frame, **ENDS).persist())
+        return Timed(seconds)
+
+    def _bfs(self, start: int) -> Timed:
+        shards = self._shards()
+        source = np.array([start])
+        seconds, (level, *_) = timed(
+            lambda: bfs.levels(
+                shards, source, depth_limit=None, rule="beamer", threads=self.workers
+            )
+        )
+        distance = level.astype("float64")
+        distance[distance < 0] = np.inf
+        return Timed(seconds, distance)
+
+    def _sssp(self, start: int) -> Timed:
+        shards = self._shards("weight")
+        source = np.array([start])
+        seconds, (distance, _) = timed(
+            lambda: sssp.distances(shards, source, cutoff=None, threads=self.workers)
+        )
+        return Timed(seconds, distance)
+
+    def _pagerank(self, iterations: int, precision: str = "float64") -> Timed:
+        shards = self._shards()
+        how: dict[str, Any] = {"alpha": 0.85, "until": (None, iterations, False), "restart": None}
+        seconds, (ranks, _) = timed(
+            lambda: pagerank.ranks(shards, **how, precision=precision, threads=self.workers)
+        )
+        return Timed(seconds, ranks)
+
+    def _pagerank32(self, iterations: int) -> Timed:
+        return self._pagerank(iterations, "float32")
+
+    def _call(self, phase: str, argument: int) -> Timed:
+        with self._scheduler():
+            if phase == "pagerank":
+                lazy = self._graph().pagerank(tol=None, max_iter=argument)
+            elif phase == "bfs":
+                lazy = self._graph().bfs([argument])
+            else:
+                lazy = self._graph("weight").sssp([argument])
+            return Timed(timed(lazy.compute)[0])
