@@ -150,7 +150,7 @@ def test_components_by_another_method_are_the_same():
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"method": "lable"}, "did you mean 'label'"),
+        ({"method": "labels"}, "did you mean 'label'"),
         ({"method": "label", "chunk_size": 9, "weight": "w"}, "takes no weight, chunk_size"),
     ],
 )

@@ -4,7 +4,7 @@ Returns a frame of every vertex and its label, which is the id of a vertex.
 
 Every vertex begins with itself as its label. In each iteration all of them at once take the label that most
 of their neighbours had, the smallest of several [1]_. Updates at once and ties by order are those of
-Graphalytics [2]_: they leave nothing to chance, and may swing to and fro where updates one by one would
+Graphalytics [2]_: they leave nothing to chance, and may swing back and forth where updates one by one would
 come to rest, so the number of iterations is given.
 
 .. [1] U. N. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures in
