@@ -91,7 +91,9 @@ def test_readmes_graphs_run():
     assert names["g"].num_edges == len(edges)
 
 
-@pytest.mark.parametrize("page", ["graphs", "bfs", "shortest_paths", "pagerank"])
+@pytest.mark.parametrize(
+    "page", ["graphs", "bfs", "shortest_paths", "pagerank", "label_propagation"]
+)
 def test_the_example_of_its_page_runs(page):
     (block,) = blocks(f"docs/algorithms/{page}.md")
     assert "assert " in block
