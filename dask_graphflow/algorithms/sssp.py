@@ -136,7 +136,7 @@ def distances(
     rows, kernels = shards.whole(threads=threads), twin("sssp", sources)
     distance = np.full(shards.size, np.inf)
     distance[sources] = 0
-    buckets = kernels.Buckets(distance, sources, _delta(rows), threads=threads)
+    buckets = kernels.Buckets(distance, sources, _delta(shards, threads), threads=threads)
     steps: list[dict[str, Any]] = []
     before = 0
     while len(frontier := buckets.take()):
@@ -155,22 +155,18 @@ def distances(
     return distance, steps
 
 
-def _delta(rows: Any) -> float:
+def _delta(shards: Shards, threads: int) -> float:
     """Return the width of a bucket, or raise where weights are negative or no numbers."""
-    weights = rows.weights
-    if not len(weights):
-        return 1.0
-    # NaN is neither.
-    wrong = len(weights) - int((weights >= 0).sum())
+    rows = shards.whole(threads=threads)
+    wrong, mean = shards.kept(
+        "weighed", lambda: twin("sssp", rows.ends).weigh(rows.weights, threads=threads)
+    )
     if wrong:
         raise WeightError(
             f"{wrong:,} weights are negative or no number; a shortest path is of weights of 0 or more. "
             "Leave those edges out"
         )
-    finite = weights[np.isfinite(weights)]
-    with np.errstate(over="ignore"):
-        mean = float(finite.mean(dtype="float64")) if len(finite) else 0.0
-    degree = len(weights) / max(1, int((np.diff(rows.offsets) > 0).sum()))
+    degree = len(rows.ends) / max(1, int(shards.occurs().sum()))
+    width = mean / max(degree, 1) * (1 if degree >= CROWDED else SPARSE)
     # Neither it nor its reciprocal overflows.
-    width = mean / degree * (1 if degree >= CROWDED else SPARSE)
     return min(max(width, 1e-300), 1e300) if mean > 0 else 1.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -115,22 +115,30 @@ class Shards:
         offsets.append(np.array([len(ends)]))
         return made[0]._replace(offsets=np.concatenate(offsets), ends=ends, weights=weights)
 
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what was made of the graph under a name, or make it now and keep it."""
+        with self._making:
+            if name not in self._made:
+                self._made[name] = make()
+            return self._made[name]
+
     def hubs_first(self, threads: int = 1) -> tuple[Any, Any]:
         """Return the rows of what enters all vertices, by labels, and the label of each vertex.
 
         Labels are numbers by descending degree: on a power-law graph what belongs to hubs then lies
         together and stays in the cache. Where there are no hubs, rows are as they are, and labels None.
         """
-        with self._making:
-            if "hubs" not in self._made:
-                rows, labels = self.whole("into", threads), None
-                kernels = twin("rows", rows.ends)
-                degrees = self.out_degrees(threads)
-                if _has_hubs(degrees):
-                    labels = kernels.degree_labels(degrees)
-                    rows = kernels.relabelled(rows, labels, threads=threads)
-                self._made["hubs"] = rows, labels
-            return self._made["hubs"]  # type: ignore[no-any-return]
+
+        def make() -> tuple[Any, Any]:
+            rows, degrees = self.whole("into", threads), self.out_degrees(threads)
+            if not _has_hubs(degrees):
+                return rows, None
+            kernels = twin("rows", rows.ends)
+            labels = kernels.degree_labels(degrees)
+            return kernels.relabelled(rows, labels, threads=threads), labels
+
+        found: tuple[Any, Any] = self.kept("hubs", make)
+        return found
 
     def edges(self, threads: int = 1) -> int:
         """Return how many edges there are, with those that were made one counted once."""
@@ -151,22 +159,26 @@ class Shards:
 
     def occurs(self) -> Any:
         """Return which vertices have an edge, as truth values; not to be changed."""
-        if "occurs" not in self._made:
+
+        def make() -> Any:
             has = self.out_degrees() > 0
             if self.directed and "into" in self._made:
                 has |= self.in_degrees() > 0
             elif self.directed:
                 for one in self.out():
                     has[one.ends] = True
-            self._made["occurs"] = has
-        return self._made["occurs"]
+            return has
+
+        return self.kept("occurs", make)
 
     def isolated(self) -> Any:
         """Return a bitmap of the vertices without an edge, in words of 64; not to be changed."""
-        if "isolated" not in self._made:
+
+        def make() -> Any:
             alone = np.flatnonzero(~self.occurs())
-            self._made["isolated"] = twin("advance", alone).to_words(alone, self.size)
-        return self._made["isolated"]
+            return twin("advance", alone).to_words(alone, self.size)
+
+        return self.kept("isolated", make)
 
     def own(self, vertices: Any) -> list[Any]:
         """Return those of some vertices that lie in each range."""
@@ -176,21 +188,23 @@ class Shards:
         return [vertices[owners == part] for part in range(len(self.bounds) - 1)]
 
     def _rows(self, which: str, threads: int) -> list[Any]:
-        with self._making:
-            if which not in self._made:
-                source, target, weight = self._edges or self._edge_list()
-                how: dict[str, Any] = {"columns": self.size, "threads": threads}
-                if self._edges is not None:
-                    # Else several edges are one by now, and one without direction is there twice.
-                    how |= {"undirected": not self.directed, "multi": self._multi}
-                ends = (source, target) if which == "out" else (target, source)
-                rows = twin("rows", source).rows
-                self._made[which] = [
-                    rows(*ends, weight, first=low, count=high - low, **how)
-                    for low, high in itertools.pairwise(self.bounds)
-                ]
-                self._edges = None
-            return self._made[which]  # type: ignore[no-any-return]
+        def make() -> list[Any]:
+            source, target, weight = self._edges or self._edge_list()
+            how: dict[str, Any] = {"columns": self.size, "threads": threads}
+            if self._edges is not None:
+                # Else several edges are one by now, and one without direction is there twice.
+                how |= {"undirected": not self.directed, "multi": self._multi}
+            ends = (source, target) if which == "out" else (target, source)
+            rows = twin("rows", source).rows
+            made = [
+                rows(*ends, weight, first=low, count=high - low, **how)
+                for low, high in itertools.pairwise(self.bounds)
+            ]
+            self._edges = None
+            return made
+
+        found: list[Any] = self.kept(which, make)
+        return found
 
     def _owners(self, made: list[Any]) -> Iterator[tuple[Any, Any]]:
         """Yield rows, and the vertex that each of their edges is in the row of."""

@@ -33,12 +33,13 @@ from .host_atomics import fetch_min, prefetch, swap
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
-__all__ = ["Buckets", "predecessors", "relax"]
+__all__ = ["Buckets", "predecessors", "relax", "weigh"]
 
 WINDOW = 1 << 10  # buckets ahead of the present one
 BLOCK = 128  # vertices of a block
 FUSED = 1 << 10  # vertices of a bucket that a thread goes on with by itself
 NONE = 1 << 62
+PART = 1 << 20  # weights that are added up together
 FREE, USED, FAR, EDGES, RELAXED = range(5)  # of a thread's numbers
 
 _compiled = numba.njit(nogil=True, cache=True)
@@ -217,6 +218,35 @@ def _spread(distance, scale, present, items, link, head, fill, numbers):  # type
         if bucket >= present:
             _put(vertex, bucket, present, items, link, head, fill, numbers)
     return items, link
+
+
+@_compiled
+def _weigh(weights, start, stop):  # type: ignore[no-untyped-def]
+    wrong, count, total = 0, 0, 0.0
+    for i in range(start, stop):
+        weight = np.float64(weights[i])
+        if not weight >= 0:
+            wrong += 1
+        elif weight < np.inf:
+            count += 1
+            total += weight
+    return wrong, count, total
+
+
+def weigh(weights: np.ndarray, *, threads: int = 1) -> tuple[int, float]:
+    """Return how many weights are negative or no number, and the mean of the finite others.
+
+    Parameters
+    ----------
+    weights : ndarray of numbers, shape (e,)
+    threads : int
+        Threads to use.
+    """
+    # In parts of one size, so that the mean is the same for every number of threads.
+    cuts = [*range(0, len(weights), PART), len(weights)]
+    done = share(lambda i: _weigh(weights, cuts[i], cuts[i + 1]), len(cuts) - 1, threads)
+    wrong, count, total = (sum(part) for part in zip(*done, strict=True)) if done else (0, 0, 0.0)
+    return wrong, total / count if count else 0.0
 
 
 class Buckets:
