@@ -339,3 +339,13 @@ def test_repr_says_what_it_was_made_of():
     graph = gf.Graph(edges, **ENDS, weight="w", directed=False)
     assert repr(graph) == "Graph(undirected, source=('a',), target=('b',), weight='w')"
     assert repr(graph.persist()) == repr(graph)
+
+
+@pytest.mark.parametrize(("dtype", "count"), [("int8", 1000), ("int16", 140_000), ("int32", 4)])
+def test_summed_weights_may_be_larger_than_their_type(dtype, count):
+    large = np.iinfo(dtype).max
+    edges = pd.DataFrame({"a": np.zeros(count, "int64"), "b": np.ones(count, "int64")})
+    edges["w"] = np.full(count, large, dtype)
+    graph = gf.Graph(edges, source="a", target="b", weight="w", multi="sum")
+    found = graph.sssp(sources=[0]).compute()
+    assert found["distance"].tolist() == [0.0, float(count * large)]

@@ -62,6 +62,8 @@ class Build:
         source, target = (_whole([pair[side] for pair in numbers]) for side in (0, 1))
         del numbers
         weight = None if weights[0] is None else _whole(weights)
+        if weight is not None and self.multi == "sum" and weight.dtype == np.int32:
+            weight = weight.astype("int64")  # the sum of several need not fit where each does
         shards = Shards(
             vertices,
             source,
