@@ -88,7 +88,13 @@ def ids_like(meta: Any, columns: EdgeColumns) -> Any:
     """Return an empty frame of the ids' columns and dtypes."""
     like = frames.empty_like(meta[list(dict.fromkeys(columns.source))]).reset_index(drop=True)
     parts = zip(columns.names, columns.source, columns.dtypes, strict=True)
-    return type(like)({name: like[column].astype(dtype) for name, column, dtype in parts})
+    ids = {}
+    for name, column, dtype in parts:
+        part = like[column]
+        ids[name] = (
+            part if part.dtype == dtype else part.astype(dtype)
+        )  # slow in cuDF, if not needed
+    return type(like)(ids)
 
 
 def empty_values(ids: Any, dtype: Any) -> Any:

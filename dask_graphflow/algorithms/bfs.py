@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, twin
-from dask_graphflow.operators.advance import ALPHA, DENSE, DIRECTIONS, RULES, Step
+from dask_graphflow.operators.advance import ALPHA, DENSE, RULES, Step, check_way, superstep
 from dask_graphflow.operators.advance import direction as choose
 from dask_graphflow.operators.frontier import Frontier
 
@@ -109,11 +109,7 @@ def search(
     trace: bool = False,
 ) -> Any:
     """Search a graph breadth first: see :func:`bfs`."""
-    ways = (*RULES, *DIRECTIONS)
-    if direction not in ways:
-        raise OptionError(
-            f"direction={direction!r}; give {', '.join(map(repr, ways))}{nearest(direction, ways)}"
-        )
+    check_way(direction)
     if depth_limit is not None and (
         not isinstance(depth_limit, int | np.integer) or depth_limit < 0
     ):
@@ -156,8 +152,7 @@ def levels(
     def note(way: str, sizes: Any, edges: Any, began: float) -> Step:
         seconds = (time.perf_counter() - began) / len(sizes)
         for count, leaving in zip(sizes, edges, strict=True):
-            step = {"direction": way, "frontier": int(count), "edges": int(leaving)}
-            steps.append(step | {"seconds": seconds})
+            steps.append(superstep(way, int(count), int(leaving), seconds))
         return Step(way, int(sizes[-1]), int(edges[-1]), 0, 0, 0)
 
     while len(frontier) and depth != depth_limit:

@@ -29,9 +29,10 @@ from dask_graphflow.dataflow import placement, trees
 from dask_graphflow.dataflow.expr import Empty, ForestReduction, Held, Resident, collection, held_by
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.graph.frames import empty_like, is_pandas
+from dask_graphflow.graph.frames import is_pandas
 
 from . import inputs as inputs_of
+from .answers import ids_like
 from .components import Components
 from .programs import by_label
 
@@ -231,9 +232,6 @@ def connected_components(
 
 def _empty(edges: Any, program: Components) -> Any:
     """Return the result's columns and dtypes as an empty frame of the edges' backend."""
-    how = program.frames[0]
-    width = len(how.dtypes)
-    like = empty_like(edges._meta[list(dict.fromkeys(how.source))]).reset_index(drop=True)
-    parts = zip((like[column] for column in how.source), how.dtypes, strict=True)
-    ids = [part if part.dtype == dtype else part.astype(dtype) for part, dtype in parts]
-    return type(like)({name: ids[i % width] for i, name in enumerate(program.columns)})
+    ids = ids_like(edges._meta, program.frames[0])
+    parts = [ids[column] for column in ids.columns]
+    return type(ids)({name: parts[i % len(parts)] for i, name in enumerate(program.columns)})

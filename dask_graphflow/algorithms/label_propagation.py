@@ -23,6 +23,7 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, twin
+from dask_graphflow.operators.advance import superstep
 
 from .answers import Answer
 from .graph import Graph
@@ -99,6 +100,7 @@ def communities(shards: Shards, *, max_iter: int, threads: int) -> tuple[Any, li
     held = np.arange(shards.size, dtype=index_dtype(shards.size))
     out = shards.out(threads)
     into = shards.into(threads) if shards.directed else [None] * len(out)
+    edges = sum(len(rows.ends) for rows in (*out, *into) if rows is not None)
     following = np.empty_like(held)
     most_frequent = twin("labels", held).most_frequent
     steps: list[dict[str, Any]] = []
@@ -110,13 +112,5 @@ def communities(shards: Shards, *, max_iter: int, threads: int) -> tuple[Any, li
             for rows in zip(out, into, strict=True)
         )
         held, following = following, held
-        edges = sum(len(rows.ends) for rows in (*out, *into) if rows is not None)
-        steps.append(
-            {
-                "direction": "pull",
-                "frontier": shards.size,
-                "edges": edges,
-                "seconds": time.perf_counter() - began,
-            }
-        )
+        steps.append(superstep("pull", shards.size, edges, time.perf_counter() - began))
     return held, steps

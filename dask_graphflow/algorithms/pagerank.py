@@ -26,6 +26,7 @@ import pandas as pd
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import twin
+from dask_graphflow.operators.advance import superstep
 
 from .answers import Answer
 from .graph import Graph
@@ -219,14 +220,7 @@ def ranks(
         change, dangling = kernels.apply_sums(
             sums, rank, shares, contribution, base, alpha, threads=threads
         )
-        steps.append(
-            {
-                "direction": "pull",
-                "frontier": count,
-                "edges": len(rows.ends),
-                "seconds": time.perf_counter() - began,
-            }
-        )
+        steps.append(superstep("pull", count, len(rows.ends), time.perf_counter() - began))
     if strict and tol is not None and change >= tol * count:
         raise ConvergenceError(
             f"after {max_iter} iterations ranks still change by {change / count:.2g} a vertex, and "

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import DIRECTIONS, RULES
+from dask_graphflow.operators.advance import check_way
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.frontier import Frontier
 
@@ -41,11 +41,7 @@ def run(
     trace: bool = False,
 ) -> Any:
     """Run an edge program until no vertex changes: see :meth:`.graph.Graph.run`."""
-    ways = (*RULES, *DIRECTIONS)
-    if direction not in ways:
-        raise OptionError(
-            f"direction={direction!r}; give {', '.join(map(repr, ways))}{nearest(direction, ways)}"
-        )
+    check_way(direction)
     if max_iter is not None and (not isinstance(max_iter, int) or max_iter < 1):
         raise OptionError(f"max_iter={max_iter!r}; give a whole number, 1 or more, or None")
     missing, spare = set(op.columns) - set(columns), set(columns) - set(op.columns)

@@ -29,6 +29,7 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError, WeightError
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import twin
+from dask_graphflow.operators.advance import superstep
 
 from .answers import Answer
 from .graph import Graph
@@ -143,14 +144,8 @@ def distances(
         began = time.perf_counter()
         kernels.relax(rows, buckets, frontier, cutoff=np.inf if cutoff is None else cutoff)
         edges = buckets.counts["edges"]
-        steps.append(
-            {
-                "direction": "push",
-                "frontier": len(frontier),
-                "edges": edges - before,
-                "seconds": time.perf_counter() - began,
-            }
-        )
+        seconds = time.perf_counter() - began
+        steps.append(superstep("push", len(frontier), edges - before, seconds))
         before = edges
     return distance, steps
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros
 from .host_rows import Rows
-from .host_threads import MINI_CHUNK, even_turns, share, stolen, take, turns
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, stolen, take
 
 if TYPE_CHECKING:
     from .edge_op import BoundOp
@@ -235,7 +235,7 @@ def push(
     costs = gather_degrees(rows.offsets, frontier)
     following = np.empty(min(size, int(costs[-1])), rows.ends.dtype)
     tail = np.zeros(1, np.int64)
-    ranges = _turns(len(frontier), threads, costs)
+    ranges = frontier_turns(costs, threads)
     weights = rows.weights if bound.weight_dtype else None
 
     def work(part: int) -> tuple[int, int]:
@@ -294,12 +294,6 @@ def pull(
 
     edges = sum(share(work, threads, threads))
     return Moved(changed, edges, *stolen(ranges), 0)
-
-
-def _turns(count: int, parts: int, costs: np.ndarray) -> np.ndarray:
-    # Not in whole mini-chunks: a frontier may be of fewer vertices than that, and one be a hub.
-    wanted = costs[-1] * np.arange(1, parts) // parts
-    return turns([0, *np.searchsorted(costs, wanted).tolist(), count])
 
 
 def gather_degrees(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:

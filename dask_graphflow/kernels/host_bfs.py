@@ -21,7 +21,7 @@ import numpy as np
 from .host_advance import BATCH, gather_degrees
 from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_rows import Rows
-from .host_threads import MINI_CHUNK, even_turns, share, take, turns
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
 __all__ = ["UNSEEN", "bfs_near", "bfs_pull", "bfs_push", "mark_seen"]
 
@@ -262,8 +262,7 @@ def bfs_push(
     named = _no_names(names, predecessor)
     costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
     parts = threads if costs[-1] > 64 * MINI_CHUNK else 1
-    wanted = costs[-1] * np.arange(1, parts) // parts
-    ranges = turns([0, *np.searchsorted(costs, wanted).tolist(), len(frontier)])
+    ranges = frontier_turns(costs, parts)
     following = np.empty(min(len(predecessor), int(costs[-1])), rows.ends.dtype)
     tail = np.zeros(1, np.int64)
 

@@ -25,7 +25,16 @@ import numpy as np
 
 from .host_atomics import fetch_add
 
-__all__ = ["MINI_CHUNK", "TURN", "even_turns", "share", "stolen", "take", "turns"]
+__all__ = [
+    "MINI_CHUNK",
+    "TURN",
+    "even_turns",
+    "frontier_turns",
+    "share",
+    "stolen",
+    "take",
+    "turns",
+]
 
 MINI_CHUNK = 64  # items: a word of a bitmap, so that no two threads write one
 TURN = 8  # numbers a part: next item, last item, chunks taken, chunks stolen; a cache line
@@ -88,6 +97,22 @@ def even_turns(count: int, parts: int, cost: np.ndarray | None = None) -> np.nda
         cuts = np.searchsorted(cost, wanted).tolist() if wanted else []
     whole = [min(-(-cut // MINI_CHUNK) * MINI_CHUNK, count) for cut in cuts]
     return turns([0, *whole, count])
+
+
+def frontier_turns(costs: np.ndarray, parts: int) -> np.ndarray:
+    """Share a frontier's vertices out to `parts`, in ranges that cost the same.
+
+    Not in whole mini-chunks: a frontier may be of fewer vertices than that, and one be a hub.
+
+    Parameters
+    ----------
+    costs : ndarray of int64, shape (f + 1,)
+        What all vertices before each one cost together, and all of them.
+    parts : int
+        Parts to make.
+    """
+    wanted = costs[-1] * np.arange(1, parts) // parts
+    return turns([0, *np.searchsorted(costs, wanted).tolist(), len(costs) - 1])
 
 
 def stolen(ranges: np.ndarray) -> tuple[int, int]:

@@ -22,15 +22,14 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 
 from .frontier import Frontier
 
-__all__ = ["DIRECTIONS", "RULES", "Step", "advance", "direction"]
+__all__ = ["DIRECTIONS", "RULES", "Step", "advance", "check_way", "direction", "superstep"]
 
 DIRECTIONS = ("push", "pull")
 DENSE = 20  # Gemini pulls once 1/20 of the edges leave the frontier
-ALPHA, BETA = (
-    15,
-    18,
-)  # Beamer: in at 1/15 of the edges not yet explored, out at 1/18 of the vertices
+# Beamer pulls from 1/15 of the edges not yet explored on, until the frontier is 1/18 of the vertices.
+ALPHA, BETA = 15, 18
 RULES = ("gemini", "beamer")
+WAYS = (*RULES, *DIRECTIONS)
 
 
 class Step(NamedTuple):
@@ -56,6 +55,19 @@ class Step(NamedTuple):
     chunks: int
     steals: int
     appends: int
+
+
+def superstep(direction: str, frontier: int, edges: int, seconds: float) -> dict[str, Any]:
+    """Return what one superstep did, as a row of the trace."""
+    return {"direction": direction, "frontier": frontier, "edges": edges, "seconds": seconds}
+
+
+def check_way(direction: object) -> None:
+    """Raise unless a caller's `direction` is a rule that chooses between the two, or one of them."""
+    if direction not in WAYS:
+        raise OptionError(
+            f"direction={direction!r}; give {', '.join(map(repr, WAYS))}{nearest(direction, WAYS)}"
+        )
 
 
 def direction(

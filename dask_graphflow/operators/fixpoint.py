@@ -8,7 +8,7 @@ from typing import Any
 
 from dask_graphflow.kernels.edge_op import EdgeOp
 
-from .advance import RULES, advance, direction
+from .advance import RULES, advance, direction, superstep
 from .frontier import Frontier
 
 __all__ = ["fixpoint"]
@@ -62,12 +62,5 @@ def fixpoint(
             way = direction(frontier, degrees, total=total, rule=rule, last=last)
         rows = shards.into(threads) if way == "pull" else shards.out(threads)
         frontier, last = advance(op, columns, rows, frontier, direction=way, threads=threads)
-        steps.append(
-            {
-                "direction": way,
-                "frontier": last.frontier,
-                "edges": last.edges,
-                "seconds": time.perf_counter() - began,
-            }
-        )
+        steps.append(superstep(way, last.frontier, last.edges, time.perf_counter() - began))
     return steps

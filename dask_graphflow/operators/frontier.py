@@ -35,12 +35,13 @@ class Frontier:
     [2, 64]
     """
 
-    __slots__ = ("_count", "_vertices", "_words", "size")
+    __slots__ = ("_count", "_edges", "_vertices", "_words", "size")
 
     def __init__(self, size: int, *, vertices: Any = None, words: Any = None) -> None:
         self.size = size
         self._vertices, self._words = vertices, words
         self._count = None if vertices is None else len(vertices)
+        self._edges: tuple[Any, int] | None = None  # of the degrees that were last given
 
     def __len__(self) -> int:
         if self._count is None:
@@ -74,9 +75,13 @@ class Frontier:
         degrees : ndarray of integers, shape (size,)
             Of all vertices.
         """
-        if self._vertices is None:
-            return int(_kernels().sum_words(self._words, degrees))
-        return int(degrees[self._vertices].sum())
+        if self._edges is None or self._edges[0] is not degrees:
+            if self._vertices is None:
+                total = int(_kernels().sum_words(self._words, degrees))
+            else:
+                total = int(degrees[self._vertices].sum())
+            self._edges = degrees, total
+        return self._edges[1]
 
 
 def _kernels() -> Any:
