@@ -44,8 +44,15 @@ TESTS = {
 }
 """Test files by step; the step ``tests-rest`` has all others."""
 
-HOST = ("tests/test_cli.py", "tests/test_generate.py", "tests/test_backend_errors.py")
-"""Test files that have nothing to do on a GPU: a command line of pandas, or no GPU at all."""
+HOST = (
+    "tests/test_backend_errors.py",
+    "tests/test_cli.py",
+    "tests/test_docs.py",
+    "tests/test_edge_op.py",
+    "tests/test_generate.py",
+    "tests/test_receipt.py",
+)
+"""Test files that have nothing to do on a GPU: what they look at lies on the host."""
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck")
 PATIENCE = 20  # seconds that an interrupted step has to write down how far it came

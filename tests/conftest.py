@@ -100,10 +100,7 @@ class OnHost:
     def compute(self, **options):
         result = self.collection.compute(**options)
         assert type(result).__module__.startswith("cudf")
-        found = result.to_pandas()
-        # cuDF keeps in mind which of pandas' types of strings it was given; Dask on cuDF has another.
-        strings = found.select_dtypes("string").columns
-        return found.astype(dict.fromkeys(strings, "str"))
+        return to_host(result)
 
 
 def on_backend(data):
@@ -132,8 +129,19 @@ def on_backend(data):
 def to_host(data):
     """Return what :func:`on_backend` made, or what was computed from it, in host memory."""
     if hasattr(data, "to_pandas"):
-        return data.to_pandas()
+        found = data.to_pandas()
+        if not isinstance(found, pd.DataFrame):
+            return found
+        # cuDF keeps in mind which of pandas' types of text it was given; Dask on cuDF has another.
+        return found.astype(dict.fromkeys(found.select_dtypes("string").columns, "str"))
     return data.get() if type(data).__module__.startswith("cupy") else data
+
+
+def same_dtypes(*dtypes):
+    """Say whether dtypes are all the same; of text there is one on a GPU, whatever pandas calls it."""
+    if BACKEND.name == "cudf":
+        dtypes = ["text" if pd.api.types.is_string_dtype(dtype) else dtype for dtype in dtypes]
+    return all(dtype == dtypes[0] for dtype in dtypes)
 
 
 @pytest.fixture

@@ -128,9 +128,8 @@ if __name__ == "__main__":
 """
 
 
-def test_nor_where_a_script_imports_the_library_before_dask(tmp_path, protocol):
-    if protocol != "ucxx":
-        pytest.skip("tcp knows no other way")
+def test_nor_where_a_script_imports_the_library_before_dask(tmp_path):
+    pytest.importorskip("distributed_ucxx")
     (tmp_path / "script.py").write_text(SCRIPT)
     here = str(pathlib.Path(__file__).parent)
     paths = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
