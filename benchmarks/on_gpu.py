@@ -40,7 +40,25 @@ TESTS = {
         "tests/test_cuda_compile.py",
     ),
     "tests-components": ("tests/test_components.py",),
+    "tests-graphs": (
+        "tests/test_bfs.py",
+        "tests/test_sssp.py",
+        "tests/test_pagerank.py",
+        "tests/test_label_propagation.py",
+        "tests/test_programs.py",
+        "tests/test_graph.py",
+        "tests/test_shards.py",
+    ),
+    "tests-advance": (
+        "tests/test_rows.py",
+        "tests/test_device_rows.py",
+        "tests/test_layout.py",
+        "tests/test_advance.py",
+        "tests/test_device_advance.py",
+        "tests/test_device_graphs.py",
+    ),
     "tests-dask": ("tests/test_dataflow.py", "tests/test_cluster.py"),
+    "tests-merging": ("tests/test_merging.py", "tests/test_recovery.py"),
 }
 """Test files by step; the step ``tests-rest`` has all others."""
 
@@ -69,6 +87,7 @@ class Bench:
 
 BENCHMARKS = {
     "bench-components": Bench("components --scale 22,24,26", "components --scale 20", "cugraph"),
+    "bench-algorithms": Bench("algorithms --scale 26", "algorithms --scale 18", "cugraph"),
     "bench-graphs": Bench("graphs", "graphs --grid 20 --path 1000000"),
     "bench-strings": Bench("strings", "strings --pairs 1000000", "cugraph"),
     "bench-out-of-core": Bench("out-of-core", "out-of-core --scale 22 --cap 256MiB"),

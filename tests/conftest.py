@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 import dask_graphflow as gf
+from dask_graphflow import Graph  # as it is without `backend`
 
 # What `on_backend` brings data to; the same in all tests of a run.
 BACKEND = types.SimpleNamespace(name="pandas")
@@ -103,6 +104,20 @@ class OnHost:
         return to_host(result)
 
 
+class GraphOnHost:
+    """A graph of cuDF frames that is given pandas frames, and whose results are :class:`OnHost`."""
+
+    def __init__(self, graph):
+        self.graph = graph
+
+    def __repr__(self):
+        return repr(self.graph)
+
+    def __getattr__(self, name):
+        found = getattr(self.graph, name)
+        return _calling(found) if callable(found) else found
+
+
 def on_backend(data):
     """Return an array, a frame or a collection as one of --backend's; other things as they are.
 
@@ -128,20 +143,62 @@ def on_backend(data):
 
 def to_host(data):
     """Return what :func:`on_backend` made, or what was computed from it, in host memory."""
-    if hasattr(data, "to_pandas"):
-        found = data.to_pandas()
-        if not isinstance(found, pd.DataFrame):
-            return found
-        # cuDF keeps in mind which of pandas' types of text it was given; Dask on cuDF has another.
-        return found.astype(dict.fromkeys(found.select_dtypes("string").columns, "str"))
-    return data.get() if type(data).__module__.startswith("cupy") else data
+    if not hasattr(data, "to_pandas"):
+        return data.get() if type(data).__module__.startswith("cupy") else data
+    found = data.to_pandas()
+    if isinstance(found, pd.DataFrame):
+        for name in found.columns:
+            found[name] = to_host(data[name]).array
+    elif isinstance(found, pd.Series):
+        # cuDF has one type of integers with nulls and without; pandas two.
+        if data.dtype.kind in "iub" and data.isna().any():
+            return data.to_pandas(nullable=True)
+        # It keeps in mind which of pandas' types of text it was given; Dask on cuDF has another.
+        if isinstance(found.dtype, pd.StringDtype):
+            return found.astype("str")
+    return found
+
+
+def on_host(result):
+    """Return what a call on frames of --backend's returned, as one of pandas frames."""
+    if BACKEND.name == "pandas":
+        return result
+    if isinstance(result, tuple):
+        found, steps = result  # which are few, and pandas' for every backend
+        return on_host(found), steps
+    if isinstance(result, Graph):
+        return GraphOnHost(result)
+    return OnHost(result) if isinstance(result, dd.DataFrame) else result
+
+
+def computed(*results):
+    """Return what several lazy results are, computed together."""
+    return [to_host(found) for found in dask.compute(*map(on_backend, results))]
 
 
 def same_dtypes(*dtypes):
-    """Say whether dtypes are all the same; of text there is one on a GPU, whatever pandas calls it."""
+    """Say whether dtypes are all the same; a GPU has one of text and one of each number."""
     if BACKEND.name == "cudf":
-        dtypes = ["text" if pd.api.types.is_string_dtype(dtype) else dtype for dtype in dtypes]
+        dtypes = [
+            "text" if pd.api.types.is_string_dtype(dtype) else getattr(dtype, "numpy_dtype", dtype)
+            for dtype in dtypes
+        ]
     return all(dtype == dtypes[0] for dtype in dtypes)
+
+
+def is_as_announced(found, result):
+    """Say whether a computed frame has the columns and the dtypes that the lazy one said."""
+    pairs = zip(found.dtypes, result.dtypes, strict=True)
+    return list(found) == list(result.columns) and all(same_dtypes(*pair) for pair in pairs)
+
+
+def _calling(function):
+    def call(*arguments, **options):
+        arguments = map(on_backend, arguments)
+        options = {name: on_backend(value) for name, value in options.items()}
+        return on_host(function(*arguments, **options))
+
+    return call
 
 
 @pytest.fixture
@@ -149,13 +206,15 @@ def backend(monkeypatch):
     """Let the calls of a test see the frames that --backend names."""
     if BACKEND.name == "pandas":
         return
-    plain = gf.connected_components
+    names = "Graph", "bfs", "connected_components", "label_propagation", "pagerank", "sssp"
+    for name in names:
+        monkeypatch.setattr(gf, name, _calling(getattr(gf, name)))
 
-    def call(edges, **options):
-        options = {name: on_backend(value) for name, value in options.items()}
-        return OnHost(plain(on_backend(edges), **options))
 
-    monkeypatch.setattr(gf, "connected_components", call)
+def host_only(reason):
+    """Skip what is left of a test where data lie on a GPU."""
+    if BACKEND.name != "pandas":
+        pytest.skip(reason)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from conftest import GRAPHS
+from conftest import GRAPHS, on_backend, to_host
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
@@ -58,9 +58,20 @@ def scipy_distances(source, target, weight, sources):
     return dijkstra(matrix, indices=sources, min_only=True)
 
 
-def shards_of(pairs, weight=None, *, directed=True, parts=1, multi="keep", threads=1):
+def shards(source, target, weight=None, *, size, **options):
+    """Return shards, of arrays of --backend's, whose ids are numbers below `size`."""
+    like = on_backend(pd.DataFrame({"vertex": np.zeros(0, "int64")}))
+    edges = map(on_backend, (source, target, weight))
+    return Shards(Vertices(like, size), *edges, **options)
+
+
+def shards_of(pairs, weight=None, **options):
     source, target = np.array(pairs, "int64").reshape(-1, 2).T.copy()
-    count = int(max(source.max(initial=-1), target.max(initial=-1))) + 1
-    vertices = Vertices(pd.DataFrame({"vertex": np.zeros(0, "int64")}), count)
-    options = {"directed": directed, "multi": multi, "parts": parts, "threads": threads}
-    return Shards(vertices, source, target, weight, **options)
+    size = int(max(source.max(initial=-1), target.max(initial=-1))) + 1
+    return shards(source, target, weight, size=size, **options)
+
+
+def rows_to_host(rows):
+    """Return rows whose arrays lie in host memory."""
+    names = "vertices", "offsets", "ends", "weights"
+    return rows._replace(**{name: to_host(getattr(rows, name)) for name in names})

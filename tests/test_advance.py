@@ -7,24 +7,16 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
+from conftest import GRAPHS, host_only, on_backend, to_host
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
+from shapes import rows_to_host
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.kernels import (
-    host_advance,
-    host_atomics,
-    host_bfs,
-    host_pagerank,
-    host_rows,
-    host_sssp,
-)
+from dask_graphflow.kernels import host_advance, host_atomics, twin
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import DIRECTIONS, Step, advance, direction
 from dask_graphflow.operators.frontier import Frontier
-from tests.conftest import GRAPHS
-
-pytestmark = pytest.mark.usefixtures("host_memory")
 
 NEVER = np.iinfo(np.int32).max
 HOPS = EdgeOp(
@@ -61,11 +53,12 @@ class Case:
 
     def rows(self, entering=False, parts=1, fewer=False, **options):
         ends = (self.target, self.source) if entering else (self.source, self.target)
+        edges = [on_backend(array) for array in (*ends, self.weight)]
+        kernels = twin("rows", edges[0])
         bounds = [self.count * i // parts for i in range(parts + 1)]
         made = [
-            host_rows.rows(
-                *ends,
-                self.weight,
+            kernels.rows(
+                *edges,
                 first=low,
                 count=high - low,
                 columns=self.count,
@@ -74,11 +67,16 @@ class Case:
             )
             for low, high in itertools.pairwise(bounds)
         ]
-        return [host_rows.compressed(part) for part in made] if fewer else made
+        return [kernels.compressed(part) for part in made] if fewer else made
+
+    def whole(self, **options):
+        """Return the rows of all vertices, in host memory."""
+        (rows,) = self.rows(**options)
+        return rows_to_host(rows)
 
     def matrix(self):
         """Return the least weight of each pair, with zeros that count as edges, for SciPy."""
-        (rows,) = self.rows(multi="min")
+        rows = self.whole(multi="min")
         sources = np.repeat(np.arange(self.count), np.diff(rows.offsets))
         return sources, rows.ends, rows.weights
 
@@ -106,9 +104,20 @@ def levels_by_networkx(case, source):
     return levels
 
 
+def levels(case, sources=(0,)):
+    """Return the column of HOPS to begin with."""
+    level = np.full(case.count, NEVER, np.int32)
+    level[list(sources)] = 0
+    return {"level": on_backend(level)}
+
+
+def frontier_of(case, vertices):
+    return Frontier(case.count, vertices=on_backend(np.array(vertices, np.int32)))
+
+
 def fixpoint(case, op, columns, start, way, threads, parts, fewer):
     rows = {name: case.rows(name == "pull", parts, fewer) for name in DIRECTIONS}
-    frontier, steps = Frontier(case.count, vertices=np.array(start, np.int32)), []
+    frontier, steps = frontier_of(case, start), []
     while len(frontier):
         which = way if way in DIRECTIONS else way(len(steps))
         frontier, step = advance(
@@ -121,22 +130,20 @@ def fixpoint(case, op, columns, start, way, threads, parts, fewer):
 @pytest.mark.parametrize(("way", "threads", "parts", "fewer"), WAYS)
 def test_levels_are_those_of_networkx(case, way, threads, parts, fewer):
     source = int(case.source[0])
-    columns = {"level": np.full(case.count, NEVER, np.int32)}
-    columns["level"][source] = 0
+    columns = levels(case, [source])
     steps = fixpoint(case, HOPS, columns, [source], way, threads, parts, fewer)
     wanted = levels_by_networkx(case, source)
-    np.testing.assert_array_equal(columns["level"], wanted)
+    np.testing.assert_array_equal(to_host(columns["level"]), wanted)
     assert [step.frontier for step in steps] == np.bincount(wanted[wanted != NEVER]).tolist()
 
 
 @pytest.mark.parametrize(("way", "threads", "parts", "fewer"), WAYS)
 def test_no_edge_can_be_relaxed_any_more(case, way, threads, parts, fewer):
     source = int(case.source[0])
-    columns = {"cost": np.full(case.count, np.inf)}
-    columns["cost"][source] = 0
+    columns = {"cost": on_backend(np.where(np.arange(case.count) == source, 0, np.inf))}
     fixpoint(case, PATHS, columns, [source], way, threads, parts, fewer)
     sources, ends, weights = case.matrix()
-    cost = columns["cost"]
+    cost = to_host(columns["cost"])
     assert (cost[ends] <= cost[sources] + weights).all()
     np.testing.assert_array_equal(cost, distances(case, source))
 
@@ -144,23 +151,23 @@ def test_no_edge_can_be_relaxed_any_more(case, way, threads, parts, fewer):
 @pytest.mark.parametrize(("way", "threads", "parts", "fewer"), WAYS)
 def test_sums_count_every_edge_once(case, way, threads, parts, fewer):
     columns = {"share": np.arange(case.count), "paths": np.zeros(case.count, np.int64)}
+    columns = {name: on_backend(values) for name, values in columns.items()}
     rows = case.rows(way == "pull", parts, fewer)
     _, step = advance(COUNT, columns, rows, None, direction=way, threads=threads)
     wanted = np.zeros(case.count, np.int64)
-    (whole,) = case.rows()
+    whole = case.whole()
     sources = np.repeat(np.arange(case.count), np.diff(whole.offsets))
     np.add.at(wanted, whole.ends, sources)
-    np.testing.assert_array_equal(columns["paths"], wanted)
+    np.testing.assert_array_equal(to_host(columns["paths"]), wanted)
     assert step.edges == len(whole.ends)
     assert step.frontier == case.count
 
 
 def test_push_and_pull_in_turn_give_the_same(case):
     source = int(case.source[0])
-    columns = {"level": np.full(case.count, NEVER, np.int32)}
-    columns["level"][source] = 0
+    columns = levels(case, [source])
     steps = fixpoint(case, HOPS, columns, [source], lambda i: DIRECTIONS[i % 2], 2, 2, False)
-    np.testing.assert_array_equal(columns["level"], levels_by_networkx(case, source))
+    np.testing.assert_array_equal(to_host(columns["level"]), levels_by_networkx(case, source))
     assert [step.direction for step in steps] == [DIRECTIONS[i % 2] for i in range(len(steps))]
 
 
@@ -169,24 +176,25 @@ def test_a_pull_stops_at_the_first_hit_and_a_push_does_not(way):
     case = Case(
         [(0, i) for i in range(1, 50)] + [(j, i) for j in range(1, 40) for i in range(40, 50)]
     )
-    columns = {"level": np.full(case.count, NEVER, np.int32)}
-    columns["level"][:40] = 0
-    frontier = Frontier(case.count, vertices=np.arange(40, dtype=np.int32))
-    _, step = advance(HOPS, columns, case.rows(), frontier, direction=way)
+    columns, frontier = levels(case, range(40)), frontier_of(case, range(40))
+    # Of a GPU's policies the one by which nobody else is on a row that a thread leaves.
+    how = {"direction": way, "balance": "thread"}
+    _, step = advance(HOPS, columns, case.rows(), frontier, **how)
     out = len(case.rows()[0].ends) - 40 * 10
     assert step.edges == (10 if way == "pull" else out)
 
 
 def test_vertices_are_appended_in_batches():
     case = Case([(0, i) for i in range(1, 5001)])
-    columns = {"level": np.full(case.count, NEVER, np.int32)}
-    columns["level"][0] = 0
-    start = Frontier(case.count, vertices=np.zeros(1, np.int32))
-    reached, step = advance(HOPS, columns, case.rows(), start, direction="push")
-    assert sorted(reached.vertices.tolist()) == list(range(1, 5001))
+    reached, step = advance(
+        HOPS, levels(case), case.rows(), frontier_of(case, [0]), direction="push"
+    )
+    assert sorted(to_host(reached.vertices).tolist()) == list(range(1, 5001))
+    host_only("on a GPU it is a warp that appends: test_device_advance")
     assert step.appends == -(-5000 // host_advance.BATCH)
 
 
+@pytest.mark.usefixtures("host_memory")  # a GPU's blocks have no tiles of their own to be stolen
 @pytest.mark.parametrize("way", DIRECTIONS)
 def test_a_thread_that_is_done_takes_over_mini_chunks(way):
     # One part does everything where the other's thread never comes: all of its chunks are stolen.
@@ -219,20 +227,18 @@ def test_a_frontier_has_two_forms_of_one_set(rng):
     vertices = np.flatnonzero(rng.random(size) < 0.3).astype(np.int32)
     degrees = rng.integers(0, 9, size)
     sparse, dense = (
-        Frontier(size, vertices=vertices),
-        Frontier(size, words=words_of(vertices, size)),
+        Frontier(size, vertices=on_backend(vertices)),
+        Frontier(size, words=on_backend(words_of(vertices, size))),
     )
     assert sparse.sparse
     assert not dense.sparse
     assert len(sparse) == len(dense) == len(vertices)
-    assert sparse.edges(degrees) == dense.edges(degrees) == degrees[vertices].sum()
-    np.testing.assert_array_equal(sparse.words, dense.words)
-    np.testing.assert_array_equal(dense.vertices, vertices)
-    assert (
-        len(Frontier(size, vertices=vertices[:0]))
-        == len(Frontier(size, words=np.zeros(16, "u8")))
-        == 0
-    )
+    given = on_backend(degrees)
+    assert sparse.edges(given) == dense.edges(given) == degrees[vertices].sum()
+    np.testing.assert_array_equal(to_host(sparse.words), to_host(dense.words))
+    np.testing.assert_array_equal(to_host(dense.vertices), vertices)
+    assert len(Frontier(size, vertices=on_backend(vertices[:0]))) == 0
+    assert len(Frontier(size, words=on_backend(np.zeros(16, "u8")))) == 0
 
 
 def words_of(vertices, size):
@@ -242,8 +248,11 @@ def words_of(vertices, size):
 
 
 def test_the_rules_choose_by_the_edges_that_leave_the_frontier():
-    degrees = np.ones(2000, np.int64)
-    some = {count: Frontier(2000, vertices=np.arange(count)) for count in (100, 101, 133, 134, 112)}
+    degrees = on_backend(np.ones(2000, np.int64))
+    some = {
+        count: Frontier(2000, vertices=on_backend(np.arange(count)))
+        for count in (100, 101, 133, 134, 112)
+    }
     assert direction(some[100], degrees, total=2000) == "push"
     assert direction(some[101], degrees, total=2000) == "pull"
     assert direction(some[133], degrees, total=2000, rule="beamer") == "push"
@@ -260,27 +269,28 @@ def test_the_rules_choose_by_the_edges_that_leave_the_frontier():
 
 def test_options_that_do_not_exist_are_named_with_those_that_do():
     case = Case([(0, 1)])
-    frontier = Frontier(2, vertices=np.zeros(1, np.int32))
+    frontier = frontier_of(case, [0])
     with pytest.raises(OptionError, match=r"direction='pul'; allowed are 'push', 'pull'; did you"):
-        advance(HOPS, {"level": np.zeros(2, "i4")}, case.rows(), frontier, direction="pul")
+        advance(HOPS, levels(case), case.rows(), frontier, direction="pul")
     with pytest.raises(OptionError, match=r"rule='beam'; allowed are 'gemini', 'beamer'"):
-        direction(frontier, np.ones(2), total=2, rule="beam")
+        direction(frontier, on_backend(np.ones(2)), total=2, rule="beam")
 
 
 # BFS
 
 
 def bfs(case, source, ways, threads, parts, labelled=False):
-    options, names = {}, None
+    ends = on_backend(case.source), on_backend(case.target)
+    row_kernels, words_of, kernels = (twin(name, ends[0]) for name in ("rows", "advance", "bfs"))
+    options, how, names = {}, {"threads": threads}, None
     if labelled:
         degrees = np.diff(case.rows()[0].offsets)
-        options["labels"] = host_rows.degree_labels(degrees)
-        names = np.argsort(options["labels"]).astype(np.int32)
+        options["labels"] = row_kernels.degree_labels(degrees)
+        names = how["names"] = np.argsort(options["labels"]).astype(np.int32)
         source = int(options["labels"][source])
     size = -(-case.count // parts // 64) * 64
-    ends = case.source, case.target
     rows = [
-        host_rows.rows(
+        row_kernels.rows(
             *ends[:: 1 if leaving else -1],
             first=low,
             count=min(size, case.count - low),
@@ -293,35 +303,35 @@ def bfs(case, source, ways, threads, parts, labelled=False):
     ]
     leaving, entering = rows[: len(rows) // 2], rows[len(rows) // 2 :]
     predecessor = np.full(case.count, NEVER, np.int32)
-    level = np.full(case.count, host_bfs.UNSEEN, np.int32)
-    level[source], frontier = 0, np.array([source], np.int32)
+    level = np.full(case.count, kernels.UNSEEN, np.int32)
+    level[source], frontier = 0, on_backend(np.array([source], np.int32))
     predecessor[source] = source if names is None else names[source]
-    seen = host_advance.to_words(frontier, case.count)
+    level, predecessor = on_backend(level), on_backend(predecessor)
+    seen = words_of.to_words(frontier, case.count)
     for depth in itertools.count(1):
         if not len(frontier):
             break
         state = seen, predecessor, level, depth
         if ways(depth) == "pull":
-            words = host_advance.to_words(frontier, case.count)
+            words = words_of.to_words(frontier, case.count)
             following = np.zeros_like(words)
             found = sum(
-                host_bfs.bfs_pull(part, words, following, *state, names=names, threads=threads)
-                for part in entering
+                kernels.bfs_pull(part, words, following, *state, **how) for part in entering
             )
-            frontier = host_advance.from_words(following, np.int32)
+            frontier = words_of.from_words(following, np.int32)
             assert found == len(frontier)
         else:
             found = []
             for part in leaving:
                 stop = part.first + len(part.offsets) - 1
                 own = frontier[(frontier >= part.first) & (frontier < stop)]
-                found.append(host_bfs.bfs_push(part, own, *state, names=names, threads=threads))
+                found.append(kernels.bfs_push(part, own, *state, **how))
             frontier = np.concatenate(found)
             assert len(np.unique(frontier)) == len(frontier)
-            host_bfs.mark_seen(seen, frontier)
+            kernels.mark_seen(seen, frontier)
     if labelled:
         predecessor, level = predecessor[options["labels"]], level[options["labels"]]
-    return predecessor, level
+    return to_host(predecessor), to_host(level)
 
 
 @pytest.mark.parametrize("labelled", [False, True], ids=["ids", "labels"])
@@ -329,8 +339,9 @@ def bfs(case, source, ways, threads, parts, labelled=False):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("way", ["push", "pull", "both"])
 def test_bfs_finds_levels_and_the_smallest_predecessors(case, way, threads, parts, labelled):
-    if labelled and not case.undirected:
-        parts = 1
+    if labelled:
+        host_only("a GPU searches by the ids themselves")
+        parts = parts if case.undirected else 1
     source = int(case.source[0])
     ways = (lambda depth: DIRECTIONS[depth % 2]) if way == "both" else (lambda depth: way)
     predecessor, level = bfs(case, source, ways, threads, parts, labelled)
@@ -357,20 +368,31 @@ def distances(case, source):
 
 def sssp(case, source, delta, threads, dtype=np.float64, cutoff=np.inf):
     (rows,) = case.rows()
+    kernels = twin("sssp", rows.ends)
     distance = np.full(case.count, np.inf, dtype)
     distance[source] = 0
-    buckets = host_sssp.Buckets(distance, np.array([source]), delta, threads=threads)
+    distance, sources = on_backend(distance), on_backend(np.array([source]))
+    buckets = kernels.Buckets(distance, sources, delta, threads=threads)
     while len(frontier := buckets.take()):
-        host_sssp.relax(rows, buckets, frontier, cutoff=cutoff)
+        kernels.relax(rows, buckets, frontier, cutoff=cutoff)
     return rows, distance, buckets
+
+
+def before(rows, distance, source, threads=1):
+    """Return the predecessors, in host memory."""
+    find = twin("sssp", distance).predecessors
+    return to_host(find(rows, distance, on_backend(np.array([source])), threads=threads))
 
 
 @pytest.mark.parametrize("delta", [1e-4, 0.3, 1.0, 100.0])
 @pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 def test_distances_are_those_of_scipy_for_every_width_of_buckets(case, delta, threads, dtype):
+    if dtype == "float32":
+        host_only("distances are float64 on a GPU")
     source = int(case.source[0])
     _, distance, buckets = sssp(case, source, delta, threads, dtype)
+    distance = to_host(distance)
     np.testing.assert_array_equal(distance, distances(case, source))
     assert buckets.counts["vertices"] >= np.isfinite(distance).sum()
 
@@ -381,21 +403,21 @@ def test_buckets_grow_and_wait_past_the_window():
     case = Case([(0, i) for i in range(1, count)])
     case.weight = np.random.default_rng(1).random(count - 1) * 5000
     _, distance, _ = sssp(case, 0, 1.0, 2)
-    np.testing.assert_array_equal(distance[1:], case.weight)
+    np.testing.assert_array_equal(to_host(distance)[1:], case.weight)
 
 
 def test_nothing_past_the_cutoff_is_reached(case):
     source = int(case.source[0])
     wanted = distances(case, source)
     _, distance, _ = sssp(case, source, 0.5, 2, cutoff=1.5)
-    np.testing.assert_array_equal(distance, np.where(wanted <= 1.5, wanted, np.inf))
+    np.testing.assert_array_equal(to_host(distance), np.where(wanted <= 1.5, wanted, np.inf))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_predecessors_are_the_smallest_and_lead_to_the_source(case, threads):
     source = int(case.source[0])
     rows, distance, _ = sssp(case, source, 0.5, threads)
-    predecessor = host_sssp.predecessors(rows, distance, np.array([source]), threads=threads)
+    predecessor, distance = before(rows, distance, source, threads), to_host(distance)
     np.testing.assert_array_equal(
         predecessor != NEVER, np.isfinite(distance) & (np.arange(case.count) != source)
     )
@@ -419,32 +441,28 @@ def test_edges_that_weigh_nothing_make_no_circle_of_predecessors():
     case = Case([(5, 0), (0, 1), (1, 2), (2, 0), (2, 3), (3, 4)])
     case.weight = np.array([1.0, 0, 0, 0, 0, 0])
     rows, distance, _ = sssp(case, 5, 1.0, 2)
-    predecessor = host_sssp.predecessors(rows, distance, np.array([5]))
-    assert predecessor.tolist() == [5, 0, 0, 2, 3, NEVER]
+    assert before(rows, distance, 5).tolist() == [5, 0, 0, 2, 3, NEVER]
 
 
 # PageRank
 
 
 def pagerank(rows, count, degrees, dtype, threads, iterations):
-    degrees = degrees.astype(float)
-    share_out = np.divide(
-        host_pagerank.ONE, degrees, out=np.zeros(count), where=degrees > 0
-    ).astype(dtype)
+    kernels, degrees = twin("pagerank", rows[0].ends), degrees.astype(float)
+    share_out = np.divide(kernels.ONE, degrees, out=np.zeros(count), where=degrees > 0)
     rank = np.full(count, 1 / count, dtype)
-    contribution, sums = rank * share_out, np.zeros(count, np.int64)
     dangling = float(rank[degrees == 0].sum())
+    share_out, rank = on_backend(share_out.astype(dtype)), on_backend(rank)
+    contribution, sums = rank * share_out, on_backend(np.zeros(count, np.int64))
     for _ in range(iterations):
         for part in rows:
             stop = part.first + (count if part.bitmap else len(part.offsets) - 1)
-            host_pagerank.sum_contributions(
-                part, contribution, sums[part.first : stop], threads=threads
-            )
+            kernels.sum_contributions(part, contribution, sums[part.first : stop], threads=threads)
         restart = np.array([(0.15 + 0.85 * dangling) / count])
-        change, dangling = host_pagerank.apply_sums(
+        _, dangling = kernels.apply_sums(
             sums, rank, share_out, contribution, restart, 0.85, threads=threads
         )
-    return rank, change
+    return to_host(rank)
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
@@ -452,7 +470,7 @@ def pagerank(rows, count, degrees, dtype, threads, iterations):
 def test_ranks_are_those_of_networkx_and_the_same_bits_everywhere(case, dtype, weighted):
     case.weight += 0.25
     leaving = np.bincount(case.source, case.weight if weighted else None, case.count)
-    (rows,) = case.rows()
+    rows = case.whole()
     if case.undirected:
         leaving = np.add.reduceat(
             np.append(rows.weights if weighted else np.ones(len(rows.ends)), 0), rows.offsets[:-1]
@@ -465,8 +483,8 @@ def test_ranks_are_those_of_networkx_and_the_same_bits_everywhere(case, dtype, w
         for parts, fewer in [(1, False), (3, False), (1, True)]
     ]
     ranks = [
-        pagerank(rows, case.count, leaving, dtype, threads, 60)[0]
-        for rows in made
+        pagerank(ranges, case.count, leaving, dtype, threads, 60)
+        for ranges in made
         for threads in (1, 2)
     ]
     for rank in ranks[1:]:
@@ -490,6 +508,7 @@ def test_ranks_are_those_of_networkx_and_the_same_bits_everywhere(case, dtype, w
 # The instructions
 
 
+@pytest.mark.usefixtures("host_memory")  # the host's; those of a GPU are CUDA's
 def test_instructions_do_what_they_say():
     numbers = np.array([5, -7], np.int64)
 

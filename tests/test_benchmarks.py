@@ -10,9 +10,21 @@ import pandas as pd
 import pytest
 from test_cuda_compile import nvrtc  # noqa: F401
 
+import dask_graphflow as gf
 from benchmarks import __main__ as command
 from benchmarks import machine, report
-from benchmarks.device import agreement, clock, graphs, needs, out_of_core, pool, shapes, tables
+from benchmarks.device import (
+    agreement,
+    algorithms,
+    clock,
+    graphs,
+    needs,
+    oracles,
+    out_of_core,
+    pool,
+    shapes,
+    tables,
+)
 from benchmarks.errors import ContenderFailedError, DisagreementError, UnusableInputError
 from benchmarks.timing import interleave
 
@@ -161,6 +173,53 @@ def test_the_larger_part_is_of_each_round_and_of_the_faster_way():
     assert out_of_core.larger_part(found) == [3.0, 5.0]
 
 
+def test_what_was_found_is_laid_out_by_id():
+    frame = pd.DataFrame({"vertex": [3, 0], "distance": [oracles.NEVER, 2]})
+    expected = [2, np.inf, np.inf, np.inf, np.inf]
+    assert oracles.by_id(frame, "distance", 5, np.inf).tolist() == expected
+    pair = np.array([3, 0]), np.array([np.finfo("float32").max, 2], "float32")
+    assert oracles.by_id(pair, "distance", 5, np.inf).tolist() == expected
+    levels = np.array([2, -1, -1], "int32")
+    assert oracles.by_id(levels, "distance", 5, np.inf).tolist() == expected
+
+
+def test_values_are_the_same_or_near_and_infinite_where_the_truth_is():
+    truth = np.array([0, 1, 8, np.inf])
+    oracles.same("peer", truth, truth)
+    near = np.array([0, 1, 8.001, np.inf])
+    oracles.same("peer", near, truth, 1e-3)
+    with pytest.raises(DisagreementError, match=r"1 wrong.*vertex 2, is 8\.001 and should be 8\.0"):
+        oracles.same("peer", near, truth)
+    for wrong in ([0, 1, np.inf, np.inf], [0, 1, 8, 9], [0, 1, 8, np.nan]):
+        with pytest.raises(DisagreementError, match="1 wrong"):
+            oracles.same("peer", np.array(wrong), truth, 1e-3)
+
+
+def test_a_part_has_its_peak_with_the_input_too():
+    found = {name: {**one, "peak_bytes": 3 << 20} for name, one in CONTENDERS.items()}
+    built = {algorithms.BUILD: found["ours"], algorithms.peers.GRAPH: found["peer"]}
+    ranked = {algorithms.LOOP: found["ours"], algorithms.peers.CALL: found["peer"]}
+    results = {
+        "graph": "R-MAT",
+        "edges": 1_000_000,
+        "input_bytes": 2 << 20,
+        "read_once_seconds": [0.0001],
+        "floors": {"copy_bytes": 1, "copy_seconds": [1], "link_bytes": 1, "link_seconds": [1]},
+        "parts": [
+            {"part": name, "edges": edges, "input_bytes": 2 << 20, "contenders": contenders}
+            for name, edges, contenders in (
+                ("build", 1_000_000, built),
+                ("pagerank", 20_000_000, ranked),
+            )
+        ],
+    }
+    text = algorithms.show(results)
+    rows = {line.split("  ")[0]: " ".join(line.split()[-8:]) for line in text.splitlines()}
+    assert rows[algorithms.BUILD] == "(50.00 to 200.00) 20.0 3 MiB 1.50 -"
+    assert rows[algorithms.LOOP] == "(50.00 to 200.00) 1.0 3 MiB 1.50 -"
+    assert "the peak with the input, of graphflow, build: 2.50 of the input" in text
+
+
 TOPOLOGY = """\
 \tGPU0\tGPU1\tCPU Affinity\tNUMA Affinity
 GPU0\t X \tNV18\t0-31\t0
@@ -206,6 +265,10 @@ def stack(monkeypatch):
         (["components", "--peer", "gunrock"], "the only peer here is cugraph"),
         (["components", "--repeat", "0"], "--repeat 0"),
         (["components", "--out", "there", "--json", "a.json"], "leave out --json"),
+        (["algorithms", "--scale", "40"], "--scale 40: give a number from 4 to 31"),
+        (["algorithms", "--sources", "0"], "--iterations of 1 or more"),
+        (["algorithms", "--only", "bfs,dfs"], "--only dfs: there are build, bfs, pagerank, sssp"),
+        (["algorithms", "--peer", "gunrock"], "the only peer here is cugraph"),
         (["graphs", "--shapes", "copies"], "give --graph PATH"),
         (["graphs", "--shapes", "star"], "there are grid, path, copies"),
         (["strings", "--pairs", "0"], "--pairs 1 or more"),
@@ -252,7 +315,18 @@ extern "C" __global__ void lower(const int s, const int d, int* label, int* chan
     LOWER
 }
 """
+    checks = """
+extern "C" __global__ void settle(
+    int s, int d, float w, const double* distance, int* shorter, signed char* reached
+) {
+    SETTLE
+}
+extern "C" __global__ void add(int s, int d, const double* value, double* sums) {
+    ADD
+}
+"""
     body = wrapped.replace("LOOP", graphs.RMAT_LOOP).replace("LOWER", graphs.LOWER)
+    body += checks.replace("SETTLE", oracles.SETTLE).replace("ADD", oracles.ADD)
     source = graphs.RMAT_FUNCTIONS + body
     _, size, _ = nvrtc.compile(source, "graphs.cu", ("-std=c++17", "-arch=sm_90"), ())
     assert size > 0
@@ -290,6 +364,42 @@ def test_label_propagation_finds_what_scipy_finds(shape):
     expected = pd.Series(ids).groupby(labels[ids]).transform("min").tolist()
     assert smallest.tolist() == expected
     assert shape == "rmat" or count == 1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("directed", [True, False])
+def test_distances_are_those_of_the_edges_and_no_others(directed):
+    cupy = pytest.importorskip("cupy")
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import dijkstra
+
+    ends = graphs.rmat(9, 2000, seed=2)
+    weight = algorithms.weights(2000, 2)
+    assert 0 < float(weight.min()) <= float(weight.max()) <= 1
+    source, target, length = (cupy.asnumpy(array) for array in (*ends, weight))
+    least = pd.Series(length.astype("float64")).groupby([source, target]).min()
+    where = [least.index.get_level_values(level) for level in (0, 1)]
+    matrix = coo_array((least.to_numpy(), where), shape=(512, 512)).tocsr()
+    start = int(source[0])
+    found = cupy.asarray(dijkstra(matrix, directed=directed, indices=start))
+    oracles.shortest("scipy", found, start, ends, weight, directed=directed)
+    far = int(cupy.where(cupy.isfinite(found), found, 0).argmax())
+    for wrong in (found[far] * 2, found[far] * 0.999, np.inf):
+        other = found.copy()
+        other[far] = wrong
+        with pytest.raises(DisagreementError):
+            oracles.shortest("other", other, start, ends, weight, directed=directed)
+
+
+@pytest.mark.gpu
+def test_ranks_added_up_by_atomics_are_the_librarys():
+    cupy = pytest.importorskip("cupy")
+    ends = graphs.rmat(9, 2000, seed=2)
+    found = cupy.asnumpy(oracles.ranks(*ends, 512, 20))
+    frame = pd.DataFrame(dict(zip(("src", "dst"), map(cupy.asnumpy, ends), strict=True)))
+    theirs = gf.pagerank(frame, source="src", target="dst", tol=None, max_iter=20).compute()
+    np.testing.assert_allclose(found[theirs["vertex"]], theirs["pagerank"], rtol=1e-9)
+    assert np.isclose(found.sum(), 1)
 
 
 @pytest.mark.gpu

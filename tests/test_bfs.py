@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
+from conftest import frame, on_backend, partitioned, to_host
 from shapes import LARGE, SMALL, both_ways, scipy_distances, shards_of
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.bfs import levels
+from dask_graphflow.algorithms.bfs import bfs, levels
 from dask_graphflow.exceptions import (
     EdgeListError,
     OptionError,
@@ -19,7 +19,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
 )
 
-pytestmark = pytest.mark.usefixtures("host_memory")
+pytestmark = pytest.mark.usefixtures("backend")
 
 ENDS = {"source": "a", "target": "b"}
 RULES = ("beamer", "gemini", "push", "pull")
@@ -75,8 +75,9 @@ def test_the_same_bits_for_every_shard_thread_and_rule(shape, directed):
         shards = shards_of(pairs, directed=directed, parts=parts)
         for rule, threads in itertools.product(RULES, (1, 3)):
             level, predecessor, steps = levels(
-                shards, sources, depth_limit=None, rule=rule, threads=threads
+                shards, on_backend(sources), depth_limit=None, rule=rule, threads=threads
             )
+            level, predecessor = to_host(level), to_host(predecessor)
             predecessor = np.where(level < 0, -1, predecessor)
             np.testing.assert_array_equal(np.where(level < 0, np.inf, level), wanted)
             check(source, target, sources, level, predecessor)
@@ -125,6 +126,13 @@ def test_sources_are_given_in_many_ways(sources):
     edges = frame([(1, 3), (3, 5)], "int32")
     found = gf.bfs(edges, **ENDS, sources=sources).compute()
     assert found["distance"].tolist() == [0, 1]
+
+
+def test_sources_may_lie_elsewhere_than_the_edges():
+    edges, sources = frame([(1, 3), (3, 5)]), pd.DataFrame({"id": [3]})
+    for given in ((on_backend(edges), sources), (edges, on_backend(sources))):
+        found = to_host(bfs(given[0], **ENDS, sources=given[1]).compute())
+        assert found["vertex"].tolist() == [3, 5]
 
 
 # What the trace says
@@ -213,10 +221,11 @@ def between_roads(pairs, length=50):
 def test_every_step_goes_the_way_that_its_rule_says(shape, rule, directed):
     pairs = between_roads(SMALL["rmat"]) if shape == "hubs between roads" else LARGE[shape]()
     source, *_ = both_ways(pairs, np.ones(len(pairs)), directed)
-    first = np.array([pairs[0][0]])
+    first = on_backend(np.array([pairs[0][0]]))
     for parts in (1, 3):
         shards = shards_of(pairs, directed=directed, parts=parts)
         level, _, steps = levels(shards, first, depth_limit=None, rule=rule, threads=2)
+        level = to_host(level)
         degrees = np.bincount(source, minlength=len(level))
         assert [step["direction"] for step in steps] == by_the_rule(rule, level, degrees)
         assert [step["frontier"] for step in steps] == np.bincount(level[level >= 0]).tolist()

@@ -19,8 +19,9 @@ ROWS = {
 }
 NUMBERS = {
     1: [*range(1, 14), *range(15, 19)],
-    2: [1, 8, 12],
-    3: [1, 4, 5, 6, 7, 10, 11],
+    2: range(1, 13),
+    3: [*range(1, 9), 10, 11],
+    4: [5, 9],
     5: range(1, 7),
 }
 WANTED = {f"{section}.{i}" for section, rows in NUMBERS.items() for i in rows}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import pandas as pd
 import pytest
-from conftest import frame, partitioned
+from conftest import frame, partitioned, to_host
+from shapes import shards
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.label_propagation import communities
-from dask_graphflow.graph.shards import Shards
-from dask_graphflow.graph.vertices import Vertices
+
+pytestmark = pytest.mark.usefixtures("backend")
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -59,9 +59,9 @@ def test_the_same_labels_for_every_number_of_ranges(parts, directed):
     rng = np.random.default_rng(5)
     size = 20_000
     source, target = (size * rng.random((2, 60_000)) ** 3).astype("int32")
-    like = pd.DataFrame({"vertex": np.zeros(0, "int64")})
-    shards = Shards(Vertices(like, size), source, target, directed=directed, parts=parts)
-    found, steps = communities(shards, max_iter=3, threads=2)
+    made = shards(source, target, size=size, directed=directed, parts=parts)
+    found, steps = communities(made, max_iter=3, threads=2)
+    found = to_host(found)
     wanted = by_hand(zip(source.tolist(), target.tolist(), strict=True), 3, directed=directed)
     assert len(steps) == 3
     assert all(found[v] == label for v, label in wanted.items())

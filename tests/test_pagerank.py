@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
+from conftest import frame, partitioned, to_host
 from shapes import LARGE, SMALL, both_ways, shards_of, weights
 
 import dask_graphflow as gf
@@ -20,7 +20,7 @@ from dask_graphflow.exceptions import (
     WeightError,
 )
 
-pytestmark = pytest.mark.usefixtures("host_memory")
+pytestmark = pytest.mark.usefixtures("backend")
 
 ENDS = {"source": "a", "target": "b"}
 DANGLING = [(0, 1), (0, 2), (2, 3), (2, 0), (4, 3)]  # nothing leaves 1 and 3
@@ -86,6 +86,7 @@ def test_the_same_bits_for_every_shard_and_thread(shape, precision, weighted):
         shards = shards_of(pairs, weight, parts=parts)
         for threads in (1, 3):
             rank, steps = ranks(shards, **options, threads=threads)
+            rank = to_host(rank)
             found.add(rank.tobytes())
     assert len(found) == 1
     assert len(steps) == 20

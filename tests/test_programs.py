@@ -8,14 +8,15 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, oracle, partitioned
+from conftest import frame, on_backend, on_host, oracle, partitioned, to_host
+from shapes import shards
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.programs import COMPONENTS
-from dask_graphflow.graph.shards import Shards
-from dask_graphflow.graph.vertices import Vertices
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.frontier import Frontier
+
+pytestmark = pytest.mark.usefixtures("backend")
 
 ENDS = {"source": "a", "target": "b"}
 WAYS = ["gemini", "beamer", "push", "pull"]
@@ -95,12 +96,11 @@ def test_a_fixpoint_is_the_same_bits_for_every_number_of_ranges(parts, rule):
     rng = np.random.default_rng(3)
     size = 30_000
     source, target = (size * rng.random((2, 40_000)) ** 3).astype("int32")
-    like = pd.DataFrame({"vertex": np.zeros(0, "int64")})
-    shards = Shards(Vertices(like, size), source, target, directed=False, parts=parts)
-    columns = {"component": np.arange(size, dtype="int32")}
-    steps = fixpoint(COMPONENTS, columns, shards, rule=rule, threads=2)
+    made = shards(source, target, size=size, directed=False, parts=parts)
+    columns = {"component": on_backend(np.arange(size, dtype="int32"))}
+    steps = fixpoint(COMPONENTS, columns, made, rule=rule, threads=2)
     wanted = oracle(zip(source.tolist(), target.tolist(), strict=True), range(size))
-    assert columns["component"].tolist() == [wanted[v] for v in range(size)]
+    assert to_host(columns["component"]).tolist() == [wanted[v] for v in range(size)]
     if rule in ("push", "pull"):
         assert {step["direction"] for step in steps} == {rule}
     else:  # everything at first, and little in the end
@@ -109,12 +109,11 @@ def test_a_fixpoint_is_the_same_bits_for_every_number_of_ranges(parts, rule):
 
 
 def test_a_fixpoint_begins_where_it_is_told():
-    like = pd.DataFrame({"vertex": np.zeros(0, "int64")})
     chain = np.arange(9, dtype="int32")
-    shards = Shards(Vertices(like, 10), chain, chain + 1)
-    columns = {"component": np.arange(10, dtype="int32")}
-    fixpoint(COMPONENTS, columns, shards, Frontier(10, vertices=np.array([6], "int32")))
-    assert columns["component"].tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 6, 6]
+    columns = {"component": on_backend(np.arange(10, dtype="int32"))}
+    start = Frontier(10, vertices=on_backend(np.array([6], "int32")))
+    fixpoint(COMPONENTS, columns, shards(chain, chain + 1, size=10), start)
+    assert to_host(columns["component"]).tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 6, 6]
 
 
 @pytest.mark.parametrize(
@@ -165,5 +164,5 @@ def test_an_accessor_does_what_the_function_does(name):
     options = {"sources": [0]} if name in ("bfs", "sssp") else {}
     options |= {"weight": "bore"} if name == "sssp" else {}
     expected = getattr(gf, name)(edges, **ENDS, **options).compute()
-    found = getattr(edges.gf, name)(**ENDS, **options).compute()
+    found = on_host(getattr(on_backend(edges).gf, name)(**ENDS, **options)).compute()
     pd.testing.assert_frame_equal(found, expected)

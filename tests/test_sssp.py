@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
+from conftest import frame, on_backend, partitioned, to_host
 from shapes import LARGE, SMALL, both_ways, scipy_distances, shards_of, weights
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.sssp import distances
 from dask_graphflow.exceptions import OptionError, UnknownVertexError, WeightError
-from dask_graphflow.kernels import host_sssp
+from dask_graphflow.kernels import twin
 
-pytestmark = pytest.mark.usefixtures("host_memory")
+pytestmark = pytest.mark.usefixtures("backend")
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -80,14 +80,17 @@ def test_the_same_bits_for_every_shard_and_thread(shape, directed):
     # Sums of these are rounded, each along its path.
     weight = np.random.default_rng(8).pareto(1.5, len(pairs))
     sources = np.array([pairs[0][0], pairs[9000][0]])
+    first = on_backend(sources)
+    predecessors = twin("sssp", first).predecessors
     found = set()
     for parts in (1, 2, 3, 7):
         shards = shards_of(pairs, weight, directed=directed, parts=parts)
         for threads in (1, 3):
-            distance, _ = distances(shards, sources, cutoff=None, threads=threads)
-            predecessor = host_sssp.predecessors(
-                shards.whole(threads=threads), distance, sources, threads=threads
+            distance, _ = distances(shards, first, cutoff=None, threads=threads)
+            predecessor = predecessors(
+                shards.whole(threads=threads), distance, first, threads=threads
             )
+            distance, predecessor = to_host(distance), to_host(predecessor)
             found.add((distance.tobytes(), predecessor.tobytes()))
     assert len(found) == 1
     source, target, weight = both_ways(pairs, weight, directed)

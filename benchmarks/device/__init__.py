@@ -1,7 +1,7 @@
-"""On GPUs: components beside cuGraph and beside what the memory and the link allow.
+"""On GPUs: the library beside cuGraph and beside what the memory and the link allow.
 
-One of ``components``, ``graphs``, ``strings``, ``two`` and ``out-of-core``; each has its own
-``--help``. What needs CuPy, RMM, cuDF, dask-cuda or cuGraph imports it when it is run.
+One of ``components``, ``algorithms``, ``graphs``, ``strings``, ``two`` and ``out-of-core``; each has its
+own ``--help``. What needs CuPy, RMM, cuDF, dask-cuda or cuGraph imports it when it is run.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.errors import UnusableInputError
 
-from . import components, needs, out_of_core, shapes, strings, two
+from . import algorithms, components, needs, out_of_core, shapes, strings, two
 
 PARTS = {
     "components": components,
+    "algorithms": algorithms,
     "graphs": shapes,
     "strings": strings,
     "two": two,

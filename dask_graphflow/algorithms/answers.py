@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,14 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.graph.vertices import Vertices
 
-__all__ = ["Answer", "answered", "empty_values", "framed", "ids_like", "steps_frame"]
+__all__ = ["Answer", "OrNull", "answered", "empty_values", "framed", "ids_like", "steps_frame"]
+
+
+class OrNull(NamedTuple):
+    """Numbers of vertices, and which of them are none."""
+
+    numbers: Any
+    none: Any
 
 
 @dataclass
@@ -25,7 +32,7 @@ class Answer:
     Attributes
     ----------
     columns : dict of str to array
-        By vertex; those that name vertices are numbers, or a masked array of them where some have none.
+        By vertex; those that name vertices are numbers, or :class:`OrNull` where some have none.
     among : array of bool, shape (V,), or None
         The vertices that it is about; None for all that have an edge.
     steps : list of dict
@@ -53,7 +60,7 @@ def answered(
         mine = chosen[len(chosen) * part // parts : len(chosen) * (part + 1) // parts]
         ids = shards.vertices.named(mine)
         columns = {
-            name: _value(shards.vertices, answer.columns[name][mine], dtype)
+            name: _value(shards.vertices, answer.columns[name], mine, dtype)
             for name, dtype in dtypes.items()
         }
         kind, names = type(shards.vertices.like), shards.vertices.like.columns
@@ -61,23 +68,24 @@ def answered(
     return [*found, steps_frame(answer.steps)]
 
 
-def _value(vertices: Vertices, values: Any, dtype: Any) -> Any:
-    """Return a column as it is, or the series of ids that it names."""
+def _value(vertices: Vertices, values: Any, chosen: Any, dtype: Any) -> Any:
+    """Return a column of the chosen vertices as it is, or the series of ids that it names."""
     if dtype == "id":
-        return vertices.named(values)
+        return vertices.named(values[chosen])
     if dtype != "id or null":
-        return values
-    mask = np.ma.getmaskarray(values)
-    return [_with_nulls(part, mask) for part in vertices.named(np.where(mask, 0, values.data))]
+        return values[chosen]
+    none = values.none[chosen]
+    return [
+        _with_nulls(part, none)
+        for part in vertices.named(np.where(none, 0, values.numbers[chosen]))
+    ]
 
 
 def _with_nulls(series: Any, mask: Any) -> Any:
     """Return a series of ids in which those that `mask` says are null."""
-    if (
-        isinstance(series.dtype, np.dtype)
-        and series.dtype.kind in "iu"
-        and isinstance(series, pd.Series)
-    ):
+    if not isinstance(series, pd.Series):
+        return series.mask(type(series)(mask))  # cuDF's columns all have room for nulls
+    if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iu":
         return pd.Series(pd.arrays.IntegerArray(series.to_numpy(copy=True), mask.copy()))
     if series.dtype == np.dtype(bool):
         return pd.Series(pd.arrays.BooleanArray(series.to_numpy(copy=True), mask.copy()))

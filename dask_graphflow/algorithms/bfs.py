@@ -26,7 +26,7 @@ from dask_graphflow.operators.advance import ALPHA, DENSE, RULES, Step, check_wa
 from dask_graphflow.operators.advance import direction as choose
 from dask_graphflow.operators.frontier import Frontier
 
-from .answers import Answer
+from .answers import Answer, OrNull
 from .graph import Graph
 from .named import numbers_of
 
@@ -128,7 +128,7 @@ def _search(
     level, predecessor, steps = levels(
         shards, numbers_of(shards, sources), depth_limit=depth_limit, rule=rule, threads=threads
     )
-    columns = {"distance": level, "predecessor": np.ma.array(predecessor, mask=level <= 0)}
+    columns = {"distance": level, "predecessor": OrNull(predecessor, level <= 0)}
     return Answer(columns, level >= 0, steps)
 
 
@@ -138,8 +138,8 @@ def levels(
     """Return each vertex's level, -1 where it was not reached, its predecessor, and the supersteps."""
     size, kernels = shards.size, twin("bfs", sources)
     dtype = np.dtype(index_dtype(size))
-    level = np.full(size, kernels.UNSEEN, "int32")
-    predecessor = np.full(size, np.iinfo(dtype).max, dtype)
+    level = np.full_like(sources, kernels.UNSEEN, "int32", shape=size)
+    predecessor = np.full_like(sources, np.iinfo(dtype).max, dtype, shape=size)
     level[sources], predecessor[sources] = 0, -1
     degrees = shards.out_degrees(threads)
     unexplored = total = int(degrees.sum())

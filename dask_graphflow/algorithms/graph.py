@@ -8,8 +8,9 @@ from typing import Any
 
 from dask_graphflow.dataflow import gathered, placement
 from dask_graphflow.dataflow.expr import Held
-from dask_graphflow.exceptions import BackendError, OptionError, WeightError, nearest
-from dask_graphflow.graph import edgelist, frames
+from dask_graphflow.exceptions import OptionError, WeightError, nearest
+from dask_graphflow.graph import edgelist
+from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.shards import Shards
 
 from . import inputs
@@ -95,11 +96,6 @@ class Graph:
         elif multi in ("sum", "min"):
             raise WeightError(f"multi={multi!r} is about weights; name their column with weight=")
         columns = inputs.edge_columns(frame, source, target, weight, dropna)
-        if not frames.is_pandas(type(frame._meta)):
-            raise BackendError(
-                "graphs of cuDF frames are not there yet; give edges.to_backend('pandas'). "
-                "connected_components takes them as they are"
-            )
         if not isinstance(frame, Held):
             frame = frame[columns.columns]
         self._columns = columns
@@ -107,6 +103,7 @@ class Graph:
         self.directed = directed
         self._parts = min(MOST_PARTS, -(-frame.npartitions // PARTITIONS_PER_PART))
         self._meta = frame._meta
+        self.on_device = not is_pandas(type(frame._meta))
         self._built = gathered.build(
             frame, partial(read, columns=columns), Build(directed=directed, multi=multi)
         )
@@ -213,6 +210,11 @@ class Graph:
             Supersteps at most.
         direction : {"gemini", "beamer", "push", "pull"}, optional
             When to pull; see :func:`dask_graphflow.bfs`.
+        balance : {"auto", "thread", "twc", "lb", "lb_light", "lb_cull", "lb_light_cull", "all_edges"}, \
+optional
+            How edges are shared out to a GPU's threads (Gunrock [1]_): by rows, by their lengths, or
+            evenly. The host has "auto", "thread" and "all_edges". The result is the same; "all_edges" is
+            for programs that never push from a frontier: ``direction="pull"``.
         trace : bool, optional
             Return the supersteps too.
 
@@ -227,6 +229,11 @@ class Graph:
         ------
         OptionError, UnknownColumnError, ExpressionError, WeightError
             What is wrong with the program or with what it is given.
+
+        References
+        ----------
+        .. [1] Y. Wang, Y. Pan, A. Davidson et al., "Gunrock: GPU Graph Analytics", ACM Transactions on
+           Parallel Computing 4(1), 2017.
 
         Examples
         --------

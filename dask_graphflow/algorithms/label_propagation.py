@@ -97,8 +97,8 @@ def _propagate(shards: Shards, threads: int, max_iter: int) -> Answer:
 
 def communities(shards: Shards, *, max_iter: int, threads: int) -> tuple[Any, list[dict[str, Any]]]:
     """Return the label of each vertex, which is a vertex, and the iterations."""
-    held = np.arange(shards.size, dtype=index_dtype(shards.size))
     out = shards.out(threads)
+    held = np.arange(shards.size, dtype=index_dtype(shards.size), like=out[0].ends)
     into = shards.into(threads) if shards.directed else [None] * len(out)
     edges = sum(len(rows.ends) for rows in (*out, *into) if rows is not None)
     following = np.empty_like(held)

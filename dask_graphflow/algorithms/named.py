@@ -10,6 +10,7 @@ from dask.base import is_dask_collection
 
 from dask_graphflow.exceptions import EdgeListError, UnknownVertexError, VertexTypeError
 from dask_graphflow.graph import edgelist
+from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import kernels_for
 
@@ -26,8 +27,10 @@ def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
         missing = ~shards.occurs()[numbers]
     if missing.any():
         known = shards.vertices.numbers(ids)
-        lost = [i for i, n in enumerate(known) if n < 0 or not shards.occurs()[n]]
-        first = ids.iloc[lost[:3]].to_numpy().tolist()
+        known[known >= 0] = np.where(shards.occurs()[known[known >= 0]], 0, -1)
+        to_host, to_pandas = kernels_for(ids).to_host, kernels_for(ids).to_pandas
+        lost = np.flatnonzero(to_host(known) < 0)
+        first = to_pandas(ids).iloc[lost[:3]].to_numpy().tolist()
         shown = ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in first)
         raise UnknownVertexError(
             f"{len(lost)} of {len(ids)} ids are no vertices: {shown}"
@@ -39,7 +42,6 @@ def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
 def named(sources: Any, ids: Any) -> Any:
     """Return given ids as a frame with the columns and dtypes of `ids`."""
     names = list(ids.columns)
-    kind = type(ids)
     if is_dask_collection(sources):
         raise EdgeListError(
             f"sources is a lazy {type(sources).__name__}; give what its compute() returns"
@@ -57,24 +59,35 @@ def named(sources: Any, ids: Any) -> Any:
     else:
         if isinstance(sources, str | bytes) or not hasattr(sources, "__iter__"):
             sources = [sources]
-        values = list(sources)
+        if hasattr(sources, "to_pandas"):
+            sources = sources.to_pandas()
+        values = list(kernels_for(sources).to_host(sources))
         if len(names) > 1:
             if any(not isinstance(v, tuple | list) or len(v) != len(names) for v in values):
                 raise EdgeListError(
                     f"sources={sources!r}; an id has {len(names)} parts here: give tuples of as many"
                 )
-            given = kind(
-                dict(zip(names, zip(*values, strict=True), strict=True)) if values else ids
-            )
+            given = pd.DataFrame(values, columns=names)
         else:
-            given = kind({names[0]: values})
+            given = pd.DataFrame({names[0]: values})
     if not len(given):
         raise EdgeListError("sources has no vertex; give at least one")
     for name in names:
         if given[name].isna().any():
             raise EdgeListError("sources has a null, which is no vertex")
+    given = _brought(given, ids)
+    for name in names:
         given[name] = _converted(given[name], ids[name].dtype)
     return given
+
+
+def _brought(frame: Any, like: Any) -> Any:
+    """Return a frame of pandas or cuDF as one of what `like` is of."""
+    if is_pandas(type(frame)) == is_pandas(type(like)):
+        return frame
+    if is_pandas(type(frame)):
+        return kernels_for(like).from_pandas(frame)
+    return kernels_for(frame).to_pandas(frame)
 
 
 def _converted(values: Any, dtype: Any) -> Any:

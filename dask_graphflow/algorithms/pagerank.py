@@ -25,7 +25,7 @@ import pandas as pd
 
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.kernels import twin
+from dask_graphflow.kernels import kernels_for, twin
 from dask_graphflow.operators.advance import superstep
 
 from .answers import Answer
@@ -151,6 +151,8 @@ def _personal(graph: Graph, given: Any) -> tuple[Any, Any]:
     """Return the ids to restart at as a frame, and their parts."""
     if isinstance(given, dict):
         given = pd.Series(given)
+    elif hasattr(given, "to_pandas") and not hasattr(given, "columns"):
+        given = given.to_pandas()
     if hasattr(given, "columns"):
         ids = graph.sources(given)
         width = len(ids.columns)
@@ -170,7 +172,7 @@ def _personal(graph: Graph, given: Any) -> tuple[Any, Any]:
         raise OptionError(
             f"personalization has parts of dtype {parts.dtype}; give a number for each id"
         )
-    values = np.asarray(parts, dtype="float64")
+    values = parts.to_numpy("float64", na_value=np.nan)
     if not (np.isfinite(values).all() and (values >= 0).all() and values.sum() > 0):
         raise OptionError("personalization has parts that are negative or no number, or only zeros")
     return ids, values / values.sum()
@@ -181,8 +183,10 @@ def _rank(
 ) -> Answer:
     restart = None
     if where is not None:
-        restart = np.zeros(shards.size)
-        np.add.at(restart, numbers_of(shards, where[0], unique=False), where[1])
+        ids, parts = where
+        numbers, library = numbers_of(shards, ids, unique=False), kernels_for(ids).namespace
+        restart = library.zeros(shards.size)
+        library.add.at(restart, numbers, library.asarray(parts))
     found, steps = ranks(
         shards, alpha=alpha, until=until, restart=restart, precision=precision, threads=threads
     )
@@ -197,20 +201,19 @@ def ranks(
     occurs = shards.occurs()
     count = int(occurs.sum())
     if not count:
-        return np.zeros(shards.size), []
+        return np.zeros_like(occurs, "float64"), []
     shares = _shares(shards, precision, threads)
     if restart is None:
-        restart = np.array([1 / count]) if count == shards.size else occurs / count
+        restart = np.array([1 / count], like=occurs) if count == shards.size else occurs / count
     rank = (occurs / count).astype(precision)
-    rows, labels = shards.hubs_first(threads)
+    rows, labels, names = shards.hubs_first("into", threads)
     if labels is not None:
-        order = np.empty_like(labels)  # the vertex of each label
-        order[labels] = np.arange(len(labels), dtype=labels.dtype)
-        rank, shares = rank[order], shares[order]
-        restart = restart if len(restart) == 1 else restart[order]
+        rank, shares = rank[names], shares[names]
+        restart = restart if len(restart) == 1 else restart[names]
     kernels = twin("pagerank", rank)
-    contribution, sums = rank * shares, np.zeros(shards.size, np.int64)
-    dangling = float(rank[shares == 0].sum())
+    contribution, sums = rank * shares, np.zeros_like(rank, np.int64)
+    # Ranks are all the same to begin with.
+    dangling = float(rank.max()) * int(np.count_nonzero((shares == 0) & (rank > 0)))
     steps: list[dict[str, Any]] = []
     change = np.inf
     while len(steps) < max_iter and (tol is None or change >= tol * count):
@@ -233,6 +236,7 @@ def ranks(
 def _shares(shards: Shards, precision: str, threads: int) -> Any:
     """Return by what each vertex's rank is multiplied for its contribution to a neighbour."""
     totals = []
+    kernels = twin("pagerank", shards.out(threads)[0].ends)
     for rows in shards.out(threads):
         if rows.weights is None:
             totals.append(np.diff(rows.offsets).astype("float64"))
@@ -242,23 +246,16 @@ def _shares(shards: Shards, precision: str, threads: int) -> Any:
                 "a weight is negative, infinite or no number; a rank is divided by weights of 0 or more. "
                 "Leave those edges out, or the weight"
             )
-        sums = np.zeros(len(rows.offsets) - 1)
-        filled = np.flatnonzero(np.diff(rows.offsets))
-        if len(filled):
-            with np.errstate(over="ignore"):
-                sums[filled] = np.add.reduceat(rows.weights.astype("float64"), rows.offsets[filled])
-        totals.append(sums)
+        totals.append(kernels.row_totals(rows))
     total = np.concatenate(totals)
-    shares = np.zeros(len(total), precision)
-    with np.errstate(over="ignore", under="ignore"):
-        np.divide(
-            twin("pagerank", total).ONE, total, out=shares, where=total > 0, casting="same_kind"
-        )
+    with np.errstate(all="ignore"):
+        shares = np.where(total > 0, kernels.ONE / total, 0).astype(precision)
     # A rank of 1e-15 times it must be exact too.
     fits = (shares >= np.finfo(precision).tiny * 1e15) & np.isfinite(shares)
     if not (fits | (total == 0)).all():
+        unfit = float(total[~fits & (total > 0)][0])
         raise WeightError(
-            f"the weights of the edges that leave a vertex add up to {total[~fits & (total > 0)][0]:g}, "
+            f"the weights of the edges that leave a vertex add up to {unfit:g}, "
             f"by which {precision} cannot divide; scale the weights to about 1"
         )
     return shares

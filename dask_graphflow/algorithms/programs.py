@@ -13,7 +13,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels import index_dtype, policies
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import check_way
 from dask_graphflow.operators.fixpoint import fixpoint
@@ -38,10 +38,12 @@ def run(
     start: Any = None,
     max_iter: int | None = None,
     direction: str = "gemini",
+    balance: str = "auto",
     trace: bool = False,
 ) -> Any:
     """Run an edge program until no vertex changes: see :meth:`.graph.Graph.run`."""
     check_way(direction)
+    policies.check(balance, policies.POLICIES if graph.on_device else policies.HOST_POLICIES)
     if max_iter is not None and (not isinstance(max_iter, int) or max_iter < 1):
         raise OptionError(f"max_iter={max_iter!r}; give a whole number, 1 or more, or None")
     missing, spare = set(op.columns) - set(columns), set(columns) - set(op.columns)
@@ -65,29 +67,29 @@ def run(
         named = [name for name in op.columns if name in start.columns]
         ids = graph.sources(start[[c for c in start.columns if c not in named]])
         given = ids, {name: start[name].to_numpy() for name in named}
-    settings = direction, max_iter
+    settings = {"rule": direction, "balance": balance, "max_iter": max_iter}
     return graph.ask(op.name, _run, dtypes, op, dict(columns), given, settings, trace=trace)
 
 
 def _run(
     shards: Shards, threads: int, op: EdgeOp, begin: Mapping[str, Any], given: Any, settings: Any
 ) -> Answer:
-    rule, max_iter = settings
     columns: dict[str, Any] = {}
+    like = shards.out(threads)[0].ends
     for name in op.columns:
         value = begin[name]
         if isinstance(value, str):
-            columns[name] = np.arange(shards.size, dtype=index_dtype(shards.size))
+            columns[name] = np.arange(shards.size, dtype=index_dtype(shards.size), like=like)
         else:
-            columns[name] = np.full(shards.size, value)
+            columns[name] = np.full_like(like, value, np.asarray(value).dtype, shape=shards.size)
     frontier = None
     if given is not None:
         ids, values = given
         where = numbers_of(shards, ids, unique=False).astype(index_dtype(shards.size))
         for name, own in values.items():
-            columns[name][where] = own
+            columns[name][where] = np.asarray(own, like=where)
         frontier = Frontier(shards.size, vertices=np.unique(where))
-    steps = fixpoint(op, columns, shards, frontier, rule=rule, max_iter=max_iter, threads=threads)
+    steps = fixpoint(op, columns, shards, frontier, threads=threads, **settings)
     return Answer(columns, steps=steps)
 
 

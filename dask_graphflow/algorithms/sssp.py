@@ -27,17 +27,15 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError, WeightError
-from dask_graphflow.graph.shards import Shards
+from dask_graphflow.graph.shards import Labelled, Shards
 from dask_graphflow.kernels import twin
 from dask_graphflow.operators.advance import superstep
 
-from .answers import Answer
+from .answers import Answer, OrNull
 from .graph import Graph
 from .named import numbers_of
 
 __all__ = ["shortest_paths", "sssp"]
-
-CROWDED, SPARSE = 8, 16  # below so many edges a vertex, buckets are so many times as wide
 
 
 def sssp(
@@ -122,20 +120,53 @@ def shortest_paths(
 
 def _search(shards: Shards, threads: int, ids: Any, cutoff: float | None) -> Answer:
     sources = numbers_of(shards, ids)
-    distance, steps = distances(shards, sources, cutoff=cutoff, threads=threads)
-    find = twin("sssp", sources).predecessors
-    predecessor = find(shards.whole(threads=threads), distance, sources, threads=threads)
+    distance, predecessor, steps = paths(shards, sources, cutoff=cutoff, threads=threads)
     none = predecessor == np.iinfo(predecessor.dtype).max
-    columns = {"distance": distance, "predecessor": np.ma.array(predecessor, mask=none)}
+    columns = {"distance": distance, "predecessor": OrNull(predecessor, none)}
     return Answer(columns, np.isfinite(distance), steps)
+
+
+def paths(
+    shards: Shards, sources: Any, *, cutoff: float | None, threads: int
+) -> tuple[Any, Any, list[dict[str, Any]]]:
+    """Return distances, predecessors, or their dtype's maximum for those without, and the supersteps."""
+    rows, labels, names = _rows(shards, threads)
+    begin = sources if labels is None else labels[sources]
+    distance, steps = _relaxed(shards, rows, begin, cutoff, threads)
+    find = twin("sssp", sources).predecessors
+    predecessor = find(rows, distance, begin, names=names, threads=threads)
+    if labels is not None:
+        distance = distance[labels]
+        if predecessor is None:
+            predecessor = find(shards.whole(threads=threads), distance, sources, threads=threads)
+        else:
+            predecessor = predecessor[labels]
+    return distance, predecessor, steps
 
 
 def distances(
     shards: Shards, sources: Any, *, cutoff: float | None, threads: int
 ) -> tuple[Any, list[dict[str, Any]]]:
     """Return each vertex's distance, infinite where it was not reached, and the supersteps."""
-    rows, kernels = shards.whole(threads=threads), twin("sssp", sources)
-    distance = np.full(shards.size, np.inf)
+    rows, labels, _ = _rows(shards, threads)
+    begin = sources if labels is None else labels[sources]
+    distance, steps = _relaxed(shards, rows, begin, cutoff, threads)
+    return distance if labels is None else distance[labels], steps
+
+
+def _rows(shards: Shards, threads: int) -> Labelled:
+    rows = shards.whole(threads=threads)
+    if twin("sssp", rows.ends).HUBS_FIRST:
+        return shards.hubs_first("out", threads)
+    return Labelled(rows, None, None)
+
+
+def _relaxed(
+    shards: Shards, rows: Any, sources: Any, cutoff: float | None, threads: int
+) -> tuple[Any, list[dict[str, Any]]]:
+    """Return distances by the numbers that rows and sources have, and the supersteps."""
+    kernels = twin("sssp", sources)
+    distance = np.full_like(sources, np.inf, "float64", shape=shards.size)
     distance[sources] = 0
     buckets = kernels.Buckets(distance, sources, _delta(shards, threads), threads=threads)
     steps: list[dict[str, Any]] = []
@@ -153,15 +184,14 @@ def distances(
 def _delta(shards: Shards, threads: int) -> float:
     """Return the width of a bucket, or raise where weights are negative or no numbers."""
     rows = shards.whole(threads=threads)
-    wrong, mean = shards.kept(
-        "weighed", lambda: twin("sssp", rows.ends).weigh(rows.weights, threads=threads)
-    )
+    kernels = twin("sssp", rows.ends)
+    wrong, mean = shards.kept("weighed", lambda: kernels.weigh(rows.weights, threads=threads))
     if wrong:
         raise WeightError(
             f"{wrong:,} weights are negative or no number; a shortest path is of weights of 0 or more. "
             "Leave those edges out"
         )
     degree = len(rows.ends) / max(1, int(shards.occurs().sum()))
-    width = mean / max(degree, 1) * (1 if degree >= CROWDED else SPARSE)
+    width = kernels.bucket_width(mean, max(degree, 1.0))
     # Neither it nor its reciprocal overflows.
     return min(max(width, 1e-300), 1e300) if mean > 0 else 1.0

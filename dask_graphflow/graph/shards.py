@@ -11,19 +11,36 @@ from __future__ import annotations
 import itertools
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype, twin
+from dask_graphflow.kernels import kernels_for, twin
 
 from .partition import chunk
 from .vertices import Vertices
 
-__all__ = ["Shards"]
+__all__ = ["Labelled", "Shards"]
 
 HUBS = 16  # one vertex in so many
+SAMPLED = 16  # one edge in so many is counted to find hubs
 HUBS_EDGES = 2  # has at least one edge in so many: then they are worth to be put first
+
+
+class Labelled(NamedTuple):
+    """Rows by labels.
+
+    Attributes
+    ----------
+    rows : Rows
+    labels, names : array of integers, shape (V,), or None
+        Each vertex's label, and each label's vertex; None for rows by vertices.
+    """
+
+    rows: Any
+    labels: Any
+    names: Any
 
 
 class Shards:
@@ -77,7 +94,7 @@ class Shards:
             leaving, entering = (
                 degrees(side, count=self.size, threads=threads) for side in (source, target)
             )
-            self.bounds = chunk(leaving + entering, parts)
+            self.bounds = chunk(kernels_for(source).to_host(leaving + entering), parts)
 
     def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
@@ -112,7 +129,7 @@ class Shards:
         weights = None
         if made[0].weights is not None:
             weights = np.concatenate([one.weights for one in made])
-        offsets.append(np.array([len(ends)]))
+        offsets.append(np.array([len(ends)], like=ends))
         return made[0]._replace(offsets=np.concatenate(offsets), ends=ends, weights=weights)
 
     def kept(self, name: str, make: Callable[[], Any]) -> Any:
@@ -122,22 +139,30 @@ class Shards:
                 self._made[name] = make()
             return self._made[name]
 
-    def hubs_first(self, threads: int = 1) -> tuple[Any, Any]:
-        """Return the rows of what enters all vertices, by labels, and the label of each vertex.
+    def hubs_first(self, which: str = "into", threads: int = 1) -> Labelled:
+        """Return the rows of what leaves ("out") or enters ("into") all vertices, by labels.
 
-        Labels are numbers by descending degree: on a power-law graph what belongs to hubs then lies
-        together and stays in the cache. Where there are no hubs, rows are as they are, and labels None.
+        Labels are numbers by descending degree, of the edges that rows are looked up from: on a power-law
+        graph what belongs to hubs then lies together and stays in the cache. Where there are no hubs,
+        rows are as they are.
         """
+        which = which if self.directed else "out"
 
-        def make() -> tuple[Any, Any]:
-            rows, degrees = self.whole("into", threads), self.out_degrees(threads)
-            if not _has_hubs(degrees):
-                return rows, None
+        def make() -> Labelled:
+            rows = self.whole(which, threads)
             kernels = twin("rows", rows.ends)
+            if not self.directed or which == "into":
+                degrees = self.out_degrees(threads)
+            else:  # some of the edges tell hubs from others
+                degrees = kernels.degrees(rows.ends[::SAMPLED], count=self.size, threads=threads)
+            if not _has_hubs(degrees):
+                return Labelled(rows, None, None)
             labels = kernels.degree_labels(degrees)
-            return kernels.relabelled(rows, labels, threads=threads), labels
+            names = np.empty_like(labels)
+            names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
+            return Labelled(kernels.relabelled(rows, labels, threads=threads), labels, names)
 
-        found: tuple[Any, Any] = self.kept("hubs", make)
+        found: Labelled = self.kept(f"hubs {which}", make)
         return found
 
     def edges(self, threads: int = 1) -> int:
@@ -146,7 +171,10 @@ class Shards:
         entries = sum(len(one.ends) for one in rows)
         if self.directed:
             return entries
-        loops = sum(int((owners == one.ends).sum()) for one, owners in self._owners(rows))
+        loops = 0
+        for one in rows:
+            owners = twin("rows", one.ends).owners(one, one.ends.dtype, threads=threads)
+            loops += int((owners == one.ends).sum())
         return (entries + loops) // 2
 
     def out_degrees(self, threads: int = 1) -> Any:
@@ -184,20 +212,24 @@ class Shards:
         """Return those of some vertices that lie in each range."""
         if len(self.bounds) == 2:
             return [vertices]
-        owners = np.searchsorted(self.bounds[1:-1], vertices, side="right")
+        bounds = np.array(self.bounds[1:-1], like=vertices)
+        owners = np.searchsorted(bounds, vertices, side="right")
         return [vertices[owners == part] for part in range(len(self.bounds) - 1)]
 
     def _rows(self, which: str, threads: int) -> list[Any]:
         def make() -> list[Any]:
-            source, target, weight = self._edges or self._edge_list()
             how: dict[str, Any] = {"columns": self.size, "threads": threads}
-            if self._edges is not None:
-                # Else several edges are one by now, and one without direction is there twice.
+            if self._edges is None:
+                # By now several edges are one, where they are to be.
+                other = self.whole("into" if which == "out" else "out", threads)
+                make_rows = partial(twin("rows", other.ends).transposed, other)
+            else:
+                source, target, weight = self._edges
+                ends = (source, target) if which == "out" else (target, source)
                 how |= {"undirected": not self.directed, "multi": self._multi}
-            ends = (source, target) if which == "out" else (target, source)
-            rows = twin("rows", source).rows
+                make_rows = partial(twin("rows", source).rows, *ends, weight)
             made = [
-                rows(*ends, weight, first=low, count=high - low, **how)
+                make_rows(first=low, count=high - low, **how)
                 for low, high in itertools.pairwise(self.bounds)
             ]
             self._edges = None
@@ -205,23 +237,6 @@ class Shards:
 
         found: list[Any] = self.kept(which, make)
         return found
-
-    def _owners(self, made: list[Any]) -> Iterator[tuple[Any, Any]]:
-        """Yield rows, and the vertex that each of their edges is in the row of."""
-        for one, (low, high) in zip(made, itertools.pairwise(self.bounds), strict=True):
-            vertices = np.arange(low, high, dtype=index_dtype(self.size))
-            yield one, np.repeat(vertices, np.diff(one.offsets))
-
-    def _edge_list(self) -> tuple[Any, Any, Any]:
-        """Return the edges that rows were made of."""
-        which = "out" if "out" in self._made else "into"
-        made = self._made[which]
-        owners = np.concatenate([owners for _, owners in self._owners(made)])
-        ends = np.concatenate([one.ends for one in made])
-        weight = None
-        if made[0].weights is not None:
-            weight = np.concatenate([one.weights for one in made])
-        return (owners, ends, weight) if which == "out" else (ends, owners, weight)
 
 
 def _flat(values: Any) -> Iterator[Any]:

@@ -16,17 +16,17 @@ import numpy as np
 from dask_graphflow.exceptions import VertexTypeError
 
 from .gpu import load_cupy
-from .sources import instance
+from .sources import THREADS, instance
 
 cupy = load_cupy()
 from .giant import find_giant, hook_outside, queue_hook, worth_it  # noqa: E402
-from .launching import NULL, launch  # noqa: E402
+from .launching import NULL, blocks_for, launch, launch_blocks  # noqa: E402
 
 namespace = cupy
 SAMPLED = 8  # a sample has an edge for so many vertices
 LARGE = 1 << 24  # bytes that several threads copy to the host
 FETCHING, PART = 4, 1 << 22  # so many, by so many bytes of pinned memory each
-ROUNDS, RUN = 16, 512  # of cuda/forest.cu: what a lane, and a warp, looks at to write labels
+ROUNDS, RUN = 16, 512  # of cuda/forest.cu: what a lane, and a warp, looks at, as to write labels
 
 
 def asarray(series: Any) -> Any:
@@ -270,10 +270,13 @@ def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
         source, target = source[::step], target[::step]
         if source.dtype != target.dtype or source.dtype not in (np.int32, np.int64):
             source, target = _indices(source, target)
-        found = cupy.empty(2, "int64")
-        launch(
+        blocks = blocks_for(-(-len(source) // ROUNDS))
+        found = cupy.empty((blocks, 2), "int64")
+        launch_blocks(
             instance("bounds", source.dtype),
-            1,  # one block
+            blocks,
+            THREADS,
+            0,
             source,
             np.int64(source.strides[0] // source.itemsize),
             target,
@@ -281,8 +284,8 @@ def bounds(source: Any, target: Any, *, step: int = 1) -> tuple[int, int]:
             np.uint64(len(source)),
             found,
         )
-        low, high = found.get().tolist()
-    return low, high
+        lows, highs = found.get().T
+    return int(lows.min()), int(highs.max())
 
 
 def identity(size: int, dtype: Any) -> Any:

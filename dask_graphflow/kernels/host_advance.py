@@ -22,6 +22,7 @@ import numpy as np
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, stolen, take
+from .policies import HOST_POLICIES, check
 
 if TYPE_CHECKING:
     from .edge_op import BoundOp
@@ -201,10 +202,11 @@ def push(
     bound: BoundOp,
     rows: Rows,
     columns: tuple[np.ndarray, ...],
-    frontier: np.ndarray,
+    frontier: np.ndarray | None = None,
     *,
     changed: np.ndarray | None = None,
     threads: int = 1,
+    balance: str = "auto",
 ) -> Moved:
     """Send messages along the rows of a frontier.
 
@@ -216,19 +218,29 @@ def push(
         Of the vertices that edges leave.
     columns : tuple of ndarray, shape (V,) each
         The vertex columns in the order of ``bound.op.columns``; the target is changed in place.
-    frontier : ndarray of integers, shape (f,)
-        The rows to go along, each once; see :func:`.host_rows.own_rows`.
+    frontier : ndarray of integers, shape (f,), optional
+        The rows to go along, each once, by default all; see :func:`.host_rows.own_rows`.
     changed : ndarray of uint64, shape (ceil(V / 64),), optional
         A bitmap to add what changes to, as where several ranges of rows are pushed one after another.
         Vertices in it already are not listed again.
     threads : int
         Threads to use. Ranges are cut so that each has as many edges.
+    balance : {"auto", "thread", "all_edges"}
+        All the same here, but that "all_edges" has no frontier.
 
     Returns
     -------
     Moved
         With a list of the vertices that changed, each once.
+
+    Raises
+    ------
+    OptionError
+        A policy that does not exist on the host; a frontier given to "all_edges".
     """
+    check(balance, HOST_POLICIES, frontier=frontier is not None)
+    if frontier is None:
+        frontier = np.arange(len(rows.offsets) - 1)
     push_rows, _ = kernels(bound)
     size = len(columns[0])
     queued = new_words(size) if changed is None else changed
@@ -256,6 +268,7 @@ def pull(
     *,
     changed: np.ndarray | None = None,
     threads: int = 1,
+    balance: str = "auto",
 ) -> Moved:
     """Fetch messages from those neighbours that are in a frontier.
 
@@ -273,12 +286,20 @@ def pull(
         A bitmap to add what changes to, as where several ranges of rows are pulled one after another.
     threads : int
         Threads to use. Ranges are cut so that each has as many edges.
+    balance : {"auto", "thread", "all_edges"}
+        All the same here.
 
     Returns
     -------
     Moved
         With a bitmap of the vertices that changed.
+
+    Raises
+    ------
+    OptionError
+        A policy that does not exist on the host.
     """
+    check(balance, HOST_POLICIES)
     _, pull_rows = kernels(bound)
     if changed is None:
         changed = new_words(len(columns[0]))

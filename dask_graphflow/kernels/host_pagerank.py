@@ -17,7 +17,7 @@ import numpy as np
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
-__all__ = ["ONE", "apply_sums", "sum_contributions"]
+__all__ = ["ONE", "apply_sums", "row_totals", "sum_contributions"]
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
@@ -83,6 +83,17 @@ def sum_contributions(
     share(
         lambda part: _sum(*rows[:4], rows.first, contribution, sums, ranges, part), threads, threads
     )
+
+
+def row_totals(rows: Rows) -> np.ndarray:
+    """Return the sum of each row's weights, as float64; of rows that are not compressed."""
+    assert rows.weights is not None
+    totals = np.zeros(len(rows.offsets) - 1)
+    filled = np.flatnonzero(np.diff(rows.offsets))
+    if len(filled):
+        with np.errstate(over="ignore"):
+            totals[filled] = np.add.reduceat(rows.weights.astype("float64"), rows.offsets[filled])
+    return totals
 
 
 def apply_sums(

@@ -14,7 +14,7 @@ So the edge list is read twice, and memory is written in as many streams as ther
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -30,6 +30,7 @@ __all__ = [
     "degree_labels",
     "degrees",
     "own_rows",
+    "owners",
     "relabelled",
     "rows",
     "transposed",
@@ -263,7 +264,7 @@ def _close_up(offsets, ends, carried, bounds, left, starts, mine, shift, new_end
 
 
 @_compiled
-def _sources(offsets, first, start, stop, out):  # type: ignore[no-untyped-def]
+def _owners(offsets, first, start, stop, out):  # type: ignore[no-untyped-def]
     for row in range(start, stop):
         out[offsets[row] : offsets[row + 1]] = first + row
 
@@ -555,6 +556,18 @@ def relabelled(
     return Rows(None, offsets, ends, weights, first)
 
 
+def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
+    """Return the vertex that each edge is in the row of; of rows that are not compressed."""
+    found = np.empty(len(rows_.ends), dtype)
+    cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
+    share(
+        lambda i: _owners(rows_.offsets, rows_.first, cuts[i], cuts[i + 1], found),
+        len(cuts) - 1,
+        threads,
+    )
+    return found
+
+
 def transposed(rows_: Rows, *, first: int = 0, count: int, columns: int, threads: int = 1) -> Rows:
     """Make the rows of the vertices that edges enter from those of the vertices they leave.
 
@@ -574,17 +587,9 @@ def transposed(rows_: Rows, *, first: int = 0, count: int, columns: int, threads
     Rows
         With the edges and weights that `rows_` has.
     """
-    size = len(rows_.offsets) - 1
-    sources = np.empty(len(rows_.ends), index_dtype(columns))
-    cuts = _cuts(size, max(1, threads))
-    share(
-        lambda i: _sources(rows_.offsets, rows_.first, cuts[i], cuts[i + 1], sources),
-        len(cuts) - 1,
-        threads,
-    )
     return rows(
         rows_.ends,
-        sources,
+        owners(rows_, index_dtype(columns), threads=threads),
         rows_.weights,
         first=first,
         count=count,

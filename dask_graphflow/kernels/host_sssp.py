@@ -33,13 +33,15 @@ from .host_atomics import fetch_min, prefetch, swap
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
-__all__ = ["Buckets", "predecessors", "relax", "weigh"]
+__all__ = ["HUBS_FIRST", "Buckets", "bucket_width", "predecessors", "relax", "weigh"]
 
+HUBS_FIRST = False  # rows by labels make it no faster
 WINDOW = 1 << 10  # buckets ahead of the present one
 BLOCK = 128  # vertices of a block
 FUSED = 1 << 10  # vertices of a bucket that a thread goes on with by itself
 NONE = 1 << 62
 PART = 1 << 20  # weights that are added up together
+CROWDED, SPARSE = 8, 16  # below so many edges a vertex, buckets are so many times as wide
 FREE, USED, FAR, EDGES, RELAXED = range(5)  # of a thread's numbers
 
 _compiled = numba.njit(nogil=True, cache=True)
@@ -247,6 +249,15 @@ def weigh(weights: np.ndarray, *, threads: int = 1) -> tuple[int, float]:
     done = share(lambda i: _weigh(weights, cuts[i], cuts[i + 1]), len(cuts) - 1, threads)
     wrong, count, total = (sum(part) for part in zip(*done, strict=True)) if done else (0, 0, 0.0)
     return wrong, total / count if count else 0.0
+
+
+def bucket_width(mean: float, degree: float) -> float:
+    """Return the width of buckets for weights of such a mean and so many edges a vertex.
+
+    About a bucket's worth of vertices is relaxed at once: the mean weight over the mean degree
+    [1]_. With few edges a vertex that leaves threads too little to do.
+    """
+    return mean / degree * (1 if degree >= CROWDED else SPARSE)
 
 
 class Buckets:

@@ -8,9 +8,9 @@ from typing import Any
 import cupy
 import numpy as np
 
-from .sources import KERNELS, OPTIONS, THREADS, source
+from .sources import GANG, KERNELS, OPTIONS, THREADS, source
 
-__all__ = ["NULL", "attribute", "launch", "launch_blocks"]
+__all__ = ["NULL", "attribute", "blocks_for", "launch", "launch_blocks", "launch_gang"]
 
 NULL = np.uint64(0)  # a pointer to nothing
 
@@ -56,3 +56,12 @@ def launch_blocks(name: str, blocks: int, threads: int, shared: int, *arguments:
     """Run a kernel in so many blocks of threads, each with `shared` bytes of shared memory."""
     device = cupy.cuda.runtime.getDevice()
     _kernel(name, shared, device)((blocks,), (threads,), arguments, shared_mem=shared)
+
+
+def launch_gang(name: str, *arguments: Any) -> None:
+    """Run a kernel whose blocks wait for each other: one a multiprocessor, all of them at once."""
+    device = cupy.cuda.runtime.getDevice()
+    blocks = attribute("MultiProcessorCount")
+    # So launched that it fails rather than waits for ever where they do not all fit.
+    run = _kernel(name, 0, device).kernel
+    run((blocks,), (GANG,), arguments, enable_cooperative_groups=True)

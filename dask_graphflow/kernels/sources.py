@@ -7,13 +7,22 @@ from importlib.resources import files
 from itertools import product
 from typing import Any
 
-__all__ = ["FILTER_THREADS", "KERNELS", "OPTIONS", "THREADS", "instance", "source"]
+__all__ = ["FILTER_THREADS", "GANG", "KERNELS", "OPTIONS", "THREADS", "instance", "source"]
 
-THREADS = 256  # of a block, with one exception:
+THREADS = 256  # of a block, with two exceptions:
 FILTER_THREADS = 640
-OPTIONS = ("-std=c++17", f"-DTHREADS={THREADS}", f"-DFILTER_THREADS={FILTER_THREADS}")
+GANG = 512
+OPTIONS = (
+    "-std=c++17",
+    f"-DTHREADS={THREADS}",
+    f"-DFILTER_THREADS={FILTER_THREADS}",
+    f"-DGANG={GANG}",
+)
 
-_C_TYPES = {"int32": "int", "int64": "long long"}
+_C_TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64": "double"}
+_IDS = ("int32", "int64")
+_WEIGHTS = tuple(_C_TYPES)
+_FLOATS = ("float32", "float64")
 
 
 @cache
@@ -29,7 +38,11 @@ def instance(kernel: str, *dtypes: Any) -> str:
 
 
 def _instances(kernel: str, parameters: int) -> tuple[str, ...]:
-    return tuple(instance(kernel, *dtypes) for dtypes in product(_C_TYPES, repeat=parameters))
+    return _each(kernel, *[_IDS] * parameters)
+
+
+def _each(kernel: str, *choices: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(instance(kernel, *dtypes) for dtypes in product(*choices))
 
 
 KERNELS: dict[str, tuple[str, ...]] = {
@@ -52,8 +65,55 @@ KERNELS: dict[str, tuple[str, ...]] = {
         "pick_hubs",
         *_instances("filter", 1),
     ),
+    "rows.cu": (
+        *_instances("count_ids", 1),
+        *_instances("row_bins", 1),
+        *_instances("count_selected", 1),
+        *_instances("select", 1),
+        "count_heads",
+        *_instances("write_rows", 1),
+        *(instance("write_weights", dtype) for dtype in _WEIGHTS),
+        *_instances("owners", 1),
+        *_instances("relabel", 1),
+        *_instances("locate", 1),
+    ),
+    "advance.cu": (
+        *_instances("set_words", 1),
+        "count_ones",
+        *_instances("write_words", 1),
+        *_instances("gather_degrees", 1),
+        *_instances("uniquify", 1),
+    ),
+    "search.cu": (
+        *_instances("bfs_pull", 1),
+        *_instances("bfs_pull_rest", 1),
+        *_instances("bfs_push", 1),
+        *_instances("bfs_run", 1),
+        *_each("bfs_push_weightless", _IDS, _FLOATS),
+        *_each("bfs_run_weightless", _IDS, _FLOATS),
+    ),
+    "ranks.cu": (
+        *_each("sum_contributions", _IDS, _FLOATS),
+        *_each("sum_weighted", _IDS, _FLOATS, _FLOATS),
+        *_each("row_totals", _FLOATS),
+        *_each("apply_sums", _FLOATS),
+    ),
+    "paths.cu": (
+        *_each("relax", _IDS, _FLOATS),
+        *_each("relax_on", _IDS, _FLOATS),
+        *_each("offer_nearer", _IDS, _FLOATS),
+        *_each("weigh", _FLOATS),
+    ),
+    "labels.cu": (
+        *_instances("few_labels", 1),
+        *_instances("some_labels", 1),
+        *_instances("many_labels", 1),
+    ),
 }
-"""The kernels of each source file, every one that :mod:`.device` may ask for."""
+"""The kernels of each source file, every one that the device's modules may ask for.
+
+Those of ``advance.cuh`` are compiled with an edge program each; see :mod:`.policies`.
+"""
 
 
 def source(name: str) -> str:

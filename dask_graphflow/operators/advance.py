@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.kernels import twin
 from dask_graphflow.kernels.edge_op import EdgeOp
 
 from .frontier import Frontier
@@ -125,6 +126,7 @@ def advance(
     frontier: Frontier | None,
     *,
     direction: str,
+    balance: str = "auto",
     threads: int = 1,
 ) -> tuple[Frontier, Step]:
     """Send an edge program's messages along the edges that leave a frontier.
@@ -142,6 +144,9 @@ def advance(
         Where to begin; None for all vertices.
     direction : {"push", "pull"}
         Which way to go.
+    balance : str
+        How edges are shared out: "auto", or a policy of :mod:`.device_advance`, of which the host has
+        "thread" and "all_edges". The results are the same.
     threads : int
         Host threads to use.
 
@@ -155,13 +160,10 @@ def advance(
     Raises
     ------
     OptionError
-        A direction that does not exist.
+        A direction or a policy that does not exist.
     UnknownColumnError, WeightError, ExpressionError
         What ``op.bind`` raises.
     """
-    # Here, since they take Numba, which `import dask_graphflow` does without.
-    from dask_graphflow.kernels import host_advance, host_rows
-
     if direction not in DIRECTIONS:
         raise OptionError(_unknown("direction", direction, DIRECTIONS))
     ends = rows[0].ends
@@ -173,19 +175,20 @@ def advance(
     )
     arrays = tuple(columns[name] for name in op.columns)
     size = len(arrays[0])
-    changed = host_advance.new_words(size)
+    kernels, own_rows = twin("advance", ends), twin("rows", ends).own_rows
+    how: dict[str, Any] = {"threads": threads, "balance": balance}
+    changed = kernels.new_words(size)
     done = []
     for part in rows:
         if direction == "pull":
             words = None if frontier is None else frontier.words
-            moved = host_advance.pull(bound, part, arrays, words, changed=changed, threads=threads)
+            moved = kernels.pull(bound, part, arrays, words, changed=changed, **how)
         else:
-            vertices = None if frontier is None else frontier.vertices
-            own = host_rows.own_rows(part, vertices)
-            moved = host_advance.push(bound, part, arrays, own, changed=changed, threads=threads)
+            own = None if frontier is None else own_rows(part, frontier.vertices)
+            moved = kernels.push(bound, part, arrays, own, changed=changed, **how)
         done.append(moved)
     count = size if frontier is None else len(frontier)
-    totals = (sum(numbers) for numbers in zip(*(moved[1:] for moved in done), strict=True))
+    totals = (sum(numbers) for numbers in zip(*(moved[1:5] for moved in done), strict=True))
     step = Step(direction, count, *totals)
     listed = done[0].changed if direction == "push" and len(rows) == 1 else None
     return Frontier(size, vertices=listed, words=changed), step

@@ -21,6 +21,7 @@ def fixpoint(
     frontier: Frontier | None = None,
     *,
     rule: str = "gemini",
+    balance: str = "auto",
     max_iter: int | None = None,
     threads: int = 1,
 ) -> list[dict[str, Any]]:
@@ -38,6 +39,8 @@ def fixpoint(
         Where to begin; by default everywhere.
     rule : {"gemini", "beamer", "push", "pull"}
         When to pull; see :func:`~dask_graphflow.operators.advance.direction`. Or never, or always.
+    balance : str
+        How edges are shared out; see :func:`~dask_graphflow.operators.advance.advance`.
     max_iter : int, optional
         Supersteps at most.
     threads : int
@@ -61,6 +64,8 @@ def fixpoint(
         else:
             way = direction(frontier, degrees, total=total, rule=rule, last=last)
         rows = shards.into(threads) if way == "pull" else shards.out(threads)
-        frontier, last = advance(op, columns, rows, frontier, direction=way, threads=threads)
+        frontier, last = advance(
+            op, columns, rows, frontier, direction=way, balance=balance, threads=threads
+        )
         steps.append(superstep(way, last.frontier, last.edges, time.perf_counter() - began))
     return steps

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels import index_dtype, twin
 
 __all__ = ["Frontier"]
 
@@ -45,7 +45,7 @@ class Frontier:
 
     def __len__(self) -> int:
         if self._count is None:
-            self._count = _kernels().count_words(self._words)
+            self._count = _kernels(self._words).count_words(self._words)
         return self._count
 
     @property
@@ -57,14 +57,14 @@ class Frontier:
     def vertices(self) -> Any:
         """The vertices as a list, ascending where it was made of the bitmap."""
         if self._vertices is None:
-            self._vertices = _kernels().from_words(self._words, index_dtype(self.size))
+            self._vertices = _kernels(self._words).from_words(self._words, index_dtype(self.size))
         return self._vertices
 
     @property
     def words(self) -> Any:
         """The vertices as a bitmap."""
         if self._words is None:
-            self._words = _kernels().to_words(self._vertices, self.size)
+            self._words = _kernels(self._vertices).to_words(self._vertices, self.size)
         return self._words
 
     def edges(self, degrees: Any) -> int:
@@ -77,15 +77,12 @@ class Frontier:
         """
         if self._edges is None or self._edges[0] is not degrees:
             if self._vertices is None:
-                total = int(_kernels().sum_words(self._words, degrees))
+                total = int(_kernels(self._words).sum_words(self._words, degrees))
             else:
                 total = int(degrees[self._vertices].sum())
             self._edges = degrees, total
         return self._edges[1]
 
 
-def _kernels() -> Any:
-    # Here, since it takes Numba, which `import dask_graphflow` does without.
-    from dask_graphflow.kernels import host_advance
-
-    return host_advance
+def _kernels(data: Any) -> Any:
+    return twin("advance", data)

@@ -236,7 +236,7 @@ __global__ void identity(P* parent, u64 size)
     for (u64 vertex = thread_index(); vertex < size; vertex += thread_count()) parent[vertex] = P(vertex);
 }
 
-// Find the smallest and the largest id of ends that lie a step of each side apart. One block.
+// Find the smallest and the largest id, of those that each block sees, of ends that lie a step of each side apart.
 template <typename I>
 __global__ void bounds(const I* source, i64 source_step, const I* target, i64 target_step, u64 edges,
                        i64* found)
@@ -245,7 +245,7 @@ __global__ void bounds(const I* source, i64 source_step, const I* target, i64 ta
     if (threadIdx.x == 0) low = high = source[0];
     __syncthreads();
     i64 mine_low = low, mine_high = high;
-    for (u64 edge = threadIdx.x; edge < edges; edge += blockDim.x) {
+    for (u64 edge = thread_index(); edge < edges; edge += thread_count()) {
         const i64 u = source[i64(edge) * source_step], v = target[i64(edge) * target_step];
         mine_low = min(mine_low, min(u, v));
         mine_high = max(mine_high, max(u, v));
@@ -254,7 +254,7 @@ __global__ void bounds(const I* source, i64 source_step, const I* target, i64 ta
     atomicMin(&low, mine_low);
     atomicMax(&high, mine_high);
     __syncthreads();
-    if (threadIdx.x == 0) found[0] = low, found[1] = high;
+    if (threadIdx.x == 0) found[2 * blockIdx.x] = low, found[2 * blockIdx.x + 1] = high;
 }
 
 // Labels are written by warps, each for a run of vertices, once it is known where each run's begin.

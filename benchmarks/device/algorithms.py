@@ -1,0 +1,272 @@
+"""Building a graph of a cuDF frame, and breadth-first search, PageRank and shortest paths on it."""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import math
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import dask
+import numpy as np
+
+import dask_graphflow as gf
+from benchmarks import report
+from benchmarks.errors import DisagreementError, UnusableInputError
+from benchmarks.timing import Spread, interleave
+from dask_graphflow.algorithms import bfs, pagerank, sssp
+
+from . import algorithm_peers as peers
+from . import clock, floors, graphs, needs, oracles, ours, pool, tables
+from .peers import CUGRAPH
+
+BUILD = "graphflow, build"
+FRAME = "graphflow, to a frame"
+LOOP = "graphflow, loop alone"
+NEAR = 1e-3  # of a value: float32 beside float64
+
+NOTES = f"""
+All contenders in turn, after one round to warm up, by the wall, from an idle device to an idle device.
+Algorithms are on graphs that are built. {FRAME}: the whole call, to vertices, distances and predecessors
+(or ranks); {LOOP}: the supersteps alone, to arrays, of shortest paths without predecessors.
+{peers.CALL}: the call, which also looks up all vertices for a search; {peers.ALONE}: what is
+beneath it, with predecessors. {peers.GRAPH} drops repeated edges; {peers.MULTIGRAPH} keeps them, as
+this does: so are the peer's graphs for PageRank and shortest paths. Distances hold for every edge and are
+equal, along weights to {NEAR:g} of the peer's float32; ranks to {NEAR:g} of ones added up by atomics.
+G edges/s of PageRank: of all iterations; / read once: reading all ends, for PageRank in each of them.
+peak - input: device memory above what is there before the run, its result among it; / input: that over
+the size of the frame of edges."""
+
+Work = dict[str, Callable[[], Any]]
+Check = Callable[[str, clock.Outcome], None]
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--scale", type=int, default=26, help="2**scale ids (default 26)")
+    parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
+    parser.add_argument("--sources", type=int, default=3, help="to search from (default 3)")
+    parser.add_argument("--iterations", type=int, default=20, help="of PageRank (default 20)")
+    parser.add_argument("--only", default=",".join(PARTS), help="some of them, with commas between")
+    parser.add_argument("--peer", default="", help="cugraph, to measure it in turn")
+
+
+def short(options: argparse.Namespace) -> str:
+    """Return what to call it in the name of a file."""
+    return f"scale{options.scale}"
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Time the parts one after another; each has its own graphs, which go with it."""
+    wanted = options.only.split(",")
+    if unknown := [name for name in wanted if name not in PARTS]:
+        raise UnusableInputError(f"--only {unknown[0]}: there are {', '.join(PARTS)}")
+    if not 4 <= options.scale <= 31:
+        raise UnusableInputError(f"--scale {options.scale}: give a number from 4 to 31")
+    if min(options.edge_factor, options.sources, options.iterations) < 1:
+        raise UnusableInputError("give --edge-factor, --sources and --iterations of 1 or more")
+    options.peer = needs.peers(options.peer, CUGRAPH)
+    pool_bytes, copied = pool.start(), floors.copying(options.repeat)
+    count = options.edge_factor << options.scale
+    edges = graphs.rmat_part(0, count, scale=options.scale, seed=options.seed)
+    ends = ours.columns(edges, "src", "dst")
+    results: dict[str, Any] = {
+        "benchmark": "device algorithms",
+        "graph": f"R-MAT scale {options.scale}, edge factor {options.edge_factor}, seed {options.seed}",
+        "pool_bytes": pool_bytes,
+        "floors": copied,
+        "edges": count,
+        "ids": 1 << options.scale,
+        "input_bytes": int(sum(end.nbytes for end in ends)),
+        "iterations": options.iterations,
+        "read_once_seconds": floors.reading(*ends, options.repeat),
+        "parts": [],
+    }
+    with dask.config.set(scheduler="sync"):
+        for name, part in PARTS.items():
+            if name in wanted:
+                results["parts"] += part(edges, options)
+                gc.collect()
+    return results
+
+
+def compare(
+    title: str, edges: Any, work: Work, check: Check, options: argparse.Namespace
+) -> dict[str, Any]:
+    """Time contenders in turn, by the wall."""
+    failures: dict[str, str] = {}
+    contenders = [clock.Wall(name, one) for name, one in work.items()]
+    seconds = interleave(contenders, options.repeat, check, failures)
+    peaks = pool.peaks(work, failures)
+    return {
+        "part": title,
+        "edges": len(edges),
+        "input_bytes": int(edges.memory_usage(index=False).sum()),
+        "contenders": {name: tables.contender(seconds, failures, peaks, name) for name in work},
+    }
+
+
+def building(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Time building, with and without direction."""
+    vertices = oracles.occurring(ours.columns(edges, "src", "dst"), 1 << options.scale)
+
+    def check(name: str, outcome: clock.Outcome) -> None:
+        if name == BUILD and outcome.found.num_vertices != vertices:
+            raise DisagreementError(
+                f"{name} has {outcome.found.num_vertices:,} vertices, and {vertices:,} have an edge"
+            )
+
+    def one(directed: bool) -> dict[str, Any]:
+        work: Work = {BUILD: lambda: built(edges, directed=directed)}
+        if options.peer:
+            work[peers.GRAPH] = lambda: peers.build(edges, directed=directed, multi=False)
+        if options.peer and directed:  # both ways at scale 26 are more edges than it counts
+            work[peers.MULTIGRAPH] = lambda: peers.build(edges, directed=True, multi=True)
+        kind = "directed" if directed else "undirected"
+        return compare(f"build, {kind}", edges, work, check, options)
+
+    return [one(directed) for directed in (True, False)]
+
+
+def searching(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Time breadth-first search without direction."""
+    graph = cache(lambda: built(edges, directed=False))
+    shards = cache(lambda: graph()._built.compute())
+    theirs = cache(lambda: peers.build(edges, directed=False, multi=False))
+
+    def one(start: int) -> dict[str, Any]:
+        how: dict[str, Any] = {"depth_limit": None, "rule": "beamer", "threads": 1}
+        work: Work = {
+            FRAME: lambda: graph().bfs([start]).compute(),
+            LOOP: lambda: bfs.levels(shards(), only(start), **how)[0],
+        }
+        if options.peer:
+            work[peers.CALL] = lambda: peers.bfs(theirs(), start)
+            work[peers.ALONE] = lambda: peers.bfs_alone(theirs(), start)
+        check = distances_from(start, edges, options, directed=False)
+        return compare(f"bfs from {start}, undirected", edges, work, check, options)
+
+    return [one(start) for start in starts(edges, options.sources)]
+
+
+def ranking(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Time PageRank with direction, in float32 as the peer has it for edges without weights."""
+    graph = cache(lambda: built(edges, directed=True))
+    shards = cache(lambda: graph()._built.compute())
+    theirs = cache(lambda: peers.build(edges, directed=True, multi=True, transposed=True))
+    vertices, rounds = 1 << options.scale, options.iterations
+    truth = oracles.ranks(*ours.columns(edges, "src", "dst"), vertices, rounds)
+    single = {"precision": "float32"}
+    how: dict[str, Any] = {"alpha": 0.85, "until": (None, rounds, False), "restart": None, **single}
+    work: Work = {
+        FRAME: lambda: graph().pagerank(tol=None, max_iter=rounds, **single).compute(),
+        LOOP: lambda: pagerank.ranks(shards(), threads=1, **how)[0],
+    }
+    if options.peer:
+        work[peers.CALL] = lambda: peers.pagerank(theirs(), rounds)
+
+    def check(name: str, outcome: clock.Outcome) -> None:
+        found = oracles.by_id(outcome.found, "pagerank", vertices, 0)
+        oracles.same(name, found, truth, NEAR)
+
+    found = compare(f"pagerank, {rounds} iterations, float32", edges, work, check, options)
+    return [found | {"edges": len(edges) * rounds}]
+
+
+def finding(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Time shortest paths with direction, along float32 weights."""
+    edges = edges.assign(weight=weights(len(edges), options.seed))
+    graph = cache(lambda: built(edges, directed=True, weight="weight"))
+    shards = cache(lambda: graph()._built.compute())
+    # All edges are kept, as ours are: else any one of several, whatever its weight.
+    theirs = cache(lambda: peers.build(edges, directed=True, multi=True, weight="weight"))
+
+    def one(start: int) -> dict[str, Any]:
+        work: Work = {
+            FRAME: lambda: graph().sssp([start]).compute(),
+            LOOP: lambda: sssp.paths(shards(), only(start), cutoff=None, threads=1)[0],
+        }
+        if options.peer:
+            work[peers.CALL] = lambda: peers.sssp(theirs(), start)
+            work[peers.ALONE] = lambda: peers.sssp_alone(theirs(), start)
+        check = distances_from(start, edges, options, directed=True)
+        return compare(f"sssp from {start}, directed", edges, work, check, options)
+
+    return [one(start) for start in starts(edges, options.sources)]
+
+
+PARTS = {"build": building, "bfs": searching, "pagerank": ranking, "sssp": finding}
+
+
+def built(edges: Any, **how: Any) -> gf.Graph:
+    """Return the library's graph, built."""
+    return gf.Graph(edges, source="src", target="dst", **how).persist()
+
+
+def only(start: int) -> Any:
+    """Return the number of a vertex on the device; where ids are dense it is the id."""
+    import cupy
+
+    return cupy.array([start])
+
+
+def weights(count: int, seed: int) -> Any:
+    """Return float32 weights on the device, above 0 and up to 1."""
+    import cupy
+
+    drawn = cupy.random.default_rng(seed).random(count, dtype=np.float32)
+    return cupy.maximum(1 - drawn, 2.0**-24)
+
+
+def starts(edges: Any, count: int) -> list[int]:
+    """Return ids that an edge leaves: those of edges that are as far apart as can be."""
+    apart = max(1, len(edges) // count)
+    return [int(edges["src"].iloc[at]) for at in range(0, len(edges), apart)][:count]
+
+
+def distances_from(start: int, edges: Any, options: argparse.Namespace, *, directed: bool) -> Check:
+    """Return a check: the first distances hold for every edge, and all others are equal to those."""
+    first: list[Any] = []
+
+    def check(name: str, outcome: clock.Outcome) -> None:
+        found = oracles.by_id(outcome.found, "distance", 1 << options.scale, math.inf)
+        if not first:
+            ends = ours.columns(edges, "src", "dst")
+            weight = edges["weight"].values if directed else None
+            oracles.shortest(name, found, start, ends, weight, directed=directed)
+            first.append(found)
+        mine = name in (FRAME, LOOP) or not directed
+        oracles.same(name, found, first[0], 0 if mine else NEAR)
+
+    return check
+
+
+def against(contenders: Mapping[str, Any]) -> dict[str, str]:
+    """Return which peer each of ours is beside."""
+    alone = peers.ALONE if peers.ALONE in contenders else peers.CALL
+    return {BUILD: peers.GRAPH, FRAME: peers.CALL, LOOP: alone}
+
+
+def show(results: dict[str, Any]) -> str:
+    """Lay the results out as text."""
+    reading = Spread.of(results["read_once_seconds"]).median
+    parts = [
+        f"Graphs on one GPU: {results['graph']}",
+        f"{results['edges']:,} edges, {report.mib(results['input_bytes'])}",
+        f"reading the edges once: {reading * 1e3:.3f} ms",
+        tables.machine_line(),
+        tables.copying(results["floors"]),
+    ]
+    for one in results["parts"]:
+        found = one["contenders"]
+        times = one["edges"] // results["edges"]
+        floor = {"read_once_seconds": [times * s for s in results["read_once_seconds"]]}
+        laid = tables.laid_out("cugraph / this", one | floor, against(found))
+        parts.append(f"\n{one['part']}\n\n{laid}")
+        if BUILD in found and found[BUILD]["peak_bytes"] is not None:
+            total = found[BUILD]["peak_bytes"] / one["input_bytes"] + 1
+            parts.append(f"the peak with the input, of {BUILD}: {total:.2f} of the input")
+    parts.append(NOTES)
+    return "\n".join(parts)

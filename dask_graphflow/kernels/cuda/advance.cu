@@ -1,0 +1,62 @@
+// What goes before and after an advance, and is the same for every edge program: bitmaps of vertices, where
+// bit v % 64 of word v / 64 is that of vertex v, sums of degrees, the culling filter by itself.
+#include "common.cuh"
+#include "cull.cuh"
+
+constexpr u32 WORD = 64;
+
+// Set the bits of some vertices, in halves of words: 32 bits are what atomics are fastest on.
+template <typename I>
+__global__ void set_words(const I* vertices, u64 count, u32* halves)
+{
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+        const u64 at = u64(vertices[i]);
+        atomicOr(halves + at / 32, 1u << (at % 32));
+    }
+}
+
+// Count the bits of each word.
+__global__ void count_ones(const u64* words, u64 size, i64* ones)
+{
+    for (u64 i = thread_index(); i < size; i += thread_count()) ones[i] = __popcll(words[i]);
+}
+
+// Write the vertices whose bits are set, a warp a word; `ends` is the sum of the bits up to each word.
+template <typename I>
+__global__ void write_words(const u64* words, u64 size, const i64* ends, I* vertices)
+{
+    for (u64 i = thread_index() / 32; i < size; i += thread_count() / 32) {
+        const u64 word = words[i];
+        const u64 from = u64(ends[i]) - __popcll(word);
+        for (u32 bit = lane(); bit < WORD; bit += 32)
+            if (word >> bit & 1) vertices[from + __popcll(word & ((1ull << bit) - 1))] = I(i * WORD + bit);
+    }
+}
+
+// Write how many edges each of some rows has, behind a zero: summed up, they are what is before each row.
+template <typename I>
+__global__ void gather_degrees(const i64* offsets, const I* rows, u64 count, i64* costs)
+{
+    for (u64 i = thread_index(); i <= count; i += thread_count())
+        costs[i] = i ? offsets[u64(rows[i - 1]) + 1] - offsets[u64(rows[i - 1])] : 0;
+}
+
+// Let each vertex of a list through the culling filter; `length` points at how many there are, at most `count`.
+template <typename I>
+__global__ void __launch_bounds__(THREADS)
+    uniquify(const I* vertices, u64 count, const u64* length, u32* words, u32 stages, I* list, u64* tail,
+             u64* appends)
+{
+    __shared__ I slots[SLOTS];
+    for (u32 i = threadIdx.x; i < SLOTS; i += blockDim.x) slots[i] = I(-1);
+    __syncthreads();
+    if (length) count = min(count, *length);
+    const Culling<I> culling{stages, words, slots};
+    u32 appended = 0;
+    for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
+        const bool valid = first + lane() < count;
+        const I vertex = valid ? vertices[first + lane()] : I(0);
+        appended += append(list, tail, culling.keep(valid, vertex), vertex);
+    }
+    if (appended && lane() == 0) atomicAdd(appends, u64(appended));
+}

@@ -1,0 +1,359 @@
+// Advance: messages go along edges, from a frontier by push or into all rows by pull; host_advance.py has the
+// twin. An edge program comes after this text, as a struct `Op` of edge_cuda.py.
+//
+// What becomes of an edge is `Walk`, the same for all policies. A policy is a kernel that says which thread
+// takes which edges when: `advance_thread`, `advance_twc`, `advance_balanced`, `advance_light` (Gunrock).
+// In each, the lanes of a warp go round together, so that they can append by one atomic and cull each other's
+// vertices.
+//
+// What bounds a push is an atomic, or at least a look, at random memory for each edge; what bounds a pull
+// of many vertices is a random look at the column at `src`. Both are sectors of 32 bytes from memory, or
+// from L2 where the columns fit there.
+#include "common.cuh"
+#include "edge_op.cuh"
+#include "search.cuh"
+#include "cull.cuh"
+
+// What to go along, and where to put what is found. The host writes one; every member has 8 bytes.
+template <typename Op>
+struct Task {
+    const typename Op::Index* vertices;  // of the rows; null: row i is of vertex first + i
+    const i64* offsets;
+    const typename Op::Index* ends;
+    const typename Op::Weight* weights;
+    i64 first;
+    const typename Op::Index* items;  // the rows to go along; null: all
+    u64 count;                        // how many
+    const i64* costs;                 // for `advance_balanced`: edges of the rows before each, and of all
+    u64 warp_from, block_from;        // for `advance_twc`: edges that make a row a warp's, a block's
+    const u32* frontier;              // to pull: a bitmap; null: every vertex sends
+    u32* changed;                     // a bitmap
+    typename Op::Index* list;         // to push: the vertices that changed
+    u64 stages;                       // of the culling filter
+    u64* report;
+    u64* work;  // edges that each block looked at
+};
+
+template <typename Op, bool CULL>
+struct Shared {
+    u64 counts[COUNTS];
+    typename Op::Index slots[CULL ? SLOTS : 1];
+};
+
+__device__ __forceinline__ bool is_number(float x) { return x == x; }
+__device__ __forceinline__ bool is_number(double x) { return x == x; }
+template <typename T>
+__device__ __forceinline__ bool is_number(T)
+{
+    return true;
+}
+
+template <typename T> constexpr bool IS_FLOAT = false;
+template <> constexpr bool IS_FLOAT<float> = true;
+template <> constexpr bool IS_FLOAT<double> = true;
+
+__device__ __forceinline__ bool swap(float* at, float& old, float desired)
+{
+    const int expected = __float_as_int(old);
+    const int found = atomicCAS(reinterpret_cast<int*>(at), expected, __float_as_int(desired));
+    old = __int_as_float(found);
+    return found == expected;
+}
+__device__ __forceinline__ bool swap(double* at, double& old, double desired)
+{
+    const u64 expected = u64(__double_as_longlong(old));
+    const u64 found = atomicCAS(reinterpret_cast<u64*>(at), expected, u64(__double_as_longlong(desired)));
+    old = __longlong_as_double(i64(found));
+    return found == expected;
+}
+
+// Combine a message with a value; returns whether that changed it. It is looked at first, as most messages
+// change nothing. An old look sees a minimum too high, and errs on the side of the atomic.
+template <typename Op, typename Value>
+__device__ __forceinline__ bool merge(Value* at, Value message)
+{
+    if constexpr (Op::SLOT == edge::Slot::ADD) {
+        using U = typename edge::Unsigned<Value>::type;
+        if (message == 0) return false;
+        atomicAdd(reinterpret_cast<U*>(at), U(message));
+        return true;
+    } else if constexpr (!IS_FLOAT<Value>) {
+        if constexpr (Op::SLOT == edge::Slot::MIN)
+            return message < *at && message < atomicMin(at, message);
+        else
+            return message > *at && message > atomicMax(at, message);
+    } else {
+        Value old = *at;
+        Value next = Op::combine(old, message);
+        while (next != old) {
+            if (swap(at, old, next)) return true;
+            next = Op::combine(old, message);
+        }
+        return false;
+    }
+}
+
+// A lane's way along edges. All lanes of a warp call `step` and `finish` together.
+template <typename Op, bool PULL, bool CULL>
+struct Walk {
+    using Value = typename Op::Value;
+    using Index = typename Op::Index;
+    using Weight = typename Op::Weight;
+
+    const Op& op;
+    const Task<Op>& task;
+    Shared<Op, CULL>& shared;
+    Index own = 0;      // the row's vertex
+    bool open = false;  // whether the row's next edge is to be looked at
+    bool has = false;   // to pull: whether there is a message
+    Value gathered = 0;
+    u64 edges = 0;
+    u32 appends = 0, tiles = 0;
+
+    __device__ __forceinline__ Walk(const Op& op, const Task<Op>& task, Shared<Op, CULL>& shared)
+        : op(op), task(task), shared(shared)
+    {
+        for (u32 i = threadIdx.x; i < COUNTS; i += blockDim.x) shared.counts[i] = 0;
+        if constexpr (CULL)
+            for (u32 i = threadIdx.x; i < SLOTS; i += blockDim.x) shared.slots[i] = Index(-1);
+        __syncthreads();
+    }
+
+    // The `item`-th of the rows to go along.
+    __device__ __forceinline__ u64 row(u64 item) const { return task.items ? u64(task.items[item]) : item; }
+    __device__ __forceinline__ u64 begins(u64 row) const { return u64(task.offsets[row]); }
+
+    __device__ __forceinline__ void begin(bool valid, u64 row)
+    {
+        open = has = false;
+        if (!valid) return;
+        own = task.vertices ? task.vertices[row] : Index(task.first + i64(row));
+        open = !PULL || op.cond(own);
+    }
+
+    __device__ __forceinline__ void step(bool valid, u64 edge)
+    {
+        valid = valid && open;
+        if (valid) ++edges;
+        const Index other = valid ? task.ends[edge] : Index(0);
+        if constexpr (PULL) {
+            if (!valid) return;
+            if (task.frontier && !(task.frontier[u64(other) / 32] >> (u64(other) % 32) & 1)) return;
+            const Value message = op.signal(other, own, weight(edge));
+            if (is_number(message)) {  // what is none changes nothing
+                gathered = has ? Op::combine(gathered, message) : message;
+                has = true;
+            }
+            if (Op::FIRST_HIT) open = false;
+        } else {
+            bool won = false;
+            if (valid && op.cond(other))
+                won = merge<Op>(op.target() + other, op.signal(own, other, weight(edge)));
+            if constexpr (CULL) {
+                const Culling<Index> culling{u32(task.stages), task.changed, shared.slots};
+                won = culling.keep(won, other);
+            }
+            appends += append(task.list, task.report + TAIL, won, other);
+        }
+    }
+
+    // The end of a row, or of the lane's part of it.
+    __device__ __forceinline__ void finish()
+    {
+        if constexpr (PULL)
+            if (has && merge<Op>(op.target() + own, gathered))
+                atomicOr(task.changed + u64(own) / 32, 1u << (u64(own) % 32));
+    }
+
+    // The same, where neighbouring lanes may have the same row: the first one of them takes what all have.
+    __device__ __forceinline__ void finish_together(u64 row)
+    {
+        if constexpr (PULL) {
+            if (!__any_sync(ALL_LANES, has)) return;
+#pragma unroll
+            for (int d = 1; d < 32; d *= 2) {
+                const Value message = __shfl_down_sync(ALL_LANES, gathered, d);
+                const bool there = __shfl_down_sync(ALL_LANES, int(has), d);
+                const u64 its = __shfl_down_sync(ALL_LANES, row, d);
+                if (there && its == row && lane() + d < 32) {
+                    gathered = has ? Op::combine(gathered, message) : message;
+                    has = true;
+                }
+            }
+            const u64 before = __shfl_up_sync(ALL_LANES, row, 1);
+            if (lane() > 0 && before == row) has = false;
+            finish();
+        }
+    }
+
+    // A row along which a warp goes, by itself or as one of the block's: its lanes from `lead` on, and
+    // `stride` edges further.
+    __device__ __forceinline__ void go_along(u64 row, u64 lead, u64 stride)
+    {
+        begin(true, row);
+        const u64 stop = begins(row + 1);
+        // To pull, one hit ends the row, and the first hit is always among those found.
+        for (u64 base = begins(row) + lead; base < stop && __all_sync(ALL_LANES, open); base += stride)
+            step(base + lane() < stop, base + lane());
+        finish_together(row);
+    }
+
+    // Each lane along a row of its own.
+    __device__ __forceinline__ void go_alone(bool valid, u64 row)
+    {
+        begin(valid, row);
+        u64 edge = valid ? begins(row) : 0;
+        const u64 stop = valid ? begins(row + 1) : 0;
+        for (; __any_sync(ALL_LANES, open && edge < stop); ++edge) step(edge < stop, edge);
+        finish();
+    }
+
+    // An edge of each lane, whose rows ascend; `hit` is the last row that the warp has found a message for.
+    __device__ __forceinline__ void go_across(bool valid, u64 row, u64 edge, u64& hit)
+    {
+        constexpr bool SKIPS = PULL && Op::FIRST_HIT;
+        begin(valid && !(SKIPS && row == hit), row);
+        step(valid, edge);
+        if constexpr (SKIPS) {
+            const u32 hits = __ballot_sync(ALL_LANES, has);
+            if (hits) hit = __shfl_sync(ALL_LANES, row, 31 - __clz(hits));
+        }
+        finish_together(valid ? row : ~0ull);
+    }
+
+    __device__ __forceinline__ Weight weight(u64 edge) const
+    {
+        if constexpr (Op::NEEDS_WEIGHT) return task.weights[edge];
+        return Weight(1);
+    }
+
+    // Report, once a launch; a block adds up first.
+    __device__ __forceinline__ void end()
+    {
+        __syncthreads();
+        atomicAdd(shared.counts + EDGES, edges);
+        if (appends && lane() == 0) atomicAdd(shared.counts + APPENDS, u64(appends));
+        if (tiles) atomicAdd(shared.counts + TILES, u64(tiles));
+        __syncthreads();
+        if (threadIdx.x == EDGES) task.work[blockIdx.x] = shared.counts[EDGES];
+        if (threadIdx.x < COUNTS && shared.counts[threadIdx.x])
+            atomicAdd(task.report + threadIdx.x, shared.counts[threadIdx.x]);
+    }
+};
+
+// A thread walks along a row. A tile is a warp's 32 rows.
+template <typename Op, bool PULL, bool CULL>
+__global__ void __launch_bounds__(THREADS) advance_thread(Op op, Task<Op> task)
+{
+    __shared__ Shared<Op, CULL> shared;
+    Walk<Op, PULL, CULL> walk(op, task, shared);
+    for (u64 first = thread_index() - lane(); first < task.count; first += thread_count()) {
+        const u64 item = first + lane();
+        const bool valid = item < task.count;
+        walk.go_alone(valid, valid ? walk.row(item) : 0);
+        if (lane() == 0) ++walk.tiles;
+    }
+    walk.end();
+}
+
+// Long rows are a block's, those of some length a warp's, the others a thread's, in that order (Merrill). A
+// tile is the THREADS rows that a block sorts into the three.
+template <typename Op, bool PULL, bool CULL>
+__global__ void __launch_bounds__(THREADS) advance_twc(Op op, Task<Op> task)
+{
+    __shared__ Shared<Op, CULL> shared;
+    __shared__ u64 large[THREADS];
+    __shared__ u32 larges;
+    Walk<Op, PULL, CULL> walk(op, task, shared);
+    for (u64 first = u64(blockIdx.x) * THREADS; first < task.count; first += u64(gridDim.x) * THREADS) {
+        const u64 item = first + threadIdx.x;
+        const bool valid = item < task.count;
+        const u64 row = valid ? walk.row(item) : 0;
+        const u64 size = valid ? walk.begins(row + 1) - walk.begins(row) : 0;
+        const bool blocks = valid && size >= task.block_from;
+        const bool warps = valid && !blocks && size >= task.warp_from;
+        const bool threads = valid && !blocks && !warps;
+        if (threadIdx.x == 0) larges = 0;
+        __syncthreads();
+        if (blocks) large[atomicAdd(&larges, 1u)] = row;
+        __syncthreads();
+        for (u32 i = 0; i < larges; ++i) walk.go_along(large[i], threadIdx.x / 32 * 32, THREADS);
+        const u32 medium = __ballot_sync(ALL_LANES, warps);
+        for (u32 left = medium; left; left &= left - 1)
+            walk.go_along(__shfl_sync(ALL_LANES, row, __ffs(left) - 1), 0, 32);
+        walk.go_alone(threads, row);
+        const u32 small = __ballot_sync(ALL_LANES, threads);
+        if (lane() == 0) {
+            atomicAdd(shared.counts + MEDIUM, u64(__popc(medium)));
+            atomicAdd(shared.counts + SMALL, u64(__popc(small)));
+        }
+        if (threadIdx.x == 0) {
+            shared.counts[LARGE] += larges;
+            ++walk.tiles;
+        }
+        __syncthreads();  // before `larges` is cleared
+    }
+    walk.end();
+}
+
+// Every block has as many edges as the others; the rows that they are of are found in `costs`. A tile is
+// TILE edges.
+template <typename Op, bool PULL, bool CULL>
+__global__ void __launch_bounds__(THREADS) advance_balanced(Op op, Task<Op> task)
+{
+    __shared__ Shared<Op, CULL> shared;
+    Walk<Op, PULL, CULL> walk(op, task, shared);
+    const u64 edges = u64(task.costs[task.count]);
+    const u64 low = edges / gridDim.x * blockIdx.x + min(u64(blockIdx.x), edges % gridDim.x);
+    const u64 high = low + edges / gridDim.x + (blockIdx.x < edges % gridDim.x);
+    for (u64 tile = low; tile < high; tile += TILE) {
+        u64 hit = ~0ull;
+        each_of_tile(task.costs, task.count, tile, min(tile + TILE, high), [&](u64 item, u64 edge, bool valid) {
+            const u64 row = valid ? walk.row(item) : 0;
+            walk.go_across(valid, row, valid ? walk.begins(row) + edge - u64(task.costs[item]) : 0, hit);
+        });
+        if (threadIdx.x == 0) ++walk.tiles;
+    }
+    walk.end();
+}
+
+// The same within each THREADS rows, whose sizes the block sums up: no sums beforehand. They are a tile.
+template <typename Op, bool PULL, bool CULL>
+__global__ void __launch_bounds__(THREADS) advance_light(Op op, Task<Op> task)
+{
+    __shared__ Shared<Op, CULL> shared;
+    __shared__ i64 before[THREADS + 1];  // edges of the rows before each
+    __shared__ u64 rows[THREADS];
+    __shared__ i64 sums[THREADS / 32];
+    Walk<Op, PULL, CULL> walk(op, task, shared);
+    for (u64 first = u64(blockIdx.x) * THREADS; first < task.count; first += u64(gridDim.x) * THREADS) {
+        const u64 item = first + threadIdx.x;
+        const bool valid = item < task.count;
+        const u64 row = valid ? walk.row(item) : 0;
+        rows[threadIdx.x] = row;
+        i64 upto = valid ? i64(walk.begins(row + 1) - walk.begins(row)) : 0;
+#pragma unroll
+        for (int d = 1; d < 32; d *= 2) {
+            const i64 other = __shfl_up_sync(ALL_LANES, upto, d);
+            if (lane() >= d) upto += other;
+        }
+        if (lane() == 31) sums[threadIdx.x / 32] = upto;
+        __syncthreads();
+        for (u32 warp = 0; warp < threadIdx.x / 32; ++warp) upto += sums[warp];
+        before[threadIdx.x + 1] = upto;
+        if (threadIdx.x == 0) before[0] = 0;
+        __syncthreads();
+        const u64 edges = u64(before[THREADS]);
+        u64 hit = ~0ull;
+        for (u64 base = threadIdx.x / 32 * 32; base < edges; base += THREADS) {
+            const u64 edge = base + lane();
+            const bool there = edge < edges;
+            const u64 at = there ? last_at_most(before, 0, THREADS - 1, i64(edge)) : 0;
+            const u64 its = rows[at];
+            walk.go_across(there, its, there ? walk.begins(its) + edge - u64(before[at]) : 0, hit);
+        }
+        if (threadIdx.x == 0) ++walk.tiles;
+        __syncthreads();  // before the sums are written again
+    }
+    walk.end();
+}

@@ -1,0 +1,34 @@
+// A list that many warps append to.
+#pragma once
+
+constexpr u32 QUEUED = 128;
+
+// A warp's way to append: through shared memory, so that it asks for places once for some hundred vertices. All
+// lanes call its functions together.
+template <typename I>
+struct Appending {
+    I* queue;  // QUEUED, the warp's own
+    I* list;
+    i64* count;  // of the list, from where on vertices are appended
+    u32 waiting = 0;
+
+    __device__ __forceinline__ void add(bool mine, I vertex)
+    {
+        const u32 all = __ballot_sync(ALL_LANES, mine);
+        if (mine) queue[waiting + __popc(all & lanes_before())] = vertex;
+        waiting += __popc(all);
+        if (waiting > QUEUED - 32) flush();
+    }
+
+    __device__ __forceinline__ void flush()
+    {
+        __syncwarp();
+        if (!waiting) return;
+        u64 place = 0;
+        if (lane() == 0) place = atomicAdd(reinterpret_cast<u64*>(count), u64(waiting));
+        place = __shfl_sync(ALL_LANES, place, 0);
+        for (u32 i = lane(); i < waiting; i += 32) list[place + i] = queue[i];
+        __syncwarp();
+        waiting = 0;
+    }
+};

@@ -1,0 +1,111 @@
+// Edges in equal shares: a warp takes a tile of neighbouring edges, whatever rows they are of.
+//
+// Rows are `offsets`: row i has the edges from offsets[i] to before offsets[i + 1], and offsets[0] is 0. A list
+// of rows is made such rows by adding up their sizes: then edges are numbered in the list's order. All lanes
+// of a warp call these functions together.
+#pragma once
+
+constexpr u32 SMALLEST_TILE = 256, LARGEST_TILE = 4096;  // edges
+
+__device__ __forceinline__ u64 warp_index() { return thread_index() / 32; }
+__device__ __forceinline__ u64 warp_count() { return thread_count() / 32; }
+
+// How many edges a warp takes at a time: enough to pay for finding their rows, and few enough for all warps.
+__device__ __forceinline__ i64 tile_size(i64 edges)
+{
+    const i64 even = i64(edges / i64(warp_count() * 4)) / 32 * 32;
+    return min(max(even, i64(SMALLEST_TILE)), i64(LARGEST_TILE));
+}
+
+// The row that has an edge: 32 lanes try 32 rows at a time.
+__device__ __forceinline__ u64 row_of(const i64* offsets, u64 rows, i64 edge)
+{
+    u64 low = 0, size = rows;
+    while (size > 1) {
+        const u64 step = (size + 31) / 32, at = lane() * step;
+        const bool before = at < size && offsets[low + at] <= edge;
+        const u32 last = __popc(__ballot_sync(ALL_LANES, before)) - 1;
+        low += last * step;
+        size = min(step, size - last * step);
+    }
+    return low;
+}
+
+// 32 rows of a tile, one a lane, and what the tile has of them.
+struct Span {
+    u64 row;         // the lane's
+    i64 first, last;  // the edges of all lanes: from the first to before the last
+    i64 begin, end;   // the lane's; none where the end is the beginning
+    bool whole;      // whether these are all edges of the row
+};
+
+// Call visit(Span) for the rows of a tile's edges, 32 at a time.
+template <typename Visit>
+__device__ __forceinline__ void visit_tile(const i64* offsets, u64 rows, i64 edge, i64 stop, Visit visit)
+{
+    u64 row = row_of(offsets, rows, edge);
+    while (edge < stop) {
+        Span span;
+        span.row = row + lane();
+        const i64 begin = offsets[min(span.row, rows)], end = offsets[min(span.row + 1, rows)];
+        span.first = edge;
+        span.last = min(stop, __shfl_sync(ALL_LANES, end, 31));
+        if (span.last <= edge) {  // rows without edges, maybe many more
+            row = row_of(offsets, rows, edge);
+            continue;
+        }
+        span.begin = min(max(begin, edge), span.last);
+        span.end = min(max(end, edge), span.last);
+        span.whole = begin == span.begin && end == span.end;
+        visit(span);
+        edge = span.last;
+        row += 32;
+    }
+}
+
+// Call visit(Span) for all rows of a grid's share of the edges.
+template <typename Visit>
+__device__ __forceinline__ void visit_edges(const i64* offsets, u64 rows, Visit visit)
+{
+    const i64 edges = offsets[rows], tile = tile_size(edges);
+    for (i64 first = i64(warp_index()) * tile; first < edges; first += i64(warp_count()) * tile)
+        visit_tile(offsets, rows, first, min(first + tile, edges), visit);
+}
+
+// The lane whose row has an edge of a span.
+__device__ __forceinline__ u32 owner_of(const Span& span, i64 edge)
+{
+    u32 at = 0;
+#pragma unroll
+    for (u32 step = 16; step; step /= 2) {
+        const i64 begin = __shfl_sync(ALL_LANES, span.begin, at + step);
+        if (begin <= edge) at += step;
+    }
+    return at;
+}
+
+template <typename T>
+__device__ __forceinline__ T warp_sum(T value)
+{
+#pragma unroll
+    for (int d = 16; d; d /= 2) value += __shfl_xor_sync(ALL_LANES, value, d);
+    return value;
+}
+
+template <typename T>
+__device__ __forceinline__ T warp_max(T value)
+{
+#pragma unroll
+    for (int d = 16; d; d /= 2) value = max(value, __shfl_xor_sync(ALL_LANES, value, d));
+    return value;
+}
+
+__device__ __forceinline__ void add_to(i64* total, i64 value)
+{
+    atomicAdd(reinterpret_cast<u64*>(total), u64(value));
+}
+
+// What is known of a list: its length, the sum of its rows' sizes, and the largest of them.
+struct Listed {
+    i64 count, edges, largest;
+};

@@ -1,0 +1,82 @@
+// A gang: a grid whose blocks all run at once, so that they can wait for each other. It takes many steps in
+// one launch; short ones are its first block's alone, which meets nobody. A launch that the host waits for
+// takes some 20 us, a meeting of the grid 2, one of a block less than 0.1.
+//
+// A step counts into one of three sets of numbers in turn. All blocks read a set after the meeting that ends its
+// step, and it is cleared in the next step but one, before anybody counts into it again.
+#pragma once
+
+#ifndef GANG
+#define GANG 512  // threads of a block
+#endif
+
+constexpr u32 SETS = 3;
+constexpr i64 ALONE = GANG / 2;  // items that one block is as fast with as all of them
+constexpr u32 SHARES = 4;        // lanes that an item of a short row has
+
+// Read what other threads write, be it in shared memory or past L1.
+template <typename T>
+__device__ __forceinline__ T fresh(const T& from)
+{
+    return *static_cast<const volatile T*>(&from);
+}
+
+__device__ __forceinline__ Listed fresh_of(const Listed& from)
+{
+    return {fresh(from.count), fresh(from.edges), fresh(from.largest)};
+}
+
+// Wait for all blocks. What any thread wrote before, all threads read afterwards (past L1).
+__device__ __forceinline__ void meet_grid(u32* arrived)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        const u32 ticket = atomicAdd(arrived, 1u);
+        const u32 goal = (ticket / gridDim.x + 1) * gridDim.x;
+        while (int(fresh(*arrived) - goal) < 0) __nanosleep(32);
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+// The place of a lane's item behind a list's end: the warp asks once.
+__device__ __forceinline__ i64 place_for(bool mine, i64* count)
+{
+    const u32 all = __ballot_sync(ALL_LANES, mine);
+    if (!all) return 0;
+    u64 place = 0;
+    if (lane() == 0) place = atomicAdd(reinterpret_cast<u64*>(count), u64(__popc(all)));
+    return i64(__shfl_sync(ALL_LANES, place, 0)) + __popc(all & lanes_before());
+}
+
+// Call visit(valid, item, edge) for the edges of `count` items, of which vertex(i) says the row. The warps are
+// those of the grid, or of a block that is alone. All lanes of a warp call `visit` together.
+template <typename Vertex, typename Visit>
+__device__ __forceinline__ void visit_rows(const i64* offsets, i64 count, bool alone, Vertex vertex, Visit visit)
+{
+    constexpr u32 ITEMS = 32 / SHARES;
+    const i64 warps = alone ? blockDim.x / 32 : i64(gridDim.x) * (blockDim.x / 32);
+    const i64 warp = threadIdx.x / 32 + (alone ? 0 : i64(blockIdx.x) * (blockDim.x / 32));
+    for (i64 first = warp * ITEMS; first < count; first += warps * ITEMS) {
+        const i64 at = first + lane() / SHARES;
+        u64 mine = 0;
+        i64 edge = 0, end = 0;
+        if (at < count) {
+            mine = vertex(at);
+            edge = offsets[mine];
+            end = offsets[mine + 1];
+        }
+        const i64 rest = edge + 32;
+        for (edge += lane() % SHARES; __any_sync(ALL_LANES, edge < min(end, rest)); edge += SHARES)
+            visit(edge < min(end, rest), mine, edge);
+        u32 longer = __ballot_sync(ALL_LANES, lane() % SHARES == 0 && rest < end);
+        for (; longer; longer &= longer - 1) {
+            const u32 from = __ffs(longer) - 1;
+            const u64 row = __shfl_sync(ALL_LANES, mine, from);
+            const i64 stop = __shfl_sync(ALL_LANES, end, from);
+            for (i64 e = __shfl_sync(ALL_LANES, rest, from); e < stop; e += 32)
+                visit(e + lane() < stop, row, e + lane());
+        }
+    }
+}

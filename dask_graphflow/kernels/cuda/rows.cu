@@ -1,0 +1,318 @@
+// Rows made of an edge list; host_rows.py has the twins. Times are predictions, for 2^30 edges of int between
+// 2^26 vertices on one H200 (4 TB/s of what it has): every kernel but two waits for memory that it reads and
+// writes in order.
+//
+// Rows are made block by block, a block being as many neighbouring rows as have an eighth of the edges. Its
+// edges are selected from the whole list as keys of a row within the block and a column, sorted, and written.
+// So beside the edge list and the rows there is memory for an eighth of the keys and of their copy, while
+// all keys at once would take twice what the edge list does.
+#include "common.cuh"
+#include "edge_op.cuh"
+#include "search.cuh"
+
+constexpr int EACH = 16;        // edges, or keys, that a lane looks at together
+constexpr u64 RUN = 32 * EACH;  // and a warp
+constexpr u32 BINS = 4096;      // at most
+
+template <typename I>
+struct Unsigned;
+template <>
+struct Unsigned<int> {
+    using type = u32;
+};
+template <>
+struct Unsigned<i64> {
+    using type = u64;
+};
+
+// Edges, and which rows are wanted of them. The host writes one of these.
+template <typename I>
+struct Edges {
+    const I* source;
+    const I* target;
+    u64 count;
+    const I* labels;  // null: a vertex is its own label
+    i64 first;        // the first row
+    u64 rows;
+    u64 both;  // an edge is in the rows of both its ends
+
+    // The row of an end; `rows` and more for those that are not wanted. As wide as ids are: rows are no more.
+    __device__ __forceinline__ typename Unsigned<I>::type row(I end) const
+    {
+        using U = typename Unsigned<I>::type;
+        return U(labels ? labels[end] : end) - U(first);
+    }
+};
+
+// Count how often ids occur. Bound by atomics on memory that L2 does not hold, 2^30 of them: 20 ms.
+template <typename I>
+__global__ void count_ids(const I* ids, u64 count, i64 first, u32* counts, u64 size)
+{
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+        const u64 at = u64(i64(__ldcs(ids + i))) - u64(first);
+        if (at < size) atomicAdd(counts + at, 1u);
+    }
+}
+
+// Count the entries of every 2^shift rows. Reads one end of each edge: 1.2 ms, both: 2.4.
+template <typename I>
+__global__ void row_bins(Edges<I> edges, u32 shift, u64* bins)
+{
+    __shared__ u32 counts[BINS];  // a block sees fewer than 2^32 edges
+    for (u32 i = threadIdx.x; i < BINS; i += blockDim.x) counts[i] = 0;
+    __syncthreads();
+    for (u64 edge = thread_index(); edge < edges.count; edge += thread_count()) {
+        const I u = __ldcs(edges.source + edge);
+        const u64 row = edges.row(u);
+        if (row < edges.rows) atomicAdd(counts + (row >> shift), 1u);
+        if (!edges.both) continue;
+        const I v = __ldcs(edges.target + edge);
+        const u64 other = edges.row(v);
+        if (v != u && other < edges.rows) atomicAdd(counts + (other >> shift), 1u);
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < BINS; i += blockDim.x)
+        if (counts[i]) atomicAdd(bins + i, u64(counts[i]));
+}
+
+// What a warp looks at: RUN edges from `first` on, in chunks of which a lane has neighbouring ones, 16 bytes
+// that are read at once.
+template <typename I>
+struct Look {
+    static constexpr int NEAR = 16 / sizeof(I), CHUNKS = EACH / NEAR;
+    static constexpr int BITS = 64 / CHUNKS;  // enough for the entries of a chunk
+    I u[EACH], v[EACH];
+    u32 out = 0, into = 0;  // a bit for each edge: it is in the row of its source, of its target
+    u64 before, total;      // a field for each chunk: entries of the lanes before this one, of all
+
+    static __device__ __forceinline__ u64 edge(u64 first, int i)
+    {
+        return first + i / NEAR * (32 * NEAR) + lane() * NEAR + i % NEAR;
+    }
+
+    static __device__ __forceinline__ u32 field(u64 fields, int chunk)
+    {
+        return u32(fields >> chunk * BITS) & ((1u << BITS) - 1);
+    }
+
+    static __device__ __forceinline__ void read(const I* ends, u64 first, u64 count, I (&into)[EACH])
+    {
+        if (first + RUN <= count) {
+            const bool aligned = reinterpret_cast<u64>(ends) % 16 == 0;
+#pragma unroll
+            for (int i = 0; i < EACH; i += NEAR)
+                load_streaming(ends + edge(first, i), aligned, reinterpret_cast<I(&)[NEAR]>(into[i]));
+        } else {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i) into[i] = edge(first, i) < count ? __ldcs(ends + edge(first, i)) : I(0);
+        }
+    }
+
+    // All lanes together; returns how many entries the warp has found.
+    __device__ __forceinline__ u32 take(const Edges<I>& edges, u64 first)
+    {
+        read(edges.source, first, edges.count, u);
+        if (edges.both) read(edges.target, first, edges.count, v);
+        u64 mine = 0;
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+            const bool there = edge(first, i) < edges.count;
+            const bool leaves = there && edges.row(u[i]) < edges.rows;
+            const bool enters = edges.both && there && u[i] != v[i] && edges.row(v[i]) < edges.rows;
+            out |= u32(leaves) << i;
+            into |= u32(enters) << i;
+            mine += u64(leaves + enters) << i / NEAR * BITS;
+        }
+        before = mine;
+#pragma unroll
+        for (u32 step = 1; step < 32; step *= 2) {
+            const u64 other = __shfl_up_sync(ALL_LANES, before, step);
+            if (lane() >= step) before += other;
+        }
+        total = __shfl_sync(ALL_LANES, before, 31);
+        before -= mine;
+        u32 all = 0;
+#pragma unroll
+        for (int chunk = 0; chunk < CHUNKS; ++chunk) all += field(total, chunk);
+        return all;
+    }
+};
+
+// Count the entries of each run of edges, so that `select` can write them in the order of the edges.
+template <typename I>
+__global__ void __launch_bounds__(THREADS) count_selected(Edges<I> edges, i64* counts)
+{
+    for (u64 run = thread_index() / 32; run * RUN < edges.count; run += thread_count() / 32) {
+        Look<I> look;
+        const u32 total = look.take(edges, run * RUN);
+        if (lane() == 0) counts[run] = total;
+    }
+}
+
+// Write the entries of the wanted rows as keys, and which edge each is of. Without `places` they come in no
+// order: equal keys are equal entries then. Reads the whole list and writes an eighth: 2.4 ms a block of
+// rows. The cursor is asked once by all warps of a block: by each for itself, it took 5 ms more (an H200).
+template <typename I>
+__global__ void __launch_bounds__(THREADS)
+    select(Edges<I> edges, u32 width, const i64* places, u64* cursor, u64* keys, i64* picked)
+{
+    constexpr u32 WARPS = THREADS / 32;
+    __shared__ u32 found[WARPS];
+    __shared__ u64 begin;
+    const u32 warp = threadIdx.x / 32;
+    for (u64 base = u64(blockIdx.x) * WARPS; base * RUN < edges.count; base += u64(gridDim.x) * WARPS) {
+        const u64 run = base + warp;
+        Look<I> look;
+        const u32 total = look.take(edges, run * RUN);
+        u64 at;
+        if (places) {
+            if (!total) continue;
+            at = u64(places[run]) - total;  // where it ends is what the host has summed up
+        } else {
+            if (lane() == 0) found[warp] = total;
+            __syncthreads();
+            if (threadIdx.x == 0) {
+                u32 all = 0;
+                for (u32 i = 0; i < WARPS; ++i) all += found[i];
+                begin = atomicAdd(cursor, u64(all));
+            }
+            __syncthreads();
+            at = begin;
+            for (u32 i = 0; i < warp; ++i) at += found[i];
+            __syncthreads();  // before they are written again
+            if (!total) continue;
+        }
+        if (!edges.both) {
+#pragma unroll
+            for (int i = 0; i < EACH; ++i)
+                if (look.out >> i & 1) look.v[i] = __ldcs(edges.target + look.edge(run * RUN, i));
+        }
+#pragma unroll
+        for (int i = 0; i < EACH; ++i) {
+            const int chunk = i / look.NEAR;
+            if (i % look.NEAR == 0 && i) at += look.field(look.total, chunk - 1);
+            // Of this lane's entries in the chunk, those before.
+            const u32 earlier = ((1u << i % look.NEAR) - 1) << (i - i % look.NEAR);
+            u64 to = at + look.field(look.before, chunk) + __popc(look.out & earlier) + __popc(look.into & earlier);
+            if (look.out >> i & 1) {
+                keys[to] = u64(edges.row(look.u[i])) << width | u64(look.v[i]);
+                if (picked) picked[to] = i64(look.edge(run * RUN, i));
+                ++to;
+            }
+            if (look.into >> i & 1) {
+                keys[to] = u64(edges.row(look.v[i])) << width | u64(look.u[i]);
+                if (picked) picked[to] = i64(look.edge(run * RUN, i));
+            }
+        }
+    }
+}
+
+// Whether a sorted key is the first of its kind.
+__device__ __forceinline__ bool is_head(const u64* keys, u64 at) { return at == 0 || keys[at] != keys[at - 1]; }
+
+// Count the different keys of each run of sorted ones.
+__global__ void count_heads(const u64* keys, u64 count, i64* counts)
+{
+    for (u64 run = thread_index() / 32; run * RUN < count; run += thread_count() / 32) {
+        u32 total = 0;
+        for (int i = 0; i < EACH; ++i) {
+            const u64 at = run * RUN + i * 32 + lane();
+            total += __popc(__ballot_sync(ALL_LANES, at < count && is_head(keys, at)));
+        }
+        if (lane() == 0) counts[run] = total;
+    }
+}
+
+// Write sorted keys as ends, and count the rows' edges: all of the keys, or with `heads`, the different ones of
+// each run summed up, one of each. Reads 8 bytes a key and writes 4: 3.3 ms for all blocks together.
+template <typename E>
+__global__ void write_rows(const u64* keys, u64 count, u32 width, const i64* heads, const E* labels, E* ends,
+                           u64* degrees)
+{
+    const u64 mask = (1ull << width) - 1;
+    for (u64 run = thread_index() / 32; run * RUN < count; run += thread_count() / 32) {
+        u64 before = !heads ? run * RUN : run ? u64(heads[run - 1]) : 0;
+#pragma unroll 4
+        for (int i = 0; i < EACH; ++i) {
+            const u64 at = run * RUN + i * 32 + lane();
+            const bool there = at < count;
+            const bool kept = there && (!heads || is_head(keys, at));
+            const u32 lanes = __ballot_sync(ALL_LANES, kept);
+            const u64 upto = before + __popc(lanes & (lanes_before() << 1 | 1));
+            before += __popc(lanes);
+            if (!there) continue;
+            const u64 row = keys[at] >> width, end = keys[at] & mask;
+            if (kept) ends[upto - 1] = labels ? labels[end] : E(end);
+            // A row's first key takes from its count what is before, and its last one adds what is there.
+            if (at == 0 || keys[at - 1] >> width != row) atomicAdd(degrees + row, ~(upto - 1) + 1);
+            if (at + 1 == count || keys[at + 1] >> width != row) atomicAdd(degrees + row, upto);
+        }
+    }
+}
+
+// Make one weight of those of equal keys: their sum in the order of the edges, the least, or the first.
+template <typename W>
+__global__ void write_weights(const u64* keys, u64 count, const i64* heads, const W* sorted, u32 policy,
+                              W* weights)
+{
+    for (u64 run = thread_index() / 32; run * RUN < count; run += thread_count() / 32) {
+        u64 before = run ? u64(heads[run - 1]) : 0;
+        for (int i = 0; i < EACH; ++i) {
+            const u64 at = run * RUN + i * 32 + lane();
+            const bool kept = at < count && is_head(keys, at);
+            const u32 lanes = __ballot_sync(ALL_LANES, kept);
+            if (kept) {
+                W weight = sorted[at];
+                for (u64 next = at + 1; policy != 3 && next < count && keys[next] == keys[at]; ++next) {
+                    if (policy == 1)
+                        weight = edge::add(weight, sorted[next]);
+                    else if (sorted[next] < weight)
+                        weight = sorted[next];
+                }
+                weights[before + __popc(lanes & lanes_before())] = weight;
+            }
+            before += __popc(lanes);
+        }
+    }
+}
+
+// Write the vertex of each edge's row. Writes 4 bytes an edge, and searches a row in L1: 4 ms.
+template <typename E>
+__global__ void __launch_bounds__(THREADS) owners(const i64* offsets, u64 rows, i64 first, E* out)
+{
+    const u64 edges = offsets[rows];
+    for (u64 tile = u64(blockIdx.x) * TILE; tile < edges; tile += u64(gridDim.x) * TILE)
+        each_of_tile(offsets, rows, tile, min(tile + TILE, edges), [&](u64 row, u64 edge, bool valid) {
+            if (valid) out[edge] = E(first + i64(row));
+        });
+}
+
+// Copy rows of ids as rows of labels: `names` has the old row of each new one. Bound by asking for 2^30
+// labels, most of them in L2 as hubs are asked for most: 12 ms.
+template <typename E>
+__global__ void __launch_bounds__(THREADS)
+    relabel(const i64* old_offsets, const E* old_ends, const void* old_weights, u64 bytes, i64 old_first,
+            const E* labels, const E* names, const i64* offsets, u64 rows, E* ends, void* weights)
+{
+    const u64 edges = offsets[rows];
+    for (u64 tile = u64(blockIdx.x) * TILE; tile < edges; tile += u64(gridDim.x) * TILE)
+        each_of_tile(offsets, rows, tile, min(tile + TILE, edges), [&](u64 row, u64 edge, bool valid) {
+            if (!valid) return;
+            const u64 from = u64(old_offsets[i64(names[row]) - old_first]) + (edge - u64(offsets[row]));
+            ends[edge] = labels[old_ends[from]];
+            if (bytes == 4) static_cast<u32*>(weights)[edge] = static_cast<const u32*>(old_weights)[from];
+            if (bytes == 8) static_cast<u64*>(weights)[edge] = static_cast<const u64*>(old_weights)[from];
+        });
+}
+
+// Find the rows of vertices by a bitmap and the rank of each of its words; -1 for those without one.
+template <typename I>
+__global__ void locate(const u64* words, u64 size, const i64* ranks, i64 first, const I* vertices, u64 count,
+                       i64* found)
+{
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+        const u64 at = u64(i64(vertices[i])) - u64(first), word = at / 64, bit = at % 64;
+        const bool has = word < size && words[word] >> bit & 1;
+        found[i] = has ? ranks[word] + __popcll(words[word] & ((1ull << bit) - 1)) : -1;
+    }
+}

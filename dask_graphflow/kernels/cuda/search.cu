@@ -1,0 +1,321 @@
+// Breadth-first search: host_bfs.py has the twins. A vertex's predecessor is the smallest of its neighbours
+// one level before it: pull takes the first of an ascending row, push the minimum.
+//
+// A search along edges that weigh nothing, for shortest paths, is the same with other edges left out.
+#include "common.cuh"
+#include "appending.cuh"
+#include "edges.cuh"
+#include "gang.cuh"
+
+constexpr int UNSEEN = -1;
+constexpr u32 TRIED = 4;           // neighbours that a lane asks for at once
+constexpr i64 BY_LANE = 32;        // of a row, by a lane of its own
+constexpr i64 BY_WARP = 2048;      // by a warp; what is left is a block's
+
+template <typename I>
+__device__ __forceinline__ I never();
+template <>
+__device__ __forceinline__ int never<int>() { return 0x7fffffff; }
+template <>
+__device__ __forceinline__ i64 never<i64>() { return 0x7fffffffffffffffll; }
+
+__device__ __forceinline__ bool has(const u32* words, u64 vertex) { return words[vertex / 32] >> (vertex % 32) & 1; }
+
+// Which edges count: all,
+struct Every {
+    __device__ __forceinline__ bool operator()(u64, i64, u64) const { return true; }
+};
+
+// or those between vertices as far away as each other, which weigh nothing beside that.
+template <typename W>
+struct Weightless {
+    const double* distance;
+    const W* weights;
+    __device__ __forceinline__ bool operator()(u64 near, i64 edge, u64 far) const
+    {
+        const double here = distance[near];
+        return here == distance[far] && __dadd_rn(here, double(weights[edge])) == here;
+    }
+};
+
+// A row that a warp gave up.
+struct Rest {
+    u64 row;
+    i64 edge;
+};
+
+// Find for every vertex that was not seen the first neighbour in the frontier: a lane for each of 32 vertices,
+// then a warp for each long row of them. Rows begin with a vertex that is a multiple of 64.
+template <typename I>
+__global__ void bfs_pull(const i64* offsets, const I* ends, u64 rows, u64 first, const u32* frontier, u32* following,
+                     u32* seen, I* predecessor, int* level, int depth, i64* found, Rest* rests,
+                     u64* left)
+{
+    i64 count = 0;
+    for (u64 base = warp_index() * 32; base < rows; base += warp_count() * 32) {
+        const u64 row = base + lane(), vertex = first + row;
+        const bool waiting = row < rows && !(seen[(first + base) / 32] >> lane() & 1);
+        i64 edge = 0, end = 0, hit = -1;
+        if (waiting) {
+            edge = offsets[row];
+            end = offsets[row + 1];
+        }
+        const i64 stop = min(end, edge + BY_LANE);
+        for (; __any_sync(ALL_LANES, hit < 0 && edge < stop); edge += TRIED) {
+            if (hit >= 0 || edge >= stop) continue;
+            I near[TRIED];
+            bool inside[TRIED];
+#pragma unroll
+            for (u32 i = 0; i < TRIED; ++i) near[i] = edge + i < stop ? ends[edge + i] : I(-1);
+#pragma unroll
+            for (u32 i = 0; i < TRIED; ++i) inside[i] = near[i] >= 0 && has(frontier, u64(near[i]));
+#pragma unroll
+            for (int i = TRIED - 1; i >= 0; --i)
+                if (inside[i]) hit = i64(near[i]);
+        }
+        u32 longer = __ballot_sync(ALL_LANES, hit < 0 && stop < end);
+        for (; longer; longer &= longer - 1) {
+            const u32 from = __ffs(longer) - 1;
+            const i64 whole = __shfl_sync(ALL_LANES, end, from);
+            i64 e = __shfl_sync(ALL_LANES, stop, from);
+            const i64 last = min(whole, e + BY_WARP);
+            u32 hits = 0;
+            I near = 0;
+            for (; e < last && !hits; e += 32) {
+                if (e + lane() < last) near = ends[e + lane()];
+                hits = __ballot_sync(ALL_LANES, e + lane() < last && has(frontier, u64(near)));
+            }
+            if (hits) near = __shfl_sync(ALL_LANES, near, __ffs(hits) - 1);
+            if (hits && lane() == from) hit = i64(near);
+            if (!hits && last < whole && lane() == 0) rests[atomicAdd(left, 1ull)] = Rest{base + from, last};
+        }
+        if (hit >= 0) {
+            predecessor[vertex] = I(hit);
+            level[vertex] = depth;
+            ++count;
+        }
+        const u32 hits = __ballot_sync(ALL_LANES, hit >= 0);
+        if (hits && lane() == 0) {
+            following[(first + base) / 32] |= hits;
+            seen[(first + base) / 32] |= hits;
+        }
+    }
+    count = warp_sum(count);
+    if (lane() == 0 && count) add_to(found, count);
+}
+
+// Go on with what bfs_pull() left of long rows: a block a row.
+template <typename I>
+__global__ void bfs_pull_rest(const i64* offsets, const I* ends, u64 first, const u32* frontier, u32* following, u32* seen,
+                          I* predecessor, int* level, int depth, i64* found, const Rest* rests,
+                              const u64* left)
+{
+    __shared__ u32 nearest;
+    for (u64 item = blockIdx.x; item < *left; item += gridDim.x) {
+        const u64 row = rests[item].row, vertex = first + row;
+        const i64 end = offsets[row + 1];
+        for (i64 edge = rests[item].edge; edge < end; edge += blockDim.x) {
+            const i64 mine = edge + threadIdx.x;
+            const bool hit = mine < end && has(frontier, u64(ends[mine]));
+            if (threadIdx.x == 0) nearest = blockDim.x;
+            if (!__syncthreads_or(hit)) continue;
+            if (hit) atomicMin(&nearest, threadIdx.x);
+            __syncthreads();
+            if (threadIdx.x == nearest) {
+                predecessor[vertex] = ends[mine];
+                level[vertex] = depth;
+                atomicOr(following + vertex / 32, 1u << (vertex % 32));
+                atomicOr(seen + vertex / 32, 1u << (vertex % 32));
+                add_to(found, 1);
+            }
+            break;
+        }
+        __syncthreads();
+    }
+}
+
+// Offer the vertices of a list to their neighbours that were not seen; list those that had no predecessor.
+// `costs` are the list's edges, added up.
+template <typename I, typename Allowed>
+__device__ __forceinline__ void push_along(Allowed allowed, const i64* offsets, const I* ends, i64 first,
+                                           const I* frontier, const i64* costs, u64 count, const u32* seen,
+                                           I* predecessor, int* level, int depth, I* list, i64* found)
+{
+    __shared__ I queues[THREADS / 32][QUEUED];
+    Appending<I> appending{queues[threadIdx.x / 32], list, found};
+    visit_edges(costs, count, [&](const Span& span) {
+        u64 vertex = 0;
+        i64 ahead = 0;
+        if (span.row < count) {
+            vertex = u64(frontier[span.row]);
+            ahead = offsets[i64(vertex) - first] - costs[span.row];
+        }
+        for (i64 at = span.first; at < span.last; at += 32) {
+            const u32 owner = owner_of(span, at + lane());
+            const u64 near = __shfl_sync(ALL_LANES, vertex, owner);
+            const i64 edge = __shfl_sync(ALL_LANES, ahead, owner) + at + lane();
+            bool reached = false;
+            I far = 0;
+            if (at + lane() < span.last) {
+                far = ends[edge];
+                if (!has(seen, u64(far)) && __ldcg(predecessor + far) > I(near) && allowed(near, edge, u64(far)))
+                    reached = atomicMin(predecessor + far, I(near)) == never<I>();
+                if (reached) level[far] = depth;
+            }
+            appending.add(reached, far);
+        }
+    });
+    appending.flush();
+}
+
+template <typename I>
+__global__ void __launch_bounds__(THREADS)
+    bfs_push(const i64* offsets, const I* ends, i64 first, const I* frontier, const i64* costs, u64 count, const u32* seen,
+         I* predecessor, int* level, int depth, I* list, i64* found)
+{
+    push_along(Every{}, offsets, ends, first, frontier, costs, count, seen, predecessor, level, depth, list, found);
+}
+
+template <typename I, typename W>
+__global__ void __launch_bounds__(THREADS)
+    bfs_push_weightless(const double* distance, const W* weights, const i64* offsets, const I* ends, i64 first,
+                    const I* frontier, const i64* costs, u64 count, const u32* seen, I* predecessor, int* level,
+                        int depth, I* list, i64* found)
+{
+    push_along(Weightless<W>{distance, weights}, offsets, ends, first, frontier, costs, count, seen, predecessor,
+               level, depth, list, found);
+}
+
+// A search that goes on by itself while levels are small.
+struct Going {
+    Listed next;              // the level to go on with
+    i64 begin;                // where the list has its vertices
+    i64 depth, steps;         // levels in all, and taken by this launch
+    i64 most_steps;           // where to stop:
+    i64 most_edges, longest;  // before a level with so many edges, or a row of so many, but for the first;
+    i64 dense, left;          // or where its edges, times the first, are more than the second,
+    i64 shrinking;            // which the edges of each level are taken from, or not
+    Listed sets[SETS];
+    u32 arrived;
+};
+
+// Push level after level. Every vertex that is found is appended to `list`, whose end is the next level. Whether a
+// vertex is of this level is told by `level`: bits of `seen` would have to be set in between. `trace` has the
+// vertices and edges of each level.
+template <typename I, typename Allowed>
+__device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const I* ends, I* list, I* predecessor,
+                                      int* level, Going* going, i64* trace)
+{
+    __shared__ Listed own[SETS];
+    if (threadIdx.x < SETS) own[threadIdx.x] = Listed{0, 0, 0};
+    __syncthreads();
+    Listed next = going->next;
+    i64 begin = going->begin, depth = going->depth, left = going->left, steps = 0;
+    const i64 most_steps = going->most_steps, most_edges = going->most_edges, longest = going->longest;
+    const i64 dense = going->dense;
+    const bool shrinking = going->shrinking;
+    u32 set = 0, turn = 0;
+    meet_grid(&going->arrived);  // all have read it, before anybody writes
+
+    const auto stops = [&] {
+        const bool large = next.edges > most_edges || next.edges * dense > left || next.largest > longest;
+        return !next.count || steps == most_steps || (large && steps);
+    };
+    const auto step = [&](bool alone, Listed* sets, u32 set) {
+        Listed* found = sets + set;
+        const i64 end = begin + next.count;
+        const bool first = threadIdx.x == 0 && blockIdx.x == 0;
+        if (first) {
+            sets[(set + 1) % SETS] = Listed{0, 0, 0};
+            trace[2 * steps] = next.count;
+            trace[2 * steps + 1] = next.edges;
+        }
+        if (shrinking) left -= next.edges;
+        ++depth;
+        i64 edges = 0, largest = 0;
+        visit_rows(
+            offsets, next.count, alone, [&](i64 i) { return u64(__ldcg(list + begin + i)); },
+            [&](bool valid, u64 near, i64 edge) {
+                bool reached = false;
+                I far = 0;
+                if (valid) {
+                    far = ends[edge];
+                    const int there = __ldcg(level + far);
+                    if ((there == UNSEEN || there == int(depth)) && __ldcg(predecessor + far) > I(near) &&
+                        allowed(near, edge, u64(far)))
+                        reached = atomicMin(predecessor + far, I(near)) == never<I>();
+                }
+                const i64 place = place_for(reached, &found->count);
+                if (reached) {
+                    level[far] = int(depth);
+                    list[end + place] = far;
+                    const i64 size = offsets[u64(far) + 1] - offsets[u64(far)];
+                    edges += size;
+                    largest = max(largest, size);
+                }
+            });
+        if (__any_sync(ALL_LANES, edges > 0)) {
+            edges = warp_sum(edges);
+            largest = warp_max(largest);
+            if (lane() == 0) {
+                add_to(&found->edges, edges);
+                atomicMax(&found->largest, largest);
+            }
+        }
+        ++steps;
+        begin = end;
+    };
+
+    while (!stops()) {
+        if (next.count > ALONE) {
+            step(false, going->sets, set);
+            meet_grid(&going->arrived);
+            next = fresh_of(going->sets[set]);
+            set = (set + 1) % SETS;
+            continue;
+        }
+        if (blockIdx.x == 0) {
+            do {
+                step(true, own, turn);
+                __syncthreads();
+                next = fresh_of(own[turn]);
+                turn = (turn + 1) % SETS;
+            } while (!stops() && next.count <= ALONE);
+            if (threadIdx.x == 0) {
+                going->next = next;
+                going->begin = begin;
+                going->depth = depth;
+                going->steps = steps;
+                going->left = left;
+            }
+        }
+        meet_grid(&going->arrived);
+        next = fresh_of(going->next);
+        begin = fresh(going->begin);
+        depth = fresh(going->depth);
+        steps = fresh(going->steps);
+        left = fresh(going->left);
+    }
+    meet_grid(&going->arrived);  // nobody reads what is written now
+    if (threadIdx.x == 0 && blockIdx.x == 0) {
+        going->next = next;
+        going->begin = begin;
+        going->depth = depth;
+        going->steps = steps;
+    }
+}
+
+template <typename I>
+__global__ void __launch_bounds__(GANG)
+    bfs_run(const i64* offsets, const I* ends, I* list, I* predecessor, int* level, Going* going, i64* trace)
+{
+    go_on(Every{}, offsets, ends, list, predecessor, level, going, trace);
+}
+
+template <typename I, typename W>
+__global__ void __launch_bounds__(GANG)
+    bfs_run_weightless(const double* distance, const W* weights, const i64* offsets, const I* ends, I* list,
+                       I* predecessor, int* level, Going* going, i64* trace)
+{
+    go_on(Weightless<W>{distance, weights}, offsets, ends, list, predecessor, level, going, trace);
+}

@@ -1,0 +1,399 @@
+"""Rows on the device: a graph's edges by the vertex that they leave or enter, made from an edge list.
+
+Every function here has a twin of the same name and meaning in :mod:`.host_rows`, where each is described,
+and gives the same bits. `threads` is the host's; the device uses all it has.
+
+Rows are made in blocks of neighbouring ones, each with an eighth of the edges (a sixteenth where there are
+weights). For each block the edge list is read once more, as ``cuda/rows.cu`` says; keys are sorted by CuPy,
+whose radix sort reads and writes 8 bytes an edge eight times. Predicted for 2^30 edges of int32 and 2^26
+vertices on one H200:
+
+===================================  ======
+read the rows, to cut them           1.2 ms
+select, 8 times                      20 ms
+sort (78 ms measured for 2^30 keys)  78 ms
+write                                4 ms
+all, directed                        105 ms
+all, undirected: twice the entries   210 ms
+===================================  ======
+
+Memory at the peak, in bytes an edge: 8 of the list, 4 of the rows' ends, 2 of keys and of the sort's copy,
+0.5 of offsets: 14.5, and 18.5 undirected.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.exceptions import WeightError
+
+from . import index_dtype
+from .device import _indices
+from .device import namespace as cupy
+from .device_words import ones, running, to_words
+from .host_rows import POLICIES, Index, Rows
+from .launching import NULL, launch
+from .sources import instance
+
+__all__ = [
+    "Index",
+    "Rows",
+    "compressed",
+    "degree_labels",
+    "degrees",
+    "own_rows",
+    "owners",
+    "relabelled",
+    "rows",
+    "transposed",
+]
+
+# Of cuda/rows.cu and cuda/search.cuh:
+EACH, BINS = 16, 4096
+RUN = 32 * EACH
+TILE_LANES = 8  # edges of a tile for each thread of the block
+
+BLOCKS, WEIGHTED_BLOCKS = 8, 16  # that rows are made in
+SMALLEST = 1 << 22  # entries that are not worth a block
+COUNTED = 1 << 31  # ids whose counts fit into 32 bits
+WEIGHTS = ("int32", "int64", "float32", "float64")
+
+_EDGES = np.dtype(
+    [
+        ("source", "u8"),
+        ("target", "u8"),
+        ("count", "u8"),
+        ("labels", "u8"),
+        ("first", "i8"),
+        ("rows", "u8"),
+        ("both", "u8"),
+    ]
+)
+
+
+def degrees(ids: Any, *, first: int = 0, count: int, threads: int = 1) -> Any:
+    """Count how often each of the vertices `first` to ``first + count - 1`` occurs."""
+    with ids.device:
+        ids, _ = _indices(ids, ids)
+        total = cupy.zeros(count, "int64")
+        for start in range(0, len(ids), COUNTED):
+            part = ids[start : start + COUNTED]
+            # Half as wide as the result: of atomics on these, twice as many find their place in L2.
+            counts = cupy.zeros(count, "uint32")
+            launch(
+                instance("count_ids", ids.dtype),
+                len(part),
+                part,
+                np.uint64(len(part)),
+                np.int64(first),
+                counts,
+                np.uint64(count),
+            )
+            total += counts
+    return total
+
+
+def degree_labels(degrees: Any) -> Any:
+    """Return new numbers for vertices, by descending degree and then by id."""
+    with degrees.device:
+        labels = cupy.empty(len(degrees), index_dtype(len(degrees)))
+        if len(degrees):
+            labels[cupy.argsort(-degrees)] = cupy.arange(len(degrees), dtype=labels.dtype)
+    return labels
+
+
+def rows(
+    source: Any,
+    target: Any,
+    weight: Any = None,
+    *,
+    first: int = 0,
+    count: int,
+    columns: int | None = None,
+    labels: Any = None,
+    undirected: bool = False,
+    multi: str = "keep",
+    threads: int = 1,
+) -> Rows:
+    """Make rows of an edge list; see :func:`.host_rows.rows`.
+
+    Labels are looked up each time that the edges are read: rows of all vertices are made faster without,
+    and then :func:`relabelled`.
+
+    Raises
+    ------
+    WeightError
+        Weights of a type that the device does not compute with.
+    """
+    policy = POLICIES.index(multi)
+    if weight is not None and str(weight.dtype) not in WEIGHTS:
+        raise WeightError(
+            f"weights are {weight.dtype}; on a GPU they are {', '.join(WEIGHTS)}: convert with astype"
+        )
+    columns = first + count if columns is None else columns
+    with source.device:
+        made = _Making(source, target, weight, labels, first, count, columns, undirected)
+        return made.rows(policy)
+
+
+class _Making:
+    """The making of rows: what all of its steps need."""
+
+    def __init__(
+        self,
+        source: Any,
+        target: Any,
+        weight: Any,
+        labels: Any,
+        first: int,
+        count: int,
+        columns: int,
+        undirected: bool,
+    ) -> None:
+        self.source, self.target = _indices(source, target)
+        self.weight = weight
+        self.first, self.count, self.undirected = first, count, undirected
+        self.width = max(1, (columns - 1).bit_length())
+        self.dtype = np.dtype(index_dtype(1 << self.width))
+        # Of the types that ids are looked up by, and written as.
+        self.asked = _cast(labels, self.source.dtype)
+        self.written = _cast(labels, self.dtype)
+
+    def rows(self, policy: int) -> Rows:
+        """Make the rows, block by block."""
+        blocks = self._blocks()
+        total, largest = sum(size for *_, size in blocks), max(size for *_, size in blocks)
+        offsets = cupy.zeros(self.count + 1, "int64")
+        ends = cupy.empty(total, self.dtype)
+        weights = None if self.weight is None else cupy.empty(total, self.weight.dtype)
+        keys = cupy.empty(largest, "uint64")
+        # The sort's copy is of another size for each block: CuPy's pool has one piece for all of them.
+        copy = cupy.empty(largest + largest // 16 + (1 << 16), "uint64")
+        del copy
+        done = 0
+        for low, high, size in blocks:
+            if not size:
+                continue
+            held, picked = keys[:size], self._select(low, high, size, keys)
+            if picked is None:
+                held.sort()
+                carried = None
+            else:
+                order = cupy.argsort(held)  # stable: equal keys stay in the order of the edges
+                held, carried = held[order], self.weight[picked[order]]
+                del order, picked
+            done += self._write(
+                held, carried, policy, offsets[1 + low : 1 + high], ends, weights, done
+            )
+        cupy.cumsum(offsets, out=offsets)
+        if done < total:
+            ends = ends[:done].copy()
+            weights = None if weights is None else weights[:done].copy()
+        return Rows(None, offsets, ends, weights, self.first)
+
+    def _edges(self, low: int, high: int) -> np.ndarray:
+        """Return what the kernels are told of the edges, for the rows `low` to `high` - 1."""
+        return np.array(
+            (
+                self.source.data.ptr,
+                self.target.data.ptr,
+                len(self.source),
+                0 if self.asked is None else self.asked.data.ptr,
+                self.first + low,
+                high - low,
+                self.undirected,
+            ),
+            _EDGES,
+        )
+
+    def _blocks(self) -> list[tuple[int, int, int]]:
+        """Cut the rows into blocks; return where each begins and ends, and its entries."""
+        shift = max(0, (max(self.count, 1) - 1).bit_length() - BINS.bit_length() + 1)
+        bins = cupy.zeros(max(1, -(-self.count >> shift)), "uint64")
+        launch(
+            instance("row_bins", self.source.dtype),
+            len(self.source) // EACH,
+            self._edges(0, self.count),
+            np.uint32(shift),
+            bins,
+        )
+        parts = BLOCKS if self.weight is None else WEIGHTED_BLOCKS
+        room = max(SMALLEST, len(self.source) // parts)
+        most = 1 << (64 - self.width)  # rows, for a row and a column to fit into a key
+        blocks, low, held = [], 0, 0
+        for at, size in enumerate(bins.get().tolist()):
+            if held and (held + size > room or (at + 1 - low) << shift > most):
+                blocks.append((low << shift, at << shift, held))
+                low, held = at, 0
+            held += size
+        blocks.append((low << shift, self.count, held))
+        return blocks
+
+    def _select(self, low: int, high: int, size: int, keys: Any) -> Any:
+        """Write the keys of a block; return which edge each is of, where there are weights."""
+        edges, runs = self._edges(low, high), -(-len(self.source) // RUN)
+        picked = places = None
+        if self.weight is not None:
+            picked, places = cupy.empty(size, "int64"), cupy.empty(runs, "int64")
+            launch(instance("count_selected", self.source.dtype), 32 * runs, edges, places)
+            cupy.cumsum(places, out=places)
+        launch(
+            instance("select", self.source.dtype),
+            32 * runs,
+            edges,
+            np.uint32(self.width),
+            NULL if places is None else places,
+            cupy.zeros(1, "uint64"),
+            keys,
+            NULL if picked is None else picked,
+        )
+        return picked
+
+    def _write(
+        self,
+        keys: Any,
+        carried: Any,
+        policy: int,
+        degrees: Any,
+        ends: Any,
+        weights: Any,
+        done: int,
+    ) -> int:
+        """Write sorted keys as rows behind the `done` entries there are; return how many they are."""
+        size, heads = np.uint64(len(keys)), None
+        runs = -(-len(keys) // RUN)
+        if policy:
+            heads = cupy.empty(runs, "int64")
+            launch("count_heads", 32 * runs, keys, size, heads)
+            cupy.cumsum(heads, out=heads)
+        launch(
+            instance("write_rows", self.dtype),
+            32 * runs,
+            keys,
+            size,
+            np.uint32(self.width),
+            NULL if heads is None else heads,
+            NULL if self.written is None else self.written,
+            ends[done:],
+            degrees,
+        )
+        if heads is None:
+            if carried is not None:
+                weights[done : done + len(keys)] = carried
+            return len(keys)
+        if carried is not None:
+            launch(
+                instance("write_weights", carried.dtype),
+                32 * runs,
+                keys,
+                size,
+                heads,
+                carried,
+                np.uint32(policy),
+                weights[done:],
+            )
+        return int(heads[-1])
+
+
+def relabelled(
+    rows_: Any, labels: Any, *, first: int = 0, count: int | None = None, threads: int = 1
+) -> Rows:
+    """Make rows of labels from those of ids; see :func:`.host_rows.relabelled`."""
+    count = len(labels) - first if count is None else count
+    with labels.device:
+        labels = _cast(labels, rows_.ends.dtype)
+        names = cupy.empty_like(labels)
+        names[labels] = cupy.arange(len(labels), dtype=labels.dtype)
+        names = names[first : first + count]
+        offsets = cupy.zeros(count + 1, "int64")
+        offsets[1:] = running(cupy.diff(rows_.offsets)[names - rows_.first])
+        ends = cupy.empty(int(offsets[-1]), rows_.ends.dtype)
+        weights = None if rows_.weights is None else cupy.empty(len(ends), rows_.weights.dtype)
+        if len(ends):
+            launch(
+                instance("relabel", ends.dtype),
+                -(-len(ends) // TILE_LANES),
+                rows_.offsets,
+                rows_.ends,
+                NULL if weights is None else rows_.weights,
+                np.uint64(0 if weights is None else weights.itemsize),
+                np.int64(rows_.first),
+                labels,
+                names,
+                offsets,
+                np.uint64(count),
+                ends,
+                NULL if weights is None else weights,
+            )
+    return Rows(None, offsets, ends, weights, first)
+
+
+def owners(rows_: Any, dtype: Any, *, threads: int = 1) -> Any:
+    """Return the vertex that each edge is in the row of; see :func:`.host_rows.owners`."""
+    with rows_.ends.device:
+        found = cupy.empty(len(rows_.ends), dtype)
+        if len(found):
+            launch(
+                instance("owners", found.dtype),
+                -(-len(found) // TILE_LANES),
+                rows_.offsets,
+                np.uint64(len(rows_.offsets) - 1),
+                np.int64(rows_.first),
+                found,
+            )
+    return found
+
+
+def transposed(rows_: Any, *, first: int = 0, count: int, columns: int, threads: int = 1) -> Rows:
+    """Make the rows of the vertices that edges enter; see :func:`.host_rows.transposed`."""
+    with rows_.ends.device:
+        sources = owners(rows_, index_dtype(columns))
+        return rows(rows_.ends, sources, rows_.weights, first=first, count=count, columns=columns)
+
+
+def compressed(rows_: Any) -> Rows:
+    """Leave out the rows without edges; `ends` and `weights` are shared."""
+    with rows_.ends.device:
+        degrees = cupy.diff(rows_.offsets)
+        filled = cupy.flatnonzero(degrees)
+        words = to_words(filled, len(degrees))
+        counts = ones(words)
+        return Rows(
+            (filled + rows_.first).astype(rows_.ends.dtype),
+            cupy.concatenate([rows_.offsets[filled], rows_.offsets[-1:]]),
+            rows_.ends,
+            rows_.weights,
+            rows_.first,
+            Index(words, running(counts) - counts),
+        )
+
+
+def own_rows(rows_: Any, vertices: Any = None) -> Any:
+    """Return the rows of those of `vertices` that have one here; all rows without a list."""
+    with rows_.ends.device:
+        if vertices is None:
+            return cupy.arange(len(rows_.offsets) - 1)
+        if rows_.bitmap is None:
+            own = vertices - rows_.first if rows_.first else vertices
+            return own[(own >= 0) & (own < len(rows_.offsets) - 1)]
+        found = cupy.empty(len(vertices), "int64")
+        vertices = cupy.ascontiguousarray(vertices)
+        if len(vertices):
+            launch(
+                instance("locate", vertices.dtype),
+                len(vertices),
+                rows_.bitmap.words,
+                np.uint64(len(rows_.bitmap.words)),
+                rows_.bitmap.ranks,
+                np.int64(rows_.first),
+                vertices,
+                np.uint64(len(vertices)),
+                found,
+            )
+        return found[found >= 0]
+
+
+def _cast(labels: Any, dtype: Any) -> Any:
+    return None if labels is None else cupy.ascontiguousarray(labels, dtype)

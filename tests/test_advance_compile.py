@@ -1,0 +1,120 @@
+"""Every policy compiles with edge programs, for every GPU generation. This takes no GPU."""
+
+from __future__ import annotations
+
+import ast
+import re
+
+import pytest
+import test_cuda_compile
+from test_cuda_compile import FOLDER, GENERATIONS
+
+from dask_graphflow import EdgeOp
+from dask_graphflow.kernels import policies, sources
+
+nvrtc = test_cuda_compile.nvrtc
+
+CODE = """
+    __device__ Value signal(Index src, Index dst, Weight weight) const { return level_[src] + 1; }
+    __device__ bool cond(Index dst) const { return level_[dst] > 3; }
+"""
+BY_HAND = EdgeOp.from_code(
+    "by_hand",
+    target="level",
+    slot="max",
+    columns=[],
+    signal=lambda columns, src, dst, weight: columns[0][src] + 1,
+    cond=lambda columns, dst: columns[0][dst] > 3,
+    cuda=CODE,
+)
+PROGRAMS = [
+    EdgeOp(
+        "hops",
+        target="level",
+        signal="level[src] + 1",
+        slot="min",
+        cond="level[dst] > 9",
+        first_hit=True,
+    ).bind({"level": "int32"}, index_dtype="int32"),
+    EdgeOp("cost", target="cost", signal="cost[src] + weight", slot="min").bind(
+        {"cost": "float64"}, index_dtype="int64", weight_dtype="float32"
+    ),
+    EdgeOp("top", target="top", signal="top[src] * weight", slot="max").bind(
+        {"top": "float32"}, index_dtype="int32", weight_dtype="float32"
+    ),
+    EdgeOp("most", target="most", signal="src", slot="max", cond="not seen[dst]").bind(
+        {"most": "int64", "seen": "bool"}, index_dtype="int64"
+    ),
+    EdgeOp("total", target="total", signal="share[src]", slot="add").bind(
+        {"total": "int64", "share": "int32"}, index_dtype="int32"
+    ),
+    BY_HAND.bind({"level": "int32"}, index_dtype="int32"),
+]
+
+
+@pytest.mark.parametrize("generation", GENERATIONS)
+@pytest.mark.parametrize("bound", PROGRAMS, ids=lambda bound: bound.op.name)
+def test_policies_compile_for_every_generation(nvrtc, bound, generation):
+    names = {
+        policies.expression(bound, balance, pulls=pulls)
+        for balance in policies.KERNELS
+        for pulls in (False, True)
+    }
+    assert (
+        len(names) == 10
+    )  # by push with the filter at once and without, but two policies without only
+    options = (*sources.OPTIONS, f"--gpu-architecture=sm_{generation}")
+    lowered, size, log = nvrtc.compile(
+        policies.text(bound), "advance.cu", options, tuple(sorted(names))
+    )
+    assert len(set(lowered)) == len(names)
+    assert size > 0
+    assert not log, f"the compiler warns:\n{log}"
+
+
+def constants(file):
+    found = re.findall(r"constexpr \w+ (\w+) = (\d+);", sources.source(file))
+    return {name: int(value) for name, value in found}
+
+
+def assigned(module):
+    """Return the numbers, and the names in a row, that a module assigns."""
+    found = {}
+    for node in ast.parse((FOLDER / module).read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign):
+            found[ast.unparse(node.targets[0]).strip("()")] = ast.unparse(node.value)
+    return found
+
+
+def test_numbers_that_python_and_the_kernels_share_are_the_same():
+    rows, cull = constants("rows.cu"), constants("advance.cu")
+    python = assigned("device_rows.py")
+    assert python["EACH, BINS"] == f"({rows['EACH']}, {rows['BINS']})"
+    assert "constexpr u64 RUN = 32 * EACH;" in sources.source("rows.cu")
+    assert python["RUN"] == "32 * EACH"
+    assert f"constexpr u32 TILE = {python['TILE_LANES']} * THREADS;" in sources.source("rows.cu")
+    stages = {"bitmask": "BITMASK", "block": "BLOCK_HASH", "warp": "WARP_HASH", "exact": "EXACT"}
+    assert {name: cull[constant] for name, constant in stages.items()} == policies.STAGES
+    (enumerated,) = re.findall(r"enum Count : u32 \{ (.*?) \};", sources.source("advance.cu"))
+    assert assigned("device_advance.py")[enumerated] == "range(8)"
+
+
+def test_the_task_that_the_host_writes_has_the_members_of_the_kernels():
+    """By their order; each has 8 bytes."""
+    (struct,) = re.findall(r"struct Task \{\n(.*?)\n\};", sources.source("advance.cuh"), re.DOTALL)
+    code = re.sub(r"//.*", "", struct)
+    members = [
+        name.strip(" *").split()[-1].strip("*")
+        for line in code.split(";")
+        if line.strip()
+        for name in line.split(",")
+    ]
+    (edges,) = re.findall(r"struct Edges \{\n(.*?)\n\n", sources.source("rows.cu"), re.DOTALL)
+    ends = [line.split(";")[0].split()[-1].strip("*") for line in edges.splitlines()]
+    for module, variable, wanted in (
+        ("device_advance.py", "_TASK", members),
+        ("device_rows.py", "_EDGES", ends),
+    ):
+        value = assigned(module)[variable]
+        named = [name for name in re.findall(r"'(\w+)'", value) if not re.fullmatch("[ui]8", name)]
+        assert named == wanted

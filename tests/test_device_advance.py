@@ -1,0 +1,473 @@
+"""Advance on the device changes what it changes on the host, by every policy. These tests need a GPU."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import GRAPHS, cupy_or_skip
+
+from dask_graphflow.exceptions import OptionError
+from dask_graphflow.kernels import host_advance, host_rows
+from dask_graphflow.kernels.edge_op import EdgeOp
+
+pytestmark = pytest.mark.gpu
+
+cupy = cupy_or_skip()
+
+from dask_graphflow.kernels import device, device_advance, device_rows  # noqa: E402
+from dask_graphflow.kernels.device_advance import LIGHT, POLICIES, STAGES  # noqa: E402
+from dask_graphflow.kernels.sources import THREADS  # noqa: E402
+
+NEVER = np.iinfo(np.int32).max
+HOPS = EdgeOp(
+    "hops",
+    target="level",
+    signal="level[src] + 1",
+    slot="min",
+    cond=f"level[dst] == {NEVER}",
+    first_hit=True,
+)
+# What is read at src is not what is written: so a single step has one result.
+PROGRAMS = {
+    "next level": (
+        EdgeOp(
+            "next_level",
+            target="level",
+            signal="same[src] + 1",
+            slot="min",
+            cond="level[dst] > 450",
+            first_hit=True,
+        ),
+        {"level": "int32", "same": "int32"},
+    ),
+    "least": (
+        EdgeOp("least", target="cost", signal="old[src] + weight", slot="min"),
+        {"cost": "float64", "old": "float64"},
+    ),
+    "least, in float32": (
+        EdgeOp("least32", target="cost", signal="old[src] + weight", slot="min"),
+        {"cost": "float32", "old": "float32"},
+    ),
+    "least, in int64": (
+        EdgeOp("least64", target="cost", signal="old[src] - dst", slot="min", cond="dst % 3 != 1"),
+        {"cost": "int64", "old": "int32"},
+    ),
+    "most": (
+        EdgeOp("most", target="cost", signal="old[src] * 2", slot="max"),
+        {"cost": "int64", "old": "int64"},
+    ),
+    "most, in float64": (
+        EdgeOp("most_real", target="cost", signal="old[src] * 0.5 - weight", slot="max"),
+        {"cost": "float64", "old": "float64"},
+    ),
+    "sum": (
+        EdgeOp("total", target="cost", signal="old[src] + 1", slot="add"),
+        {"cost": "int64", "old": "int32"},
+    ),
+    "sum, in int32": (
+        EdgeOp("total32", target="cost", signal="1 if marked[src] else 2", slot="add"),
+        {"cost": "int32", "marked": "bool"},
+    ),
+    "smallest neighbour": (
+        EdgeOp("smallest", target="cost", signal="src", slot="min", first_hit=True),
+        {"cost": "int32"},
+    ),
+}
+
+
+PATHS = EdgeOp("paths", target="cost", signal="cost[src] + weight", slot="min")
+
+
+def power_law(count=700, edges=6000, seed=5):
+    rng = np.random.default_rng(seed)
+    return [tuple(pair) for pair in (rng.random((edges, 2)) ** 3 * count).astype(int).tolist()]
+
+
+SHAPES = {
+    **{name: pairs for name, pairs in GRAPHS.items() if pairs},
+    "power law": power_law(),
+    "long star": [(0, i) for i in range(1, 4000)] + [(i, 0) for i in range(1, 4000, 3)],
+}
+
+
+@pytest.fixture(params=PROGRAMS, ids=str)
+def program(request):
+    return PROGRAMS[request.param]
+
+
+class Case:
+    """A graph with weights, its rows on the host and on the device."""
+
+    def __init__(self, pairs, dtype="int32"):
+        source, target = np.array(pairs, dtype).T.copy()
+        self.count = int(max(source.max(), target.max())) + 1
+        self.weight = (np.random.default_rng(2).integers(0, 9, len(pairs)) / 4).astype("float32")
+        self.out = host_rows.rows(source, target, self.weight, count=self.count)
+        self.into = host_rows.rows(target, source, self.weight, count=self.count)
+        if dtype == "int64":
+            self.out, self.into = (
+                rows._replace(ends=rows.ends.astype(dtype)) for rows in (self.out, self.into)
+            )
+
+    def bind(self, op, dtypes):
+        return op.bind(dtypes, index_dtype=self.out.ends.dtype, weight_dtype="float32")
+
+    def columns(self, op, dtypes):
+        """Return columns to start from."""
+        rng = np.random.default_rng(8)
+        made = {}
+        for name, dtype in dtypes.items():
+            made[name] = rng.integers(0, 2 if dtype == "bool" else 900, self.count).astype(dtype)
+        if "same" in made:
+            made["same"][:] = 3
+        return tuple(made[name] for name in op.columns)
+
+    def frontier(self):
+        return np.arange(0, self.count, 2)
+
+
+def there(rows):
+    """Return rows on the device."""
+    arrays = (None if array is None else cupy.asarray(array) for array in rows[:4])
+    bitmap = rows.bitmap and host_rows.Index(*(cupy.asarray(array) for array in rows.bitmap))
+    return host_rows.Rows(*arrays, rows.first, bitmap)
+
+
+def on_device(columns):
+    return tuple(cupy.asarray(column) for column in columns)
+
+
+def assert_same_columns(mine, other, shape):
+    for got, wanted in zip(mine, other, strict=True):
+        np.testing.assert_array_equal(device.to_host(got), wanted, err_msg=shape)
+
+
+@pytest.mark.parametrize("everyone", [False, True], ids=["frontier", "everyone"])
+@pytest.mark.parametrize("balance", POLICIES)
+def test_push_changes_what_it_changes_on_the_host(program, balance, everyone):
+    if balance == "all_edges" and not everyone:
+        pytest.skip("takes no frontier")
+    op, dtypes = program
+    for shape, pairs in SHAPES.items():
+        case = Case(pairs)
+        bound, columns = case.bind(op, dtypes), case.columns(op, dtypes)
+        mine = on_device(columns)
+        frontier = np.arange(case.count) if everyone else case.frontier()
+        wanted = host_advance.push(bound, case.out, columns, frontier)
+        given = None if everyone else cupy.asarray(frontier)
+        words = device_advance.new_words(case.count)
+        moved = device_advance.push(
+            bound, there(case.out), mine, given, changed=words, balance=balance
+        )
+        assert_same_columns(mine, columns, shape)
+        listed = device.to_host(moved.changed)
+        assert listed.dtype == case.out.ends.dtype
+        assert sorted(listed.tolist()) == sorted(wanted.changed.tolist()), shape
+        bits = host_advance.to_words(listed, case.count)
+        np.testing.assert_array_equal(device.to_host(words), bits, err_msg=shape)
+        assert moved.edges == wanted.edges, shape
+        if moved.work is not None:
+            assert int(moved.work.sum()) == moved.edges
+        assert balance in ("auto", moved.balance)
+
+
+@pytest.mark.parametrize("everyone", [False, True], ids=["frontier", "everyone"])
+@pytest.mark.parametrize("balance", POLICIES)
+def test_pull_changes_what_it_changes_on_the_host(program, balance, everyone):
+    op, dtypes = program
+    for shape, pairs in SHAPES.items():
+        case = Case(pairs)
+        bound, columns = case.bind(op, dtypes), case.columns(op, dtypes)
+        mine = on_device(columns)
+        words = None if everyone else host_advance.to_words(case.frontier(), case.count)
+        wanted = host_advance.pull(bound, case.into, columns, words)
+        given = None if words is None else cupy.asarray(words)
+        moved = device_advance.pull(bound, there(case.into), mine, given, balance=balance)
+        assert_same_columns(mine, columns, shape)
+        bits = device.to_host(moved.changed)
+        np.testing.assert_array_equal(bits, wanted.changed, err_msg=shape)
+        if not op.first_hit or balance == "thread":
+            assert moved.edges == wanted.edges, shape
+        assert moved.edges <= len(case.into.ends)
+
+
+@pytest.mark.parametrize("fewer", [False, True], ids=["rows", "compressed"])
+@pytest.mark.parametrize("balance", POLICIES)
+@pytest.mark.parametrize("way", ["push", "pull"])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_searches_over_ranges_of_rows_end_as_on_the_host(way, balance, fewer, dtype):
+    if balance == "all_edges" and way == "push":
+        pytest.skip("takes no frontier")
+    case = Case(power_law(), dtype)
+    for op, kind, never in ((HOPS, "int32", NEVER), (PATHS, "float64", np.inf)):
+        bound = case.bind(op, {op.target: kind})
+        start = np.full(case.count, never, kind)
+        start[1] = 0
+        wanted, sizes = search(case, bound, start, way, fewer)
+        found, mine = search(case, bound, start, way, fewer, balance)
+        np.testing.assert_array_equal(found, wanted)
+        if op is HOPS:  # of costs, those of the same superstep may be seen or not
+            assert mine == sizes
+
+
+def search(case, bound, start, way, fewer, balance=None):
+    """Return the column at the end and the sizes of all frontiers, on the device by a policy."""
+    kernels, kinds = (device_advance, device_rows) if balance else (host_advance, host_rows)
+    options = {"balance": balance} if balance else {}
+    whole = case.out if way == "push" else case.into
+    ranges = [cut(whole, *ends) for ends in itertools.pairwise([0, 100, 333, case.count])]
+    ranges = [host_rows.compressed(part) for part in ranges] if fewer else ranges
+    column, frontier = start.copy(), np.array([1], whole.ends.dtype)
+    if balance:
+        ranges = [there(part) for part in ranges]
+        column, frontier = cupy.asarray(column), cupy.asarray(frontier)
+    sizes = []
+    while len(frontier):
+        sizes.append(len(frontier))
+        changed = kernels.new_words(case.count)
+        words = kernels.to_words(frontier, case.count)
+        for part in ranges:
+            if way == "push":
+                given, run = kinds.own_rows(part, frontier), kernels.push
+            else:
+                given, run = words, kernels.pull
+            run(bound, part, (column,), given, changed=changed, **options)
+        frontier = kernels.from_words(changed, whole.ends.dtype)
+        assert kernels.count_words(changed) == len(frontier)
+    return (device.to_host(column) if balance else column), sizes
+
+
+def cut(rows, low, high):
+    """Return a range of rows."""
+    offsets = rows.offsets[low : high + 1]
+    edges = slice(offsets[0], offsets[-1])
+    return host_rows.Rows(None, offsets - offsets[0], rows.ends[edges], rows.weights[edges], low)
+
+
+# What each policy does, and how that can be seen.
+
+
+def star(leaves=20_000):
+    return Case([(0, i) for i in range(1, leaves + 1)])
+
+
+def counted(case, balance, frontier=None, **options):
+    """Return what a push reports that sums along the edges of a frontier."""
+    op, dtypes = PROGRAMS["sum"]
+    bound, columns = case.bind(op, dtypes), on_device(case.columns(op, dtypes))
+    given = None if frontier is None else cupy.asarray(frontier)
+    moved = device_advance.push(bound, there(case.out), columns, given, balance=balance, **options)
+    return moved, device.to_host(columns[op.columns.index("cost")])
+
+
+@pytest.mark.parametrize("thresholds", [(32, 512), (4, 20), (1, 2)])
+def test_twc_counts_rows_by_their_degrees_and_without_thresholds_is_thread(thresholds):
+    case = Case(power_law())
+    sizes = np.diff(case.out.offsets)
+    low, high = thresholds
+    moved, sums = counted(case, "twc", thresholds=thresholds)
+    assert moved.bins == (
+        (sizes < low).sum(),
+        ((sizes >= low) & (sizes < high)).sum(),
+        (sizes >= high).sum(),
+    )
+    plain, wanted = counted(case, "thread")
+    walked, same = counted(case, "twc", thresholds=(2**62, 2**62))
+    assert walked.bins == (case.count, 0, 0)
+    assert walked.edges == plain.edges == moved.edges
+    np.testing.assert_array_equal(same, wanted)
+    np.testing.assert_array_equal(sums, wanted)
+
+
+@pytest.mark.parametrize("balance", ["lb", "lb_cull", "all_edges"])
+def test_blocks_have_equal_shares_of_a_star(balance):
+    everyone = None if balance == "all_edges" else np.arange(20_001)
+    moved, _ = counted(star(), balance, everyone)
+    work = device.to_host(moved.work)
+    assert len(work) > 8
+    assert work.sum() == 20_000
+    assert work.max() <= 1.05 * work.mean()
+    skewed, _ = counted(star(), "thread")
+    assert device.to_host(skewed.work).max() == 20_000
+
+
+def test_tiles_add_up():
+    case = Case(power_law(5000, 9000))
+    frontier = np.arange(0, case.count, 3)
+    tiles = {balance: counted(case, balance, frontier)[0].chunks for balance in POLICIES[:-2]}
+    blocks = -(-len(frontier) // THREADS)
+    assert tiles["lb_light"] == tiles["lb_light_cull"] == tiles["twc"] == blocks
+    assert tiles["thread"] == -(-len(frontier) // 32)
+    moved, _ = counted(case, "lb", frontier)
+    assert tiles["lb"] == tiles["lb_cull"] == len(moved.work)  # none has more than a tile
+
+
+def test_auto_chooses_by_the_frontier():
+    case = star(1000)
+    assert counted(case, "auto")[0].balance == "all_edges"
+    assert counted(case, "auto", np.arange(9))[0].balance == "lb_light"
+    few, many = np.arange(9), LIGHT
+    assert counted(case, "auto", few, outputs=many - 1)[0].balance == "lb_light"
+    assert counted(case, "auto", few, outputs=many)[0].balance == "lb"
+    bound = case.bind(HOPS, {"level": "int32"})
+    level = cupy.zeros(case.count, "int32")
+    assert device_advance.pull(bound, there(case.into), (level,)).balance == "twc"
+    bound = case.bind(PATHS, {"cost": "float64"})
+    cost = cupy.zeros(case.count)
+    assert device_advance.pull(bound, there(case.into), (cost,)).balance == "all_edges"
+
+
+def test_all_edges_looks_at_every_edge():
+    case = Case(power_law())
+    assert counted(case, "all_edges")[0].edges == len(case.out.ends)
+    with pytest.raises(OptionError, match=r"balance='all_edges' with a frontier; .*frontier=None"):
+        counted(case, "all_edges", np.arange(3))
+
+
+class Sizes(cupy.cuda.MemoryHook):
+    """Notes the sizes of what is allocated."""
+
+    name = "sizes"
+
+    def __init__(self):
+        self.sizes = []
+
+    def malloc_preprocess(self, *, size, **_):
+        self.sizes.append(size)
+
+
+@pytest.mark.parametrize("balance", ["lb", "lb_light"])
+def test_culling_at_once_allocates_no_unfiltered_frontier(balance):
+    # Every edge lists its vertex: 300 times each.
+    case = Case([(i, 300 + j) for i in range(300) for j in range(300)])
+    frontier = np.arange(300)
+    op, dtypes = PROGRAMS["sum"]
+    bound, columns = case.bind(op, dtypes), on_device(case.columns(op, dtypes))
+    rows, frontier = there(case.out), cupy.asarray(frontier)
+    largest = {}
+    for name in (balance, f"{balance}_cull"):
+        with Sizes() as made:
+            moved = device_advance.push(bound, rows, columns, frontier, balance=name)
+        assert len(moved.changed) == 300
+        largest[name] = max(made.sizes)
+    unfiltered = 90_000 * case.out.ends.itemsize
+    assert largest[balance] >= unfiltered
+    assert largest[f"{balance}_cull"] < unfiltered / 10
+
+
+@pytest.mark.parametrize("stage", STAGES)
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_each_stage_of_the_filter_leaves_out_vertices_that_were_there(stage, dtype, rng):
+    size = 5000
+    vertices = np.repeat(rng.permutation(size)[:900], 5).astype(dtype)
+    vertices = np.concatenate([vertices, vertices])
+    words = device_advance.new_words(size)
+    kept, _ = device_advance.uniquify(cupy.asarray(vertices), words, stages=[stage])
+    kept = device.to_host(kept)
+    assert kept.dtype == dtype
+    assert set(kept.tolist()) == set(vertices.tolist())
+    assert len(kept) <= len(vertices)
+    if stage == "exact":
+        assert len(kept) == 900
+    if stage in ("block", "warp"):  # equal ones are neighbours
+        assert len(kept) < len(vertices) / 2
+    np.testing.assert_array_equal(
+        device.to_host(words), host_advance.to_words(np.unique(vertices), size)
+    )
+    again, _ = device_advance.uniquify(cupy.asarray(vertices), words, stages=[stage])
+    assert (len(again) == 0) == (stage in ("bitmask", "exact"))
+
+
+def test_without_stages_nothing_is_left_out_and_all_stages_leave_none_twice(rng):
+    vertices = rng.integers(0, 700, 10_000).astype("int32")
+    for stages, wanted in ((), vertices), (tuple(STAGES), np.unique(vertices)):
+        words = device_advance.new_words(700)
+        kept, _ = device_advance.uniquify(cupy.asarray(vertices), words, stages=stages)
+        assert sorted(device.to_host(kept).tolist()) == sorted(wanted.tolist())
+
+
+@pytest.mark.parametrize("stages", [(), ("warp",), ("bitmask", "block")])
+@pytest.mark.parametrize("balance", ["lb", "lb_cull"])
+def test_a_push_may_list_a_vertex_twice_if_it_is_not_filtered_exactly(balance, stages):
+    case = Case([(i, 300 + j % 7) for i in range(300) for j in range(300)])
+    words = device_advance.new_words(case.count)
+    moved, _ = counted(case, balance, np.arange(300), stages=stages, changed=words)
+    listed = device.to_host(moved.changed)
+    assert set(listed.tolist()) == set(range(300, 307))
+    assert device_advance.count_words(words) == 7
+    assert len(listed) > 7 or stages
+
+
+def test_a_warp_appends_at_once():
+    vertices = cupy.arange(32 * 500, dtype="int32")
+    kept, appends = device_advance.uniquify(vertices, device_advance.new_words(len(vertices)))
+    assert (len(kept), appends) == (32 * 500, 500)
+    moved, _ = counted(star(), "lb_light", np.zeros(1, "int32"))
+    # By the advance and by the filter, each about a 32nd.
+    assert 20_000 / 16 <= moved.appends <= 20_000 / 16 + 64
+
+
+@pytest.mark.parametrize("balance", POLICIES)
+def test_a_pull_stops_at_the_first_hit(balance):
+    size = 1_000_000  # so many that no GPU has a warp for every 32 edges
+    case = Case(np.stack([np.tile(np.arange(size), 2), np.repeat([size, size + 1], size)], axis=1))
+    bound = case.bind(HOPS, {"level": "int32"})
+    level = np.full(case.count, NEVER, np.int32)
+    level[:size] = 0
+    moved = device_advance.pull(
+        bound, there(case.into), on_device((level,)), balance=balance, thresholds=(32, 512)
+    )
+    assert device_advance.count_words(moved.changed) == 2
+    assert moved.edges < len(case.into.ends)
+    if balance == "thread":
+        assert moved.edges == 2
+
+
+def test_what_a_push_is_given_as_changed_is_not_listed_again():
+    case = star(1000)
+    for balance in ("lb", "lb_light_cull"):
+        words = device_advance.to_words(cupy.arange(1, 500), case.count)
+        moved, _ = counted(case, balance, np.arange(1), changed=words)
+        assert sorted(device.to_host(moved.changed).tolist()) == list(range(500, 1001))
+
+
+def test_without_edges_nothing_changes():
+    case = Case([(0, 1), (2, 1)])
+    for balance, frontier in itertools.product(POLICIES[:-2], ([], [1])):
+        moved, _ = counted(case, balance, np.array(frontier, "int32"))
+        assert (len(moved.changed), moved.edges) == (0, 0)
+    empty = host_rows.rows(np.zeros(0, "int32"), np.zeros(0, "int32"), count=5)
+    case.into = case.out = empty
+    bound = HOPS.bind({"level": "int32"}, index_dtype="int32")
+    for balance in POLICIES:
+        level = cupy.zeros(5, "int32")
+        assert device_advance.pull(bound, there(empty), (level,), balance=balance).edges == 0
+
+
+def test_bitmaps_are_those_of_the_host(rng):
+    for size in (1, 63, 64, 65, 5000):
+        vertices = np.flatnonzero(rng.random(size) < 0.4)
+        values = rng.integers(0, 100, size)
+        for dtype in ("int32", "int64"):
+            words = device_advance.to_words(cupy.asarray(vertices.astype(dtype)), size)
+            np.testing.assert_array_equal(
+                device.to_host(words), host_advance.to_words(vertices, size)
+            )
+            assert device_advance.count_words(words) == len(vertices)
+            assert device_advance.sum_words(words, cupy.asarray(values)) == values[vertices].sum()
+            found = device_advance.from_words(words, dtype)
+            assert found.dtype == dtype
+            np.testing.assert_array_equal(device.to_host(found), vertices)
+
+
+def test_names_that_do_not_exist_are_refused_with_those_that_do():
+    case = Case([(0, 1)])
+    with pytest.raises(OptionError, match=r"balance='lb_lite'; allowed are 'thread', .*'lb_light'"):
+        counted(case, "lb_lite")
+    bound = case.bind(HOPS, {"level": "int32"})
+    with pytest.raises(OptionError, match=r"balance='twcc'; .*did you mean 'twc'"):
+        device_advance.pull(bound, there(case.into), (cupy.zeros(2, "int32"),), balance="twcc")
+    with pytest.raises(OptionError, match="a stage='hash'; allowed are 'bitmask', 'block'"):
+        device_advance.uniquify(cupy.zeros(1, "int32"), cupy.zeros(1, "uint64"), stages=["hash"])

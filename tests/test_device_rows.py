@@ -1,0 +1,199 @@
+"""Rows made on the device are those made on the host, bit for bit. These tests need a GPU."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from conftest import GRAPHS, cupy_or_skip
+
+from dask_graphflow.exceptions import WeightError
+from dask_graphflow.kernels import host_rows
+
+pytestmark = pytest.mark.gpu
+
+cupy = cupy_or_skip()
+
+from dask_graphflow.kernels import device, device_rows  # noqa: E402
+
+DTYPES = ["int32", "int64", "float32", "float64"]
+SHAPES = {
+    **GRAPHS,
+    "hubs": [(int(7 * abs(i % 97 - 48) ** 0.5), i % 911) for i in range(5000)],
+    "one row": [(7, i * i % 1009) for i in range(3000)],
+}
+
+
+@pytest.fixture(params=SHAPES, ids=str)
+def edges(request):
+    pairs = np.array(SHAPES[request.param], np.int64).reshape(-1, 2)
+    return pairs[:, 0].copy(), pairs[:, 1].copy()
+
+
+@pytest.fixture(params=[None, 1], ids=["one block", "many blocks"])
+def blocks(request, monkeypatch):
+    """Have small graphs made in as many blocks as large ones."""
+    if request.param:
+        monkeypatch.setattr(device_rows, "SMALLEST", request.param)
+        monkeypatch.setattr(device_rows, "BINS", 64)
+
+
+def count_of(edges):
+    return int(max(side.max(initial=-1) for side in edges)) + 1
+
+
+def weights_of(edges, dtype="float64"):
+    # Not all sums of these are the same in every order.
+    return (np.random.default_rng(3).integers(1, 50, len(edges[0])) / 7).astype(dtype)
+
+
+def there(array):
+    return None if array is None else cupy.asarray(array)
+
+
+def same(got, wanted):
+    """Compare rows, dtypes too."""
+    for name, mine, other in zip(wanted._fields, got, wanted, strict=True):
+        if name == "first":
+            assert mine == other
+        elif name == "bitmap":
+            assert (mine is None) == (other is None)
+            if other is not None:
+                for words, its in zip(mine, other, strict=True):
+                    np.testing.assert_array_equal(device.to_host(words), its)
+        elif other is None:
+            assert mine is None
+        else:
+            assert mine.dtype == other.dtype, name
+            np.testing.assert_array_equal(device.to_host(mine), other, err_msg=name)
+
+
+def both(source, target, weight=None, labels=None, **options):
+    """Return the rows that the device and the host make."""
+    made = device_rows.rows(
+        there(source), there(target), there(weight), labels=there(labels), **options
+    )
+    return made, host_rows.rows(source, target, weight, labels=labels, **options)
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize("multi", host_rows.POLICIES)
+@pytest.mark.parametrize("undirected", [False, True], ids=["directed", "undirected"])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_rows_are_those_of_the_host(edges, dtype, undirected, multi):
+    source, target = (side.astype(dtype) for side in edges)
+    how = {"count": count_of(edges), "undirected": undirected, "multi": multi}
+    same(*both(source, target, **how))
+    for weights in DTYPES:
+        same(*both(source, target, weights_of(edges, weights), **how))
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize("parts", [2, 5])
+def test_ranges_of_rows_are_those_of_the_host(edges, parts):
+    count = count_of(edges)
+    bounds = [count * i // parts for i in range(parts + 1)]
+    for first, stop in itertools.pairwise(bounds):
+        how = {"first": first, "count": stop - first, "columns": count, "undirected": True}
+        same(*both(*edges, weights_of(edges), **how))
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize("undirected", [False, True], ids=["directed", "undirected"])
+def test_rows_of_labels_are_those_of_the_host(edges, undirected):
+    count, weight = count_of(edges), weights_of(edges)
+    degrees = host_rows.degrees(edges[0], count=count)
+    labels = host_rows.degree_labels(degrees)
+    found = device_rows.degree_labels(there(degrees))
+    assert found.dtype == labels.dtype
+    np.testing.assert_array_equal(device.to_host(found), labels)
+    for first in {0, count // 2}:
+        how = {"first": first, "count": count - first}
+        same(*both(*edges, weight, labels, columns=count, undirected=undirected, **how))
+        plain = both(*edges, weight, count=count, undirected=undirected)
+        mine = device_rows.relabelled(plain[0], found, **how)
+        same(mine, host_rows.relabelled(plain[1], labels, **how))
+
+
+@pytest.mark.parametrize("scale", [1 << 11, 1 << 22, 1 << 34])
+@pytest.mark.usefixtures("blocks")
+def test_wide_ids_are_sorted_by_all_of_their_bits(scale, rng):
+    source, target = rng.integers(0, 300, 40_000), rng.integers(0, scale, 40_000)
+    same(*both(source, target, count=300, columns=scale))
+
+
+def test_rows_and_columns_that_do_not_fit_into_a_key_together_are_made_in_more_blocks(rng):
+    source, target = rng.integers(0, 5000, 2000), rng.integers(0, 1 << 54, 2000)
+    rows = device_rows.rows(there(source), there(target), count=5000, columns=1 << 54)
+    order = np.lexsort((target, source))
+    sizes = np.diff(device.to_host(rows.offsets))
+    np.testing.assert_array_equal(sizes, np.bincount(source, minlength=5000))
+    np.testing.assert_array_equal(device.to_host(rows.ends), target[order])
+
+
+def test_degrees_are_those_of_the_host(edges, monkeypatch):
+    monkeypatch.setattr(device_rows, "COUNTED", 1000)
+    count = count_of(edges)
+    for dtype, first in itertools.product(["int32", "int64"], {0, count // 3}):
+        ids = edges[0].astype(dtype)
+        got = device_rows.degrees(there(ids), first=first, count=count - first)
+        wanted = host_rows.degrees(ids, first=first, count=count - first)
+        assert got.dtype == wanted.dtype
+        np.testing.assert_array_equal(device.to_host(got), wanted)
+
+
+@pytest.mark.parametrize("weights", [None, *DTYPES])
+def test_transposed_rows_are_those_of_the_host(edges, weights):
+    count, weight = count_of(edges), weights and weights_of(edges, weights)
+    mine, other = both(*edges, weight, count=count)
+    how = {"count": count, "columns": count}
+    same(device_rows.transposed(mine, **how), host_rows.transposed(other, **how))
+
+
+def test_compressed_rows_and_who_has_one_are_those_of_the_host(edges):
+    count = count_of(edges)
+    everyone = np.arange(count + 100)[::-1].copy()
+    for first, dtype in itertools.product({0, count // 2}, ["int32", "int64"]):
+        mine, other = both(*edges, first=first, count=count - first, columns=count)
+        vertices = everyone.astype(dtype)
+        for rows, its in (
+            (mine, other),
+            (device_rows.compressed(mine), host_rows.compressed(other)),
+        ):
+            same(rows, its)
+            own = device_rows.own_rows(rows, there(vertices))
+            np.testing.assert_array_equal(device.to_host(own), host_rows.own_rows(its, vertices))
+            own = device_rows.own_rows(rows)
+            np.testing.assert_array_equal(device.to_host(own), host_rows.own_rows(its))
+        assert device_rows.compressed(mine).ends is mine.ends
+
+
+def test_weights_of_another_type_are_refused():
+    ends = cupy.zeros(3, "int32")
+    with pytest.raises(WeightError, match=r"weights are int16; on a GPU they are int32, .*astype"):
+        device_rows.rows(ends, ends, cupy.zeros(3, "int16"), count=1)
+
+
+def test_a_directed_graph_is_made_in_less_than_the_memory_of_its_edge_list_again():
+    class Held(cupy.cuda.MemoryHook):
+        name = "held"
+        now = most = 0
+
+        def malloc_postprocess(self, *, mem_size, **_):
+            self.now += mem_size
+            self.most = max(self.most, self.now)
+
+        def free_postprocess(self, *, mem_size, **_):
+            self.now -= mem_size
+
+    rng = np.random.default_rng(4)
+    count = 1 << 25
+    # By cubes, or hubs would not be.
+    source, target = (
+        cupy.asarray((rng.random(count) ** 3 * (count >> 4)).astype("int32")) for _ in range(2)
+    )
+    with Held() as held:
+        rows = device_rows.rows(source, target, count=count >> 4)
+    assert len(rows.ends) == count
+    assert held.most <= source.nbytes + target.nbytes
