@@ -30,8 +30,8 @@ class Graph:
 
     Parameters
     ----------
-    edges : dask.dataframe.DataFrame or pandas.DataFrame
-        The edge list, a row an edge.
+    edges : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
+        The edge list, a row an edge; backed by pandas or by cuDF. What is found is on the same.
     source, target : column name, or list of column names
         The ends of an edge; several columns make up one id. Ids are integers, strings, categoricals,
         dates: anything that can be hashed and sorted, of one type on both sides.
