@@ -8,11 +8,12 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, on_backend, on_host, oracle, partitioned, to_host
+from conftest import BACKEND, frame, on_backend, on_host, oracle, partitioned, to_host
 from shapes import shards
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.programs import COMPONENTS
+from dask_graphflow.kernels import policies
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.frontier import Frontier
 
@@ -32,6 +33,21 @@ def test_components_by_label_are_those_of_the_forest(graph, kind):
     found = gf.Graph(edges, **ENDS, directed=False).connected_components().compute()
     forest = gf.connected_components(edges, **ENDS).compute()
     pd.testing.assert_frame_equal(found.reset_index(drop=True), forest.reset_index(drop=True))
+
+
+@pytest.mark.parametrize("balance", policies.POLICIES)
+def test_every_policy_gives_the_same_and_others_are_refused(balance):
+    edges, start = pipes(), pd.DataFrame({"vertex": [0], "width": [np.inf]})
+    graph = gf.Graph(edges, **ENDS, weight="bore")
+    # Pushing along every edge has no frontier.
+    how = {"start": start} if balance != "all_edges" else {"direction": "pull"}
+    begin = {"width": 0.0 if "start" in how else 1.0}
+    if BACKEND.name == "pandas" and balance not in policies.HOST_POLICIES:
+        with pytest.raises(gf.exceptions.OptionError, match="on the host are 'thread'"):
+            graph.run(WIDEST, columns=begin, balance=balance, **how)
+        return
+    found = graph.run(WIDEST, columns=begin, balance=balance, **how).compute()
+    pd.testing.assert_frame_equal(found, graph.run(WIDEST, columns=begin, **how).compute())
 
 
 def test_components_want_edges_without_direction():
@@ -125,6 +141,7 @@ def test_a_fixpoint_begins_where_it_is_told():
         ({"columns": {"width": 0}}, "ExpressionError", "width"),
         ({"columns": {"width": 0.0}, "direction": "pul"}, "OptionError", "did you mean 'pull'"),
         ({"columns": {"width": 0.0}, "max_iter": 0}, "OptionError", "max_iter=0"),
+        ({"columns": {"width": 0.0}, "balance": "threads"}, "OptionError", "did you mean 'thread'"),
     ],
     ids=lambda value: str(value)[:30],
 )

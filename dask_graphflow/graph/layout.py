@@ -27,6 +27,8 @@ import numpy as np
 
 from dask_graphflow.kernels import kernels_for, twin
 
+from .partition import even_cuts
+
 __all__ = ["WORD", "Local", "globalize", "localize", "split"]
 
 WORD = 64  # vertices that a sub-range's first is a multiple of: its bitmap is whole words
@@ -95,9 +97,7 @@ def split(rows: Any, parts: int, *, alpha: float | None = None) -> list[Any]:
         starts = to_host(rows.bitmap.ranks)
         edges = to_host(rows.offsets[rows.bitmap.ranks])
     starts, edges = np.append(starts, size), np.append(edges, len(rows.ends))
-    work = alpha * starts + edges
-    nearest = [int(np.argmin(np.abs(work - work[-1] * i / parts))) for i in range(1, parts)]
-    cuts = [0, *itertools.accumulate(nearest, max), len(starts) - 1]
+    cuts = even_cuts(alpha * starts + edges, parts)
     return [
         _piece(rows, slice(a, b), slice(*starts[[a, b]].tolist()), slice(*edges[[a, b]].tolist()))
         for a, b in itertools.pairwise(cuts)

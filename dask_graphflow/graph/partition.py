@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-__all__ = ["GRAIN", "Segment", "chunk", "hierarchical"]
+__all__ = ["GRAIN", "Segment", "chunk", "even_cuts", "hierarchical"]
 
 GRAIN = 4096  # vertices that a bound of a range is a multiple of
 
@@ -104,9 +105,10 @@ def chunk(degrees: np.ndarray, parts: int, *, alpha: float | None = None) -> lis
     edges = np.concatenate([[0], np.cumsum(degrees, dtype="int64")])
     # Only bounds that are allowed are weighed.
     bounds = np.append(np.arange(0, size, GRAIN), size)
-    work = alpha * bounds + edges[bounds]
-    cuts = [0]
-    for part in range(1, parts):
-        nearest = int(np.argmin(np.abs(work - work[-1] * part / parts)))
-        cuts.append(max(cuts[-1], int(bounds[nearest])))
-    return [*cuts, size]
+    return [int(bounds[at]) for at in even_cuts(alpha * bounds + edges[bounds], parts)]
+
+
+def even_cuts(work: np.ndarray, parts: int) -> list[int]:
+    """Return where a running sum is nearest to equal parts of all; ascending, with both ends."""
+    nearest = [int(np.argmin(np.abs(work - work[-1] * part / parts))) for part in range(1, parts)]
+    return [0, *itertools.accumulate(nearest, max), len(work) - 1]
