@@ -279,15 +279,9 @@ def test_options_that_do_not_exist_are_named_with_those_that_do():
 # BFS
 
 
-def bfs(case, source, ways, threads, parts, labelled=False):
+def bfs(case, source, ways, threads, parts):
     ends = on_backend(case.source), on_backend(case.target)
     row_kernels, words_of, kernels = (twin(name, ends[0]) for name in ("rows", "advance", "bfs"))
-    options, how, names = {}, {"threads": threads}, None
-    if labelled:
-        degrees = np.diff(case.rows()[0].offsets)
-        options["labels"] = row_kernels.degree_labels(degrees)
-        names = how["names"] = np.argsort(options["labels"]).astype(np.int32)
-        source = int(options["labels"][source])
     size = -(-case.count // parts // 64) * 64
     rows = [
         row_kernels.rows(
@@ -296,7 +290,6 @@ def bfs(case, source, ways, threads, parts, labelled=False):
             count=min(size, case.count - low),
             columns=case.count,
             undirected=case.undirected,
-            **options,
         )
         for leaving in (True, False)
         for low in range(0, case.count, size)
@@ -305,7 +298,7 @@ def bfs(case, source, ways, threads, parts, labelled=False):
     predecessor = np.full(case.count, NEVER, np.int32)
     level = np.full(case.count, kernels.UNSEEN, np.int32)
     level[source], frontier = 0, on_backend(np.array([source], np.int32))
-    predecessor[source] = source if names is None else names[source]
+    predecessor[source] = source
     level, predecessor = on_backend(level), on_backend(predecessor)
     seen = words_of.to_words(frontier, case.count)
     for depth in itertools.count(1):
@@ -316,7 +309,8 @@ def bfs(case, source, ways, threads, parts, labelled=False):
             words = words_of.to_words(frontier, case.count)
             following = np.zeros_like(words)
             found = sum(
-                kernels.bfs_pull(part, words, following, *state, **how) for part in entering
+                kernels.bfs_pull(part, words, following, *state, threads=threads)
+                for part in entering
             )
             frontier = words_of.from_words(following, np.int32)
             assert found == len(frontier)
@@ -325,26 +319,20 @@ def bfs(case, source, ways, threads, parts, labelled=False):
             for part in leaving:
                 stop = part.first + len(part.offsets) - 1
                 own = frontier[(frontier >= part.first) & (frontier < stop)]
-                found.append(kernels.bfs_push(part, own, *state, **how))
+                found.append(kernels.bfs_push(part, own, *state, threads=threads))
             frontier = np.concatenate(found)
             assert len(np.unique(frontier)) == len(frontier)
             kernels.mark_seen(seen, frontier)
-    if labelled:
-        predecessor, level = predecessor[options["labels"]], level[options["labels"]]
     return to_host(predecessor), to_host(level)
 
 
-@pytest.mark.parametrize("labelled", [False, True], ids=["ids", "labels"])
 @pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("way", ["push", "pull", "both"])
-def test_bfs_finds_levels_and_the_smallest_predecessors(case, way, threads, parts, labelled):
-    if labelled:
-        host_only("a GPU searches by the ids themselves")
-        parts = parts if case.undirected else 1
+def test_bfs_finds_levels_and_the_smallest_predecessors(case, way, threads, parts):
     source = int(case.source[0])
     ways = (lambda depth: DIRECTIONS[depth % 2]) if way == "both" else (lambda depth: way)
-    predecessor, level = bfs(case, source, ways, threads, parts, labelled)
+    predecessor, level = bfs(case, source, ways, threads, parts)
     wanted = levels_by_networkx(case, source)
     np.testing.assert_array_equal(np.where(level < 0, NEVER, level), wanted)
     smallest = np.full(case.count, NEVER)

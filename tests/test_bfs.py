@@ -282,7 +282,7 @@ def test_ids_of_two_parts_are_named_by_both(sources, message):
             {"direction": "pul"},
             r"'pul'; give 'gemini', 'beamer', 'push', 'pull'; did you mean 'pull'",
         ),
-        ({"depth_limit": -1}, r"depth_limit=-1; give a number of edges, 0 or more, or None"),
+        ({"depth_limit": -1}, r"depth_limit=-1; give a whole number, 0 or more, or None"),
         ({"depth_limit": 1.5}, r"depth_limit=1.5"),
     ],
 )

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, twin
 from dask_graphflow.operators.advance import ALPHA, DENSE, RULES, Step, check_way, superstep
@@ -28,6 +27,7 @@ from dask_graphflow.operators.frontier import Frontier
 
 from .answers import Answer, OrNull
 from .graph import Graph
+from .inputs import check_count
 from .named import numbers_of
 
 __all__ = ["bfs", "search"]
@@ -110,12 +110,7 @@ def search(
 ) -> Any:
     """Search a graph breadth first: see :func:`bfs`."""
     check_way(direction)
-    if depth_limit is not None and (
-        not isinstance(depth_limit, int | np.integer) or depth_limit < 0
-    ):
-        raise OptionError(
-            f"depth_limit={depth_limit!r}; give a number of edges, 0 or more, or None"
-        )
+    check_count("depth_limit", depth_limit, least=0, optional=True)
     dtypes = {"distance": "int32", "predecessor": "id or null"}
     return graph.ask(
         "bfs", _search, dtypes, graph.sources(sources), depth_limit, direction, trace=trace

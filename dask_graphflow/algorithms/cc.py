@@ -155,12 +155,8 @@ def connected_components(
     """
     edges = inputs_of.as_dask(edges, "edges", source, target)
     merges = trees.merge_policy(merge)
-    if chunk_size is not None and (not isinstance(chunk_size, int) or chunk_size < 1):
-        raise OptionError(f"chunk_size={chunk_size!r}; give a whole number of edges, 1 or more")
-    if not isinstance(merge_chunks, int) or merge_chunks < 1:
-        raise OptionError(
-            f"merge_chunks={merge_chunks!r}; give a whole number of slices, 1 or more"
-        )
+    inputs_of.check_count("chunk_size", chunk_size, optional=True)
+    inputs_of.check_count("merge_chunks", merge_chunks)
     if method == "label":
         others = {
             "vertices": vertices, "weight": weight, "threshold": threshold, "thresholds": thresholds,

@@ -19,12 +19,22 @@ from dask_graphflow.graph.frames import empty_like, is_pandas
 __all__ = [
     "as_dask",
     "ascending",
+    "check_count",
     "check_dense",
     "edge_columns",
     "seed_frames",
     "to_stream",
     "vertex_frame",
 ]
+
+
+def check_count(name: str, value: Any, *, least: int = 1, optional: bool = False) -> None:
+    """Raise unless an option is a whole number, `least` or more; or None where it is optional."""
+    if optional and value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        none = ", or None" if optional else ""
+        raise OptionError(f"{name}={value!r}; give a whole number, {least} or more{none}")
 
 
 def as_dask(frame: Any, role: str, *ids: Any) -> Any:

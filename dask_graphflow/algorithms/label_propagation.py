@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, twin
 from dask_graphflow.operators.advance import superstep
 
 from .answers import Answer
 from .graph import Graph
+from .inputs import check_count
 
 __all__ = ["label_propagation", "propagate"]
 
@@ -85,8 +85,7 @@ def label_propagation(
 
 def propagate(graph: Graph, *, max_iter: int = 10, trace: bool = False) -> Any:
     """Find communities of a graph: see :func:`label_propagation`."""
-    if not isinstance(max_iter, int) or max_iter < 1:
-        raise OptionError(f"max_iter={max_iter!r}; give a whole number, 1 or more")
+    check_count("max_iter", max_iter)
     return graph.ask("label-propagation", _propagate, {"label": "id"}, max_iter, trace=trace)
 
 

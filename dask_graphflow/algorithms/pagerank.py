@@ -30,6 +30,7 @@ from dask_graphflow.operators.advance import superstep
 
 from .answers import Answer
 from .graph import Graph
+from .inputs import check_count
 from .named import numbers_of
 
 __all__ = ["pagerank", "rank"]
@@ -136,8 +137,7 @@ def rank(
         raise OptionError(f"alpha={alpha!r}; give a number from 0 to 1")
     if tol is not None and not (isinstance(tol, int | float | np.number) and tol > 0):
         raise OptionError(f"tol={tol!r}; give a number above 0, or None for max_iter iterations")
-    if not isinstance(max_iter, int | np.integer) or max_iter < 1:
-        raise OptionError(f"max_iter={max_iter!r}; give a whole number, 1 or more")
+    check_count("max_iter", max_iter)
     if precision not in PRECISIONS:
         raise OptionError(f"precision={precision!r}; give {' or '.join(map(repr, PRECISIONS))}")
     where = None if personalization is None else _personal(graph, personalization)

@@ -21,6 +21,7 @@ from dask_graphflow.operators.frontier import Frontier
 
 from .answers import Answer
 from .graph import Graph
+from .inputs import check_count
 from .named import numbers_of
 
 __all__ = ["COMPONENTS", "by_label", "run"]
@@ -44,8 +45,7 @@ def run(
     """Run an edge program until no vertex changes: see :meth:`.graph.Graph.run`."""
     check_way(direction)
     policies.check(balance, policies.POLICIES if graph.on_device else policies.HOST_POLICIES)
-    if max_iter is not None and (not isinstance(max_iter, int) or max_iter < 1):
-        raise OptionError(f"max_iter={max_iter!r}; give a whole number, 1 or more, or None")
+    check_count("max_iter", max_iter, optional=True)
     missing, spare = set(op.columns) - set(columns), set(columns) - set(op.columns)
     if missing or spare:
         raise OptionError(

@@ -7,10 +7,8 @@ push takes the smallest of a vertex's predecessors by an atomic minimum, whose r
 vertex is new.
 
 Rows are not compressed and begin with a vertex that is a multiple of 64: each word of a bitmap is one
-thread's. Words are those of all vertices. Vertices without edges may be marked as seen beforehand.
-
-With `names`, rows and columns are of labels and a predecessor is a name (see :func:`.host_rows.rows`):
-rows are then in ascending order of the names, and so the first hit is the smallest of those.
+thread's. Ends ascend in a row, and so the first hit is the smallest. Words are those of all vertices.
+Vertices without edges may be marked as seen beforehand.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _compiled = numba.njit(nogil=True, cache=True)
 
 @_compiled
 def _pull(  # type: ignore[no-untyped-def]
-    offsets, ends, first, names, frontier, following, seen, predecessor, level, depth, ranges, part
+    offsets, ends, first, frontier, following, seen, predecessor, level, depth, ranges, part
 ):
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     rows = np.uint64(offsets.size - 1)
@@ -61,7 +59,7 @@ def _pull(  # type: ignore[no-untyped-def]
             while k < end:
                 near = np.uint64(ends[k])
                 if (frontier[near >> six] >> (near & low)) & one:
-                    predecessor[base + bit] = names[near] if names.size else np.int64(near)
+                    predecessor[base + bit] = np.int64(near)
                     level[base + bit] = depth
                     hits |= one << bit
                     break
@@ -78,7 +76,6 @@ def _push(  # type: ignore[no-untyped-def]
     offsets,
     ends,
     first,
-    names,
     frontier,
     following,
     tail,
@@ -97,14 +94,13 @@ def _push(  # type: ignore[no-untyped-def]
     start, stop = take(ranges, part, size)
     while start < stop:
         for i in range(start, stop):
-            vertex = np.uint64(frontier[i])
-            row = vertex - np.uint64(first)
-            name = names[vertex] if names.size else frontier[i]
+            near = frontier[i]
+            row = np.uint64(near) - np.uint64(first)
             for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + one])):
                 far = np.uint64(ends[k])
-                if (seen[far >> six] >> (far & low)) & one or predecessor[far] <= name:
+                if (seen[far >> six] >> (far & low)) & one or predecessor[far] <= near:
                     continue
-                if fetch_min(predecessor, np.intp(far), name) == never:
+                if fetch_min(predecessor, np.intp(far), near) == never:
                     level[far] = depth
                     batch[waiting] = far
                     waiting += 1
@@ -179,10 +175,6 @@ def _mark(seen, vertices, start, stop):  # type: ignore[no-untyped-def]
         fetch_or(seen, np.intp(vertex >> np.uint64(6)), one << (vertex & np.uint64(63)))
 
 
-def _no_names(names: np.ndarray | None, predecessor: np.ndarray) -> np.ndarray:
-    return np.empty(0, predecessor.dtype) if names is None else names
-
-
 def bfs_pull(
     rows: Rows,
     frontier: np.ndarray,
@@ -192,7 +184,6 @@ def bfs_pull(
     level: np.ndarray,
     depth: int,
     *,
-    names: np.ndarray | None = None,
     threads: int = 1,
 ) -> int:
     """Give vertices that were not seen the smallest of their neighbours in the frontier.
@@ -209,8 +200,6 @@ def bfs_pull(
         Set to `depth` for new vertices.
     depth : int
         The next level.
-    names : ndarray, shape (V,), of the predecessors' dtype, optional
-        The name of each label.
     threads : int
         Threads to use.
 
@@ -219,12 +208,11 @@ def bfs_pull(
     int
         New vertices.
     """
-    named = _no_names(names, predecessor)
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
 
     def work(part: int) -> int:
         return _pull(  # type: ignore[no-any-return]
-            rows.offsets, rows.ends, rows.first, named, frontier, following, seen, predecessor, level,
+            rows.offsets, rows.ends, rows.first, frontier, following, seen, predecessor, level,
             depth, ranges, part,
         )  # fmt: skip
 
@@ -239,7 +227,6 @@ def bfs_push(
     level: np.ndarray,
     depth: int,
     *,
-    names: np.ndarray | None = None,
     threads: int = 1,
 ) -> np.ndarray:
     """Give vertices that were not seen the smallest of those in the frontier that they follow.
@@ -250,7 +237,7 @@ def bfs_push(
         Of the vertices that edges leave; see the module.
     frontier : ndarray of the ends' dtype, shape (f,)
         Vertices of the last level that have a row here.
-    seen, predecessor, level, depth, names, threads
+    seen, predecessor, level, depth, threads
         As for :func:`bfs_pull`. `seen` is left as it is: where several ranges of rows are pushed one after
         another, all of them may still find a smaller predecessor. Call :func:`mark_seen` after the last.
 
@@ -259,7 +246,6 @@ def bfs_push(
     ndarray, shape (n,)
         New vertices in no order, each once.
     """
-    named = _no_names(names, predecessor)
     costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
     parts = threads if costs[-1] > 64 * MINI_CHUNK else 1
     ranges = frontier_turns(costs, parts)
@@ -268,7 +254,7 @@ def bfs_push(
 
     def work(part: int) -> None:
         _push(
-            rows.offsets, rows.ends, rows.first, named, frontier, following, tail, seen, predecessor,
+            rows.offsets, rows.ends, rows.first, frontier, following, tail, seen, predecessor,
             level, depth, ranges, part,
         )  # fmt: skip
 
