@@ -76,6 +76,21 @@ def pytest_configure(config):
     BACKEND.name = config.getoption("--backend")
 
 
+class Reader:
+    """Partitions that know when they were read."""
+
+    def __init__(self, parts):
+        self.parts = parts
+        self.read = []
+
+    def __call__(self, i):
+        self.read.append(i)
+        return self.parts[i]
+
+    def __dask_tokenize__(self):
+        return ("reader", id(self))
+
+
 def cupy_or_skip():
     """Return CuPy, or skip what asks for it where there is no GPU."""
     cupy = pytest.importorskip("cupy")

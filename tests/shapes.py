@@ -1,4 +1,4 @@
-"""Graphs for the algorithms on shards, and what is asked of them by SciPy."""
+"""Graphs for the algorithms on shards, edge programs, and what is asked of them by SciPy."""
 
 from __future__ import annotations
 
@@ -11,6 +11,18 @@ from scipy.sparse.csgraph import dijkstra
 import dask_graphflow as gf
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.graph.vertices import Vertices
+from dask_graphflow.kernels.edge_op import EdgeOp
+
+NEVER = np.iinfo(np.int32).max
+HOPS = EdgeOp(
+    "hops",
+    target="level",
+    signal="level[src] + 1",
+    slot="min",
+    cond=f"level[dst] == {NEVER}",
+    first_hit=True,
+)
+PATHS = EdgeOp("paths", target="cost", signal="cost[src] + weight", slot="min")
 
 
 def _generated(edges):

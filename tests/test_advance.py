@@ -10,7 +10,7 @@ import pytest
 from conftest import GRAPHS, host_only, on_backend, to_host
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
-from shapes import rows_to_host
+from shapes import HOPS, NEVER, PATHS, rows_to_host
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import host_advance, host_atomics, twin
@@ -18,16 +18,6 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import DIRECTIONS, Step, advance, direction
 from dask_graphflow.operators.frontier import Frontier
 
-NEVER = np.iinfo(np.int32).max
-HOPS = EdgeOp(
-    "hops",
-    target="level",
-    signal="level[src] + 1",
-    slot="min",
-    cond=f"level[dst] == {NEVER}",
-    first_hit=True,
-)
-PATHS = EdgeOp("paths", target="cost", signal="cost[src] + weight", slot="min")
 COUNT = EdgeOp("count", target="paths", signal="share[src]", slot="add")
 
 

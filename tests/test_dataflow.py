@@ -10,7 +10,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import as_dict, frame, on_backend, oracle, partitioned, to_host
+from conftest import Reader, as_dict, frame, on_backend, oracle, partitioned, to_host
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.components import Components
@@ -32,21 +32,6 @@ def stages(labels):
         stage = str(key[0] if isinstance(key, tuple) else key).rpartition("-")[0]
         counts[stage] = counts.get(stage, 0) + 1
     return counts
-
-
-class Reader:
-    """Partitions that know when they were read."""
-
-    def __init__(self, parts):
-        self.parts = parts
-        self.read = []
-
-    def __call__(self, i):
-        self.read.append(i)
-        return self.parts[i]
-
-    def __dask_tokenize__(self):
-        return ("reader", id(self))
 
 
 def test_nothing_is_read_before_compute():

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from conftest import GRAPHS, cupy_or_skip
+from shapes import HOPS, NEVER, PATHS
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import host_advance, host_rows
@@ -20,15 +21,6 @@ from dask_graphflow.kernels import device, device_advance, device_rows  # noqa: 
 from dask_graphflow.kernels.device_advance import LIGHT, POLICIES, STAGES  # noqa: E402
 from dask_graphflow.kernels.sources import THREADS  # noqa: E402
 
-NEVER = np.iinfo(np.int32).max
-HOPS = EdgeOp(
-    "hops",
-    target="level",
-    signal="level[src] + 1",
-    slot="min",
-    cond=f"level[dst] == {NEVER}",
-    first_hit=True,
-)
 # What is read at src is not what is written: so a single step has one result.
 PROGRAMS = {
     "next level": (
@@ -75,9 +67,6 @@ PROGRAMS = {
         {"cost": "int32"},
     ),
 }
-
-
-PATHS = EdgeOp("paths", target="cost", signal="cost[src] + weight", slot="min")
 
 
 def power_law(count=700, edges=6000, seed=5):

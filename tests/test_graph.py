@@ -7,7 +7,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import computed, frame, is_as_announced, partitioned, to_host
+from conftest import Reader, computed, frame, is_as_announced, partitioned, to_host
 from shapes import SMALL
 
 import dask_graphflow as gf
@@ -176,21 +176,6 @@ def test_a_graph_without_edges_has_no_vertices(dtype, partitions):
 
 
 # The Dask shape
-
-
-class Reader:
-    """Partitions that know when they were read."""
-
-    def __init__(self, parts):
-        self.parts = parts
-        self.read = []
-
-    def __call__(self, i):
-        self.read.append(i)
-        return self.parts[i]
-
-    def __dask_tokenize__(self):
-        return ("reader", id(self))
 
 
 def test_nothing_is_read_before_compute(builds):

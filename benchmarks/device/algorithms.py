@@ -30,7 +30,7 @@ NEAR = 1e-3  # of a value: float32 beside float64
 NOTES = f"""
 All contenders in turn, after one round to warm up, by the wall, from an idle device to an idle device.
 Algorithms are on graphs that are built. {FRAME}: the whole call, to vertices, distances and predecessors
-(or ranks); {LOOP}: the supersteps alone, to arrays, of shortest paths without predecessors.
+(or ranks); {LOOP}: the supersteps, and what finds predecessors, to arrays.
 {peers.CALL}: the call, which also looks up all vertices for a search; {peers.ALONE}: what is
 beneath it, with predecessors. {peers.GRAPH} drops repeated edges; {peers.MULTIGRAPH} keeps them, as
 this does: so are the peer's graphs for PageRank and shortest paths. Distances hold for every edge and are

@@ -155,10 +155,9 @@ def distances(
 
 
 def _rows(shards: Shards, threads: int) -> Labelled:
-    rows = shards.whole(threads=threads)
-    if twin("sssp", rows.ends).HUBS_FIRST:
+    if twin("sssp", shards.out(threads)[0].ends).HUBS_FIRST:
         return shards.hubs_first("out", threads)
-    return Labelled(rows, None, None)
+    return Labelled(shards.whole(threads=threads), None, None)
 
 
 def _relaxed(

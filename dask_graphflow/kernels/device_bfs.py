@@ -14,6 +14,7 @@ import numpy as np
 
 from .device import namespace as cupy
 from .device_advance import gather_degrees
+from .device_words import add_words
 from .host_rows import Rows
 from .launching import launch, launch_gang
 from .sources import instance
@@ -188,11 +189,4 @@ def near(
 
 def mark_seen(seen: Any, vertices: Any) -> None:
     """Set the bits of `vertices`."""
-    if len(vertices):
-        launch(
-            instance("set_words", vertices.dtype),
-            len(vertices),
-            vertices,
-            np.uint64(len(vertices)),
-            seen,
-        )
+    add_words(seen, vertices)

@@ -13,13 +13,10 @@ from .sources import THREADS, instance
 
 __all__ = ["most_frequent"]
 
-SOME, MANY = (
-    32,
-    1 << 10,
-)  # of cuda/labels.cu: the most labels without a table, and for one in shared memory
-ROOM = (
-    1 << 28
-)  # slots of all tables in memory, at most; one for the longest row there is in any case
+# Of cuda/labels.cu: the most labels without a table, and for one in shared memory.
+SOME, MANY = 32, 1 << 10
+# Slots of all tables in memory, at most; there is one for the longest row in any case.
+ROOM = 1 << 28
 
 _NEIGHBOURS = np.dtype([("arrays", "u8", 4)])
 

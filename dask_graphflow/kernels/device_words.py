@@ -11,6 +11,7 @@ from .launching import launch
 from .sources import instance
 
 __all__ = [
+    "add_words",
     "count_words",
     "from_words",
     "new_words",
@@ -29,6 +30,12 @@ def new_words(size: int) -> Any:
 def to_words(vertices: Any, size: int) -> Any:
     """Return a list of vertices, int32 or int64, as a bitmap of `size` bits."""
     words = new_words(size)
+    add_words(words, vertices)
+    return words
+
+
+def add_words(words: Any, vertices: Any) -> None:
+    """Set the bits of a list of vertices."""
     if len(vertices):
         vertices = cupy.ascontiguousarray(vertices)
         launch(
@@ -38,7 +45,6 @@ def to_words(vertices: Any, size: int) -> Any:
             np.uint64(len(vertices)),
             words,
         )
-    return words
 
 
 def from_words(words: Any, dtype: Any) -> Any:

@@ -151,7 +151,8 @@ __global__ void __launch_bounds__(THREADS) count_selected(Edges<I> edges, i64* c
 
 // Write the entries of the wanted rows as keys, and which edge each is of. Without `places` they come in no
 // order: equal keys are equal entries then. Reads the whole list and writes an eighth: 2.4 ms a block of
-// rows. The cursor is asked once by all warps of a block: by each for itself, it took 5 ms more (an H200).
+// rows, seen 4.3. The cursor is asked once by all warps of a block: with a question a warp, and ends read 4 bytes
+// at a time, it took 10.6.
 template <typename I>
 __global__ void __launch_bounds__(THREADS)
     select(Edges<I> edges, u32 width, const i64* places, u64* cursor, u64* keys, i64* picked)
