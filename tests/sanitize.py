@@ -488,7 +488,15 @@ def ranked(kernels, parents, ids):
         )
 
 
-@launches("relax", "relax_on", "offer_nearer", "bfs_push_weightless", "bfs_run_weightless", "weigh")
+@launches(
+    "light_first",
+    "relax",
+    "relax_on",
+    "offer_nearer",
+    "bfs_push_weightless",
+    "bfs_run_weightless",
+    "weigh",
+)
 def relaxed(kernels, parents, ids):
     """Shortest paths, of which many go along edges that weigh nothing."""
     sssp = twin(kernels, "sssp")

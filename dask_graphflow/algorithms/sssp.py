@@ -167,12 +167,14 @@ def _relaxed(
     kernels = twin("sssp", sources)
     distance = np.full_like(sources, np.inf, "float64", shape=shards.size)
     distance[sources] = 0
-    buckets = kernels.Buckets(distance, sources, _delta(shards, threads), threads=threads)
+    delta = _delta(shards, threads)
+    light = shards.kept("light first", lambda: kernels.light_first(rows, delta))
+    buckets = kernels.Buckets(distance, sources, delta, threads=threads)
     steps: list[dict[str, Any]] = []
     before = 0
     while len(frontier := buckets.take()):
         began = time.perf_counter()
-        kernels.relax(rows, buckets, frontier, cutoff=np.inf if cutoff is None else cutoff)
+        kernels.relax(light, buckets, frontier, cutoff=np.inf if cutoff is None else cutoff)
         edges = buckets.counts["edges"]
         seconds = time.perf_counter() - began
         steps.append(superstep("push", len(frontier), edges - before, seconds))

@@ -1,9 +1,10 @@
 """Shortest paths on the device: near and far piles [1]_; :mod:`.host_sssp` has the twins.
 
-A vertex that comes nearer than a limit goes onto the near pile, any other onto the far pile. The near
-pile is relaxed, turn by turn, until there is none; then the limit is raised, and the far pile gone
-through. One launch does this over and over while piles are small, one block alone while they are very
-small. A large near pile is a launch of its own, in which warps have as many edges each.
+A vertex that comes nearer than a limit goes onto the near pile, any other onto the far pile. Of the near
+pile the light edges are relaxed, turn by turn, until there is none; then the heavy ones of all that was
+near, once; then the limit is raised, and the far pile gone through. One launch does this over and over
+while piles are small, one block alone while they are very small. A large pile is a launch of its own,
+in which warps have as many edges each.
 
 The distances are the host's, to the last bit: each is the least of the sums along paths.
 
@@ -13,20 +14,29 @@ The distances are the host's, to the last bit: each is the least of the sums alo
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import index_dtype
 from .device import namespace as cupy
-from .device_advance import gather_degrees, to_words
+from .device_advance import to_words
 from .device_bfs import UNSEEN, near
 from .device_pagerank import floats
 from .host_rows import Rows
 from .launching import NULL, launch, launch_gang
 from .sources import instance
 
-__all__ = ["HUBS_FIRST", "Buckets", "bucket_width", "predecessors", "relax", "weigh"]
+__all__ = [
+    "HUBS_FIRST",
+    "Buckets",
+    "Light",
+    "bucket_width",
+    "light_first",
+    "predecessors",
+    "relax",
+    "weigh",
+]
 
 HUBS_FIRST = True  # distances that are read most often are to lie together
 FEW = 1 << 18  # edges of a near pile that is relaxed in the same launch as the next ones
@@ -34,14 +44,16 @@ LONG = 1 << 11  # edges of a row that is too long for it, where a warp has each 
 STEPS = 1 << 14  # turns of a launch at most: other work may wait for it to end
 
 _LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
-_FOUND = np.dtype([("near", _LISTED), ("far", "i8"), ("least", "u8")])
+_FOUND = np.dtype([("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8")])
 _GOING = np.dtype(
     [
-        *(("near", _LISTED), ("far", "i8"), ("least", "u8"), ("limit", "f8")),
+        *(("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8"), ("limit", "f8")),
         *(
             ("delta", "f8"),
             ("cutoff", "f8"),
             ("turn", "i8"),
+            ("first_turn", "i8"),
+            ("settled_from", "i8"),
             ("near_side", "i8"),
             ("far_side", "i8"),
         ),
@@ -52,7 +64,7 @@ _GOING = np.dtype(
         *(("sets", _FOUND, 3), ("arrived", "u8")),
     ]
 )
-_SEARCH = np.dtype([("arrays", "u8", 10)])
+_SEARCH = np.dtype([("arrays", "u8", 12)])
 
 
 class Buckets:
@@ -74,12 +86,16 @@ class Buckets:
         size = len(distance)
         self.distance = distance
         self._turns = cupy.zeros(size, "uint32")
+        self._turns[sources] = 1
         self._waiting = cupy.zeros(-(-size // 32), "uint32")
         self._near: Any = sources[None]
         self._far: Any = None  # made with the type of a graph's ends, once there is one
+        self._settled: Any = sources
+        self._light: Light | None = None
         self._going = np.zeros(1, _GOING)
         self._going["delta"] = self._going["limit"] = delta
-        self._going["near"]["count"] = len(sources)
+        self._going["near"]["count"] = self._going["settled"]["count"] = len(sources)
+        self._going["turn"] = self._going["first_turn"] = 1
         self._going["least"] = np.iinfo("u8").max
 
     @property
@@ -88,61 +104,141 @@ class Buckets:
         return {name: int(self._going[name][0]) for name in ("edges", "vertices")}
 
     def take(self) -> Any:
-        """Return the near pile; where there is none, the far pile; none when all are done."""
+        """Return the near pile, else what is settled, else the far pile; none when all are done."""
         going = self._going[0]
-        piles, side, count = self._near, going["near_side"], going["near"]["count"]
-        if not count:
-            piles, side, count = self._far, going["far_side"], going["far"]
-        return piles[int(side), : int(count)]
+        if int(going["near"]["count"]):
+            return self._near[int(going["near_side"]), : int(going["near"]["count"])]
+        if int(going["settled"]["count"]):
+            first = int(going["settled_from"])
+            return self._settled[first : first + int(going["settled"]["count"])]
+        return self._far[int(going["far_side"]), : int(going["far"])]
 
 
-def relax(rows: Rows, buckets: Buckets, frontier: Any, *, cutoff: float = np.inf) -> None:
+class Light(NamedTuple):
+    """Rows with their light edges first.
+
+    Attributes
+    ----------
+    rows : Rows
+    middle : array of int64, shape (V,)
+        Where the heavy edges of each row begin.
+    """
+
+    rows: Rows
+    middle: Any
+
+
+def light_first(rows: Rows, delta: float) -> Light:
+    """Copy rows with the edges that weigh less than `delta` first."""
+    weights = floats(rows.weights)
+    ends, placed = cupy.empty_like(rows.ends), cupy.empty_like(weights)
+    count = len(rows.offsets) - 1
+    middle = cupy.empty(count, "int64")
+    if count:
+        launch(
+            instance("light_first", ends.dtype, weights.dtype),
+            32 * count,
+            rows.offsets,
+            rows.ends,
+            weights,
+            np.uint64(count),
+            np.float64(delta),
+            ends,
+            placed,
+            middle,
+        )
+    return Light(rows._replace(ends=ends, weights=placed), middle)
+
+
+def relax(rows: Light | Rows, buckets: Buckets, frontier: Any, *, cutoff: float = np.inf) -> None:
     """Relax the edges of the near pile, and go on while piles are small; wait, to report.
 
-    `frontier` is what :meth:`Buckets.take` returned; the other parameters are those of
-    :func:`.host_sssp.relax`.
+    `frontier` is what :meth:`Buckets.take` returned, `rows` may have been through :func:`light_first`
+    with the same delta; the other parameters are those of :func:`.host_sssp.relax`.
     """
-    weights, going = floats(rows.weights), buckets._going
+    if isinstance(rows, Light):
+        buckets._light = rows
+    elif buckets._light is None:
+        buckets._light = light_first(rows, float(buckets._going["delta"][0]))
+    (_, offsets, ends, weights, *_), middle = buckets._light
+    assert weights is not None
+    going = buckets._going
     if buckets._far is None:
-        shape = 2, len(buckets.distance)
-        buckets._near, buckets._far = (cupy.empty(shape, rows.ends.dtype) for _ in range(2))
-        buckets._near[0, : len(frontier)] = frontier
-        frontier = buckets.take()
+        size = len(buckets.distance)
+        buckets._near, buckets._far = (cupy.empty((2, size), ends.dtype) for _ in range(2))
+        buckets._settled = cupy.empty(size, ends.dtype)
+        buckets._near[0, : len(frontier)] = buckets._settled[: len(frontier)] = frontier
+        between = middle[frontier]
+        for pile, sizes in (
+            ("near", between - offsets[frontier]),
+            ("settled", offsets[frontier + 1] - between),
+        ):
+            counted = cupy.stack([sizes.sum(), sizes.max()]).get().tolist()
+            going[pile]["edges"], going[pile]["largest"] = counted
     going["cutoff"], going["steps"], going["most_steps"] = cutoff, 0, STEPS
     going["most_edges"], going["longest"] = FEW, LONG
-    going["sets"], going["arrived"] = 0, 0
-    going["sets"]["least"] = np.iinfo("u8").max
     arrays = (
-        *(rows.offsets, rows.ends, weights, buckets.distance, buckets._turns, buckets._waiting),
-        *(*buckets._near, *buckets._far),
+        *(offsets, middle, ends, weights, buckets.distance, buckets._turns, buckets._waiting),
+        *(*buckets._near, *buckets._far, buckets._settled),
     )
     search = np.array(([array.data.ptr for array in arrays],), _SEARCH)
-    pile = going[0]["near"]
-    costs = None
-    if int(pile["count"]):
-        if not int(going[0]["turn"]):  # the sources: nobody has counted their edges
-            costs = gather_degrees(rows.offsets, frontier)
-            sizes = cupy.diff(costs)
-            pile["edges"], pile["largest"] = cupy.stack([sizes.sum(), sizes.max()]).get().tolist()
-        if int(pile["edges"]) <= FEW and int(pile["largest"]) <= LONG:
-            costs = None
-        elif costs is None:
-            costs = gather_degrees(rows.offsets, frontier)
-    there = cupy.asarray(going.view("i8"))
-    if costs is None:
-        launch_gang(instance("relax_on", rows.ends.dtype, weights.dtype), search, there)
-        buckets._going = there.get().view(_GOING)
+    if int(going[0]["near"]["count"]):
+        if _large(going[0]["near"]):
+            _relax_large(search, buckets, settling=False)
+            # At once: a pile that is relaxed is one superstep.
+            if not int(going[0]["near"]["count"]) and _large(going[0]["settled"]):
+                _relax_large(search, buckets, settling=True)
+            return
+    elif _large(going[0]["settled"]):
+        _relax_large(search, buckets, settling=True)
         return
-    kernel = instance("relax", rows.ends.dtype, weights.dtype)
-    launch(kernel, len(rows.ends) // 8, search, costs, there)
+    there = _begun(going)
+    launch_gang(instance("relax_on", ends.dtype, weights.dtype), search, there)
+    buckets._going = there.get().view(_GOING)
+
+
+def _large(pile: Any) -> bool:
+    """Say whether a pile has more edges, or a longer row, than a launch goes on with."""
+    return int(pile["edges"]) > FEW or int(pile["largest"]) > LONG
+
+
+def _begun(going: Any) -> Any:
+    """Return the numbers of a search on the device, with nothing counted yet."""
+    going["sets"], going["arrived"] = 0, 0
+    going["sets"]["least"] = np.iinfo("u8").max
+    return cupy.asarray(going.view("i8"))
+
+
+def _relax_large(search: Any, buckets: Buckets, *, settling: bool) -> None:
+    """Relax the light edges of a near pile, or the heavy ones of what is settled, in equal shares."""
+    assert buckets._light is not None
+    (_, offsets, ends, weights, *_), middle = buckets._light
+    assert weights is not None
+    going, pile = buckets._going, buckets.take()
+    between = middle[pile]
+    sizes = offsets[pile + 1] - between if settling else between - offsets[pile]
+    costs = cupy.zeros(len(pile) + 1, "int64")
+    cupy.cumsum(sizes, out=costs[1:])
+    there = _begun(going)
+    kernel = instance("relax", ends.dtype, weights.dtype)
+    launch(kernel, len(ends) // 8, search, costs, np.bool_(settling), there)
     going[:] = there.get().view(_GOING)
-    found = going[0]["sets"][0].copy()
-    going["vertices"] += pile["count"]
-    going["edges"] += pile["edges"]
-    going["turn"] += 1
-    going["near_side"] = 1 - going["near_side"]
-    going["near"], going["least"] = found["near"], min(going[0]["least"], found["least"])
-    going["far"] += found["far"]
+    now = going[0]
+    found, settled = now["sets"][0].copy(), now["settled"]
+    now["edges"] += settled["edges"] if settling else now["near"]["edges"]
+    now["vertices"] += 0 if settling else now["near"]["count"]
+    if settling:
+        now["first_turn"] = now["turn"] + 1
+        now["settled_from"] += settled["count"]
+        settled["count"] = settled["edges"] = settled["largest"] = 0
+    now["far"] += found["far"]
+    now["least"] = min(now["least"], found["least"])
+    now["turn"] += 1
+    now["near_side"] = 1 - now["near_side"]
+    now["near"] = found["near"]
+    settled["count"] += found["settled"]["count"]
+    settled["edges"] += found["settled"]["edges"]
+    settled["largest"] = max(settled["largest"], found["settled"]["largest"])
 
 
 def predecessors(
@@ -199,10 +295,9 @@ def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: 
 def bucket_width(mean: float, degree: float) -> float:
     """Return by how much the limit is raised, for weights of such a mean and so many edges a vertex.
 
-    Of 1/2 to 64 times the mean weight over the mean degree, 4 was the fastest on R-MAT 26; Davidson et
-    al. [1]_ take 32.
+    Davidson et al. [1]_ take 32 times the mean weight over the mean degree.
     """
-    return 4 * mean / degree
+    return 8 * mean / degree
 
 
 def weigh(weights: Any, *, threads: int = 1) -> tuple[int, float]:

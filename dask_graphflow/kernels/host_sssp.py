@@ -33,7 +33,7 @@ from .host_atomics import fetch_min, prefetch, swap
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
-__all__ = ["HUBS_FIRST", "Buckets", "bucket_width", "predecessors", "relax", "weigh"]
+__all__ = ["HUBS_FIRST", "Buckets", "bucket_width", "light_first", "predecessors", "relax", "weigh"]
 
 HUBS_FIRST = False  # rows by labels make it no faster
 WINDOW = 1 << 10  # buckets ahead of the present one
@@ -258,6 +258,11 @@ def bucket_width(mean: float, degree: float) -> float:
     [1]_. With few edges a vertex that leaves threads too little to do.
     """
     return mean / degree * (1 if degree >= CROWDED else SPARSE)
+
+
+def light_first(rows: Rows, delta: float) -> Rows:
+    """Return rows as they are: here a vertex relaxes all of its edges at once."""
+    return rows
 
 
 class Buckets:

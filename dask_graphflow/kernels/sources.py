@@ -99,6 +99,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("apply_sums", _FLOATS),
     ),
     "paths.cu": (
+        *_each("light_first", _IDS, _FLOATS),
         *_each("relax", _IDS, _FLOATS),
         *_each("relax_on", _IDS, _FLOATS),
         *_each("offer_nearer", _IDS, _FLOATS),

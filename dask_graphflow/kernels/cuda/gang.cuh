@@ -50,10 +50,11 @@ __device__ __forceinline__ i64 place_for(bool mine, i64* count)
     return i64(__shfl_sync(ALL_LANES, place, 0)) + __popc(all & lanes_before());
 }
 
-// Call visit(valid, item, edge) for the edges of `count` items, of which vertex(i) says the row. The warps are
-// those of the grid, or of a block that is alone. All lanes of a warp call `visit` together.
+// Call visit(valid, item, edge) for the edges of `count` items, of which vertex(i) says the row, which begins and
+// stops where `begins` and `stops` say. The warps are those of the grid, or of a block that is alone. All lanes of a warp call `visit` together.
 template <typename Vertex, typename Visit>
-__device__ __forceinline__ void visit_rows(const i64* offsets, i64 count, bool alone, Vertex vertex, Visit visit)
+__device__ __forceinline__ void visit_rows(const i64* begins, const i64* stops, i64 count, bool alone, Vertex vertex,
+                                           Visit visit)
 {
     constexpr u32 ITEMS = 32 / SHARES;
     const i64 warps = alone ? blockDim.x / 32 : i64(gridDim.x) * (blockDim.x / 32);
@@ -64,8 +65,8 @@ __device__ __forceinline__ void visit_rows(const i64* offsets, i64 count, bool a
         i64 edge = 0, end = 0;
         if (at < count) {
             mine = vertex(at);
-            edge = offsets[mine];
-            end = offsets[mine + 1];
+            edge = begins[mine];
+            end = stops[mine];
         }
         const i64 rest = edge + 32;
         for (edge += lane() % SHARES; __any_sync(ALL_LANES, edge < min(end, rest)); edge += SHARES)

@@ -234,7 +234,7 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
         ++depth;
         i64 edges = 0, largest = 0;
         visit_rows(
-            offsets, next.count, alone, [&](i64 i) { return u64(__ldcg(list + begin + i)); },
+            offsets, offsets + 1, next.count, alone, [&](i64 i) { return u64(__ldcg(list + begin + i)); },
             [&](bool valid, u64 near, i64 edge) {
                 bool reached = false;
                 I far = 0;
