@@ -350,9 +350,10 @@ def sssp(case, source, delta, threads, dtype=np.float64, cutoff=np.inf):
     distance = np.full(case.count, np.inf, dtype)
     distance[source] = 0
     distance, sources = on_backend(distance), on_backend(np.array([source]))
+    light = kernels.light_first(rows, delta)
     buckets = kernels.Buckets(distance, sources, delta, threads=threads)
     while len(frontier := buckets.take()):
-        kernels.relax(rows, buckets, frontier, cutoff=cutoff)
+        kernels.relax(light, buckets, frontier, cutoff=cutoff)
     return rows, distance, buckets
 
 

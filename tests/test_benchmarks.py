@@ -268,6 +268,7 @@ def stack(monkeypatch):
         (["algorithms", "--scale", "40"], "--scale 40: give a number from 4 to 31"),
         (["algorithms", "--sources", "0"], "--iterations of 1 or more"),
         (["algorithms", "--only", "bfs,dfs"], "--only dfs: there are build, bfs, pagerank, sssp"),
+        (["algorithms", "--graph", "grid", "--only", "build"], "--only build: there are bfs, sssp"),
         (["algorithms", "--peer", "gunrock"], "the only peer here is cugraph"),
         (["graphs", "--shapes", "copies"], "give --graph PATH"),
         (["graphs", "--shapes", "star"], "there are grid, path, copies"),

@@ -285,9 +285,10 @@ def distances(kernels, one, size, sources, delta, cutoff):
     distance[sources] = 0
     if kernels is device_sssp:
         distance, sources = cupy.asarray(distance), cupy.asarray(sources)
+    light = kernels.light_first(one, delta)
     buckets = kernels.Buckets(distance, sources, delta)
     while len(frontier := buckets.take()):
-        kernels.relax(one, buckets, frontier, cutoff=cutoff)
+        kernels.relax(light, buckets, frontier, cutoff=cutoff)
     return distance, buckets.counts
 
 

@@ -7,6 +7,7 @@ import gc
 import math
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import dask
@@ -22,6 +23,7 @@ from . import algorithm_peers as peers
 from . import clock, floors, graphs, needs, oracles, ours, pool, tables
 from .peers import CUGRAPH
 
+RMAT, GRID = "rmat", "grid"
 BUILD = "graphflow, build"
 FRAME = "graphflow, to a frame"
 LOOP = "graphflow, loop alone"
@@ -45,40 +47,53 @@ Check = Callable[[str, clock.Outcome], None]
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Say what the command takes."""
-    parser.add_argument("--scale", type=int, default=26, help="2**scale ids (default 26)")
+    parser.add_argument(
+        "--graph", default=RMAT, help=f"{RMAT} (default), {GRID}, or a Parquet file of roads"
+    )
+    parser.add_argument("--source", default="src", help="column of a file (default src)")
+    parser.add_argument("--target", default="dst", help="column of a file (default dst)")
+    parser.add_argument(
+        "--scale", type=int, default=26, help=f"2**scale ids of {RMAT} or {GRID} (default 26)"
+    )
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--sources", type=int, default=3, help="to search from (default 3)")
     parser.add_argument("--iterations", type=int, default=20, help="of PageRank (default 20)")
-    parser.add_argument("--only", default=",".join(PARTS), help="some of them, with commas between")
+    parser.add_argument(
+        "--only",
+        default="",
+        help=f"of {','.join(PARTS)}; default: all, {','.join(BOTH_WAYS)} of another graph than {RMAT}",
+    )
     parser.add_argument("--peer", default="", help="cugraph, to measure it in turn")
 
 
 def short(options: argparse.Namespace) -> str:
     """Return what to call it in the name of a file."""
-    return f"scale{options.scale}"
+    if options.graph in (RMAT, GRID):
+        return f"{'' if options.graph == RMAT else options.graph + '-'}scale{options.scale}"
+    return Path(options.graph).stem
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
     """Time the parts one after another; each has its own graphs, which go with it."""
-    wanted = options.only.split(",")
-    if unknown := [name for name in wanted if name not in PARTS]:
-        raise UnusableInputError(f"--only {unknown[0]}: there are {', '.join(PARTS)}")
+    there = tuple(PARTS) if options.graph == RMAT else BOTH_WAYS
+    wanted = options.only.split(",") if options.only else there
+    if unknown := [name for name in wanted if name not in there]:
+        raise UnusableInputError(f"--only {unknown[0]}: there are {', '.join(there)}")
     if not 4 <= options.scale <= 31:
         raise UnusableInputError(f"--scale {options.scale}: give a number from 4 to 31")
     if min(options.edge_factor, options.sources, options.iterations) < 1:
         raise UnusableInputError("give --edge-factor, --sources and --iterations of 1 or more")
     options.peer = needs.peers(options.peer, CUGRAPH)
     pool_bytes, copied = pool.start(), floors.copying(options.repeat)
-    count = options.edge_factor << options.scale
-    edges = graphs.rmat_part(0, count, scale=options.scale, seed=options.seed)
-    ends = ours.columns(edges, "src", "dst")
+    title, ends, options.ids = made(options)
+    edges = graphs.frame(*ends)
     results: dict[str, Any] = {
         "benchmark": "device algorithms",
-        "graph": f"R-MAT scale {options.scale}, edge factor {options.edge_factor}, seed {options.seed}",
+        "graph": title,
         "pool_bytes": pool_bytes,
         "floors": copied,
-        "edges": count,
-        "ids": 1 << options.scale,
+        "edges": len(edges),
+        "ids": options.ids,
         "input_bytes": int(sum(end.nbytes for end in ends)),
         "iterations": options.iterations,
         "read_once_seconds": floors.reading(*ends, options.repeat),
@@ -90,6 +105,21 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                 results["parts"] += part(edges, options)
                 gc.collect()
     return results
+
+
+def made(options: argparse.Namespace) -> tuple[str, tuple[Any, Any], int]:
+    """Return what the graph is called, its ends on the device, and one past its greatest id."""
+    if options.graph == RMAT:
+        count = options.edge_factor << options.scale
+        title = (
+            f"R-MAT scale {options.scale}, edge factor {options.edge_factor}, seed {options.seed}"
+        )
+        return title, graphs.rmat(options.scale, count, seed=options.seed), 1 << options.scale
+    if options.graph == GRID:
+        source, target, ids = graphs.grid(options.scale)
+        return f"grid of 2^{options.scale} ids", (source, target), ids
+    source, target, ids = graphs.copies(options.graph, options.source, options.target, reach=0)
+    return f"{Path(options.graph).name}, {ids:,} ids", (source, target), ids
 
 
 def compare(
@@ -110,7 +140,7 @@ def compare(
 
 def building(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Time building, with and without direction."""
-    vertices = oracles.occurring(ours.columns(edges, "src", "dst"), 1 << options.scale)
+    vertices = oracles.occurring(ours.columns(edges, "src", "dst"), options.ids)
 
     def check(name: str, outcome: clock.Outcome) -> None:
         if name == BUILD and outcome.found.num_vertices != vertices:
@@ -145,7 +175,7 @@ def searching(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
         if options.peer:
             work[peers.CALL] = lambda: peers.bfs(theirs(), start)
             work[peers.ALONE] = lambda: peers.bfs_alone(theirs(), start)
-        check = distances_from(start, edges, options, directed=False)
+        check = distances_from(start, edges, options, weighted=False, directed=False)
         return compare(f"bfs from {start}, undirected", edges, work, check, options)
 
     return [one(start) for start in starts(edges, options.sources)]
@@ -156,7 +186,7 @@ def ranking(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
     graph = cache(lambda: built(edges, directed=True))
     shards = cache(lambda: graph()._built.compute())
     theirs = cache(lambda: peers.build(edges, directed=True, multi=True, transposed=True))
-    vertices, rounds = 1 << options.scale, options.iterations
+    vertices, rounds = options.ids, options.iterations
     truth = oracles.ranks(*ours.columns(edges, "src", "dst"), vertices, rounds)
     single = {"precision": "float32"}
     how: dict[str, Any] = {"alpha": 0.85, "until": (None, rounds, False), "restart": None, **single}
@@ -176,12 +206,13 @@ def ranking(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def finding(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time shortest paths with direction, along float32 weights."""
+    """Time shortest paths along float32 weights, with direction but on a grid or roads."""
+    directed = options.graph == RMAT
     edges = edges.assign(weight=weights(len(edges), options.seed))
-    graph = cache(lambda: built(edges, directed=True, weight="weight"))
+    graph = cache(lambda: built(edges, directed=directed, weight="weight"))
     shards = cache(lambda: graph()._built.compute())
     # All edges are kept, as ours are: else any one of several, whatever its weight.
-    theirs = cache(lambda: peers.build(edges, directed=True, multi=True, weight="weight"))
+    theirs = cache(lambda: peers.build(edges, directed=directed, multi=True, weight="weight"))
 
     def one(start: int) -> dict[str, Any]:
         work: Work = {
@@ -191,13 +222,15 @@ def finding(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
         if options.peer:
             work[peers.CALL] = lambda: peers.sssp(theirs(), start)
             work[peers.ALONE] = lambda: peers.sssp_alone(theirs(), start)
-        check = distances_from(start, edges, options, directed=True)
-        return compare(f"sssp from {start}, directed", edges, work, check, options)
+        check = distances_from(start, edges, options, weighted=True, directed=directed)
+        kind = "directed" if directed else "undirected"
+        return compare(f"sssp from {start}, {kind}", edges, work, check, options)
 
     return [one(start) for start in starts(edges, options.sources)]
 
 
 PARTS = {"build": building, "bfs": searching, "pagerank": ranking, "sssp": finding}
+BOTH_WAYS = ("bfs", "sssp")  # of a grid, or of roads, which lead both ways
 
 
 def built(edges: Any, **how: Any) -> gf.Graph:
@@ -226,19 +259,21 @@ def starts(edges: Any, count: int) -> list[int]:
     return [int(edges["src"].iloc[at]) for at in range(0, len(edges), apart)][:count]
 
 
-def distances_from(start: int, edges: Any, options: argparse.Namespace, *, directed: bool) -> Check:
+def distances_from(
+    start: int, edges: Any, options: argparse.Namespace, *, weighted: bool, directed: bool
+) -> Check:
     """Return a check: the first distances hold for every edge, and all others are equal to those."""
     first: list[Any] = []
 
     def check(name: str, outcome: clock.Outcome) -> None:
-        found = oracles.by_id(outcome.found, "distance", 1 << options.scale, math.inf)
+        found = oracles.by_id(outcome.found, "distance", options.ids, math.inf)
         if not first:
             ends = ours.columns(edges, "src", "dst")
-            weight = edges["weight"].values if directed else None
+            weight = edges["weight"].values if weighted else None
             oracles.shortest(name, found, start, ends, weight, directed=directed)
             first.append(found)
-        mine = name in (FRAME, LOOP) or not directed
-        oracles.same(name, found, first[0], 0 if mine else NEAR)
+        exact = name in (FRAME, LOOP) or not weighted
+        oracles.same(name, found, first[0], 0 if exact else NEAR)
 
     return check
 

@@ -50,8 +50,9 @@ def answered(
     work: Callable[..., Answer],
     dtypes: dict[str, Any],
     parts: int,
+    trace: bool,
 ) -> list[Any]:
-    """Run an algorithm; return its frames, and then its steps."""
+    """Run an algorithm; return its frames, and then its steps, if they are asked for."""
     answer = work(shards, placement.task_threads(1), *arguments)
     among = shards.occurs() if answer.among is None else answer.among
     chosen = np.flatnonzero(among)
@@ -65,7 +66,7 @@ def answered(
         }
         kind, names = type(shards.vertices.like), shards.vertices.like.columns
         found.append(framed(frames.build(kind, dict(zip(names, ids, strict=True))), columns))
-    return [*found, steps_frame(answer.steps)]
+    return [*found, steps_frame(answer.steps)] if trace else found
 
 
 def _value(vertices: Vertices, values: Any, chosen: Any, dtype: Any) -> Any:

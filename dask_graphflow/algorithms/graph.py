@@ -102,8 +102,9 @@ class Graph:
         self.weighted = weight is not None
         self.directed = directed
         self._parts = min(MOST_PARTS, -(-frame.npartitions // PARTITIONS_PER_PART))
-        self._meta = frame._meta
-        self.on_device = not is_pandas(type(frame._meta))
+        self._ids = ids_like(frame._meta, columns)
+        self._metas: dict[Any, Any] = {}  # by what is asked: cuDF takes milliseconds to make one
+        self.on_device = not is_pandas(type(self._ids))
         self._built = gathered.build(
             frame, partial(read, columns=columns), Build(directed=directed, multi=multi)
         )
@@ -282,18 +283,20 @@ optional
         -------
         dask.dataframe.DataFrame, or a pair of them
         """
-        ids = ids_like(self._meta, self._columns)
-        meta = framed(ids, {column: empty_values(ids, dtype) for column, dtype in dtypes.items()})
-        answer = partial(answered, work=work, dtypes=dtypes, parts=self._parts)
+        kinds = tuple(dtypes.items())
+        if kinds not in self._metas:
+            empty = {column: empty_values(self._ids, dtype) for column, dtype in kinds}
+            self._metas[kinds] = framed(self._ids, empty)
+        answer = partial(answered, work=work, dtypes=dtypes, parts=self._parts, trace=trace)
         result = gathered.run(self._built, name, answer, *arguments)
-        found = gathered.frames(result, range(self._parts), meta)
+        found = gathered.frames(result, range(self._parts), self._metas[kinds])
         if not trace:
             return found
         return found, gathered.frames(result, [self._parts], steps_frame([]))
 
     def sources(self, sources: Any) -> Any:
         """Return ids that a caller named as a frame, or raise where they are of another type."""
-        return named(sources, ids_like(self._meta, self._columns))
+        return named(sources, self._ids)
 
 
 def _num_vertices(shards: Shards) -> int:

@@ -19,18 +19,19 @@ __all__ = ["named", "numbers_of"]
 
 def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
     """Return the numbers of the vertices that a frame names, each once, or as it names them."""
-    numbers = shards.vertices.numbers(ids)
+    vertices, there = shards.vertices, kernels_for(shards.vertices.like).namespace.asarray
+    if vertices.ids is not None:
+        ids = _brought(ids, vertices.like)
+    numbers = vertices.numbers(ids)
     if unique:
         numbers = kernels_for(ids).namespace.unique(numbers)
-    missing = numbers < 0
-    if not missing.any() and len(numbers):
-        missing = ~shards.occurs()[numbers]
-    if missing.any():
-        known = shards.vertices.numbers(ids)
+    missing = bool((numbers < 0).any())
+    numbers = there(numbers)
+    if missing or not shards.occurs()[numbers].all():
+        known = there(vertices.numbers(ids))
         known[known >= 0] = np.where(shards.occurs()[known[known >= 0]], 0, -1)
-        to_host, to_pandas = kernels_for(ids).to_host, kernels_for(ids).to_pandas
-        lost = np.flatnonzero(to_host(known) < 0)
-        first = to_pandas(ids).iloc[lost[:3]].to_numpy().tolist()
+        lost = np.flatnonzero(kernels_for(known).to_host(known) < 0)
+        first = kernels_for(ids).to_pandas(ids).iloc[lost[:3]].to_numpy().tolist()
         shown = ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in first)
         raise UnknownVertexError(
             f"{len(lost)} of {len(ids)} ids are no vertices: {shown}"
@@ -40,7 +41,10 @@ def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
 
 
 def named(sources: Any, ids: Any) -> Any:
-    """Return given ids as a frame with the columns and dtypes of `ids`."""
+    """Return given ids as a frame with the columns and dtypes of `ids`.
+
+    Integers are a frame in host memory: to look at few of them on a device takes milliseconds.
+    """
     names = list(ids.columns)
     if is_dask_collection(sources):
         raise EdgeListError(
@@ -75,7 +79,8 @@ def named(sources: Any, ids: Any) -> Any:
     for name in names:
         if given[name].isna().any():
             raise EdgeListError("sources has a null, which is no vertex")
-    given = _brought(given, ids)
+    host = all(edgelist.is_integer(dtype) for dtype in ids.dtypes)
+    given = _brought(given, pd.DataFrame() if host else ids)
     for name in names:
         given[name] = _converted(given[name], ids[name].dtype)
     return given

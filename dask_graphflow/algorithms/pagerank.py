@@ -184,7 +184,8 @@ def _rank(
     restart = None
     if where is not None:
         ids, parts = where
-        numbers, library = numbers_of(shards, ids, unique=False), kernels_for(ids).namespace
+        numbers = numbers_of(shards, ids, unique=False)
+        library = kernels_for(numbers).namespace
         restart = library.zeros(shards.size)
         library.add.at(restart, numbers, library.asarray(parts))
     found, steps = ranks(
@@ -203,13 +204,16 @@ def ranks(
     if not count:
         return np.zeros_like(occurs, "float64"), []
     shares = _shares(shards, precision, threads)
-    if restart is None:
-        restart = np.array([1 / count], like=occurs) if count == shards.size else occurs / count
-    rank = (occurs / count).astype(precision)
     rows, labels, names = shards.hubs_first("into", threads)
-    if labels is not None:
-        rank, shares = rank[names], shares[names]
-        restart = restart if len(restart) == 1 else restart[names]
+    if labels is not None:  # the last labels are of what is no vertex
+        rows, names = rows._replace(offsets=rows.offsets[: count + 1]), names[:count]
+        shares = shares[names]
+    everywhere = count == len(shares)
+    if restart is None:
+        restart = np.array([1 / count], like=occurs) if everywhere else occurs / count
+    elif labels is not None:
+        restart = restart[names]
+    rank = np.full_like(shares, 1 / count) if everywhere else (occurs / count).astype(precision)
     kernels = twin("pagerank", rank)
     contribution, sums = rank * shares, np.zeros_like(rank, np.int64)
     # Ranks are all the same to begin with.
@@ -230,7 +234,11 @@ def ranks(
             f"tol={tol:g}; give a larger max_iter or tol, or fail_on_nonconvergence=False for the ranks "
             "so far"
         )
-    return (rank if labels is None else rank[labels]), steps
+    if labels is not None:
+        by_vertex = np.zeros_like(rank, shape=shards.size)
+        by_vertex[names] = rank
+        rank = by_vertex
+    return rank, steps
 
 
 def _shares(shards: Shards, precision: str, threads: int) -> Any:

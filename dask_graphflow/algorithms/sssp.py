@@ -130,11 +130,11 @@ def paths(
     shards: Shards, sources: Any, *, cutoff: float | None, threads: int
 ) -> tuple[Any, Any, list[dict[str, Any]]]:
     """Return distances, predecessors, or their dtype's maximum for those without, and the supersteps."""
-    rows, labels, names = _rows(shards, threads)
+    light, labels, names = _light(shards, threads)
     begin = sources if labels is None else labels[sources]
-    distance, steps = _relaxed(shards, rows, begin, cutoff, threads)
+    distance, steps = _relaxed(shards, light, begin, cutoff, threads)
     find = twin("sssp", sources).predecessors
-    predecessor = find(rows, distance, begin, names=names, threads=threads)
+    predecessor = find(light.rows, distance, begin, names=names, threads=threads)
     if labels is not None:
         distance = distance[labels]
         if predecessor is None:
@@ -148,28 +148,36 @@ def distances(
     shards: Shards, sources: Any, *, cutoff: float | None, threads: int
 ) -> tuple[Any, list[dict[str, Any]]]:
     """Return each vertex's distance, infinite where it was not reached, and the supersteps."""
-    rows, labels, _ = _rows(shards, threads)
+    light, labels, _ = _light(shards, threads)
     begin = sources if labels is None else labels[sources]
-    distance, steps = _relaxed(shards, rows, begin, cutoff, threads)
+    distance, steps = _relaxed(shards, light, begin, cutoff, threads)
     return distance if labels is None else distance[labels], steps
 
 
-def _rows(shards: Shards, threads: int) -> Labelled:
-    if twin("sssp", shards.out(threads)[0].ends).HUBS_FIRST:
-        return shards.hubs_first("out", threads)
-    return Labelled(shards.whole(threads=threads), None, None)
+def _light(shards: Shards, threads: int) -> Labelled:
+    """Return the rows with light edges first, by labels where that pays."""
+    kernels = twin("sssp", shards.out(threads)[0].ends)
+
+    def make() -> Labelled:
+        delta = _delta(shards, threads)
+        if not kernels.HUBS_FIRST:
+            rows = Labelled(shards.whole(threads=threads), None, None)
+        else:
+            rows = shards.labelled("out", threads)
+        return rows._replace(rows=kernels.light_first(rows.rows, delta))
+
+    found: Labelled = shards.kept("light first", make)
+    return found
 
 
 def _relaxed(
-    shards: Shards, rows: Any, sources: Any, cutoff: float | None, threads: int
+    shards: Shards, light: Any, sources: Any, cutoff: float | None, threads: int
 ) -> tuple[Any, list[dict[str, Any]]]:
     """Return distances by the numbers that rows and sources have, and the supersteps."""
     kernels = twin("sssp", sources)
     distance = np.full_like(sources, np.inf, "float64", shape=shards.size)
     distance[sources] = 0
-    delta = _delta(shards, threads)
-    light = shards.kept("light first", lambda: kernels.light_first(rows, delta))
-    buckets = kernels.Buckets(distance, sources, delta, threads=threads)
+    buckets = kernels.Buckets(distance, sources, _delta(shards, threads), threads=threads)
     steps: list[dict[str, Any]] = []
     before = 0
     while len(frontier := buckets.take()):

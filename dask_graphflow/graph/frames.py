@@ -9,7 +9,7 @@ from typing import Any
 
 from dask.dataframe.dispatch import concat
 
-__all__ = ["build", "empty_like", "is_pandas", "kind", "one_column", "stack"]
+__all__ = ["build", "empty_like", "is_pandas", "kind", "one_column", "series", "stack"]
 
 
 def is_pandas(kind: type) -> bool:
@@ -36,6 +36,12 @@ def empty_like(frame: Any) -> Any:
 def one_column(values: Any, like: Any) -> Any:
     """Return a frame of one column of values, of the name and the dtype that `like`'s has."""
     return type(like)({like.columns[0]: values}).astype(like.dtypes.iloc[0])
+
+
+def series(values: Any, like: Any) -> Any:
+    """Return a series of values that nobody else changes, of the dtype that `like` has."""
+    made = type(like)(values, **({"copy": False} if is_pandas(type(like)) else {}))
+    return made if made.dtype == like.dtype else made.astype(like.dtype)
 
 
 def stack(frames: Sequence[Any]) -> Any:

@@ -140,30 +140,33 @@ class Shards:
             return self._made[name]
 
     def hubs_first(self, which: str = "into", threads: int = 1) -> Labelled:
+        """Return what :meth:`labelled` does, made once and kept."""
+        which = which if self.directed else "out"
+        found: Labelled = self.kept(f"hubs {which}", lambda: self.labelled(which, threads))
+        return found
+
+    def labelled(self, which: str = "into", threads: int = 1) -> Labelled:
         """Return the rows of what leaves ("out") or enters ("into") all vertices, by labels.
 
         Labels are numbers by descending degree, of the edges that rows are looked up from: on a power-law
-        graph what belongs to hubs then lies together and stays in the cache. Where there are no hubs,
-        rows are as they are.
+        graph what belongs to hubs then lies together and stays in the cache. Of what enters, the last
+        ones are those of numbers that no edge has. Where there are no hubs, rows are as they are.
         """
-        which = which if self.directed else "out"
-
-        def make() -> Labelled:
-            rows = self.whole(which, threads)
-            kernels = twin("rows", rows.ends)
-            if not self.directed or which == "into":
-                degrees = self.out_degrees(threads)
-            else:  # some of the edges tell hubs from others
-                degrees = kernels.degrees(rows.ends[::SAMPLED], count=self.size, threads=threads)
-            if not _has_hubs(degrees):
-                return Labelled(rows, None, None)
-            labels = kernels.degree_labels(degrees)
-            names = np.empty_like(labels)
-            names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
-            return Labelled(kernels.relabelled(rows, labels, threads=threads), labels, names)
-
-        found: Labelled = self.kept(f"hubs {which}", make)
-        return found
+        rows = self.whole(which, threads)
+        kernels = twin("rows", rows.ends)
+        whole = not self.directed or which == "into"
+        if whole:
+            degrees = self.out_degrees(threads)
+        else:  # some of the edges tell hubs from others
+            degrees = kernels.degrees(rows.ends[::SAMPLED], count=self.size, threads=threads)
+        if not _has_hubs(degrees):
+            return Labelled(rows, None, None)
+        if whole:
+            degrees = 2 * degrees + self.occurs()
+        labels = kernels.degree_labels(degrees)
+        names = np.empty_like(labels)
+        names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
+        return Labelled(kernels.relabelled(rows, labels, threads=threads), labels, names)
 
     def edges(self, threads: int = 1) -> int:
         """Return how many edges there are, with those that were made one counted once."""

@@ -11,7 +11,7 @@ from dask_graphflow.kernels import index_dtype, kernels_for
 
 from . import edgelist, renumber
 from .edgelist import Ends
-from .frames import empty_like, one_column, stack
+from .frames import empty_like, series, stack
 
 __all__ = ["Vertices", "number"]
 
@@ -41,13 +41,16 @@ class Vertices:
     def named(self, numbers: Any) -> list[Any]:
         """Return the ids of vertices, a series for each part of an id."""
         if self.ids is None:
-            frame = one_column(numbers.astype("int64") + self.base, self.like)
-        else:
-            frame = self.ids.iloc[numbers].reset_index(drop=True)
+            numbers = numbers.astype("int64") + self.base if self.base else numbers
+            return [series(numbers, self.like[self.like.columns[0]])]
+        frame = self.ids.iloc[numbers].reset_index(drop=True)
         return [frame[column] for column in frame.columns]
 
     def numbers(self, ids: Any) -> Any:
-        """Return the numbers of a frame's ids, as int64; -1 for those that are no vertices'."""
+        """Return the numbers of a frame's ids, as int64; -1 for those that are no vertices'.
+
+        Where `ids` is None, the frame may lie elsewhere than the graph, and the numbers do then.
+        """
         if self.ids is None:
             values = kernels_for(ids).asarray(ids[ids.columns[0]]).astype("int64") - self.base
             values[(values < 0) | (values >= self.count)] = -1

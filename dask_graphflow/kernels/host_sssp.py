@@ -23,7 +23,7 @@ in one more list until the window gets there.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -33,7 +33,16 @@ from .host_atomics import fetch_min, prefetch, swap
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
-__all__ = ["HUBS_FIRST", "Buckets", "bucket_width", "light_first", "predecessors", "relax", "weigh"]
+__all__ = [
+    "HUBS_FIRST",
+    "Buckets",
+    "Light",
+    "bucket_width",
+    "light_first",
+    "predecessors",
+    "relax",
+    "weigh",
+]
 
 HUBS_FIRST = False  # rows by labels make it no faster
 WINDOW = 1 << 10  # buckets ahead of the present one
@@ -260,9 +269,23 @@ def bucket_width(mean: float, degree: float) -> float:
     return mean / degree * (1 if degree >= CROWDED else SPARSE)
 
 
-def light_first(rows: Rows, delta: float) -> Rows:
+class Light(NamedTuple):
+    """Rows with their light edges first.
+
+    Attributes
+    ----------
+    rows : Rows
+    middle : array of int64, shape (V,), or None
+        Where the heavy edges of each row begin; None where edges are in no such order.
+    """
+
+    rows: Rows
+    middle: Any
+
+
+def light_first(rows: Rows, delta: float) -> Light:
     """Return rows as they are: here a vertex relaxes all of its edges at once."""
-    return rows
+    return Light(rows, None)
 
 
 class Buckets:
@@ -344,13 +367,14 @@ class Buckets:
         return any(thread[4][FAR] < NONE for thread in self._threads)
 
 
-def relax(rows: Rows, buckets: Buckets, frontier: np.ndarray, *, cutoff: float = np.inf) -> None:
+def relax(light: Light, buckets: Buckets, frontier: np.ndarray, *, cutoff: float = np.inf) -> None:
     """Relax the edges of a bucket's vertices.
 
     Parameters
     ----------
-    rows : Rows
-        Of the vertices that edges leave: all of them, not compressed, with weights of 0 or more.
+    light : Light
+        Of the rows of the vertices that edges leave: all of them, not compressed, with weights of 0 or
+        more. By the width of the buckets.
     buckets : Buckets
         Takes the vertices that come nearer; some may be in the bucket that is being emptied again.
     frontier : ndarray of integers, shape (f,)
@@ -364,7 +388,7 @@ def relax(rows: Rows, buckets: Buckets, frontier: np.ndarray, *, cutoff: float =
     def work(part: int) -> None:
         thread = threads[part]
         thread[:2] = _relax(
-            *rows[1:4], buckets.distance, buckets._done, buckets.scale, buckets.present, cutoff,
+            *light.rows[1:4], buckets.distance, buckets._done, buckets.scale, buckets.present, cutoff,
             frontier, ranges, part, *thread,
         )  # fmt: skip
 

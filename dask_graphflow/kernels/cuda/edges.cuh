@@ -75,12 +75,11 @@ __device__ __forceinline__ void visit_edges(const i64* offsets, u64 rows, Visit 
 // The lane whose row has an edge of a span.
 __device__ __forceinline__ u32 owner_of(const Span& span, i64 edge)
 {
+    const int begin = int(span.begin - span.first), place = int(edge - span.first);
     u32 at = 0;
 #pragma unroll
-    for (u32 step = 16; step; step /= 2) {
-        const i64 begin = __shfl_sync(ALL_LANES, span.begin, at + step);
-        if (begin <= edge) at += step;
-    }
+    for (u32 step = 16; step; step /= 2)
+        if (__shfl_sync(ALL_LANES, begin, at + step) <= place) at += step;
     return at;
 }
 
