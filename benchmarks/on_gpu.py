@@ -205,7 +205,10 @@ class Steps:
         log = scratch / "log"
         command = [program, "--tool", tool, "--log-file", str(log), "--error-exitcode", "86"]
         # CuPy probes for what a driver can do, and raises what is not expected to fail.
-        command += ["--report-api-errors", "no", sys.executable, "tests/sanitize.py"]
+        command += ["--report-api-errors", "no"]
+        if tool == "racecheck":  # CuPy's sort is not ours, and watching it takes many minutes
+            command += ["--kernel-name-exclude", "kns=cub"]
+        command += [sys.executable, "tests/sanitize.py"]
         code = call(command, self.limit)
         text = log.read_text("utf-8", "replace") if log.exists() else ""
         print(text[-20_000:])

@@ -315,7 +315,7 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
         }
         counting.report(found);
     };
-    const auto step = [&](bool alone, Found* sets, u32 set, auto meet) {
+    const auto step = [&](bool alone, Found* sets, u32 set) {
         Found* found = sets + set;
         if (threadIdx.x == 0 && blockIdx.x == 0) sets[(set + 1) % SETS] = NOTHING;
         const bool turns = now.near.count > 0, settles = !turns && now.settled.count > 0;
@@ -329,7 +329,10 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
             if (!(now.limit > least)) now.limit = __longlong_as_double(i64(now.least) + 1);
             sort(alone, settled, now.limit, found);
         }
-        meet();
+        if (alone)
+            __syncthreads();
+        else
+            meet_grid(&going->arrived);
         const Found done{fresh_of(found->near), fresh_of(found->settled), fresh(found->far), fresh(found->least)};
         now.least = turns || settles ? min(now.least, done.least) : done.least;
         if (turns || settles) {
@@ -362,13 +365,13 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
     u32 set = 0, own_set = 0;
     while (!stops()) {
         if (items() > ALONE) {
-            step(false, going->sets, set, [&] { meet_grid(&going->arrived); });
+            step(false, going->sets, set);
             set = (set + 1) % SETS;
             continue;
         }
         if (blockIdx.x == 0) {
             do {
-                step(true, own, own_set, [] { __syncthreads(); });
+                step(true, own, own_set);
                 own_set = (own_set + 1) % SETS;
             } while (!stops() && items() <= ALONE);
             if (threadIdx.x == 0) store();
