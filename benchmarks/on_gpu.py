@@ -206,9 +206,8 @@ class Steps:
         command = [program, "--tool", tool, "--log-file", str(log), "--error-exitcode", "86"]
         # CuPy probes for what a driver can do, and raises what is not expected to fail.
         command += ["--report-api-errors", "no"]
-        if (
-            tool == "racecheck"
-        ):  # CuPy's kernels are not ours, and to watch its sort takes many minutes
+        if tool == "racecheck":
+            # CuPy's kernels are not ours, and to watch its sort takes many minutes.
             command += ["--kernel-name-exclude", "kns=cub,kns=cupy_"]
         command += [sys.executable, "tests/sanitize.py"]
         code = call(command, self.limit)
