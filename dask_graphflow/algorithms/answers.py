@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -13,9 +14,17 @@ from dask_graphflow.dataflow import placement
 from dask_graphflow.graph import edgelist, frames
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.graph.vertices import Vertices
 
-__all__ = ["Answer", "OrNull", "answered", "empty_values", "framed", "ids_like", "steps_frame"]
+__all__ = [
+    "Answer",
+    "OrNull",
+    "answered",
+    "empty_values",
+    "frame_of",
+    "framed",
+    "ids_like",
+    "steps_frame",
+]
 
 
 class OrNull(NamedTuple):
@@ -56,30 +65,51 @@ def answered(
     answer = work(shards, placement.task_threads(1), *arguments)
     among = shards.occurs() if answer.among is None else answer.among
     chosen = np.flatnonzero(among)
-    found = []
-    for part in range(parts):
-        mine = chosen[len(chosen) * part // parts : len(chosen) * (part + 1) // parts]
-        ids = shards.vertices.named(mine)
-        columns = {
-            name: _value(shards.vertices, answer.columns[name], mine, dtype)
-            for name, dtype in dtypes.items()
-        }
-        kind, names = type(shards.vertices.like), shards.vertices.like.columns
-        found.append(framed(frames.build(kind, dict(zip(names, ids, strict=True))), columns))
+    cuts = [len(chosen) * part // parts for part in range(parts + 1)]
+    found = [
+        frame_of(answer, chosen[low:high], 0, dtypes, shards.vertices.named, shards.vertices.like)
+        for low, high in itertools.pairwise(cuts)
+    ]
     return [*found, steps_frame(answer.steps)] if trace else found
 
 
-def _value(vertices: Vertices, values: Any, chosen: Any, dtype: Any) -> Any:
-    """Return a column of the chosen vertices as it is, or the series of ids that it names."""
-    if dtype == "id":
-        return vertices.named(values[chosen])
-    if dtype != "id or null":
-        return values[chosen]
-    none = values.none[chosen]
-    return [
-        _with_nulls(part, none)
-        for part in vertices.named(np.where(none, 0, values.numbers[chosen]))
-    ]
+def frame_of(
+    answer: Answer,
+    chosen: Any,
+    first: int,
+    dtypes: dict[str, Any],
+    named: Callable[[Any], list[Any]],
+    like: Any,
+) -> Any:
+    """Return the frame of some vertices of an answer.
+
+    Parameters
+    ----------
+    answer : Answer
+    chosen : array of integers
+        Where the vertices are in the answer's columns.
+    first : int
+        The number of the vertex that is first in them.
+    dtypes : dict
+        The columns' dtypes; "id" and "id or null" for those that are numbers of vertices.
+    named : callable
+        Returns the ids of numbers of vertices, a series for each part of an id.
+    like : frame
+        Without rows; of the ids' columns.
+    """
+
+    def value(values: Any, dtype: Any) -> Any:
+        if dtype == "id":
+            return named(values[chosen])
+        if dtype != "id or null":
+            return values[chosen]
+        none = values.none[chosen]
+        numbers = np.where(none, first, values.numbers[chosen])
+        return [_with_nulls(part, none) for part in named(numbers)]
+
+    ids = dict(zip(like.columns, named(chosen + first if first else chosen), strict=True))
+    columns = {name: value(answer.columns[name], dtype) for name, dtype in dtypes.items()}
+    return framed(frames.build(type(like), ids), columns)
 
 
 def _with_nulls(series: Any, mask: Any) -> Any:

@@ -19,13 +19,17 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, twin
 from dask_graphflow.operators.advance import ALPHA, DENSE, RULES, Step, check_way, superstep
 from dask_graphflow.operators.advance import direction as choose
 from dask_graphflow.operators.frontier import Frontier
 
+from . import naming
 from .answers import Answer, OrNull
+from .bfs_many import levels_many
 from .graph import Graph
 from .inputs import check_count
 from .named import numbers_of
@@ -112,9 +116,8 @@ def search(
     check_way(direction)
     check_count("depth_limit", depth_limit, least=0, optional=True)
     dtypes = {"distance": "int32", "predecessor": "id or null"}
-    return graph.ask(
-        "bfs", _search, dtypes, graph.sources(sources), depth_limit, direction, trace=trace
-    )
+    given = graph.sources(sources), depth_limit, direction
+    return graph.ask("bfs", _search, dtypes, *given, many=_search_many, trace=trace)
 
 
 def _search(
@@ -122,6 +125,22 @@ def _search(
 ) -> Answer:
     level, predecessor, steps = levels(
         shards, numbers_of(shards, sources), depth_limit=depth_limit, rule=rule, threads=threads
+    )
+    columns = {"distance": level, "predecessor": OrNull(predecessor, level <= 0)}
+    return Answer(columns, level >= 0, steps)
+
+
+def _search_many(
+    shard: Shard,
+    exchange: Exchange,
+    threads: int,
+    sources: Any,
+    depth_limit: int | None,
+    rule: str,
+) -> Answer:
+    own = naming.numbers_of(shard, exchange, sources)
+    level, predecessor, steps = levels_many(
+        shard, exchange, own, depth_limit=depth_limit, rule=rule, threads=threads
     )
     columns = {"distance": level, "predecessor": OrNull(predecessor, level <= 0)}
     return Answer(columns, level >= 0, steps)

@@ -6,7 +6,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dask_graphflow.dataflow import gathered, placement
+import dask
+
+from dask_graphflow.dataflow import gang, gathered, placement, spread
 from dask_graphflow.dataflow.expr import Held
 from dask_graphflow.exceptions import OptionError, WeightError, nearest
 from dask_graphflow.graph import edgelist
@@ -15,8 +17,12 @@ from dask_graphflow.graph.shards import Shards
 
 from . import inputs
 from .answers import Answer, answered, empty_values, framed, ids_like, steps_frame
+from .answers_many import answered_many
 from .building import Build, read
+from .counting_many import degrees_many, num_edges_many, num_vertices_many
+from .inputs import check_count
 from .named import named
+from .sharing import share
 
 __all__ = ["Graph"]
 
@@ -44,6 +50,10 @@ class Graph:
         summed weight, of their least, or of the first one's.
     dropna : bool
         Leave out edges with a null end, instead of raising.
+    shards : int, optional
+        Into how many parts to cut the graph, each for a process: by default one for each worker of the
+        cluster in use, and one without a cluster or for edges on a GPU; but no more than `edges` has
+        partitions. The results are the same.
 
     Raises
     ------
@@ -53,9 +63,10 @@ class Graph:
 
     Notes
     -----
-    What is built lies in one process, which may use all threads of its worker. It takes an id and an
-    offset a vertex and an id (and a weight) an edge; where edges have a direction and an algorithm goes
-    both along them and against it, twice that. Self-loops count once.
+    Each shard lies in one process, which may use all threads of its worker. It takes an offset a vertex and
+    an id (and a weight) an edge; where edges have a direction and an algorithm goes both along them and
+    against it, twice that. Self-loops count once. What is asked of a graph of several shards runs beside
+    them, all of them at once, and they send each other what changes.
 
     Examples
     --------
@@ -83,6 +94,7 @@ class Graph:
         directed: bool = True,
         multi: str = "keep",
         dropna: bool = False,
+        shards: int | None = None,
     ) -> None:
         if multi not in MULTI:
             raise OptionError(
@@ -105,15 +117,29 @@ class Graph:
         self._ids = ids_like(frame._meta, columns)
         self._metas: dict[Any, Any] = {}  # by what is asked: cuDF takes milliseconds to make one
         self.on_device = not is_pandas(type(self._ids))
-        self._built = gathered.build(
-            frame, partial(read, columns=columns), Build(directed=directed, multi=multi)
-        )
+        check_count("shards", shards, least=1, optional=True)
+        self._shards = self._shards_for(frame, shards)
+        how: dict[str, Any] = {"directed": directed, "multi": multi}
+        reader = partial(read, columns=columns)
+        if self._shards == 1:
+            self._built = gathered.build(frame, reader, Build(**how))
+        else:
+            self._built = spread.build(frame, reader, partial(share, **how), self._shards)
+
+    def _shards_for(self, frame: Any, shards: int | None) -> int:
+        if self.on_device and shards not in (None, 1):
+            raise OptionError(
+                f"shards={shards}, and the edges are on a GPU; a graph on GPUs is one shard so far"
+            )
+        wanted = 1 if self.on_device else shards or len(placement.slots().workers)
+        return min(wanted, int(frame.npartitions))
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
         weights = f", weight={self._columns.weight!r}" if self.weighted else ""
+        shards = f", shards={self._shards}" if self._shards > 1 else ""
         source, target = self._columns.source, self._columns.target
-        return f"Graph({kind}, source={source!r}, target={target!r}{weights})"
+        return f"Graph({kind}, source={source!r}, target={target!r}{weights}{shards})"
 
     def persist(self) -> Graph:
         """Build the graph now, and keep it where it was built.
@@ -124,18 +150,19 @@ class Graph:
             The same, built.
         """
         kept = object.__new__(Graph)
-        kept.__dict__.update(self.__dict__, _built=self._built.persist())
+        (built,) = dask.persist(self._built)
+        kept.__dict__.update(self.__dict__, _built=built)
         return kept
 
     @property
     def num_vertices(self) -> int:
         """Vertices with an edge. Builds the graph, unless it was persisted."""
-        return int(gathered.run(self._built, "num-vertices", _num_vertices).compute())
+        return int(self._number("num-vertices", _num_vertices, num_vertices_many))
 
     @property
     def num_edges(self) -> int:
         """Edges, after `multi`. Builds the graph, unless it was persisted."""
-        return int(gathered.run(self._built, "num-edges", _num_edges).compute())
+        return int(self._number("num-edges", _num_edges, num_edges_many))
 
     def degrees(self) -> Any:
         """Return how many edges leave and enter each vertex, after `multi`.
@@ -147,7 +174,7 @@ class Graph:
             edges have no direction: int64, sorted by vertex. A self-loop counts once.
         """
         names = ["in_degree", "out_degree"] if self.directed else ["degree"]
-        return self.ask("degrees", _degrees, dict.fromkeys(names, "int64"))
+        return self.ask("degrees", _degrees, dict.fromkeys(names, "int64"), many=degrees_many)
 
     def bfs(self, sources: Any, **options: Any) -> Any:
         """Search breadth first: see :func:`dask_graphflow.bfs`."""
@@ -261,6 +288,7 @@ optional
         work: Callable[..., Answer],
         dtypes: dict[str, Any],
         *arguments: Any,
+        many: Callable[..., Answer] | None = None,
         trace: bool = False,
     ) -> Any:
         """Return, lazily, what an algorithm finds as a frame of vertices.
@@ -276,17 +304,39 @@ optional
             null" where some have none.
         *arguments
             That can be pickled.
+        many : callable, optional
+            Does the same as a member of a gang: takes its :class:`~dask_graphflow.graph.shard.Shard`, the
+            :class:`~dask_graphflow.dataflow.exchange.Exchange`, the number of threads and `arguments`.
         trace : bool
             Return the supersteps too.
 
         Returns
         -------
         dask.dataframe.DataFrame, or a pair of them
+
+        Raises
+        ------
+        OptionError
+            The graph has several shards, and there is no `many`.
         """
         kinds = tuple(dtypes.items())
         if kinds not in self._metas:
             empty = {column: empty_values(self._ids, dtype) for column, dtype in kinds}
             self._metas[kinds] = framed(self._ids, empty)
+        if self._shards > 1:
+            if many is None:
+                raise OptionError(
+                    f"{name} is found in one process, and this graph has {self._shards} shards; build it "
+                    "with shards=1"
+                )
+            answer = partial(answered_many, work=many, dtypes=dtypes, trace=trace)
+            if not trace:
+                return gang.run(self._built, answer, self._metas[kinds], *arguments, name=name)
+            found = gang.run(self._built, answer, None, *arguments, name=name)
+            return (
+                gathered.columns(found, 0, self._metas[kinds]),
+                gathered.columns(found[:1], 1, steps_frame([])),
+            )
         answer = partial(answered, work=work, dtypes=dtypes, parts=self._parts, trace=trace)
         result = gathered.run(self._built, name, answer, *arguments)
         found = gathered.frames(result, range(self._parts), self._metas[kinds])
@@ -297,6 +347,11 @@ optional
     def sources(self, sources: Any) -> Any:
         """Return ids that a caller named as a frame, or raise where they are of another type."""
         return named(sources, self._ids)
+
+    def _number(self, name: str, work: Callable[..., int], many: Callable[..., int]) -> int:
+        if self._shards == 1:
+            return int(gathered.run(self._built, name, work).compute())
+        return int(gang.run(self._built, many, None, name=name)[0].compute())
 
 
 def _num_vertices(shards: Shards) -> int:

@@ -23,15 +23,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.dataflow.exchange import Exchange
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
+from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import kernels_for, twin
 from dask_graphflow.operators.advance import superstep
 
+from . import naming
 from .answers import Answer
 from .graph import Graph
 from .inputs import check_count
 from .named import numbers_of
+from .pagerank_many import ranks_many
 
 __all__ = ["pagerank", "rank"]
 
@@ -142,9 +146,9 @@ def rank(
         raise OptionError(f"precision={precision!r}; give {' or '.join(map(repr, PRECISIONS))}")
     where = None if personalization is None else _personal(graph, personalization)
     until = tol, max_iter, fail_on_nonconvergence
-    return graph.ask(
-        "pagerank", _rank, {"pagerank": "float64"}, alpha, until, where, precision, trace=trace
-    )
+    given = alpha, until, where, precision
+    dtypes = {"pagerank": "float64"}
+    return graph.ask("pagerank", _rank, dtypes, *given, many=_rank_many, trace=trace)
 
 
 def _personal(graph: Graph, given: Any) -> tuple[Any, Any]:
@@ -191,6 +195,26 @@ def _rank(
     found, steps = ranks(
         shards, alpha=alpha, until=until, restart=restart, precision=precision, threads=threads
     )
+    return Answer({"pagerank": found.astype("float64")}, steps=steps)
+
+
+def _rank_many(
+    shard: Shard,
+    exchange: Exchange,
+    threads: int,
+    alpha: float,
+    until: Any,
+    where: Any,
+    precision: str,
+) -> Answer:
+    restart = None
+    if where is not None:
+        ids, parts = where
+        numbers = naming.numbers_of(shard, exchange, ids, unique=False)
+        restart = np.zeros(shard.owned)
+        np.add.at(restart, numbers[numbers >= 0], parts[numbers >= 0])
+    how: dict[str, Any] = {"alpha": alpha, "until": until, "precision": precision}
+    found, steps = ranks_many(shard, exchange, restart=restart, threads=threads, **how)
     return Answer({"pagerank": found.astype("float64")}, steps=steps)
 
 

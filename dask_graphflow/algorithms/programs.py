@@ -11,7 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.dataflow.exchange import Exchange
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, policies
 from dask_graphflow.kernels.edge_op import EdgeOp
@@ -19,9 +21,11 @@ from dask_graphflow.operators.advance import check_way
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.frontier import Frontier
 
+from . import naming
 from .answers import Answer
 from .graph import Graph
 from .inputs import check_count
+from .many import fixpoint_many
 from .named import numbers_of
 
 __all__ = ["COMPONENTS", "by_label", "run"]
@@ -68,7 +72,8 @@ def run(
         ids = graph.sources(start[[c for c in start.columns if c not in named]])
         given = ids, {name: start[name].to_numpy() for name in named}
     settings = {"rule": direction, "balance": balance, "max_iter": max_iter}
-    return graph.ask(op.name, _run, dtypes, op, dict(columns), given, settings, trace=trace)
+    asked = op, dict(columns), given, settings
+    return graph.ask(op.name, _run, dtypes, *asked, many=_run_many, trace=trace)
 
 
 def _run(
@@ -90,6 +95,35 @@ def _run(
             columns[name][where] = np.asarray(own, like=where)
         frontier = Frontier(shards.size, vertices=np.unique(where))
     steps = fixpoint(op, columns, shards, frontier, threads=threads, **settings)
+    return Answer(columns, steps=steps)
+
+
+def _run_many(
+    shard: Shard,
+    exchange: Exchange,
+    threads: int,
+    op: EdgeOp,
+    begin: Mapping[str, Any],
+    given: Any,
+    settings: Any,
+) -> Answer:
+    columns: dict[str, Any] = {}
+    for name in op.columns:
+        value = begin[name]
+        if isinstance(value, str):
+            columns[name] = np.arange(shard.low, shard.high, dtype=index_dtype(shard.size))
+        else:
+            columns[name] = np.full(shard.owned, value, np.asarray(value).dtype)
+    frontier = None
+    if given is not None:
+        ids, values = given
+        where = naming.numbers_of(shard, exchange, ids, unique=False)
+        mine = where >= 0
+        for name, own in values.items():
+            columns[name][where[mine]] = own[mine]
+        frontier = np.unique(where[mine]).astype(index_dtype(shard.owned))
+    how = {name: settings[name] for name in ("rule", "max_iter")}
+    steps = fixpoint_many(op, columns, shard, exchange, frontier, threads=threads, **how)
     return Answer(columns, steps=steps)
 
 

@@ -26,14 +26,18 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.dataflow.exchange import Exchange
 from dask_graphflow.exceptions import OptionError, WeightError
+from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Labelled, Shards
 from dask_graphflow.kernels import twin
 from dask_graphflow.operators.advance import superstep
 
+from . import naming
 from .answers import Answer, OrNull
 from .graph import Graph
 from .named import numbers_of
+from .sssp_many import paths_many
 
 __all__ = ["shortest_paths", "sssp"]
 
@@ -115,12 +119,23 @@ def shortest_paths(
     if cutoff is not None and not (isinstance(cutoff, int | float | np.number) and cutoff >= 0):
         raise OptionError(f"cutoff={cutoff!r}; give a distance, 0 or more, or None")
     dtypes = {"distance": "float64", "predecessor": "id or null"}
-    return graph.ask("sssp", _search, dtypes, graph.sources(sources), cutoff, trace=trace)
+    given = graph.sources(sources), cutoff
+    return graph.ask("sssp", _search, dtypes, *given, many=_search_many, trace=trace)
 
 
 def _search(shards: Shards, threads: int, ids: Any, cutoff: float | None) -> Answer:
     sources = numbers_of(shards, ids)
     distance, predecessor, steps = paths(shards, sources, cutoff=cutoff, threads=threads)
+    none = predecessor == np.iinfo(predecessor.dtype).max
+    columns = {"distance": distance, "predecessor": OrNull(predecessor, none)}
+    return Answer(columns, np.isfinite(distance), steps)
+
+
+def _search_many(
+    shard: Shard, exchange: Exchange, threads: int, ids: Any, cutoff: float | None
+) -> Answer:
+    own = naming.numbers_of(shard, exchange, ids)
+    distance, predecessor, steps = paths_many(shard, exchange, own, cutoff=cutoff, threads=threads)
     none = predecessor == np.iinfo(predecessor.dtype).max
     columns = {"distance": distance, "predecessor": OrNull(predecessor, none)}
     return Answer(columns, np.isfinite(distance), steps)

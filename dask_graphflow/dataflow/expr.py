@@ -26,6 +26,18 @@ A merge is one task, which begins once the whole of the other forest is there; o
     merge      slice after slice, in place
     tokens     which cut the slices that were merged are of
     mend       the other forest as a whole, if that is not one; the last step takes it then
+
+:class:`Gang` is the task graph of what runs as one gang, a member a shard::
+
+    gang       a member: it runs as long as the others do, and has a part of the result
+    end        nothing, once a member has ended
+    all        nothing, once all have
+    part       a member's part
+
+On a cluster the last three only say that the members need each other: who wants one part, or one again
+after its worker was lost, has all members run. Elsewhere nothing makes sure that all members would run at
+once: they and `end` hand their shards on, `all` runs them as threads of its process, and a `part` is taken
+out of what that has.
 """
 
 from __future__ import annotations
@@ -37,11 +49,14 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Protocol
 
 from dask._task_spec import List, Task, TaskRef
+from dask.base import collections_to_expr
 from dask.dataframe.dask_expr import new_collection
 from dask.dataframe.dask_expr._expr import Blockwise, Expr, optimize_blockwise_fusion
 from dask.dataframe.dask_expr.io import FromGraph
+from dask.delayed import Delayed
+from dask.highlevelgraph import HighLevelGraph
 
-from .names import brought, pinned
+from .names import brought, gang, pinned
 from .trees import Chain, Merge
 
 RESIDENT = 4  # chunks that a task takes at a time where they lie already
@@ -49,10 +64,14 @@ RESIDENT = 4  # chunks that a task takes at a time where they lie already
 __all__ = [
     "Empty",
     "ForestReduction",
+    "Gang",
+    "GangProgram",
     "Held",
+    "Parts",
     "Program",
     "Resident",
     "collection",
+    "delayed_parts",
     "held_by",
 ]
 
@@ -146,6 +165,19 @@ class Resident:
             return None
         layer = frame.operand("layer")
         return cls(frame) if all(hasattr(layer[k], "key") for k in frame.operand("keys")) else None
+
+
+class Parts:
+    """Delayed objects, each of which is a part; taken by their own keys, as a :class:`Resident`'s."""
+
+    def __init__(self, parts: Sequence[Delayed]) -> None:
+        whole = collections_to_expr(parts).optimize()
+        self.layer = whole.__dask_graph__()
+        self.keys = [key for (key,) in whole.__dask_keys__()]
+        self.npartitions = len(parts)
+
+    def __dask_tokenize__(self) -> Any:
+        return ("graphflow-parts", self.keys)
 
 
 class Held:
@@ -379,6 +411,66 @@ class _Layer:
 def _there(part: Any, beside: Any) -> Any:
     """Return a slice, which came to where this runs: beside what it is brought to (:mod:`.pins`)."""
     return part
+
+
+class GangProgram(Protocol):
+    """What the tasks of a gang do; see the module's drawing."""
+
+    def member(self, shard: Any, gang: str, rank: int, size: int) -> Any: ...  # noqa: D102
+    def end(self, member: Any) -> Any: ...  # noqa: D102
+    def all(self, ends: list[Any]) -> Any: ...  # noqa: D102
+    def part(self, member: Any, ended: Any, rank: int) -> Any: ...  # noqa: D102
+
+
+class Gang(Expr):  # type: ignore[misc]
+    """Shards, and a gang with a member for each."""
+
+    _parameters: ClassVar = ["shards", "title", "program", "result"]
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}({self.operand('title')}, {self.npartitions} members)"
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.operand("result").frame
+
+    def _divisions(self) -> tuple[None, ...]:
+        return (None,) * (int(self.operand("shards").npartitions) + 1)
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"{self.operand('title')}-{self.deterministic_token}"
+
+    def _layer(self) -> dict[Any, Any]:
+        title, token, size = self.operand("title"), self.deterministic_token, self.npartitions
+        shards, name = self.operand("shards"), gang(title, token)
+        program: GangProgram = self.operand("program")
+        if isinstance(shards, Expr):
+            tasks, keys = {}, [(shards._name, i) for i in range(size)]
+        else:
+            tasks, keys = dict(shards.layer), shards.keys
+
+        def add(key: Any, function: Any, *arguments: Any) -> TaskRef:
+            tasks[key] = Task(key, function, *arguments)
+            return TaskRef(key)
+
+        members = [
+            add((name, i), program.member, TaskRef(key), name, i, size)
+            for i, key in enumerate(keys)
+        ]
+        ends = [add((f"{title}-end-{token}", i), program.end, m) for i, m in enumerate(members)]
+        ended = add(f"{title}-all-{token}", program.all, List(*ends))
+        for i, member in enumerate(members):
+            add((self._name, i), program.part, member, ended, i)
+        return tasks
+
+
+def delayed_parts(expr: Expr) -> list[Delayed]:
+    """Return the parts of an expression that has no frames, lazily."""
+    whole = expr.optimize()
+    layer = f"delayed-{whole._name}"
+    graph = HighLevelGraph.from_collections(layer, whole.__dask_graph__(), dependencies=())
+    return [Delayed(key, graph, layer=layer) for key in whole.__dask_keys__()]
 
 
 def held_by(frame: Expr | Held) -> tuple[list[Any], list[Any]]:

@@ -22,7 +22,7 @@ from dask.delayed import Delayed, delayed
 
 from .expr import Held
 
-__all__ = ["build", "frames", "run"]
+__all__ = ["build", "columns", "frames", "run"]
 
 
 def build(frame: Any, read: Callable[[Any], Any], gather: Callable[[list[Any]], Any]) -> Delayed:
@@ -59,4 +59,14 @@ def frames(result: Delayed, which: Sequence[int], meta: Any) -> dd.DataFrame:
     """Return some of a list of frames, lazily, as the partitions of one."""
     name = f"{result.key}-part"
     cut = [delayed(operator.getitem)(result, at, dask_key_name=(name, at)) for at in which]
+    return dd.from_delayed(cut, meta=meta, verify_meta=False)
+
+
+def columns(parts: Sequence[Delayed], which: int, meta: Any) -> dd.DataFrame:
+    """Return one frame of each of some lists of frames, lazily, as the partitions of one."""
+    name = f"{tokenize([part.key for part in parts])}-{which}"
+    cut = [
+        delayed(operator.getitem)(part, which, dask_key_name=(f"graph-part-{name}", i))
+        for i, part in enumerate(parts)
+    ]
     return dd.from_delayed(cut, meta=meta, verify_meta=False)

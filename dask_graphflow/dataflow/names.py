@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
-__all__ = ["brought", "cargo", "pinned", "pinned_to"]
+__all__ = ["brought", "cargo", "gang", "is_member", "pinned", "pinned_to"]
 
 MARK = "-graphflow-at-"
 BROUGHT = "-graphflow-brought"
+GANG = "-gang-"
+TOKEN = re.compile("[0-9a-f]{32}")
 
 
 def pinned(stage: str, worker: str | None) -> str:
@@ -57,3 +60,27 @@ def cargo(key: Any) -> Any:
     if not isinstance(key, tuple) or not isinstance(key[0], str) or BROUGHT not in key[0]:
         return None
     return (key[0].replace(BROUGHT, ""), *key[1:])
+
+
+def gang(title: str, token: str) -> str:
+    """Return the name of a gang's members; the rank of each is the rest of its key.
+
+    Examples
+    --------
+    >>> gang("bfs", "0a1b2c")
+    'bfs-gang-0a1b2c'
+    """
+    return f"{title}{GANG}{token}"
+
+
+def is_member(key: Any) -> bool:
+    """Say whether a task is a member of a gang.
+
+    Examples
+    --------
+    >>> is_member((gang("bfs", 32 * "0"), 3)), is_member("bfs")
+    (True, False)
+    """
+    if not isinstance(key, tuple) or not isinstance(key[0], str) or GANG not in key[0]:
+        return False
+    return TOKEN.fullmatch(key[0].rpartition(GANG)[2]) is not None

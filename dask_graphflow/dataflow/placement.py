@@ -5,18 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from typing import Any
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, WeakSet
 
 import dask
 from dask.system import CPU_COUNT
 
 from .trees import Slots
 
-__all__ = ["homes", "keep_pins", "preload", "slots", "task_threads"]
+__all__ = ["homes", "keep_gangs", "keep_pins", "preload", "slots", "task_threads"]
 
 CHAINS_PER_WORKER = 4  # more would cost more forests; the cores beyond serve inside the tasks
 
 _preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # by client
+_told_of_gangs: WeakSet[Any] = WeakSet()  # clients
 
 
 def _client() -> Any:
@@ -58,6 +59,16 @@ def keep_pins() -> None:
         from .pins import Pins
 
         client.register_plugin(Pins())
+
+
+def keep_gangs() -> None:
+    """See to it that the scheduler in use and its workers know of gangs."""
+    client = _client()
+    if client is not None and client not in _told_of_gangs:
+        from .membership import register
+
+        register(client)
+        _told_of_gangs.add(client)
 
 
 def preload(module: str) -> None:

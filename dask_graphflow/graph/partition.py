@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["GRAIN", "Segment", "chunk", "even_cuts", "hierarchical"]
+__all__ = ["GRAIN", "Segment", "chunk", "chunk_grains", "even_cuts", "hierarchical"]
 
 GRAIN = 4096  # vertices that a bound of a range is a multiple of
 
@@ -100,12 +100,28 @@ def chunk(degrees: np.ndarray, parts: int, *, alpha: float | None = None) -> lis
     >>> chunk(hub_first, 2, alpha=0), chunk(hub_first, 2)
     ([0, 4096, 16384], [0, 4096, 16384])
     """
+    edges = np.add.reduceat(degrees, np.arange(0, len(degrees), GRAIN), dtype="int64")
+    return chunk_grains(edges, len(degrees), parts, alpha=alpha)
+
+
+def chunk_grains(
+    edges: np.ndarray, size: int, parts: int, *, alpha: float | None = None
+) -> list[int]:
+    """Cut as :func:`chunk` does, from the edges that each :data:`GRAIN` of the vertices has.
+
+    Parameters
+    ----------
+    edges : ndarray of int64, shape (ceil(V / GRAIN),)
+    size : int
+        V.
+    parts, alpha
+        As of :func:`chunk`.
+    """
     alpha = 8 * (parts - 1) if alpha is None else alpha
-    size = len(degrees)
-    edges = np.concatenate([[0], np.cumsum(degrees, dtype="int64")])
     # Only bounds that are allowed are weighed.
     bounds = np.append(np.arange(0, size, GRAIN), size)
-    return [int(bounds[at]) for at in even_cuts(alpha * bounds + edges[bounds], parts)]
+    work = alpha * bounds + np.concatenate([[0], np.cumsum(edges)])
+    return [int(bounds[at]) for at in even_cuts(work, parts)]
 
 
 def even_cuts(work: np.ndarray, parts: int) -> list[int]:

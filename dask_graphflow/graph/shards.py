@@ -21,7 +21,7 @@ from dask_graphflow.kernels import kernels_for, twin
 from .partition import chunk
 from .vertices import Vertices
 
-__all__ = ["Labelled", "Shards"]
+__all__ = ["Labelled", "Shards", "arrays", "has_hubs"]
 
 HUBS = 16  # one vertex in so many
 SAMPLED = 16  # one edge in so many is counted to find hubs
@@ -105,9 +105,8 @@ class Shards:
         self.__dict__.update(state, _making=threading.RLock())
 
     def __sizeof__(self) -> int:
-        held = [*(self._edges or ()), *_flat(self._made.values())]
         # Rows of what leaves and of what enters may share arrays.
-        once = {id(array): array for array in held if hasattr(array, "nbytes")}
+        once = {id(array): array for array in arrays([self._edges or (), *self._made.values()])}
         return sum(int(array.nbytes) for array in once.values())
 
     def out(self, threads: int = 1) -> list[Any]:
@@ -159,7 +158,7 @@ class Shards:
             degrees = self.out_degrees(threads)
         else:  # some of the edges tell hubs from others
             degrees = kernels.degrees(rows.ends[::SAMPLED], count=self.size, threads=threads)
-        if not _has_hubs(degrees):
+        if not has_hubs(degrees):
             return Labelled(rows, None, None)
         if whole:
             degrees = 2 * degrees + self.occurs()
@@ -242,15 +241,16 @@ class Shards:
         return found
 
 
-def _flat(values: Any) -> Iterator[Any]:
+def arrays(values: Any) -> Iterator[Any]:
+    """Return the arrays in lists and tuples of lists and tuples."""
     for value in values:
         if isinstance(value, list | tuple):
-            yield from _flat(value)
-        else:
+            yield from arrays(value)
+        elif hasattr(value, "nbytes"):
             yield value
 
 
-def _has_hubs(degrees: Any) -> bool:
+def has_hubs(degrees: Any) -> bool:
     """Say whether few vertices have many of the edges."""
     few = len(degrees) // HUBS
     if not few:

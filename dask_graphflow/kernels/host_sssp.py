@@ -39,6 +39,9 @@ __all__ = [
     "Light",
     "bucket_width",
     "light_first",
+    "offer",
+    "offer_level",
+    "offer_nearer",
     "predecessors",
     "relax",
     "weigh",
@@ -47,6 +50,7 @@ __all__ = [
 HUBS_FIRST = False  # rows by labels make it no faster
 WINDOW = 1 << 10  # buckets ahead of the present one
 BLOCK = 128  # vertices of a block
+AWAY = WINDOW + 1  # the list of mirrors; that before it is of what lies past the window
 FUSED = 1 << 10  # vertices of a bucket that a thread goes on with by itself
 NONE = 1 << 62
 PART = 1 << 20  # weights that are added up together
@@ -89,11 +93,7 @@ def _take_all(items, link, head, fill, numbers, slot, out, at):  # type: ignore[
 
 
 @_inlined
-def _put(vertex, bucket, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
-    slot = bucket & (WINDOW - 1)
-    if bucket - present >= WINDOW:
-        slot = WINDOW
-        numbers[FAR] = min(numbers[FAR], bucket)
+def _append(vertex, slot, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
     at = fill[slot]
     if at == BLOCK:
         block = numbers[FREE]
@@ -110,14 +110,24 @@ def _put(vertex, bucket, present, items, link, head, fill, numbers):  # type: ig
 
 
 @_inlined
+def _put(vertex, bucket, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
+    slot = bucket & (WINDOW - 1)
+    if bucket - present >= WINDOW:
+        slot = WINDOW
+        numbers[FAR] = min(numbers[FAR], bucket)
+    _append(vertex, slot, items, link, head, fill, numbers)
+
+
+@_inlined
 def _bucket(distance, scale):  # type: ignore[no-untyped-def]
-    return np.int64(min(distance * scale, 4e18))
+    # Up to there a bucket is exact as a float too.
+    return np.int64(min(distance * scale, 2.0**53))
 
 
 @_compiled
 def _wanted(count, numbers):  # type: ignore[no-untyped-def]
     """Return how many blocks are enough for `count` more vertices, in whatever buckets."""
-    return numbers[USED] + min(count, WINDOW + 1) + count // BLOCK + 1
+    return numbers[USED] + min(count, WINDOW + 2) + count // BLOCK + 1
 
 
 @_compiled
@@ -159,7 +169,7 @@ def _relax_row(  # type: ignore[no-untyped-def]
         old = distance[far]
         while new < old and new <= cutoff:
             if swap(distance, np.intp(far), old, new):
-                bucket = _bucket(new, scale)
+                bucket = max(_bucket(new, scale), present)
                 _put(far, bucket, present, items, link, head, fill, numbers)
                 break
             old = distance[far]
@@ -172,6 +182,7 @@ def _relax(  # type: ignore[no-untyped-def]
 ):  # fmt: skip
     mine = np.empty(FUSED, frontier.dtype)
     slot = present & (WINDOW - 1)
+    masters = offsets.size - 1
     while True:
         start, stop = take(ranges, part, MINI_CHUNK)
         count = stop - start
@@ -186,16 +197,20 @@ def _relax(  # type: ignore[no-untyped-def]
             if i + 4 < count:
                 prefetch(offsets, np.intp(mine[i + 4]))
                 prefetch(distance, np.intp(mine[i + 4]))
-            if i + 2 < count:
+            if i + 2 < count and mine[i + 2] < masters:
                 soon = np.intp(offsets[mine[i + 2]])
                 prefetch(ends, soon)
                 prefetch(weights, soon)
             vertex = np.uint64(mine[i])
             here = distance[vertex]
-            # Old entries: the vertex was in a lower bucket since, or relaxed from where it is.
-            if _bucket(here, scale) != present or done[vertex] <= here:
+            if done[vertex] <= here:  # an old entry: it has come nearer since
                 continue
             done[vertex] = here
+            if mine[i] >= masters:
+                if _wanted(1, numbers) > link.size:
+                    items, link = _grow(_wanted(1, numbers), items, link)
+                _append(vertex, AWAY, items, link, head, fill, numbers)
+                continue
             low, high = offsets[vertex], offsets[vertex + np.uint64(1)]
             numbers[EDGES] += high - low
             numbers[RELAXED] += 1
@@ -228,6 +243,18 @@ def _spread(distance, scale, present, items, link, head, fill, numbers):  # type
         bucket = _bucket(distance[vertex], scale)
         if bucket >= present:
             _put(vertex, bucket, present, items, link, head, fill, numbers)
+    return items, link
+
+
+@_compiled
+def _offer(vertices, values, distance, scale, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
+    if _wanted(vertices.size, numbers) > link.size:
+        items, link = _grow(_wanted(vertices.size, numbers), items, link)
+    for i in range(vertices.size):
+        if values[i] < distance[vertices[i]]:
+            distance[vertices[i]] = values[i]
+            bucket = max(_bucket(values[i], scale), present)
+            _put(vertices[i], bucket, present, items, link, head, fill, numbers)
     return items, link
 
 
@@ -320,8 +347,8 @@ class Buckets:
             [
                 np.empty((WINDOW, BLOCK), dtype),
                 np.empty(WINDOW, np.int64),
-                np.full(WINDOW + 1, -1, np.int64),
-                np.full(WINDOW + 1, BLOCK, np.int64),
+                np.full(WINDOW + 2, -1, np.int64),
+                np.full(WINDOW + 2, BLOCK, np.int64),
                 np.array([-1, 0, NONE, 0, 0]),
             ]
             for _ in range(threads)
@@ -339,32 +366,51 @@ class Buckets:
 
     def take(self) -> np.ndarray:
         """Return the vertices of the lowest bucket, with repetitions; none when all are done."""
+        while (bucket := self.lowest()) < NONE:
+            if len(frontier := self.take_from(bucket)):
+                return frontier
+        return self._frontier
+
+    def lowest(self) -> int:
+        """Return the lowest bucket that vertices may wait in, :data:`NONE` if none do."""
+        if len(self._frontier):
+            return 0
+        low = min(_lowest(*thread[2::2], self.present) for thread in self._threads)
+        return int(min(low, *(thread[4][FAR] for thread in self._threads)))
+
+    def lowest_of(self, vertices: np.ndarray) -> int:
+        """Return the lowest bucket that vertices belong to, :data:`NONE` if there are none."""
+        if not len(vertices):
+            return NONE
+        return int(_bucket(self.distance[vertices].min(), self.scale))
+
+    def waiting(self, bucket: int) -> int:
+        """Return how many vertices wait in a bucket of the window, with repetitions."""
+        return sum(_size(*thread[1:4], bucket & (WINDOW - 1)) for thread in self._threads)
+
+    def take_from(self, bucket: int) -> np.ndarray:
+        """Return the vertices of a bucket that none is lower than, with repetitions; there may be none."""
         frontier, self._frontier = self._frontier, self._frontier[:0]
         if len(frontier):
             return frontier
-        low = min(_lowest(*thread[2::2], self.present) for thread in self._threads)
-        far = min(int(thread[4][FAR]) for thread in self._threads)
-        if far <= low and far < NONE:
-            self.present = low = far
-            for thread in self._threads:
-                thread[:2] = _spread(self.distance, self.scale, far, *thread)
-            # What waited may have come nearer, and been relaxed, since.
-            low = min(_lowest(*thread[2::2], far) for thread in self._threads)
-            if low == NONE:
-                return self.take() if self._waiting() else frontier
-        if low == NONE:
-            return frontier
-        self.present = low
-        slot = low & (WINDOW - 1)
+        self.present = bucket
+        for thread in self._threads:
+            if thread[4][FAR] <= bucket:
+                # What waited may have come nearer, and been relaxed, since.
+                thread[:2] = _spread(self.distance, self.scale, bucket, *thread)
+        return self._emptied(bucket & (WINDOW - 1))
+
+    def take_mirrors(self) -> np.ndarray:
+        """Return the mirrors that were reached in buckets that were emptied since, ascending."""
+        return np.unique(self._emptied(AWAY))
+
+    def _emptied(self, slot: int) -> np.ndarray:
         count = sum(_size(*thread[1:4], slot) for thread in self._threads)
-        frontier = np.empty(count, self._frontier.dtype)
+        found = np.empty(count, self._frontier.dtype)
         at = 0
         for thread in self._threads:
-            at = _take_all(*thread, slot, frontier, at)
-        return frontier
-
-    def _waiting(self) -> bool:
-        return any(thread[4][FAR] < NONE for thread in self._threads)
+            at = _take_all(*thread, slot, found, at)
+        return found
 
 
 def relax(light: Light, buckets: Buckets, frontier: np.ndarray, *, cutoff: float = np.inf) -> None:
@@ -374,7 +420,8 @@ def relax(light: Light, buckets: Buckets, frontier: np.ndarray, *, cutoff: float
     ----------
     light : Light
         Of the rows of the vertices that edges leave: all of them, not compressed, with weights of 0 or
-        more. By the width of the buckets.
+        more. By the width of the buckets. Vertices past the rows are mirrors, whose edges others have:
+        see :meth:`Buckets.take_mirrors`.
     buckets : Buckets
         Takes the vertices that come nearer; some may be in the bucket that is being emptied again.
     frontier : ndarray of integers, shape (f,)
@@ -393,6 +440,20 @@ def relax(light: Light, buckets: Buckets, frontier: np.ndarray, *, cutoff: float
         )  # fmt: skip
 
     share(work, len(threads), len(threads))
+
+
+def offer(buckets: Buckets, vertices: np.ndarray, values: np.ndarray) -> None:
+    """Bring vertices nearer, if they are not so near, by distances that others found.
+
+    Parameters
+    ----------
+    buckets : Buckets
+    vertices : ndarray of integers, shape (n,)
+        Each once. Those whose bucket has been emptied wait in the present one.
+    values : ndarray of the distances' dtype, shape (n,)
+    """
+    thread = buckets._threads[0]
+    thread[:2] = _offer(vertices, values, buckets.distance, buckets.scale, buckets.present, *thread)
 
 
 @_compiled
@@ -434,8 +495,6 @@ def _level(offsets, ends, weights, names, distance, predecessor, settled, fronti
                     following[found] = far
                     found += 1
                 predecessor[far] = min(predecessor[far], name)
-    for i in range(found):
-        settled[following[i]] = True
     return found
 
 
@@ -471,16 +530,73 @@ def predecessors(
         The dtype's maximum for sources and vertices that were not reached.
     """
     dtype = np.dtype(index_dtype(len(distance)))
-    never = np.iinfo(dtype).max
-    predecessor = np.full(len(distance), never, dtype)
+    predecessor = np.full(len(distance), np.iinfo(dtype).max, dtype)
     named = np.empty(0, dtype) if names is None else names.astype(dtype, copy=False)
-    graph = *rows[1:4], named, distance, predecessor
-    ranges = even_turns(len(distance), threads, rows.offsets)
-    if any(share(lambda part: _nearer(*graph, ranges, part), threads, threads)):
-        settled = predecessor != never
+    if offer_nearer(rows, named, distance, predecessor, threads=threads):
+        settled = predecessor != np.iinfo(dtype).max
         settled[sources] = True
         frontier = np.flatnonzero(settled)
         while len(frontier):
-            following = np.empty(int((~settled).sum()), frontier.dtype)
-            frontier = following[: _level(*graph, settled, frontier, following)]
+            frontier = offer_level(rows, named, distance, predecessor, settled, frontier)
+            settled[frontier] = True
     return predecessor
+
+
+def offer_nearer(
+    rows: Rows,
+    names: np.ndarray,
+    distance: np.ndarray,
+    predecessor: np.ndarray,
+    *,
+    threads: int = 1,
+) -> bool:
+    """Offer each vertex that has a row to those further away that it is on a shortest path to.
+
+    Parameters
+    ----------
+    rows : Rows
+    names : ndarray of the predecessors' dtype, shape (r,) or (0,)
+        What vertices are offered as; by default their numbers.
+    distance : ndarray of float32 or float64, shape (n,)
+    predecessor : ndarray of int32 or int64, shape (n,)
+        Becomes the smallest that was offered.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    bool
+        Whether it is on a shortest path to vertices as far away too, to which it was not offered.
+    """
+    ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
+    graph = *rows[1:4], names, distance, predecessor
+    return any(share(lambda part: _nearer(*graph, ranges, part), threads, threads))
+
+
+def offer_level(
+    rows: Rows,
+    names: np.ndarray,
+    distance: np.ndarray,
+    predecessor: np.ndarray,
+    settled: np.ndarray,
+    frontier: np.ndarray,
+) -> np.ndarray:
+    """Offer a frontier to the vertices as far away that it has edges of no weight to, unless settled.
+
+    The parameters are those of :func:`offer_nearer`, and:
+
+    Parameters
+    ----------
+    settled : ndarray of bool, shape (n,)
+        The vertices that nothing is to be offered to.
+    frontier : ndarray of integers, shape (f,)
+        Vertices that have a row.
+
+    Returns
+    -------
+    ndarray of integers, shape (k,)
+        Those that have a predecessor now.
+    """
+    following = np.empty(int((~settled).sum()), frontier.dtype)
+    found = _level(*rows[1:4], names, distance, predecessor, settled, frontier, following)
+    return following[:found]

@@ -1,0 +1,42 @@
+"""Counting over the members of a gang: a graph's vertices and edges, and each vertex's edges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.dataflow.channel import Channel
+from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import twin
+
+from .answers import Answer
+from .naming import occurs
+from .sharing import into
+
+__all__ = ["degrees_many", "num_edges_many", "num_vertices_many"]
+
+
+def num_vertices_many(channel: Channel, shard: Shard, rank: int) -> int:
+    """Return the vertices of all shards that have an edge."""
+    exchange = Exchange(channel)
+    return exchange.agree(Vote(whole=int(occurs(shard, exchange).sum()))).whole
+
+
+def num_edges_many(channel: Channel, shard: Shard, rank: int) -> int:
+    """Return the edges of all shards; without direction, those that two shards have count once."""
+    entries, loops = len(shard.out.ends), 0
+    if not shard.directed:
+        owners = twin("rows", shard.out.ends).owners(shard.out, shard.out.ends.dtype)
+        loops = int((owners == shard.out.ends).sum())
+    total = Exchange(channel).agree(Vote(active=entries, whole=loops))
+    return total.active if shard.directed else (total.active + total.whole) // 2
+
+
+def degrees_many(shard: Shard, exchange: Exchange, threads: int) -> Answer:
+    """Count the edges of each of the shard's vertices."""
+    out: Any = np.diff(shard.out.offsets)
+    if not shard.directed:
+        return Answer({"degree": out})
+    return Answer({"in_degree": np.diff(into(shard, exchange).offsets), "out_degree": out})

@@ -1,0 +1,181 @@
+"""PageRank over the members of a gang: what :mod:`.pagerank` returns, bit for bit.
+
+Each vertex pulls, at its owner. What a vertex contributes travels to its mirrors once an iteration, however
+many edges leave it; sums are of whole numbers, and so are those of the ranks' changes over all members.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.dataflow.exchange import IDLE, Exchange, Vote
+from dask_graphflow.dataflow.mirrors import Mirrors
+from dask_graphflow.exceptions import ConvergenceError, WeightError
+from dask_graphflow.graph.layout import Local, localize
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.shards import has_hubs
+from dask_graphflow.kernels import twin
+from dask_graphflow.operators.advance import superstep
+
+from .naming import occurs
+from .sharing import into
+
+__all__ = ["ranks_many"]
+
+
+def ranks_many(
+    shard: Shard,
+    exchange: Exchange,
+    *,
+    alpha: float,
+    until: Any,
+    restart: Any,
+    precision: str,
+    threads: int,
+) -> tuple[Any, list[dict[str, Any]]]:
+    """Rank vertices; all members call it.
+
+    Parameters
+    ----------
+    shard : Shard
+    exchange : Exchange
+    alpha : float
+        The part of the time that edges are followed.
+    until : tuple
+        ``tol, max_iter, fail_on_nonconvergence`` of :func:`.pagerank.pagerank`.
+    restart : array of float64, shape (V_p,), or None
+        How likely to restart at each vertex that is owned; None for evenly at all that have an edge.
+    precision : str
+        The dtype of ranks while they are computed.
+    threads : int
+        Host threads to use.
+
+    Returns
+    -------
+    array of floats, shape (V_p,)
+        The ranks of the vertices that are owned.
+    list of dict
+        The iterations; the seconds are this member's.
+
+    Raises
+    ------
+    WeightError
+        A weight of any member is negative, infinite or NaN, or what a vertex has of them is no divisor.
+    ConvergenceError
+        Ranks still change after the last iteration. Both are raised by all members.
+    """
+    tol, max_iter, strict = until
+    has = occurs(shard, exchange)
+    entering = into(shard, exchange)
+    local, labels, names = shard.kept(
+        "hubs into", lambda: _hubs_first(shard, entering, has, threads)
+    )
+    rows = local.rows
+    shares, total = _shares(shard, exchange, has, len(rows.ends), precision)
+    count, edges = total.active, total.edges
+    if not count:
+        return np.zeros_like(has, "float64"), []
+    mirrors = Mirrors(exchange, local.slots, local.slot_bounds, shard.bounds)
+    mirrors.mirrored = [labels[mine] for mine in mirrors.mirrored]
+    restart = np.array([1 / count], like=has) if restart is None else restart[names]
+    shares = shares[names]
+    rank = np.full_like(shares, 1 / count)
+    # Ranks are all the same to begin with.
+    dangling = float(np.dtype(precision).type(1 / count)) * total.whole
+
+    kernels = twin("pagerank", rank)
+    contribution = np.zeros_like(rank, shape=local.size)
+    own = contribution[: len(rank)]
+    np.multiply(rank, shares, out=own)
+    sums = np.zeros_like(rank, np.int64)
+    steps: list[dict[str, Any]] = []
+    change, vote = np.inf, IDLE
+    while True:
+        began = time.perf_counter()
+        # It says too how far the iteration before has changed the ranks of all members.
+        mirrors.scatter(contribution, vote=vote)
+        total = mirrors.receive(lambda at, values: contribution.__setitem__(at, values))
+        if steps:
+            change, dangling = total.whole / kernels.CHANGE, total.edges / kernels.CHANGE
+        if len(steps) == max_iter or (tol is not None and change < tol * count):
+            break
+        kernels.sum_contributions(rows, contribution, sums, threads=threads)
+        base = restart * (1 - alpha + alpha * dangling)
+        moved, lost = kernels.apply_whole(sums, rank, shares, own, base, alpha, threads=threads)
+        vote = Vote(whole=moved, edges=lost)
+        steps.append(superstep("pull", count, edges, time.perf_counter() - began))
+    if strict and tol is not None and change >= tol * count:
+        raise ConvergenceError(
+            f"after {max_iter} iterations ranks still change by {change / count:.2g} a vertex, and "
+            f"tol={tol:g}; give a larger max_iter or tol, or fail_on_nonconvergence=False for the ranks "
+            "so far"
+        )
+    by_vertex = np.zeros_like(rank, shape=shard.owned)
+    by_vertex[names] = rank
+    return by_vertex, steps
+
+
+def _hubs_first(shard: Shard, entering: Any, has: Any, threads: int) -> tuple[Local, Any, Any]:
+    """Return the rows of what enters, by labels, those that masters have, and the vertices in their order.
+
+    Masters have labels before mirrors, and mirrors of one member lie together; among those, labels are by
+    how often they are read, where there are hubs. Numbers that no edge has are left out: the last masters.
+    """
+    local = localize(entering, shard.bounds, shard.rank, threads=threads)
+    kernels = twin("rows", local.rows.ends)
+    degrees = kernels.degrees(local.rows.ends, count=local.size, threads=threads)
+    hubs = has_hubs(degrees)
+    bounds = [0, *(local.owned + bound for bound in local.slot_bounds)]
+    degrees = degrees * (2 * hubs)
+    degrees[: local.owned] += has
+    labels = np.empty_like(local.rows.ends, shape=local.size)
+    for low, high in itertools.pairwise(bounds):
+        labels[low:high] = kernels.degree_labels(degrees[low:high]) + low
+    rows = kernels.relabelled(local.rows, labels, count=local.owned, threads=threads)
+    names = np.empty_like(labels)
+    names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
+    names, slots = names[: np.count_nonzero(has)], local.slots[names[local.owned :] - local.owned]
+    rows = rows._replace(offsets=rows.offsets[: len(names) + 1])
+    return local._replace(rows=rows, slots=slots), labels[: local.owned], names
+
+
+def _shares(
+    shard: Shard, exchange: Exchange, has: Any, entering: int, precision: str
+) -> tuple[Any, Vote]:
+    """Return by what each vertex's rank is multiplied for its contribution to a neighbour.
+
+    And what all members have together: vertices, edges, and as whole number vertices that no edge leaves.
+    """
+    rows = shard.out
+    kernels = twin("pagerank", rows.ends)
+    wrong = False
+    if rows.weights is None:
+        total = np.diff(rows.offsets).astype("float64")
+    else:
+        wrong = not (np.isfinite(rows.weights).all() and (rows.weights >= 0).all())
+        total = kernels.row_totals(rows)
+    with np.errstate(all="ignore"):
+        shares = np.where(total > 0, kernels.ONE / total, 0).astype(precision)
+        # A rank of 1e-15 times it must be exact too.
+        fits = (shares >= np.finfo(precision).tiny * 1e15) & np.isfinite(shares)
+    unfit = total[~fits & (total > 0)][:1]
+    dangling = np.count_nonzero((shares == 0) & has)
+    vote = Vote(int(np.count_nonzero(has)), entering, int(dangling))
+    found = np.concatenate([np.array([wrong], "float64", like=unfit), unfit])
+    parts, together = exchange.deal([found] * exchange.size, vote)
+    if any(part[0] for part in parts):
+        raise WeightError(
+            "a weight is negative, infinite or no number; a rank is divided by weights of 0 or more. "
+            "Leave those edges out, or the weight"
+        )
+    for part in parts:
+        if len(part) > 1:
+            raise WeightError(
+                f"the weights of the edges that leave a vertex add up to {part[1]:g}, "
+                f"by which {precision} cannot divide; scale the weights to about 1"
+            )
+    return shares, together

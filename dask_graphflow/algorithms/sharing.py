@@ -1,0 +1,213 @@
+"""Sharing: one graph built by the members of a gang, each of which has some of the edges.
+
+Vertices are numbered (:mod:`.naming`) and cut into a range a member, by the edges that all members together
+have of them. Then each edge is dealt to the owner of the vertex that it leaves; one without direction to
+the owners of both its ends. An owner has its edges in the order in which they are in all parts, one after
+the other, and so makes of several the one that a single process would.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.dataflow import gang
+from dask_graphflow.dataflow.channel import Channel
+from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.exceptions import GraphflowError
+from dask_graphflow.graph.partition import GRAIN, chunk_grains
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import index_dtype, twin
+
+from . import naming
+
+__all__ = ["into", "share"]
+
+SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece
+
+
+class _Edges(NamedTuple):
+    """Edges, or some of them: numbers of vertices, and weights or None."""
+
+    source: Any
+    target: Any
+    weight: Any
+
+
+def share(channel: Channel, pieces: Iterable[Any], rank: int, directed: bool, multi: str) -> Shard:
+    """Build a graph: the loop of a gang (see :func:`.gang.run`).
+
+    Parameters
+    ----------
+    channel : Channel
+    pieces : iterable
+        What :func:`.building.read` returned of this member's partitions, in order; those of the first
+        member are the first ones. Some member has one. It is not changed, so that the loop can be run
+        again; who has no other use for the pieces gives an iterator, and they are freed on the way.
+    rank : int
+        The channel's.
+    directed : bool
+        Whether an edge leads from its source to its target only.
+    multi : {"keep", "sum", "min", "first"}
+        What becomes of several edges from one vertex to another; see :func:`.host_rows.rows`.
+
+    Returns
+    -------
+    Shard
+        Of this member's range: bit for bit the rows, the ids and the bounds that
+        :class:`~dask_graphflow.graph.shards.Shards` has of all edges in as many parts.
+
+    Raises
+    ------
+    VertexTypeError
+        The ids cannot be hashed or sorted.
+    GraphflowError
+        Edges were lost on the way.
+    """
+    exchange = Exchange(channel)
+    threads = gang.threads()
+    held = list(pieces)
+    ends, weights = [piece[:2] for piece in held], [piece[2] for piece in held]
+    held.clear()
+    told = naming.swap(exchange, [[_dtype(weight) for weight in weights]] * exchange.size)
+    rounds = max(map(len, told))
+    dtypes = [dtype for own in told for dtype in own]
+    numbering, numbers = naming.number(exchange, ends)
+    bounds = _bounds(exchange, numbers, numbering.size)
+    ids = naming.ranged(exchange, numbering, bounds)
+
+    empty = np.empty(0, index_dtype(numbering.size))
+    none = None if dtypes[0] is None else np.empty(0, np.result_type(*set(dtypes)))
+    pairs = zip(naming.consumed(numbers), naming.consumed(weights), strict=True)
+    edges = (_Edges(source, target, weight) for (source, target), weight in pairs)
+    source, target, weight = _dealt(
+        exchange, edges, rounds, bounds, _Edges(empty, empty, none), both=not directed
+    )
+    if weight is not None and multi == "sum" and weight.dtype == np.int32:
+        weight = weight.astype("int64")  # the sum of several need not fit where each does
+    rows = twin("rows", source).rows(
+        source,
+        target,
+        weight,
+        first=bounds[rank],
+        count=bounds[rank + 1] - bounds[rank],
+        columns=numbering.size,
+        undirected=not directed,
+        multi=multi,
+        threads=threads,
+    )
+    return Shard(
+        numbering.like, bounds, rank, rows, directed=directed, base=numbering.base, ids=ids
+    )
+
+
+def into(shard: Shard, exchange: Exchange) -> Any:
+    """Return the rows of what enters the range's vertices; all members call it at the same place.
+
+    They are kept in the shard under "into". The first time, each edge is dealt from the owner of its
+    source to that of its target.
+    """
+    if not shard.directed:
+        return shard.out
+
+    def make() -> Any:
+        threads = gang.threads()
+        out = shard.out
+        kernels = twin("rows", out.ends)
+        leaving = kernels.owners(out, index_dtype(shard.size), threads=threads)
+        whole = _Edges(out.ends, leaving, out.weights)
+        slices = [slice(at, at + SLICE) for at in range(0, len(leaving), SLICE)]
+        edges = (_cut(whole, some) for some in slices)
+        none = _cut(whole, slice(0))
+        rounds = int(exchange.agree(Vote(most=len(slices))).most)
+        entered, left, weight = _dealt(exchange, edges, rounds, shard.bounds, none, both=False)
+        return kernels.rows(
+            entered,
+            left,
+            weight,
+            first=shard.low,
+            count=shard.owned,
+            columns=shard.size,
+            threads=threads,
+        )
+
+    return naming.kept_by_all(shard, exchange, "into", make)
+
+
+def _cut(edges: _Edges, some: slice) -> _Edges:
+    return _Edges(*(None if side is None else side[some] for side in edges))
+
+
+def _dtype(weight: Any) -> Any:
+    return None if weight is None else weight.dtype
+
+
+def _bounds(exchange: Exchange, numbers: list[tuple[Any, Any]], count: int) -> list[int]:
+    """Cut the vertices into ranges that are as much work each, by the edges that all members have."""
+    grains = -(-count // GRAIN)
+    edges = np.zeros(grains, np.int64)
+    for side in itertools.chain.from_iterable(numbers):
+        edges += np.bincount(side // GRAIN, minlength=grains)
+    told, _ = exchange.deal([edges] * exchange.size)
+    return chunk_grains(sum(told), count, exchange.size)
+
+
+def _dealt(
+    exchange: Exchange,
+    edges: Iterator[_Edges],
+    rounds: int,
+    bounds: list[int],
+    none: _Edges,
+    *,
+    both: bool,
+) -> _Edges:
+    """Deal edges to the owners of their sources, or of both their ends; return those for this member.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    edges : iterator of _Edges
+        Pieces of this member's.
+    rounds : int
+        The most pieces that a member has.
+    bounds : list of int
+        Of the members' ranges.
+    none : _Edges
+        Of no edges: what is dealt when there are no more, and the dtypes.
+    both : bool
+        Whether the owner of an edge's target gets it too, if that is another one.
+    """
+    if any(bound % GRAIN and bound != bounds[-1] for bound in bounds):
+        raise GraphflowError(f"shards are cut at multiples of {GRAIN} vertices, not at {bounds}")
+    grains = np.arange(0, bounds[-1], GRAIN)
+    owners = np.searchsorted(bounds[1:], grains, side="right").astype(np.int16)
+    columns = [column for column, empty in enumerate(none) if empty is not None]
+    # By column, and by the member that it came from.
+    got: list[list[list[Any]]] = [[[] for _ in range(exchange.size)] for _ in none]
+    dealt = 0
+    for _ in range(rounds):
+        piece = next(edges, none)
+        own = owners[piece.source // GRAIN]
+        other = owners[piece.target // GRAIN] if both else own
+        dealt += len(own) + int(np.count_nonzero(own != other))
+        chosen = [np.flatnonzero((own == q) | (other == q)) for q in range(exchange.size)]
+        for column in columns:
+            values = piece[column].astype(none[column].dtype, copy=False)
+            told, _ = exchange.deal([values[at] for at in chosen])
+            for source, arrived in enumerate(told):
+                got[column][source].append(arrived)
+    received = [sum(map(len, itertools.chain(*got[column]))) for column in columns]
+    total = exchange.agree(Vote(active=dealt * len(columns), edges=sum(received)))
+    if total.active != total.edges:
+        raise GraphflowError(
+            f"{total.active:,} ends and weights of edges were dealt to the members of a gang, and "
+            f"{total.edges:,} arrived; build the graph again, and report it if that fails too"
+        )
+    whole = list(none)
+    for column in columns:
+        whole[column] = np.concatenate([none[column], *itertools.chain(*got[column])])
+        got[column].clear()
+    return _Edges(*whole)

@@ -1,0 +1,337 @@
+"""Where the members of a gang come together: the scheduler knows who is there, and what becomes of whom.
+
+A run is *gathering* until all its members have joined, then *going* until all have ended. Whether a member
+that is not there will come is not noted here but read off its task, which Dask runs again by itself where a
+worker is lost or its result is. So there are three rules:
+
+* If a member of a run that is going does not end well, it is over for the others: they are told to run
+  again, and join anew. If it was cancelled so are they, by Dask; if it has failed, Dask cancels them, since
+  all parts need all members.
+* If a run gathers and a member is missing that has ended before, that one is made to run again.
+* If a run gathers, and a missing member cannot come, or workers were lost too often, all members that are
+  there raise :class:`~dask_graphflow.exceptions.WorkerLostError`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from distributed import SchedulerPlugin
+
+from .names import is_member
+
+__all__ = ["Rendezvous"]
+
+LOSSES = 3  # in one run, and it is given up; Dask gives up a task at the fourth
+GRACE = 2.0  # seconds for the scheduler to hear of a worker's death after another worker has
+LOOKS = 4  # in a timeout, at what a run waits for
+COMING = ("waiting", "queued", "no-worker", "processing")  # states of a task that is to run
+
+
+@dataclass
+class _Member:
+    id: str  # of this run of its task
+    worker: str
+    address: tuple[str, int]
+
+
+@dataclass(eq=False)
+class _Run:
+    gang: str
+    size: int
+    timeout: float
+    alone: bool
+    going: bool = False
+    members: dict[int, _Member] = field(default_factory=dict)  # by rank, until they end
+    losses: set[str] = field(default_factory=set)  # workers, and members whose connections broke
+    watched: bool = False
+    stuck: int = 0  # looks in a row that found a missing member unable to come
+
+    @property
+    def complete(self) -> bool:
+        return len(self.members) == self.size
+
+    @property
+    def workers(self) -> list[str]:
+        return [member.worker for member in self.members.values()]
+
+
+class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
+    """Places members, brings them together, and says when it is over."""
+
+    name = "graphflow-rendezvous"
+    idempotent = True
+
+    async def start(self, scheduler: Any) -> None:
+        """Listen to what members have to say."""
+        self._scheduler = scheduler
+        self._runs: dict[str, _Run] = {}
+        self._turns: list[_Run] = []  # complete, not yet going
+        self._timers: set[asyncio.TimerHandle] = set()
+        scheduler.stream_handlers["graphflow-gang-join"] = self._join
+        scheduler.stream_handlers["graphflow-gang-broken"] = self._broken
+
+    async def close(self) -> None:
+        """Look after nothing any more."""
+        for timer in self._timers:
+            timer.cancel()
+
+    def update_graph(self, scheduler: Any, *, tasks: Any, **_: Any) -> None:
+        """Place the members of a graph that has come in."""
+        gangs: dict[str, list[Any]] = {}
+        for key in tasks:
+            if is_member(key):
+                gangs.setdefault(key[0], []).append(scheduler.tasks[key])
+        for members in gangs.values():
+            _place(scheduler, members)
+
+    def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:
+        """Let go of what was placed on workers that are gone, where none is left that could run it.
+
+        Dask minds that it was placed loosely when it looks for a worker, but not when one comes.
+        """
+        for task in scheduler.unrunnable:
+            held = task.loose_restrictions and task.worker_restrictions
+            if held and held.isdisjoint(scheduler.workers):
+                # Another's than ours would be held for ever too, against what was asked for.
+                task.worker_restrictions = None
+
+    def transition(self, key: Any, start: str, finish: str, *_: Any, **__: Any) -> None:
+        """Note what became of a member's task."""
+        run = self._runs.get(key[0]) if isinstance(key, tuple) and key else None
+        if run is None:
+            return
+        member = run.members.pop(key[1], None) if start == "processing" else None
+        if member is not None and finish not in ("memory", "erred"):
+            # Dask takes a worker that was lost off its list before it looks at its tasks.
+            if member.worker not in self._scheduler.workers:
+                run.losses.add(member.worker)
+                _place(self._scheduler, [task for task in self._tasks(run) if task is not None])
+            if run.going:
+                self._over(run)
+        self._later(0, self._look_after, run)  # not now: Dask is in the midst of its transitions
+
+    def _tasks(self, run: _Run) -> list[Any]:
+        return [self._scheduler.tasks.get((run.gang, rank)) for rank in range(run.size)]
+
+    def _join(
+        self,
+        worker: str,
+        member: str,
+        gang: str,
+        rank: int,
+        address: tuple[str, int],
+        **details: Any,
+    ) -> None:
+        task = self._scheduler.tasks.get((gang, rank))
+        if task is None or task.processing_on is None or task.processing_on.address != worker:
+            self._tell(worker, member)  # it was cancelled, or is another worker's now
+            return
+        run = self._runs.get(gang)
+        if run is None:
+            run = self._runs[gang] = _Run(gang, **details)
+        if run.going:  # its result was lost while the others were still at it
+            self._over(run)
+        run.members[rank] = _Member(member, worker, address)
+        self._look_after(run)
+
+    def _broken(self, worker: str, member: str, gang: str, lost: int, late: bool) -> None:
+        run = self._runs.get(gang)
+        if run is None or not _has(run, member):
+            self._tell(worker, member)
+        elif late:
+            host, port = run.members[lost].address if lost in run.members else ("?", "?")
+            self._fail(
+                run,
+                f"its members could not connect to each other within {run.timeout:g} s: {worker} has "
+                f"had no answer from {host}, port {port}; let workers connect on any port",
+            )
+        else:
+            self._later(GRACE, self._still_broken, run, member, lost)
+
+    def _still_broken(self, run: _Run, member: str, lost: int) -> None:
+        if not (run.going and _has(run, member)):
+            return
+        peer = self._tasks(run)[lost]
+        if peer is not None and peer.state == "memory":
+            self._fail(run, f"member {lost} has ended, and another one waits for it")
+            return
+        run.losses.add(member)
+        self._over(run)
+
+    def _look_after(self, run: _Run) -> None:
+        """Do what there is to do for a run."""
+        if self._runs.get(run.gang) is not run:
+            return
+        tasks = self._tasks(run)
+        if run.members and not run.going:
+            self._gather(run, tasks)
+        if not run.members:
+            run.going = False
+            if not any(task is not None and task.state in COMING for task in tasks):
+                self._runs.pop(run.gang, None)
+        self._grant()
+
+    def _gather(self, run: _Run, tasks: list[Any]) -> None:
+        if len(run.losses) >= LOSSES:
+            self._fail(run, f"workers, or connections between them, were lost {LOSSES} times")
+            return
+        if run.complete:
+            run.stuck = 0
+            if run not in self._turns:
+                self._turns.append(run)
+            return
+        for rank, task in enumerate(tasks):
+            why_not = None if rank in run.members else _recalled(self._scheduler, task)
+            if why_not is not None:
+                self._fail(run, f"member {rank} cannot run again, as it {why_not}")
+                return
+        if not run.watched:
+            run.watched = True
+            self._later(run.timeout / LOOKS, self._watch, run)
+
+    def _watch(self, run: _Run) -> None:
+        run.watched = False
+        if self._runs.get(run.gang) is not run or run.going or run.complete or not run.members:
+            run.stuck = 0
+            return
+        tasks = enumerate(self._tasks(run))
+        stuck = [
+            rank for rank, task in tasks if rank not in run.members and _stuck(task, run.timeout)
+        ]
+        run.stuck = run.stuck + 1 if stuck else 0
+        if run.stuck >= LOOKS:
+            self._fail(
+                run,
+                f"for {run.timeout:g} s there was no worker for member {stuck[0]}, or one that is silent",
+            )
+        self._look_after(run)
+
+    def _grant(self) -> None:
+        """Let runs go whose turn it is: one that is to be alone waits for those before it."""
+        taken = {at for run in self._runs.values() if run.going and run.alone for at in run.workers}
+        # A member may have gone in the meantime; with the last one the run comes again.
+        self._turns = [run for run in self._turns if run.complete and not run.going]
+        for run in list(self._turns):
+            wanted = set(run.workers) if run.alone else set()
+            if not wanted & taken:
+                self._turns.remove(run)
+                self._go(run)
+            taken |= wanted
+
+    def _go(self, run: _Run) -> None:
+        run.going = True
+        workers = run.workers
+        secret = secrets.token_bytes(32)
+        addresses = [run.members[rank].address for rank in range(run.size)]
+        for member in run.members.values():
+            self._send(
+                member.worker,
+                op="graphflow-gang-start",
+                member=member.id,
+                secret=secret,
+                addresses=addresses,
+                members=workers.count(member.worker),
+            )
+
+    def _over(self, run: _Run, lost: str | None = None) -> None:
+        """Tell all members to run again, or to raise."""
+        run.going = False
+        members, run.members = run.members, {}
+        for member in members.values():
+            self._tell(member.worker, member.id, lost)
+
+    def _fail(self, run: _Run, what: str) -> None:
+        self._over(
+            run,
+            f"{run.gang} was given up: {what}. Look at the workers' logs and memory, and call again",
+        )
+
+    def _tell(self, worker: str, member: str, lost: str | None = None) -> None:
+        self._send(worker, op="graphflow-gang-over", member=member, lost=lost)
+
+    def _send(self, worker: str, **message: Any) -> None:
+        if worker in self._scheduler.stream_comms:
+            self._scheduler.worker_send(worker, message)
+
+    def _later(self, seconds: float, function: Callable[..., None], *arguments: Any) -> None:
+        def call() -> None:
+            self._timers.discard(timer)
+            function(*arguments)
+
+        timer = asyncio.get_running_loop().call_later(seconds, call)
+        self._timers.add(timer)
+
+
+def _has(run: _Run, member: str) -> bool:
+    return any(one.id == member for one in run.members.values())
+
+
+def _recalled(scheduler: Any, task: Any) -> str | None:
+    """See to it that the task of a missing member runs; say why not if it cannot."""
+    if task is not None and task.state == "erred":
+        return f"has failed: {task.exception_text}"
+    for state, then in (("memory", "released"), ("released", "waiting")):
+        # The first leads to the second by itself where somebody waits for the result.
+        if task is not None and task.state == state:
+            scheduler.transitions({task.key: then}, stimulus_id=f"graphflow-recall-{time.time()}")
+    if task is None or task.state == "forgotten":
+        return "is known to the scheduler no more"
+    return None
+
+
+def _stuck(task: Any, timeout: float) -> bool:
+    """Say whether a task, or one that it waits for, has no worker, or a silent one."""
+    seen, left = {task}, [task]
+    while left:
+        task = left.pop()
+        worker = task.processing_on
+        if task.state == "no-worker" or (worker and time.time() - worker.last_seen > timeout):
+            return True
+        more = set(task.waiting_on or ()) - seen
+        seen |= more
+        left += more
+    return False
+
+
+def _place(scheduler: Any, members: list[Any]) -> None:
+    """Hold members, and what makes their shards, to workers: where the shards are, and distinct ones.
+
+    Loosely: with the worker gone, they run elsewhere. What the user has placed stays as it is.
+    """
+    load = dict.fromkeys(scheduler.running, 0)
+    if not load:
+        return
+    room = math.ceil(len(members) / len(load))
+    homes = {task: _homes(scheduler, task) & load.keys() for task in members if _is_free(task)}
+    for task in sorted(homes, key=lambda task: (not homes[task], task.key[1])):
+        at_home = [worker for worker in homes[task] if load[worker] < room]
+        worker = min(at_home or load, key=lambda at: (load[at], len(at.processing), at.address))
+        load[worker] += 1
+        to_come = [shard for shard in task.dependencies if not shard.who_has and _is_free(shard)]
+        for held in (task, *to_come):
+            held.worker_restrictions = {worker.address}
+            held.loose_restrictions = True
+
+
+def _is_free(task: Any) -> bool:
+    return task.loose_restrictions or not (
+        task.worker_restrictions or task.host_restrictions or task.resource_restrictions
+    )
+
+
+def _homes(scheduler: Any, task: Any) -> set[Any]:
+    """Return the workers that have a member's shard, or where it is to be made."""
+    known = scheduler.workers
+    return {
+        worker
+        for shard in task.dependencies
+        for worker in shard.who_has
+        or [known[at] for at in shard.worker_restrictions or () if at in known]
+    }

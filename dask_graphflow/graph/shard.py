@@ -1,0 +1,123 @@
+"""A shard: the part of a graph that one of several processes has.
+
+Vertices are cut into contiguous ranges, one a process (:func:`.partition.chunk`). A shard has the *rows* of
+its range: of the edges that leave its vertices, and of those that enter them once that was asked for; which
+are the same where edges have no direction. What it has of all others are the bounds of their ranges.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from .layout import Local, localize
+from .shards import arrays
+
+__all__ = ["Shard"]
+
+
+class Shard:
+    """A process's part of a graph.
+
+    Parameters
+    ----------
+    like : frame
+        Without rows; of the ids' columns and dtypes.
+    bounds : sequence of int
+        Where the ranges of vertices begin, and the last one ends.
+    rank : int
+        Whose range this is.
+    rows : Rows
+        Of the edges that leave the range's vertices: ``first`` is where it begins, ends are numbers of all
+        vertices, ascending within a row.
+    directed : bool
+        Whether an edge leads from its source to its target only.
+    base : int
+        The id of vertex 0, where ids are integers close together: vertex i is ``base + i``, and not every
+        one of them need have an edge.
+    ids : frame or None
+        Else row i is the id of the i-th vertex of this range, in order.
+
+    Attributes
+    ----------
+    low, high : int
+        Where the range begins, and ends.
+    size : int
+        The vertices of all ranges.
+    """
+
+    def __init__(
+        self,
+        like: Any,
+        bounds: Sequence[int],
+        rank: int,
+        rows: Any,
+        *,
+        directed: bool,
+        base: int = 0,
+        ids: Any = None,
+    ) -> None:
+        self.like, self.base, self.ids, self.directed = like, base, ids, directed
+        self.bounds, self.rank = [int(bound) for bound in bounds], rank
+        self.low, self.high = self.bounds[rank : rank + 2]
+        self.size = self.bounds[-1]
+        self._made: dict[str, Any] = {"out": rows}
+        self._making = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_making"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _making=threading.RLock())
+
+    def __sizeof__(self) -> int:
+        # What is local shares some arrays with the rows that it was made of.
+        once = {id(array): array for array in arrays(self._made.values())}
+        ids = 0 if self.ids is None else int(self.ids.memory_usage(deep=True, index=False).sum())
+        return ids + sum(int(array.nbytes) for array in once.values())
+
+    @property
+    def owned(self) -> int:
+        """How many vertices the range has."""
+        return self.high - self.low
+
+    @property
+    def out(self) -> Any:
+        """The rows of what leaves the range's vertices."""
+        return self._made["out"]
+
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what was made of the shard under a name, or make it now and keep it.
+
+        `make` sends no messages: others may be waiting for this shard, or have it already.
+        """
+        with self._making:
+            if name not in self._made:
+                self._made[name] = make()
+            return self._made[name]
+
+    def has(self, name: str) -> bool:
+        """Say whether something was made under a name."""
+        return name in self._made
+
+    def local(self, which: str = "out", threads: int = 1) -> Local:
+        """Return rows by the numbers that vertices have in this shard: masters, and then mirrors.
+
+        "out", or "into" once that is kept.
+        """
+        which = which if self.directed else "out"
+
+        def make() -> Local:
+            return localize(self._made[which], self.bounds, self.rank, threads=threads)
+
+        found: Local = self.kept(f"local {which}", make)
+        return found
+
+    def owners(self, vertices: Any) -> Any:
+        """Return the rank whose range each vertex lies in."""
+        return np.searchsorted(self.bounds[1:], vertices, side="right")

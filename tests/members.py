@@ -1,0 +1,74 @@
+"""Members of a gang as threads of this process, over each kind of channel."""
+
+from __future__ import annotations
+
+import functools
+import ssl
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+
+import pytest
+
+from dask_graphflow.dataflow.channel import in_process
+from dask_graphflow.dataflow.sockets import Listener
+
+KINDS = ["in-process", "sockets", "tls"]
+SECRET = b"of this run"
+
+
+@functools.cache
+def contexts():
+    """Return TLS contexts to accept and to connect, which ask each other for a certificate."""
+    made = []
+    with tempfile.TemporaryDirectory() as folder:
+        key, certificate = f"{folder}/key.pem", f"{folder}/certificate.pem"
+        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+        command += ["-subj", "/CN=gang", "-keyout", key, "-out", certificate]
+        try:
+            subprocess.run(command, check=True, capture_output=True)
+        except FileNotFoundError:
+            pytest.skip("openssl makes the certificates, and is not there")
+        for purpose in (ssl.Purpose.CLIENT_AUTH, ssl.Purpose.SERVER_AUTH):
+            context = ssl.create_default_context(purpose, cafile=certificate)
+            context.load_cert_chain(certificate, key)
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_REQUIRED
+            made.append(context)
+    return tuple(made)
+
+
+@contextmanager
+def connecting(kind):
+    """Give a function that returns the channels of a gang of some size."""
+    made = []
+
+    def connect(size):
+        tls = contexts() if kind == "tls" else None
+        made.extend(in_process(size) if kind == "in-process" else by_sockets(size, tls))
+        return made[-size:]
+
+    try:
+        yield connect
+    finally:
+        for channel in made:
+            channel.abort(ConnectionError("the test is over"))
+            channel.close()
+
+
+def by_sockets(size, tls=None, secrets=None, timeout=20):
+    """Return the channels of a gang by sockets, or raise what the first member that fails raises."""
+    listeners = [
+        Listener("127.0.0.1", (secrets or {}).get(rank, SECRET), tls) for rank in range(size)
+    ]
+    addresses = [("127.0.0.1", listener.port) for listener in listeners]
+    return each(lambda rank: listeners[rank].connect(rank, addresses, timeout), range(size))
+
+
+def each(work, members):
+    """Return what `work` makes of each member, all at once; raise what the first one that fails raises."""
+    members = list(members)
+    with ThreadPoolExecutor(len(members)) as pool:
+        running = [pool.submit(work, member) for member in members]
+        return [member.result(60) for member in running]

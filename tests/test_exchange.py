@@ -1,0 +1,483 @@
+"""Exchange: boxes in the fewest bytes, rounds in the order of the ring, votes; mirrors and masters."""
+
+from __future__ import annotations
+
+import threading
+
+import networkx as nx
+import numpy as np
+import pytest
+from conftest import GRAPHS
+from members import KINDS, connecting, each
+
+from dask_graphflow.dataflow.boxes import FORMS, Box, Packed, form, pack, unpack
+from dask_graphflow.dataflow.channel import PeerLost, in_process
+from dask_graphflow.dataflow.exchange import HEADER, Exchange, Vote
+from dask_graphflow.dataflow.mirrors import Mirrors
+from dask_graphflow.exceptions import GraphflowError
+from dask_graphflow.graph.layout import localize
+from dask_graphflow.kernels import host_rows
+
+SLOTS = {"min": np.minimum, "max": np.maximum, "add": np.add}
+SHARES = [0, 0.01, 0.2, 0.99, 1]
+NOTHING = Packed("nothing", 0, None, np.empty(0, "uint8"))
+
+
+@pytest.fixture(params=KINDS)
+def connected(request):
+    with connecting(request.param) as connect:
+        yield connect
+
+
+# Boxes
+
+
+def entries(rng, size, share):
+    return np.flatnonzero(rng.random(size) < share)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "float32", "float64", "bool", None])
+@pytest.mark.parametrize("size", [0, 1, 9, 1000, 70_001])
+@pytest.mark.parametrize("share", SHARES)
+def test_a_box_tells_which_entries_and_their_values(rng, size, share, dtype):
+    column = None if dtype is None else rng.integers(0, 99, size).astype(dtype)
+    at = entries(rng, size, share)
+    packed = pack(Box(), size, at, column, at)
+    assert packed.entries == len(at)
+    told, values = unpack(packed, size)
+    np.testing.assert_array_equal(np.arange(size) if told is None else told, at)
+    if dtype is None:
+        assert values is None
+    else:
+        assert values.dtype == dtype
+        np.testing.assert_array_equal(values, column[at])
+
+
+@pytest.mark.parametrize("width", [0, 1, 4, 8])
+@pytest.mark.parametrize("size", [1, 7, 500, 33_000])
+def test_a_box_is_in_the_form_of_the_fewest_bytes(rng, size, width):
+    column = None if not width else np.zeros(size, f"int{8 * width}")
+    for count in {0, 1, size // 33, size // 31, size // 2, size - 1, size}:
+        at = np.sort(rng.permutation(size)[:count])
+        values = -(-count * width // 8) * 8
+        bytes_of = {"pairs": values + 4 * count, "marked": values + -(-size // 8)}
+        bytes_of |= {"nothing": 0} if not count else {}
+        bytes_of |= {"dense": count * width} if count == size else {}
+        packed = pack(Box(), size, at, column, at)
+        assert packed.form == form(count, size)
+        assert len(packed.raw) == bytes_of[packed.form] == min(bytes_of.values())
+
+
+def test_all_forms_occur():
+    assert {form(count, 100) for count in (0, 1, 50, 100)} == set(FORMS)
+
+
+# Rounds
+
+
+class Spy:
+    """A channel that keeps an account of what is done with it."""
+
+    def __init__(self, channel):
+        self.channel, self.events, self.messages = channel, [], []
+
+    def __getattr__(self, name):
+        return getattr(self.channel, name)
+
+    def send(self, to, *parts):
+        self.events.append(("send", to))
+        self.messages.append((to, parts))
+        self.channel.send(to, *parts)
+
+    def receive(self, source):
+        self.events.append(("receive", source))
+        return self.channel.receive(source)
+
+
+def test_votes_come_to_the_same_for_all(connected):
+    def member(channel):
+        rank, exchange = channel.rank, Exchange(channel)
+        vote = Vote(rank, 10**15, -rank, 0.1 * 3**rank, -float(rank))
+        return [exchange.agree(vote), exchange.agree(Vote()), exchange.agree(vote)]
+
+    found = each(member, connected(4))
+    assert all(totals == found[0] for totals in found)
+    vote, nothing, again = found[0]
+    assert vote[:3] == (6, 4 * 10**15, -6)
+    assert vote.real == pytest.approx(0.1 * 40)
+    assert vote.most == 0
+    assert nothing == Vote()
+    assert again == vote
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_arrays_are_dealt(connected, size):
+    def member(channel):
+        rank = channel.rank
+        arrays = [
+            np.arange(rank * to, dtype="int32" if rank % 2 else "float64") for to in range(size)
+        ]
+        found, total = Exchange(channel).deal(arrays, Vote(1))
+        assert total.active == size
+        assert found[rank] is arrays[rank]
+        for source, array in enumerate(found):
+            assert array.dtype == ("int32" if source % 2 else "float64")
+            np.testing.assert_array_equal(array, np.arange(source * rank))
+
+    each(member, connected(size))
+
+
+def test_a_bitmap_takes_a_bit_for_each_vertex(connected):
+    bounds = [0, 64, 64, 4096, 4100]
+    flags = np.random.default_rng(1).random(bounds[-1]) < 0.3
+    padded = np.packbits(flags, bitorder="little")
+    words = np.concatenate([padded, np.zeros(-len(padded) % 8, "uint8")]).view("uint64")
+
+    def member(channel):
+        low, high = (-(-bound // 64) for bound in bounds[channel.rank : channel.rank + 2])
+        exchange = Exchange(channel)
+        whole, _ = exchange.bitmap(words[low:high])
+        np.testing.assert_array_equal(whole, words)
+        return exchange.take_traffic().sent.get("bitmap", 0)
+
+    sent = each(member, connected(4))
+    # each partition's V_p / 8 bytes, in whole words, to three others
+    assert sent == [3 * 8, 0, 3 * (4096 - 64) // 8, 3 * 8]
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+def test_no_two_send_to_the_same_one_at_a_time(size):
+    spies = [Spy(channel) for channel in in_process(size)]
+    each(lambda spy: Exchange(spy).agree(Vote()), spies)
+    schedule = [spy.events for spy in spies]
+    for step in range(size - 1):
+        now = [events[step] for events in schedule]
+        assert sorted(to for _, to in now) == list(range(size))
+        assert all(what == "send" for what, _ in now)
+        # and each receives in the order that it is sent to
+        for rank, (_, to) in enumerate(now):
+            assert schedule[to][size - 1 + step] == ("receive", rank)
+
+
+def test_a_box_is_packed_while_the_one_before_travels(connected):
+    arrived = threading.Event()
+
+    def member(channel):
+        exchange = Exchange(channel)
+
+        def packed(to):
+            # What is for 2 can be packed only once 1 has got what was packed for it.
+            if (channel.rank, to) == (0, 2):
+                assert arrived.wait(10)
+            return NOTHING
+
+        def unpacked(source, _):
+            if (source, channel.rank) == (0, 1):
+                arrived.set()
+
+        exchange.send("agree", packed, Vote())
+        exchange.receive("agree", unpacked)
+
+    each(member, connected(3))
+
+
+def test_between_sending_and_receiving_messages_travel(connected):
+    sent = threading.Barrier(2)
+
+    def member(channel):
+        other = 1 - channel.rank
+        exchange = Exchange(channel)
+        box = Packed("dense", 1 << 25, np.dtype("uint8"), np.full(1 << 25, channel.rank, "uint8"))
+        exchange.send("deal", lambda _: box, Vote())
+        sent.wait(20)  # so neither waits for the other one to receive
+        found = []
+        exchange.receive("deal", lambda _, box: found.append(box.raw))
+        assert (found[0] == other).all()
+
+    each(member, connected(2))
+
+
+@pytest.mark.parametrize("number", [1, 7], ids=["another kind", "another round"])
+def test_a_member_at_another_round_is_a_bug(connected, number):
+    left, right = connected(2)
+    kind = "agree" if number == 7 else "gather"
+    ahead, here = Exchange(right), Exchange(left)
+    for round_, exchange in ((number, ahead), (1, here)):
+        exchange._round = round_
+        exchange.send(kind if exchange is ahead else "agree", lambda _: NOTHING, Vote())
+    with pytest.raises(
+        GraphflowError, match=f"member 1 sent round {number}, '{kind}', where member 0 is"
+    ):
+        here.receive("agree", lambda *_: None)
+
+
+def test_what_was_begun_is_to_be_ended():
+    (channel,) = in_process(1)
+    exchange = Exchange(channel)
+    with pytest.raises(GraphflowError, match="send first"):
+        exchange.receive("agree", lambda *_: None)
+    exchange.send("agree", lambda _: NOTHING, Vote())
+    with pytest.raises(GraphflowError, match="receive it first"):
+        exchange.agree(Vote())
+
+
+# Mirrors and masters
+
+
+class Case:
+    """Partitions of some vertices, each with mirrors of some of the others', and columns."""
+
+    def __init__(self, size, dtype, seed=3, count=900):
+        rng = np.random.default_rng(seed)
+        self.bounds = [0, *np.sort(rng.integers(0, count, size - 1)).tolist(), count]
+        self.slots, self.columns = [], []
+        for low, high in zip(self.bounds, self.bounds[1:], strict=False):
+            remote = np.flatnonzero(rng.random(count) < 0.7)
+            remote = remote[(remote < low) | (remote >= high)]
+            self.slots.append(remote)
+            column = rng.integers(-50, 50, high - low + len(remote)) / 4
+            self.columns.append(column.astype(dtype))
+        self.rng = rng
+
+    def owned(self, rank):
+        return self.bounds[rank + 1] - self.bounds[rank]
+
+    def mirrors(self, channel):
+        rank = channel.rank
+        slot_bounds = np.searchsorted(self.slots[rank], self.bounds)
+        return Mirrors(Exchange(channel), self.slots[rank], slot_bounds, self.bounds)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("slot", SLOTS)
+@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+def test_masters_combine_what_mirrors_gathered(connected, size, slot, dtype):
+    case = Case(size, dtype)
+    rounds = [[entries(case.rng, len(slots), share) for slots in case.slots] for share in SHARES]
+    rounds.append([None] * size)
+    whole = np.concatenate([column[: case.owned(i)] for i, column in enumerate(case.columns)])
+    for dirty in rounds:
+        for rank, of in enumerate(dirty):
+            values = case.columns[rank][case.owned(rank) :]
+            of = slice(None) if of is None else of
+            at = case.slots[rank][of]
+            whole[at] = SLOTS[slot](whole[at], values[of])
+
+    def member(channel):
+        rank = channel.rank
+        column, mirrors = case.columns[rank], case.mirrors(channel)
+
+        def combine(at, values):
+            assert values.dtype == dtype
+            assert len(np.unique(at)) == len(at)
+            column[at] = SLOTS[slot](column[at], values)
+
+        for number, dirty in enumerate(rounds):
+            before = column[case.owned(rank) :].copy()
+            mirrors.gather(column, dirty[rank], Vote(number))
+            column[case.owned(rank) :] = 0  # as the next step may, at once
+            assert mirrors.receive(combine).active == number * size
+            column[case.owned(rank) :] = before
+        return column[: case.owned(rank)]
+
+    np.testing.assert_array_equal(np.concatenate(each(member, connected(size))), whole)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("dtype", ["int8", "float64", "bool", None])
+def test_mirrors_get_what_changed_at_their_masters(connected, size, dtype):
+    case = Case(size, dtype or "int8")
+    rounds = [
+        [entries(case.rng, case.owned(rank), share) for rank in range(size)]
+        for share in (0, 0.005, 0.2, 1)
+    ] + [[None] * size]
+    whole = np.concatenate([column[: case.owned(i)] for i, column in enumerate(case.columns)])
+
+    def member(channel):
+        rank = channel.rank
+        column, mirrors = case.columns[rank], case.mirrors(channel)
+        owned, slots = case.owned(rank), case.slots[rank]
+        for changed in rounds:
+            ids = [np.arange(case.owned(q)) if c is None else c for q, c in enumerate(changed)]
+            expected = np.isin(
+                slots, np.concatenate([c + b for c, b in zip(ids, case.bounds, strict=False)])
+            )
+            told = np.zeros(len(column), bool)
+            column[owned:] = -1
+
+            def apply(at, values, told=told):
+                assert not told[at].any()
+                told[at] = True
+                if dtype is None:
+                    assert values is None
+                else:
+                    column[at] = values
+
+            mirrors.scatter(column if dtype else None, changed[rank])
+            mirrors.receive(apply)
+            np.testing.assert_array_equal(told[owned:], expected)
+            if dtype:
+                unchanged = np.full(1, -1).astype(dtype)
+                values = np.where(expected, whole[slots], unchanged)
+                np.testing.assert_array_equal(column[owned:], values)
+
+    each(member, connected(size))
+
+
+@pytest.mark.parametrize("kind", ["gather", "scatter"])
+def test_bytes_fall_with_what_changed(kind):
+    size, case = 3, Case(3, "float32", count=60_000)
+    shares = [1, 0.5, 0.1, 0.02, 0.001, 0]
+    rounds = [
+        [
+            entries(case.rng, len(case.slots[q]) if kind == "gather" else case.owned(q), share)
+            for q in range(size)
+        ]
+        for share in shares
+    ]
+
+    def member(channel):
+        mirrors = case.mirrors(channel)
+        exchange, traffic = mirrors._exchange, []
+        exchange.take_traffic()
+        for dirty in rounds:
+            before = channel.bytes_sent
+            getattr(mirrors, kind)(case.columns[channel.rank], dirty[channel.rank])
+            mirrors.receive(lambda *_: None)
+            traffic.append(exchange.take_traffic())
+            assert sum(traffic[-1].sent.values()) == channel.bytes_sent - before
+            assert traffic[-1].rounds == 1
+        return traffic
+
+    found = each(member, in_process(size))
+    forms = ["dense", "marked", "marked", "pairs", "pairs", None]
+    for traffic in found:
+        assert [next((f for f in one.sent if f != "header"), None) for one in traffic] == forms
+        assert all(one.sent["header"] == (size - 1) * HEADER.size for one in traffic)
+    totals = [sum(sum(one.sent.values()) for one in step) for step in zip(*found, strict=True)]
+    assert totals == sorted(totals, reverse=True)
+    whole = totals[0]
+    for share, total in zip(shares, totals, strict=True):
+        # values; and never more than an index or a bit for each entry besides
+        assert share * whole * 0.8 < total < whole * min(2 * share, share + 1 / 32) * 1.1 + 1000
+
+
+def test_two_boxes_are_used_in_turn():
+    case = Case(2, "float64")
+
+    def member(spy):
+        mirrors = case.mirrors(spy)
+        spy.messages.clear()
+        for _ in range(6):
+            mirrors.gather(case.columns[spy.rank])
+            mirrors.receive(lambda *_: None)
+        return [parts[1].ctypes.data for _, parts in spy.messages]
+
+    for places in each(member, [Spy(channel) for channel in in_process(2)]):
+        assert len(set(places)) == 2
+        assert places == places[:2] * 3
+
+
+def test_alone_there_is_no_traffic():
+    case = Case(1, "float64")
+    (channel,) = in_process(1)
+    mirrors = case.mirrors(channel)
+    mirrors.gather(case.columns[0], vote=Vote(7))
+    assert mirrors.receive(lambda *_: pytest.fail("from whom?")) == Vote(7)
+    assert channel.bytes_sent == 0
+
+
+def test_what_a_channel_raises_comes_through(connected):
+    def member(channel):
+        exchange = Exchange(channel)
+        if channel.rank == 2:
+            channel.abort(ConnectionError())
+            return
+        with pytest.raises(PeerLost):
+            exchange.agree(Vote())
+        channel.abort(ConnectionError())
+
+    each(member, connected(3))
+
+
+# A search over partitions
+
+
+UNSEEN = 1 << 30
+PAIRS = {name: pairs for name, pairs in GRAPHS.items() if pairs} | {
+    "power law": (np.random.default_rng(5).random((6000, 2)) ** 3 * 900).astype(int).tolist()
+}
+
+
+def search(channel, rows, bounds, start):
+    """Search breadth first from a vertex; return own levels, and what each superstep sent."""
+    local = localize(rows, bounds, channel.rank)
+    exchange = Exchange(channel)
+    mirrors = Mirrors(exchange, local.slots, local.slot_bounds, bounds)
+    level = np.full(local.size, UNSEEN)
+    own = start - local.first
+    active = np.array([own] if 0 <= own < local.owned else [], "int64")
+    level[active] = 0
+    supersteps = []
+    while True:
+        depth = len(supersteps)
+        offsets = local.rows.offsets
+        ends = [local.rows.ends[offsets[v] : offsets[v + 1]] for v in active]
+        ends = np.unique(np.concatenate([np.empty(0, "int64"), *ends]))
+        reached = ends[level[ends] == UNSEEN]
+        level[reached] = depth + 1
+        inner, dirty = reached[reached < local.owned], reached[reached >= local.owned]
+        found, messages = [inner], 0
+
+        def combine(at, values, found=found):
+            nonlocal messages
+            messages += len(at)
+            new = values < level[at]
+            level[at[new]] = values[new]
+            found.append(at[new])
+
+        mirrors.gather(level, dirty - local.owned, Vote(active=len(reached)))
+        total = mirrors.receive(combine)
+        active = np.unique(np.concatenate(found))
+        supersteps.append((messages, exchange.take_traffic()))
+        if not total.active:
+            return level[: local.owned], supersteps
+
+
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("size", [1, 2, 3, 5])
+def test_a_search_over_partitions(name, size):
+    source, target = np.array(PAIRS[name], "int64").reshape(-1, 2).T.copy()
+    count = int(max(source.max(), target.max())) + 1
+    bounds = [count * i // size for i in range(size + 1)]
+    start = int(source[0])
+
+    def member(channel):
+        low, high = bounds[channel.rank : channel.rank + 2]
+        rows = host_rows.rows(source, target, None, first=low, count=high - low, columns=count)
+        return search(channel, rows, bounds, start)
+
+    found = each(member, in_process(size))
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(count))
+    graph.add_edges_from(zip(source.tolist(), target.tolist(), strict=True))
+    levels = nx.single_source_shortest_path_length(graph, start)
+    expected = [levels.get(v, UNSEEN) for v in range(count)]
+    np.testing.assert_array_equal(np.concatenate([level for level, _ in found]), expected)
+
+    # All stop after the first superstep in which nobody finds a vertex, or takes one for new.
+    steps = {len(supersteps) for _, supersteps in found}
+    assert len(steps) == 1
+    depth = max(levels.values())
+    assert depth + 1 <= steps.pop() <= depth + 2
+    # What arrives is one message for each distinct remote destination, however many edges lead to it,
+    owner = np.searchsorted(bounds, np.arange(count), side="right") - 1
+    seen = set()
+    for step in range(len(found[0][1])):
+        edges = [(u, v) for u, v in graph.edges if levels.get(u) == step and owner[u] != owner[v]]
+        wanted = {(owner[u], v) for u, v in edges} - seen
+        seen |= wanted
+        assert sum(supersteps[step][0] for _, supersteps in found) == len(wanted)
+    # and the last superstep had headers only.
+    if size > 1:
+        assert all(list(supersteps[-1][1].sent) == ["header"] for _, supersteps in found)

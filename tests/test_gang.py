@@ -1,0 +1,734 @@
+"""Gangs: all members at once, on any scheduler; placed, cancelled, lost, and run again."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import threading
+import time
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from dask.delayed import delayed
+from distributed import (
+    Client,
+    Event,
+    LocalCluster,
+    Security,
+    SubprocessCluster,
+    get_worker,
+    wait,
+    worker_client,
+)
+
+from dask_graphflow.dataflow import gang, placement
+from dask_graphflow.dataflow.membership import Membership
+from dask_graphflow.dataflow.rendezvous import Rendezvous
+from dask_graphflow.exceptions import OptionError, WorkerLostError
+
+# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+pytestmark = pytest.mark.filterwarnings("default")
+
+META = pd.DataFrame({"rank": np.array([], "int64"), "total": np.array([], "int64")})
+
+inside: list[int] = []  # of this process: ranks of members whose loop runs
+
+
+def total(channel, shard, rank, steps=1, pause=0.0, folder=None):
+    """Add up all members' sums, so many times over; note in a folder that it began, and where."""
+    inside.append(rank)
+    try:
+        if folder is not None:
+            (folder / f"{rank}-{time.time_ns()}").write_text(str(os.getpid()))
+        own = int(np.asarray(shard).sum())
+        for _ in range(steps):
+            time.sleep(pause)
+            found = own
+            for k in range(1, channel.size):
+                channel.send((rank + k) % channel.size, np.array([own]))
+            for k in range(1, channel.size):
+                found += np.frombuffer(channel.receive((rank - k) % channel.size), "int64")[0]
+        return pd.DataFrame({"rank": [rank], "total": [found]})
+    finally:
+        inside.remove(rank)
+
+
+def frame(parts):
+    return dd.from_pandas(pd.DataFrame({"a": np.arange(100)}), npartitions=parts)
+
+
+def shard(i):
+    return np.full(2, i)
+
+
+def expected(size, sum_=4950):
+    return {"rank": list(range(size)), "total": [sum_] * size}
+
+
+def found(result):
+    return result.to_dict("list")
+
+
+def eventually(condition, seconds=20.0):
+    stop = time.monotonic() + seconds
+    while time.monotonic() < stop:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def began(folder, count):
+    """Wait until so many members have begun; return the processes of those that began last, by rank."""
+    assert eventually(lambda: len(list(folder.iterdir())) >= count)
+    names = sorted(path.name for path in folder.iterdir())
+    return {int(n.split("-")[0]): int((folder / n).read_text() or 0) for n in names}
+
+
+def left_on_scheduler(dask_scheduler):
+    """Return what the scheduler knows of runs, and of the gangs' tasks."""
+    plugin = dask_scheduler.plugins[Rendezvous.name]
+    tasks = [str(key) for key in dask_scheduler.tasks if "-gang-" in str(key)]
+    return [*plugin._runs, *plugin._turns, *tasks]
+
+
+def left_on_worker(dask_worker):
+    """Return what a worker has of members: running, seceded, in memory."""
+    members = dask_worker.plugins[Membership.name]._members
+    kept = [str(key) for key in dask_worker.data if "-gang-" in str(key)]
+    threads = [t.name for t in threading.enumerate() if t.name.startswith("graphflow")]
+    return [*inside, *members, *kept, *dask_worker.state.long_running, *threads]
+
+
+def nothing_left(client, seconds=5.0):
+    def nothing():
+        return not client.run_on_scheduler(left_on_scheduler) and not any(
+            client.run(left_on_worker).values()
+        )
+
+    return eventually(nothing, seconds)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture
+def mortal():
+    """Return the client of a cluster of its own: not every worker that is killed comes back."""
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+def addresses(client):
+    return sorted(client.scheduler_info(n_workers=-1)["workers"])
+
+
+# What comes out
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
+def test_the_same_parts_without_a_cluster(size, scheduler):
+    result = gang.run(frame(size), total, META, 3)
+    assert found(result.compute(scheduler=scheduler)) == expected(size)
+
+
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_the_same_parts_on_a_cluster_of_two_threads(client, size):
+    result = gang.run(frame(size), total, META, 3)
+    assert found(result.compute()) == expected(size)
+    assert found(result.compute()) == expected(size)
+    assert nothing_left(client)
+
+
+def test_nothing_runs_at_the_call_and_supersteps_take_no_tasks(client):
+    before = len(client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_log))
+    short, long = (gang.run(frame(4), total, META, steps) for steps in (1, 1000))
+    assert (
+        len(client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_log)) == before
+    )
+    tasks = [len(result.optimize().__dask_graph__()) for result in (short, long)]
+    assert tasks == [4 + 3 * 4 + 1] * 2
+    assert found(long.compute()) == expected(4)
+
+
+def test_tasks_are_named_for_what_they_do():
+    names = {key[0] for key in gang.run(frame(2), total, META, name="bfs").__dask_graph__()}
+    assert any(name.startswith("bfs-gang-") for name in names)
+    names = {str(key) for key in gang.run(frame(2), total, META).__dask_graph__()}
+    assert any("'total-gang-" in name for name in names)
+
+
+@pytest.mark.parametrize("scheduler", ["sync", "cluster"])
+def test_who_wants_one_part_gets_it(client, scheduler):
+    options = {} if scheduler == "cluster" else {"scheduler": scheduler}
+    result = gang.run(frame(3), total, META)
+    assert found(result.partitions[1].compute(**options)) == {"rank": [1], "total": [4950]}
+    assert found(result.to_delayed()[2].compute(**options)) == {"rank": [2], "total": [4950]}
+    assert result.total.max().compute(**options) == 4950
+
+
+@pytest.mark.parametrize("persisted", [False, True])
+@pytest.mark.parametrize("scheduler", ["threads", "cluster"])
+def test_shards_and_parts_that_are_no_frames(client, scheduler, persisted):
+    with dask.config.set({} if scheduler == "cluster" else {"scheduler": scheduler}):
+        shards = [delayed(shard)(i) for i in range(3)]
+        doubled = gang.run(shards, double, None)
+        if persisted:
+            doubled = list(dask.persist(*doubled))
+        assert found(gang.run(doubled, total, META).compute()) == expected(3, 12)
+        assert doubled[2].compute().tolist() == [4, 4]
+
+
+def double(channel, shard, rank):
+    return 2 * shard
+
+
+def test_a_scheduler_inside_a_task_of_a_cluster(client):
+    def inner():
+        return gang.run(frame(2), total, META).compute(scheduler="sync")
+
+    assert found(client.submit(inner).result(timeout=20)) == expected(2)
+
+
+def test_a_worker_in_the_process_of_its_client():
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        Client(cluster),
+    ):
+        assert found(gang.run(frame(3), total, META).compute()) == expected(3)
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "cluster"])
+def test_an_error_of_one_member_is_the_error_of_the_run(client, scheduler):
+    options = {} if scheduler == "cluster" else {"scheduler": scheduler}
+    with pytest.raises(ZeroDivisionError, match="of member 1"):
+        gang.run(frame(3), failing, META, name=f"failing-{scheduler}").compute(**options)
+    assert nothing_left(client)
+    assert found(gang.run(frame(3), total, META).compute(**options)) == expected(3)
+
+
+def failing(channel, shard, rank):
+    if rank == 1:
+        raise ZeroDivisionError("of member 1")
+    channel.receive((rank + 1) % channel.size)
+
+
+def test_threads_of_a_process_are_shared_by_its_members(client):
+    meta = META.rename(columns={"total": "threads"})
+    with dask.config.set(scheduler="threads", num_workers=8):
+        assert gang.run(frame(2), sharing, meta).compute().threads.tolist() == [4, 4]
+    assert gang.run(frame(3), sharing, meta).compute().threads.tolist() == [1, 1, 1]
+
+
+def sharing(channel, shard, rank):
+    return pd.DataFrame({"rank": [rank], "threads": [gang.threads()]})
+
+
+@pytest.mark.parametrize("timeout", ["soon", "0s", -1])
+def test_a_timeout_that_is_no_time_is_refused(timeout):
+    with (
+        dask.config.set({"graphflow.gang.timeout": timeout}),
+        pytest.raises(OptionError, match=r"graphflow\.gang\.timeout"),
+    ):
+        gang.run(frame(2), total, META)
+
+
+@pytest.mark.parametrize("shards", [[], [np.arange(3)]])
+def test_shards_that_are_none_are_refused(shards):
+    with pytest.raises(OptionError, match="give a Dask frame, or a list of Delayed"):
+        gang.run(shards, total, META)
+
+
+# Where members run
+
+
+def where(channel, shard, rank):
+    return pd.DataFrame({"rank": [rank], "total": [hash_of(get_worker().address)]})
+
+
+def hash_of(address):
+    return int(address.rpartition(":")[2])
+
+
+def test_members_run_on_distinct_workers_though_their_shards_lie_on_one(client):
+    home = addresses(client)[0]
+    shards = [client.submit(shard, i, workers=[home], key=f"crowded-{i}") for i in range(4)]
+    wait(shards)
+    for size, most in ((2, 1), (4, 2)):
+        parts = [delayed(future) for future in shards[:size]]
+        ports = gang.run(parts, where, META, name="distinct").compute().total
+        assert ports.value_counts().tolist() == [most] * 2
+
+
+def test_members_run_where_their_shards_are(client):
+    for swapped in (False, True):
+        homes = addresses(client)[:: -1 if swapped else 1]
+        shards = [
+            client.submit(shard, i, workers=[home], key=f"shard-{i}-{swapped}")
+            for i, home in enumerate(homes)
+        ]
+        wait(shards)
+        kept = [delayed(future) for future in shards]
+        ports = gang.run(kept, where, META, name="beside").compute().total
+        assert list(ports) == [hash_of(home) for home in homes]
+        assert all(len(where) == 1 for where in client.who_has(shards).values())
+
+
+def test_what_makes_the_shards_is_placed_too(client):
+    result = gang.run(frame(2).map_partitions(at_once, meta={"a": "int64"}), where, META)
+    ports = result.compute().total
+    assert len(set(ports)) == 2
+
+
+def at_once(part):
+    return part.assign(a=hash_of(get_worker().address))
+
+
+# Several runs at once
+
+
+def test_gangs_whose_members_come_in_opposite_order_both_end(client):
+    homes, runs = addresses(client), []
+    for run in range(2):
+        shards = [
+            client.submit(later_shard, f"ready-{run}-{i}", i, workers=[home])
+            for i, home in enumerate(homes)
+        ]
+        parts = [delayed(future) for future in shards]
+        runs.append(client.compute(gang.run(parts, total, META, 50, 0.001, name=f"opposite{run}")))
+    for run, i in ((0, 0), (1, 1), (0, 1), (1, 0)):
+        Event(f"ready-{run}-{i}").set()
+        time.sleep(0.1)
+    assert [found(run.result(timeout=20)) for run in runs] == [expected(2, 2)] * 2
+
+
+def later_shard(name, i):
+    with worker_client():  # secedes
+        Event(name).wait()
+    return shard(i)
+
+
+def overlap(folder, alone, client):
+    runs = [
+        client.compute(gang.run(frame(2), noting, META, folder, run, name="noting", alone=alone))
+        for run in range(3)
+    ]
+    assert [found(run.result(timeout=20)) for run in runs] == [expected(2)] * 3
+    spans = [sorted(map(int, path.read_text().split())) for path in sorted(folder.iterdir())]
+    spans.sort()
+    return sum(a[1] > b[0] for a, b in itertools.pairwise(spans))
+
+
+def noting(channel, shard, rank, folder, run):
+    start = time.time_ns()
+    part = total(channel, shard, rank, 10, 0.02)
+    if rank == 0:
+        (folder / f"{run}").write_text(f"{start} {time.time_ns()}")
+    return part
+
+
+@pytest.mark.parametrize("alone", [False, True])
+def test_runs_share_workers_unless_they_are_to_be_alone(client, tmp_path, alone):
+    assert overlap(tmp_path, alone, client) == (0 if alone else 2)
+    assert nothing_left(client)
+
+
+def test_a_gang_keeps_no_thread_from_other_tasks(client, tmp_path):
+    run = client.compute(gang.run(frame(2), total, META, 200, 0.01, tmp_path, name="long"))
+    began(tmp_path, 2)
+    assert client.submit(sum, [1, 2], pure=False).result(timeout=1) == 3
+    assert not run.done()
+    assert found(run.result(timeout=20)) == expected(2)
+
+
+def test_the_same_result_wanted_twice_at_once_is_one_run(client, tmp_path):
+    result = gang.run(frame(2), total, META, 50, 0.005, tmp_path, name="twice")
+    with Client(client.scheduler.address, set_as_default=False) as other:
+        runs = [client.compute(result), other.compute(result)]
+        assert [found(run.result(timeout=20)) for run in runs] == [expected(2)] * 2
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+@pytest.mark.slow
+def test_clients_that_call_at_once(client):
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster, set_as_default=False) as one,
+        Client(cluster, set_as_default=False) as two,
+    ):
+        answers = {}
+
+        def call(which, client):
+            with client.as_current():
+                result = gang.run(frame(2), total, META, name=f"of-{which}")
+                answers[which] = found(client.compute(result).result(timeout=20))
+
+        threads = [threading.Thread(target=call, args=pair) for pair in (("a", one), ("b", two))]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert answers == {"a": expected(2), "b": expected(2)}
+
+
+# Ends that are not good ones
+
+
+@pytest.mark.parametrize("waiting", [False, True], ids=["going", "gathering"])
+def test_a_cancelled_run_frees_its_threads_within_a_second(client, tmp_path, waiting):
+    shards = frame(2)
+    if waiting:
+        slow = delayed(later_shard)("never", 1)
+        shards = [delayed(shard)(0), slow]
+    run = client.compute(gang.run(shards, total, META, 10**6, 0.001, tmp_path, name="cancelled"))
+    if waiting:
+        assert eventually(lambda: client.run_on_scheduler(left_on_scheduler), 5)
+        time.sleep(0.2)
+    else:
+        began(tmp_path, 2)
+    run.cancel()
+    start = time.monotonic()
+    if waiting:
+        Event("never").set()
+    assert nothing_left(client)
+    assert time.monotonic() - start < 1
+    Event("never").clear()
+    assert found(gang.run(frame(2), total, META).compute()) == expected(2)
+
+
+def test_a_result_that_is_let_go_is_as_cancelled(client, tmp_path):
+    run = gang.run(frame(2), total, META, 10**6, 0.001, tmp_path, name="released").persist()
+    began(tmp_path, 2)
+    del run
+    assert nothing_left(client, 2)
+
+
+def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
+    result = gang.run(frame(2), total, META, 300, 0.001, tmp_path, name="again")
+    for i in range(4):
+        # Each time by another key: a client takes one for cancelled even when it has called anew.
+        run = client.compute((result.total + i).sum())
+        began(tmp_path, 2 * i + 2)
+        run.cancel()
+    assert found(client.compute(result).result(timeout=20)) == expected(2)
+    assert nothing_left(client)
+
+
+def test_a_worker_killed_in_mid_run_changes_nothing(mortal, tmp_path):
+    result = gang.run(frame(2), total, META, 300, 0.005, tmp_path)
+    run = mortal.compute(result)
+    os.kill(began(tmp_path, 2)[1], signal.SIGKILL)
+    assert found(run.result(timeout=30)) == expected(2)
+    assert len(list(tmp_path.iterdir())) >= 4  # both ran again
+    mortal.wait_for_workers(2, timeout=30)
+    assert found(gang.run(frame(2), total, META, 2).compute()) == expected(2)
+    del run
+    assert nothing_left(mortal)
+
+
+def test_a_part_that_is_lost_after_the_run_is_made_again_by_all(mortal, tmp_path):
+    shards = frame(2).persist()
+    result = gang.run(shards, total, META, 5, 0.0, tmp_path).persist()
+    wait(result)
+    lost = began(tmp_path, 2)[1]
+    os.kill(lost, signal.SIGKILL)
+    assert found(mortal.compute(result).result(timeout=30)) == expected(2)
+    assert len(list(tmp_path.iterdir())) == 4
+    del result
+    assert nothing_left(mortal)
+
+
+def test_a_member_that_had_ended_runs_again_for_one_that_had_not(mortal, tmp_path):
+    run = mortal.compute(gang.run(frame(2), last_to_end, META, tmp_path))
+    first = began(tmp_path, 2)
+    assert eventually(lambda: mortal.run_on_scheduler(ended) == 1)
+    os.kill(first[1], signal.SIGKILL)
+    assert found(run.result(timeout=30)) == expected(2)
+    assert sorted(int(path.name.split("-")[0]) for path in tmp_path.iterdir()) == [0, 0, 1, 1]
+    del run
+    assert nothing_left(mortal)
+
+
+def last_to_end(channel, shard, rank, folder):
+    again = len(list(folder.iterdir())) > 1
+    part = total(channel, shard, rank, folder=folder)
+    if rank and not again:
+        time.sleep(30)
+    return part
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("known", "why"), [(True, "has failed: Zero"), (False, "is known to the scheduler no more")]
+)
+def test_a_member_that_cannot_run_again_for_another(mortal, tmp_path, known, why):
+    result = gang.run(frame(2), fails_again, META, tmp_path)
+    member = next(key for key in result.__dask_graph__() if "-gang-" in str(key) and key[1] == 1)
+    # A member's own result is kept: it is wanted again when it is lost, and what the parts need is not.
+    run = mortal.get(result.__dask_graph__(), [member], sync=False)[0]
+    parts = mortal.compute(result)
+    wait([run, parts])
+    if not known:
+        del parts
+    os.kill(began(tmp_path, 2)[1], signal.SIGKILL)
+    with pytest.raises(WorkerLostError, match=f"member 0 cannot run again, as it {why}"):
+        run.result(timeout=30)
+
+
+def fails_again(channel, shard, rank, folder):
+    if rank == 0 and len(list(folder.iterdir())) > 1:
+        raise ZeroDivisionError
+    return total(channel, shard, rank, folder=folder)
+
+
+def ended(dask_scheduler):
+    members = [
+        t for t in dask_scheduler.tasks.values() if str(t.key).startswith("('last_to_end-gang")
+    ]
+    return sum(task.state == "memory" for task in members)
+
+
+@pytest.mark.slow
+def test_workers_killed_again_and_again_end_in_one_error(mortal, tmp_path):
+    result = gang.run(frame(2), total, META, 10**6, 0.001, tmp_path, name="doomed")
+    run = mortal.compute(result)
+    for i in range(3):
+        os.kill(began(tmp_path, 2 * i + 2)[1], signal.SIGKILL)
+    start = time.monotonic()
+    with pytest.raises(WorkerLostError, match=r"doomed-gang-\w+ was given up: .*lost 3 times"):
+        run.result(timeout=60)
+    assert time.monotonic() - start < 30
+    run.release()  # which its exception's traceback refers to
+    mortal.wait_for_workers(1, timeout=30)
+    assert nothing_left(mortal)
+    assert found(gang.run(frame(2), total, META).compute()) == expected(2)
+
+
+def test_a_member_that_gets_no_worker_ends_the_run(client):
+    nowhere = delayed(client.submit(shard, 1, resources={"none-has": 1}))
+    with dask.config.set({"graphflow.gang.timeout": "1s"}):
+        result = gang.run([delayed(shard)(0), nowhere], total, META, name="stuck")
+    start = time.monotonic()
+    run = client.compute(result)
+    with pytest.raises(WorkerLostError, match="for 1 s there was no worker for member 1"):
+        run.result(timeout=20)
+    assert 1 <= time.monotonic() - start < 5
+    run.release()  # which its exception's traceback refers to
+    assert nothing_left(client)
+
+
+def test_a_shard_that_takes_longer_than_the_timeout_is_waited_for(client):
+    with dask.config.set({"graphflow.gang.timeout": "0.5s"}):
+        run = gang.run([delayed(shard)(0), delayed(slow_shard)(1)], total, META, name="waits")
+    assert found(run.compute()) == expected(2, 2)
+
+
+def slow_shard(i):
+    time.sleep(1.5)
+    return shard(i)
+
+
+def test_members_that_cannot_connect_end_the_run(mortal):
+    with dask.config.set({"graphflow.gang.timeout": "1s"}):
+        result = gang.run(frame(2), total, META, name="apart")
+
+    mortal.run(put_a_firewall_up)
+    run = mortal.compute(result)
+    with pytest.raises(WorkerLostError, match="could not connect to each other within 1 s"):
+        run.result(timeout=20)
+    run.release()
+    assert nothing_left(mortal)
+
+
+def put_a_firewall_up():
+    from dask_graphflow.dataflow import channel, sockets
+
+    def call(self, rank, other, address, deadline):
+        time.sleep(max(0, deadline - time.monotonic()))
+        raise channel.PeerLost(other)
+
+    sockets.Listener._call = call
+
+
+@pytest.mark.slow
+def test_connections_that_break_while_all_workers_live(mortal, tmp_path):
+    result = gang.run(frame(2), breaking, META, tmp_path)
+    assert found(mortal.compute(result).result(timeout=30)) == expected(2)
+    assert len(list(tmp_path.iterdir())) == 1
+    assert nothing_left(mortal)
+
+
+def breaking(channel, shard, rank, folder):
+    """Have the sockets of one member closed the first time that it is run."""
+    if rank == 0 and not list(folder.iterdir()):
+        (folder / "broke").touch()
+        for peer in channel._peers.values():
+            peer.abort()
+    return total(channel, shard, rank)
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_retired_in_mid_run_changes_nothing(mortal, tmp_path):
+    run = mortal.compute(gang.run(frame(2), total, META, 300, 0.005, tmp_path))
+    began(tmp_path, 2)
+    mortal.retire_workers(addresses(mortal)[:1])
+    assert found(run.result(timeout=30)) == expected(2)
+    del run
+    assert nothing_left(mortal)
+
+
+@pytest.mark.slow
+def test_a_cluster_that_is_restarted_in_mid_run(mortal, tmp_path):
+    run = mortal.compute(gang.run(frame(2), total, META, 10**6, 0.001, tmp_path))
+    began(tmp_path, 2)
+    mortal.restart()
+    assert run.cancelled()
+    assert nothing_left(mortal)
+    assert found(gang.run(frame(2), total, META).compute()) == expected(2)
+
+
+@pytest.mark.slow
+def test_a_worker_that_keeps_silent_ends_the_run(mortal):
+    shards = frame(2).persist()
+    wait(shards)
+    gang.run(shards, total, META).compute()
+    silent = next(iter(mortal.run(os.getpid).values()))
+    with dask.config.set({"graphflow.gang.timeout": "2s"}):
+        result = gang.run(shards, total, META, 2)
+    os.kill(silent, signal.SIGSTOP)
+    try:
+        with pytest.raises(
+            WorkerLostError, match=r"for 2 s there was no worker .* or one that is silent"
+        ):
+            mortal.compute(result).result(timeout=20)
+    finally:
+        os.kill(silent, signal.SIGCONT)
+    assert found(gang.run(shards, total, META, 3).compute()) == expected(2)
+
+
+@pytest.mark.slow
+def test_members_of_a_lost_worker_go_where_there_is_none_yet(tmp_path):
+    with (
+        # What waits for the busy worker would be stolen from it.
+        dask.config.set({"distributed.scheduler.work-stealing": False}),
+        LocalCluster(n_workers=3, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        run = client.compute(gang.run(frame(2), total, META, 300, 0.005, tmp_path))
+        first = began(tmp_path, 2)
+        pids = client.run(os.getpid)
+        third = [address for address, pid in pids.items() if pid not in first.values()]
+        busy = client.submit(time.sleep, 1, workers=third)  # Dask would take one that is not
+        time.sleep(0.1)
+        os.kill(first[1], signal.SIGKILL)
+        assert set(began(tmp_path, 4).values()) == {first[0], pids[third[0]]}
+        assert found(run.result(timeout=30)) == expected(2)
+        del busy
+
+
+def test_a_member_that_waits_for_one_that_has_ended(client):
+    run = client.compute(gang.run(frame(2), waiting_in_vain, META))
+    with pytest.raises(WorkerLostError, match="member 0 has ended, and another one waits for it"):
+        run.result(timeout=20)
+    run.release()
+    assert nothing_left(client)
+
+
+def waiting_in_vain(channel, shard, rank):
+    return channel.receive(0) if rank else META
+
+
+# Clusters of all kinds
+
+
+@pytest.mark.slow
+def test_a_worker_that_joins_later(mortal):
+    assert found(gang.run(frame(2), total, META).compute()) == expected(2)
+    mortal.cluster.scale(3)
+    mortal.wait_for_workers(3, timeout=30)
+    ports = gang.run(frame(3), where, META).compute().total
+    assert len(set(ports)) == 3
+
+
+@pytest.mark.slow
+def test_a_graph_made_before_there_is_a_cluster(tmp_path):
+    result = gang.run(frame(2), total, META)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        assert found(client.compute(result).result(timeout=30)) == expected(2)
+        assert nothing_left(client)
+
+
+def test_plugins_are_registered_once_a_client(client, monkeypatch):
+    placement.keep_gangs()
+    monkeypatch.setattr(client, "register_plugin", None)  # to call it would fail
+    placement.keep_gangs()
+
+
+@pytest.mark.slow
+def test_a_scheduler_in_a_process_of_its_own(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))  # to find this module
+    with SubprocessCluster(n_workers=2) as cluster, Client(cluster) as client:
+        assert found(
+            client.compute(gang.run(frame(3), total, META)).result(timeout=30)
+        ) == expected(3)
+        assert nothing_left(client)
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tls")
+    key, certificate = str(folder / "key.pem"), str(folder / "certificate.pem")
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    command += ["-subj", "/CN=gang", "-keyout", key, "-out", certificate]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("openssl makes the certificates, and is not there")
+    roles = {
+        f"tls_{role}_{what}": path
+        for role in ("client", "scheduler", "worker")
+        for what, path in (("key", key), ("cert", certificate))
+    }
+    return Security(tls_ca_file=certificate, require_encryption=True, **roles)
+
+
+def test_on_a_cluster_with_tls_members_talk_by_tls(certified):
+    with (
+        LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            security=certified,
+            protocol="tls://",
+            dashboard_address=":0",
+        ) as cluster,
+        Client(cluster, security=certified),
+    ):
+        assert gang.run(frame(2), encrypted, META).compute().total.tolist() == [1, 1]
+
+
+def encrypted(channel, shard, rank):
+    part = total(channel, shard, rank)
+    (peer,) = channel._peers.values()
+    return part.assign(total=sum(isinstance(part, ssl.SSLSocket) for part in vars(peer).values()))

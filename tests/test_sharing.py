@@ -1,0 +1,372 @@
+"""A graph built by the members of a gang: the bits that one process makes, each edge sent once."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import threading
+import tracemalloc
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame, partitioned
+from dask.delayed import delayed
+from distributed import Client, LocalCluster
+from members import each
+from shapes import rmat
+from test_graph import ID_TYPES
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms import inputs, named, naming, sharing
+from dask_graphflow.algorithms.building import Build, read
+from dask_graphflow.dataflow import gang
+from dask_graphflow.dataflow.channel import in_process
+from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.exceptions import GraphflowError, UnknownVertexError
+from dask_graphflow.graph import partition
+from dask_graphflow.graph.partition import chunk
+
+pytestmark = pytest.mark.usefixtures("host_memory")
+
+SIZES = [1, 2, 3, 5]
+GRAIN = 64
+
+
+@pytest.fixture
+def fine(monkeypatch):
+    """Let the bounds of ranges be multiples of fewer vertices, so that a small graph has several."""
+    for module in (partition, sharing):
+        monkeypatch.setattr(module, "GRAIN", GRAIN)
+
+
+def pieces_of(edges, partitions=7, source="a", target="b", weight=None):
+    """Return what is read of each partition, of which some are empty."""
+    lazy = partitioned(edges, partitions) if isinstance(edges, pd.DataFrame) else edges
+    columns = inputs.edge_columns(lazy, source, target, weight, False)
+    return [read(part, columns) for part in dask.compute(*lazy.to_delayed(), scheduler="sync")]
+
+
+def dealt_out(pieces, size):
+    """Return the pieces that each member has: whole partitions, in order; there may be none."""
+    bounds = [len(pieces) * i // size for i in range(size + 1)]
+    return [pieces[low:high] for low, high in itertools.pairwise(bounds)]
+
+
+def share(pieces, size, directed=True, multi="keep"):
+    return gang._together(sharing.share, dealt_out(pieces, size), (directed, multi))
+
+
+def together(loop, shards, *args):
+    """Return what a loop makes of each shard and an exchange."""
+    return gang._together(
+        lambda channel, shard, rank: loop(shard, Exchange(channel), *args), shards, ()
+    )
+
+
+def assert_same_rows(made, whole, bounds):
+    """Check rows of ranges, put together, against those of all vertices, bit for bit."""
+    for rows, low, high in zip(made, bounds[:-1], bounds[1:], strict=True):
+        assert rows.first == low
+        assert len(rows.offsets) == high - low + 1
+        assert rows.ends.dtype == whole.ends.dtype
+    degrees = np.concatenate([np.diff(rows.offsets) for rows in made])
+    np.testing.assert_array_equal(degrees, np.diff(whole.offsets))
+    np.testing.assert_array_equal(np.concatenate([rows.ends for rows in made]), whole.ends)
+    if whole.weights is None:
+        assert all(rows.weights is None for rows in made)
+    else:
+        weights = np.concatenate([rows.weights for rows in made])
+        assert {rows.weights.dtype for rows in made} == {whole.weights.dtype}
+        np.testing.assert_array_equal(weights, whole.weights)
+
+
+def check(pieces, size, directed=True, multi="keep", made=None):
+    """Check what members make of some pieces against what one process makes of them."""
+    whole = Build(directed, multi)(list(pieces))
+    made = share(pieces, size, directed, multi) if made is None else made
+    (bounds,) = {tuple(shard.bounds) for shard in made}
+    assert not any(bound % sharing.GRAIN for bound in bounds if bound < whole.size)
+    assert (len(bounds), bounds[0], bounds[-1]) == (size + 1, 0, whole.size)
+    assert [shard.rank for shard in made] == list(range(size))
+    assert_same_rows([shard.out for shard in made], whole.whole("out"), bounds)
+    assert_same_rows(together(sharing.into, made), whole.whole("into"), bounds)
+    assert [shard.directed for shard in made] == [directed] * size
+    assert {shard.base for shard in made} == {whole.vertices.base}
+    for shard in made:
+        pd.testing.assert_frame_equal(shard.like, whole.vertices.like)
+    if whole.vertices.ids is None:
+        assert all(shard.ids is None for shard in made)
+    else:
+        ids = pd.concat([shard.ids for shard in made], ignore_index=True)
+        pd.testing.assert_frame_equal(ids, whole.vertices.ids)
+        assert [len(shard.ids) for shard in made] == np.diff(bounds).tolist()
+    has = np.concatenate(together(naming.occurs, made))
+    np.testing.assert_array_equal(has, whole.occurs())
+    return made, whole
+
+
+def check_names(made, whole):
+    """Check ids and numbers of a graph's vertices, asked by any member."""
+    numbers = np.random.default_rng(3).permutation(np.flatnonzero(whole.occurs()))
+    numbers = np.concatenate([numbers, numbers[:5]])
+    expected = whole.vertices.named(numbers)
+    ids = pd.DataFrame(dict(zip(whole.vertices.like.columns, expected, strict=True)))
+    for found in together(naming.names_of, made, numbers):
+        for series, other in zip(found, expected, strict=True):
+            pd.testing.assert_series_equal(series, other)
+    own = [
+        shard.low + found
+        for shard, found in zip(made, together(naming.numbers_of, made, ids), strict=True)
+    ]
+    np.testing.assert_array_equal(np.concatenate(own), named.numbers_of(whole, ids))
+    aligned = together(lambda *args: naming.numbers_of(*args, unique=False), made, ids)
+    for shard, found in zip(made, aligned, strict=True):
+        mine = (numbers >= shard.low) & (numbers < shard.high)
+        np.testing.assert_array_equal(found, np.where(mine, numbers - shard.low, -1))
+
+
+# The same bits
+
+
+@pytest.mark.usefixtures("fine")
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("kind", ID_TYPES)
+def test_ids_of_any_type(kind, size, rng):
+    dtype, make = ID_TYPES[kind]
+    most = 128 if kind in ("int8, low and high", "int64, far apart") else 500
+    pairs = [(make(u), make(v)) for u, v in rng.integers(0, most, (900, 2)).tolist()]
+    made, whole = check(pieces_of(frame(pairs, dtype)), size)
+    if "truth" not in kind:
+        assert sum(len(shard.out.ends) > 0 for shard in made) >= min(size, 2)
+    check_names(made, whole)
+
+
+@pytest.mark.usefixtures("fine")
+@pytest.mark.parametrize("size", SIZES)
+def test_ids_of_two_columns_and_categoricals(size, rng):
+    values = rng.integers(0, 20, (900, 4))
+    edges = pd.DataFrame(values, columns=list("pqrs")).astype({"p": "str", "r": "str"})
+    check_names(*check(pieces_of(edges, 7, ["p", "q"], ["r", "s"]), size))
+    check_names(
+        *check(pieces_of(edges.astype({"p": "category", "r": "category"}), 7, "p", "r"), size)
+    )
+
+
+@pytest.mark.usefixtures("fine")
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
+@pytest.mark.parametrize("dtype", ["float64", "int32", "float64 and int64"])
+def test_several_edges_become_the_one_that_one_process_makes(dtype, multi, directed, size):
+    pairs = [(u % 200, v % 180) for u, v in rmat()]
+    weight = np.random.default_rng(1).normal(size=len(pairs)) * 100  # sums depend on the order
+    edges = frame(pairs).assign(w=weight.astype(dtype.split()[0]))
+    pieces = pieces_of(edges, weight="w")
+    if "and" in dtype:
+        pieces[4] = *pieces[4][:2], pieces[4][2].astype("int64")
+    made, whole = check(pieces, size, directed, multi)
+    if directed:
+        assert (len(whole.whole().ends) < len(pairs)) == (multi != "keep")
+    if (dtype, multi) == ("int32", "sum"):
+        assert made[0].out.weights.dtype == "int64"
+
+
+@pytest.mark.parametrize("size", [2, 5])
+@pytest.mark.parametrize("partitions", [1, 4])
+@pytest.mark.parametrize("dtype", ["int64", "str"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_small_graphs(graph, directed, dtype, partitions, size):
+    made, whole = check(pieces_of(frame(graph, dtype), partitions), size, directed)
+    if graph:
+        check_names(made, whole)
+
+
+# Ranges, and what travels
+
+
+def large(scale=16, partitions=12):
+    return pieces_of(gf.generate.rmat(scale, npartitions=partitions), source="src", target="dst")
+
+
+@pytest.mark.usefixtures("fine")
+@pytest.mark.parametrize("size", [2, 3])
+def test_ranges_are_as_much_work_each(size):
+    made, whole = check(large(), size)
+    assert made[0].bounds == chunk(whole.out_degrees() + whole.in_degrees(), size)
+    entering = together(sharing.into, made)
+    work = [
+        8 * (size - 1) * shard.owned + len(shard.out.ends) + len(into.ends)
+        for shard, into in zip(made, entering, strict=True)
+    ]
+    assert max(work) <= 1.05 * np.mean(work)
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_each_edge_is_sent_once_to_each_owner(directed):
+    size, pieces = 3, large()
+    channels = in_process(size)
+    cut = dealt_out(pieces, size)
+    made = each(
+        lambda rank: sharing.share(channels[rank], cut[rank], rank, directed, "keep"), range(size)
+    )
+    abroad = 0
+    for rank, own in enumerate(cut):
+        for source, target, _ in own:
+            at, to = (made[0].owners(side.only.to_numpy()) for side in (source, target))
+            abroad += int((at != rank).sum())
+            abroad += 0 if directed else int(((to != rank) & (to != at)).sum())
+    sent = sum(channel.bytes_sent for channel in channels)
+    # Two numbers of four bytes; and what is agreed on. No ids travel.
+    assert 8 * abroad < sent < 8 * abroad + 50_000
+    assert abroad * 8 > 10 * 50_000
+
+
+def test_ids_travel_once_and_are_kept_by_one_member():
+    size = 3
+    pieces = pieces_of(frame([(f"{i:0100}", f"{i + 1:0100}") for i in range(3000)], "str"))
+    channels = in_process(size)
+    cut = dealt_out(pieces, size)
+    made = each(
+        lambda rank: sharing.share(channels[rank], cut[rank], rank, True, "keep"), range(size)
+    )
+    assert sum(len(shard.ids) for shard in made) == 3001
+    sent = sum(channel.bytes_sent for channel in channels)
+    # To owners of ranges, and from them to the vertices' owners; besides what is sampled.
+    assert sent < 100 * (2 * 3001 + size * (size - 1) * 1200)
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_memory_stays_within_twice_the_input_and_what_is_built(directed):
+    share(large(scale=10), 2, directed)  # what is compiled stays
+    tracemalloc.start()
+    try:
+        cut = dealt_out(large(scale=17, partitions=32), 2)
+        given = sum(side.only.nbytes for own in cut for piece in own for side in piece[:2])
+        begun, _ = tracemalloc.get_traced_memory()
+        made = gang._together(sharing.share, [*map(naming.consumed, cut)], (directed, "keep"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    built = sum(shard.out.offsets.nbytes + shard.out.ends.nbytes for shard in made)
+    assert begun > given == 2 * 8 * 16 << 17
+    assert peak - built < 2 * given
+
+
+def test_pieces_are_left_as_they_are_to_be_built_again():
+    pieces = pieces_of(frame(rmat(), "str"))
+    cut = dealt_out(pieces, 2)
+    first, again = (gang._together(sharing.share, cut, (True, "keep")) for _ in range(2))
+    assert [len(own) for own in cut] == [3, 4]
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one.out.ends, other.out.ends)
+
+
+def test_edges_that_are_lost_are_noticed_by_all_members(monkeypatch):
+    plain = Exchange.deal
+
+    def lossy(exchange, arrays, *args):
+        found, vote = plain(exchange, arrays, *args)
+        if exchange.rank == 1 and found[0].dtype == np.int32:
+            found[0] = found[0][:-1]
+        return found, vote
+
+    monkeypatch.setattr(Exchange, "deal", lossy)
+    channels = in_process(3)
+    cut = dealt_out(pieces_of(frame(rmat())), 3)
+
+    def loop(rank):
+        with pytest.raises(GraphflowError, match=r"were dealt .* arrived"):
+            sharing.share(channels[rank], cut[rank], rank, True, "keep")
+        return True
+
+    assert each(loop, range(3)) == [True] * 3
+
+
+# On a cluster
+
+
+def entering(channel, shard, rank):
+    """Return where this ran, and the rows of what enters."""
+    return os.getpid(), sharing.into(shard, Exchange(channel))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")
+def test_workers_of_a_cluster_build_the_graph_that_one_process_builds():
+    pairs = [(f"v{u}", f"v{v}") for u, v in rmat(14)]
+    weight = np.random.default_rng(1).normal(size=len(pairs))
+    pieces = pieces_of(frame(pairs, "str").assign(w=weight), weight="w")
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster),
+    ):
+        given = [delayed(own, traverse=False) for own in dealt_out(pieces, 2)]
+        shards = gang.run(given, sharing.share, None, True, "sum", name="share")
+        entered = gang.run(shards, entering, None)
+        *made, first, second = dask.compute(*shards, *entered)
+    assert first[0] != second[0] != os.getpid()
+    assert all(shard.owned for shard in made)
+    _, whole = check(pieces, 2, True, "sum", made)
+    assert_same_rows([first[1], second[1]], whole.whole("into"), made[0].bounds)
+
+
+# Naming
+
+
+@pytest.mark.usefixtures("fine")
+@pytest.mark.parametrize("dtype", ["int64", "str"])
+@pytest.mark.parametrize("unknown", [[700], [90, 3, 700, 701, 3, 702]], ids=["one", "several"])
+def test_an_unknown_vertex_is_one_error_on_all_members(unknown, dtype):
+    # 90 lies between ids that have edges; 3 is no vertex by one of them only.
+    edges = frame([(i, i + 1) for i in range(500) if i not in (89, 90)], dtype)
+    whole = Build(True, "keep")(pieces_of(edges))
+    made = share(pieces_of(edges), 3)
+    ids = pd.DataFrame({"vertex": pd.Series(unknown).astype(dtype)})
+    with pytest.raises(UnknownVertexError) as expected:
+        named.numbers_of(whole, ids)
+
+    def loop(shard, exchange):
+        with pytest.raises(UnknownVertexError) as error:
+            naming.numbers_of(shard, exchange, ids)
+        return str(error.value)
+
+    assert together(loop, made) == [str(expected.value)] * 3
+
+
+@pytest.mark.usefixtures("fine")
+def test_names_of_integers_close_together_take_no_messages():
+    made = share(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
+    channels = in_process(3)
+    each(
+        lambda rank: naming.names_of(made[rank], Exchange(channels[rank]), np.arange(500)), range(3)
+    )
+    assert [channel.bytes_sent for channel in channels] == [0] * 3
+
+
+@pytest.mark.usefixtures("fine")
+def test_what_some_members_have_kept_already_is_made_by_all():
+    made = share(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
+    together(sharing.into, made)
+    rows = [shard._made["into"] for shard in made]
+    del made[1]._made["into"]  # as of one that was lost, and made again
+    again = together(sharing.into, made)
+    assert again[0] is rows[0]
+    np.testing.assert_array_equal(again[1].ends, rows[1].ends)
+    assert together(sharing.into, made)[1] is again[1]
+
+
+def test_runs_that_make_the_same_at_once_do_not_wait_for_each_other():
+    made = share(pieces_of(frame([(0, 1)])), 2)
+    all_are_inside = threading.Barrier(4)
+
+    def make():
+        all_are_inside.wait(20)
+        return object()
+
+    def ask(_):
+        return together(lambda *args: naming.kept_by_all(*args, "thing", make), made)
+
+    first, second = each(ask, range(2))
+    assert first == second  # and later runs are given the same
