@@ -7,19 +7,18 @@ are the same where edges have no direction. What it has of all others are the bo
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from .kept import Kept
 from .layout import Local, localize
-from .shards import arrays
 
 __all__ = ["Shard"]
 
 
-class Shard:
+class Shard(Kept):
     """A process's part of a graph.
 
     Parameters
@@ -60,26 +59,16 @@ class Shard:
         base: int = 0,
         ids: Any = None,
     ) -> None:
+        super().__init__()
         self.like, self.base, self.ids, self.directed = like, base, ids, directed
         self.bounds, self.rank = [int(bound) for bound in bounds], rank
         self.low, self.high = self.bounds[rank : rank + 2]
         self.size = self.bounds[-1]
-        self._made: dict[str, Any] = {"out": rows}
-        self._making = threading.RLock()
-
-    def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        del state["_making"]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _making=threading.RLock())
+        self._made["out"] = rows
 
     def __sizeof__(self) -> int:
-        # What is local shares some arrays with the rows that it was made of.
-        once = {id(array): array for array in arrays(self._made.values())}
         ids = 0 if self.ids is None else int(self.ids.memory_usage(deep=True, index=False).sum())
-        return ids + sum(int(array.nbytes) for array in once.values())
+        return ids + super().__sizeof__()
 
     @property
     def owned(self) -> int:
@@ -90,20 +79,6 @@ class Shard:
     def out(self) -> Any:
         """The rows of what leaves the range's vertices."""
         return self._made["out"]
-
-    def kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return what was made of the shard under a name, or make it now and keep it.
-
-        `make` sends no messages: others may be waiting for this shard, or have it already.
-        """
-        with self._making:
-            if name not in self._made:
-                self._made[name] = make()
-            return self._made[name]
-
-    def has(self, name: str) -> bool:
-        """Say whether something was made under a name."""
-        return name in self._made
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows by the numbers that vertices have in this shard: masters, and then mirrors.

@@ -9,8 +9,6 @@ is made later is made of those.
 from __future__ import annotations
 
 import itertools
-import threading
-from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -18,10 +16,11 @@ import numpy as np
 
 from dask_graphflow.kernels import kernels_for, twin
 
+from .kept import Kept
 from .partition import chunk
 from .vertices import Vertices
 
-__all__ = ["Labelled", "Shards", "arrays", "has_hubs"]
+__all__ = ["Labelled", "Shards", "has_hubs"]
 
 HUBS = 16  # one vertex in so many
 SAMPLED = 16  # one edge in so many is counted to find hubs
@@ -43,7 +42,7 @@ class Labelled(NamedTuple):
     names: Any
 
 
-class Shards:
+class Shards(Kept):
     """A graph in one process.
 
     Parameters
@@ -83,11 +82,10 @@ class Shards:
         parts: int = 1,
         threads: int = 1,
     ) -> None:
+        super().__init__()
         self.vertices, self.size, self.directed = vertices, vertices.count, directed
         self._multi = multi
         self._edges: tuple[Any, Any, Any] | None = (source, target, weight)
-        self._made: dict[str, Any] = {}
-        self._making = threading.RLock()
         self.bounds = [0, self.size]
         if parts > 1:
             degrees = twin("rows", source).degrees
@@ -96,18 +94,9 @@ class Shards:
             )
             self.bounds = chunk(kernels_for(source).to_host(leaving + entering), parts)
 
-    def __getstate__(self) -> dict[str, Any]:
-        state = self.__dict__.copy()
-        del state["_making"]
-        return state
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _making=threading.RLock())
-
     def __sizeof__(self) -> int:
-        # Rows of what leaves and of what enters may share arrays.
-        once = {id(array): array for array in arrays([self._edges or (), *self._made.values()])}
-        return sum(int(array.nbytes) for array in once.values())
+        edges = sum(int(side.nbytes) for side in self._edges or () if side is not None)
+        return edges + super().__sizeof__()
 
     def out(self, threads: int = 1) -> list[Any]:
         """Return the rows of what leaves the vertices of each range."""
@@ -130,13 +119,6 @@ class Shards:
             weights = np.concatenate([one.weights for one in made])
         offsets.append(np.array([len(ends)], like=ends))
         return made[0]._replace(offsets=np.concatenate(offsets), ends=ends, weights=weights)
-
-    def kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return what was made of the graph under a name, or make it now and keep it."""
-        with self._making:
-            if name not in self._made:
-                self._made[name] = make()
-            return self._made[name]
 
     def hubs_first(self, which: str = "into", threads: int = 1) -> Labelled:
         """Return what :meth:`labelled` does, made once and kept."""
@@ -239,15 +221,6 @@ class Shards:
 
         found: list[Any] = self.kept(which, make)
         return found
-
-
-def arrays(values: Any) -> Iterator[Any]:
-    """Return the arrays in lists and tuples of lists and tuples."""
-    for value in values:
-        if isinstance(value, list | tuple):
-            yield from arrays(value)
-        elif hasattr(value, "nbytes"):
-            yield value
 
 
 def has_hubs(degrees: Any) -> bool:

@@ -15,11 +15,12 @@ the same frontier.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.kernels import twin
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp
 
 from .frontier import Frontier
 
@@ -168,11 +169,8 @@ def advance(
         raise OptionError(_unknown("direction", direction, DIRECTIONS))
     ends = rows[0].ends
     weights = rows[0].weights
-    bound = op.bind(
-        {name: column.dtype for name, column in columns.items()},
-        index_dtype=ends.dtype,
-        weight_dtype=None if weights is None else weights.dtype,
-    )
+    dtypes = tuple((name, column.dtype) for name, column in columns.items())
+    bound = _bound(op, dtypes, ends.dtype, None if weights is None else weights.dtype)
     arrays = tuple(columns[name] for name in op.columns)
     size = len(arrays[0])
     kernels, own_rows = twin("advance", ends), twin("rows", ends).own_rows
@@ -192,6 +190,12 @@ def advance(
     step = Step(direction, count, *totals)
     listed = done[0].changed if direction == "push" and len(rows) == 1 else None
     return Frontier(size, vertices=listed, words=changed), step
+
+
+@lru_cache(maxsize=64)
+def _bound(op: EdgeOp, dtypes: tuple[Any, ...], index_dtype: Any, weight_dtype: Any) -> BoundOp:
+    """Return a program with its types: reading its expressions takes as long as a small superstep."""
+    return op.bind(dict(dtypes), index_dtype=index_dtype, weight_dtype=weight_dtype)
 
 
 def _unknown(what: str, given: object, allowed: Sequence[str]) -> str:

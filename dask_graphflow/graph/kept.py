@@ -1,0 +1,52 @@
+"""What is made of a graph when it is first asked for, and kept with it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+__all__ = ["Kept"]
+
+
+class Kept:
+    """Keeps what was made of it, under names."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Any] = {}
+        self._making = threading.RLock()
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = self.__dict__.copy()
+        del state["_making"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _making=threading.RLock())
+
+    def __sizeof__(self) -> int:
+        # What was made of something else may share arrays with it.
+        once = {id(array): array for array in _arrays(self._made.values())}
+        return sum(int(array.nbytes) for array in once.values())
+
+    def has(self, name: str) -> bool:
+        """Say whether something was made under a name."""
+        return name in self._made
+
+    def kept(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what was made under a name, or make it now and keep it.
+
+        `make` sends no messages: others may be waiting, or have it already.
+        """
+        with self._making:
+            if name not in self._made:
+                self._made[name] = make()
+            return self._made[name]
+
+
+def _arrays(values: Any) -> Iterator[Any]:
+    for value in values:
+        if isinstance(value, list | tuple):
+            yield from _arrays(value)
+        elif hasattr(value, "nbytes"):
+            yield value
