@@ -18,7 +18,7 @@ from dask_graphflow.dataflow.exchange import Exchange
 from dask_graphflow.exceptions import ConvergenceError, WeightError
 from dask_graphflow.graph.shard import Shard
 
-SIZES = [1, 2, 3, 5]
+SIZES = [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 5]
 LIKE = frame([])[["a"]]
 DANGLING = [(0, 1), (0, 2), (2, 3), (2, 0), (4, 3)]  # nothing leaves 1 and 3
 UNTIL = (None, 20, True)

@@ -30,7 +30,7 @@ from dask_graphflow.graph.partition import chunk
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 
-SIZES = [1, 2, 3, 5]
+SIZES = [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 5]
 GRAIN = 64
 
 
