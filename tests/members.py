@@ -18,18 +18,24 @@ KINDS = ["in-process", "sockets", "tls"]
 SECRET = b"of this run"
 
 
+def certified(folder):
+    """Return the files of a key and a certificate, made in a folder."""
+    key, certificate = f"{folder}/key.pem", f"{folder}/certificate.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
+    command += ["-subj", "/CN=gang", "-keyout", key, "-out", certificate]
+    try:
+        subprocess.run(command, check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("openssl makes the certificates, and is not there")
+    return key, certificate
+
+
 @functools.cache
 def contexts():
     """Return TLS contexts to accept and to connect, which ask each other for a certificate."""
     made = []
     with tempfile.TemporaryDirectory() as folder:
-        key, certificate = f"{folder}/key.pem", f"{folder}/certificate.pem"
-        command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-        command += ["-subj", "/CN=gang", "-keyout", key, "-out", certificate]
-        try:
-            subprocess.run(command, check=True, capture_output=True)
-        except FileNotFoundError:
-            pytest.skip("openssl makes the certificates, and is not there")
+        key, certificate = certified(folder)
         for purpose in (ssl.Purpose.CLIENT_AUTH, ssl.Purpose.SERVER_AUTH):
             context = ssl.create_default_context(purpose, cafile=certificate)
             context.load_cert_chain(certificate, key)

@@ -6,7 +6,6 @@ import itertools
 import os
 import signal
 import ssl
-import subprocess
 import sys
 import threading
 import time
@@ -27,6 +26,7 @@ from distributed import (
     wait,
     worker_client,
 )
+from members import certified as certified_in
 
 from dask_graphflow.dataflow import gang, placement
 from dask_graphflow.dataflow.membership import Membership
@@ -698,14 +698,7 @@ def test_a_scheduler_in_a_process_of_its_own(monkeypatch):
 
 @pytest.fixture(scope="module")
 def certified(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("tls")
-    key, certificate = str(folder / "key.pem"), str(folder / "certificate.pem")
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2"]
-    command += ["-subj", "/CN=gang", "-keyout", key, "-out", certificate]
-    try:
-        subprocess.run(command, check=True, capture_output=True)
-    except FileNotFoundError:
-        pytest.skip("openssl makes the certificates, and is not there")
+    key, certificate = certified_in(tmp_path_factory.mktemp("tls"))
     roles = {
         f"tls_{role}_{what}": path
         for role in ("client", "scheduler", "worker")

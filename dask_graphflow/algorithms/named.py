@@ -14,7 +14,7 @@ from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import kernels_for
 
-__all__ = ["named", "numbers_of"]
+__all__ = ["named", "numbers_of", "unknown"]
 
 
 def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
@@ -31,13 +31,18 @@ def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
         known = there(vertices.numbers(ids))
         known[known >= 0] = np.where(shards.occurs()[known[known >= 0]], 0, -1)
         lost = np.flatnonzero(kernels_for(known).to_host(known) < 0)
-        first = kernels_for(ids).to_pandas(ids).iloc[lost[:3]].to_numpy().tolist()
-        shown = ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in first)
-        raise UnknownVertexError(
-            f"{len(lost)} of {len(ids)} ids are no vertices: {shown}"
-            f"{', ...' if len(lost) > 3 else ''}; a vertex is an id that some edge begins or ends at"
-        )
+        raise unknown(ids, lost)
     return numbers
+
+
+def unknown(ids: Any, lost: Any) -> UnknownVertexError:
+    """Return the error for those rows of a frame of ids that are no vertices."""
+    first = kernels_for(ids).to_pandas(ids).iloc[lost[:3]].to_numpy().tolist()
+    shown = ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in first)
+    return UnknownVertexError(
+        f"{len(lost)} of {len(ids)} ids are no vertices: {shown}"
+        f"{', ...' if len(lost) > 3 else ''}; a vertex is an id that some edge begins or ends at"
+    )
 
 
 def named(sources: Any, ids: Any) -> Any:

@@ -18,12 +18,13 @@ import numpy as np
 
 from dask_graphflow.dataflow.exchange import Exchange, Vote
 from dask_graphflow.dataflow.mirrors import Mirrors
-from dask_graphflow.exceptions import UnknownVertexError
 from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.vertices import Vertices
+from dask_graphflow.graph.vertices import Vertices, base_of
 from dask_graphflow.kernels import index_dtype, kernels_for
+
+from .named import unknown
 
 __all__ = [
     "Numbering",
@@ -109,7 +110,7 @@ def number(
         filled = [rank for rank, count in enumerate(edges) if count]
         least = min((low[rank] for rank in filled), default=0)
         most = max((high[rank] for rank in filled), default=-1)
-        base = _base(least, most, sum(edges), like.dtypes.iloc[0])
+        base = base_of(least, most, sum(edges), like.dtypes.iloc[0])
         if base is not None:
             numbering = Numbering(like, most - base + 1, base)
             return numbering, [
@@ -132,15 +133,6 @@ def _span(ends: list[tuple[Ends, Ends]]) -> tuple[int, int, int]:
     kernels = kernels_for(filled[0][0].only)
     bounds = [kernels.bounds(*(kernels.asarray(side.only) for side in pair)) for pair in filled]
     return min(low for low, _ in bounds), max(high for _, high in bounds), edges
-
-
-def _base(low: int, high: int, edges: int, dtype: Any) -> int | None:
-    """Return the id of vertex 0, or None where ids are too far apart; as :func:`.vertices.number`."""
-    if low >= 0 and renumber.is_dense(0, high, edges):
-        return 0
-    if renumber.is_dense(low, high, edges) and (low >= 0 or dtype.kind != "u"):
-        return low
-    return None
 
 
 def _near(side: Ends, numbering: Numbering) -> Any:
@@ -264,12 +256,7 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
     told, _ = exchange.deal([numbers >= 0] * exchange.size)
     lost = np.flatnonzero(~np.any(told, axis=0))
     if len(lost):
-        first = kernels_for(ids).to_pandas(ids).iloc[lost[:3]].to_numpy().tolist()
-        shown = ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in first)
-        raise UnknownVertexError(
-            f"{len(lost)} of {len(ids)} ids are no vertices: {shown}"
-            f"{', ...' if len(lost) > 3 else ''}; a vertex is an id that some edge begins or ends at"
-        )
+        raise unknown(ids, lost)
     return np.unique(numbers[numbers >= 0]) if unique else numbers
 
 

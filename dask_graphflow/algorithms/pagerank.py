@@ -24,7 +24,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.dataflow.exchange import Exchange
-from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import kernels_for, twin
@@ -36,6 +36,7 @@ from .graph import Graph
 from .inputs import check_count
 from .named import numbers_of
 from .pagerank_many import ranks_many
+from .ranking import are_weights, check_converged, refuse_total, refuse_weights, shares_of
 
 __all__ = ["pagerank", "rank"]
 
@@ -222,7 +223,7 @@ def ranks(
     shards: Shards, *, alpha: float, until: Any, restart: Any, precision: str, threads: int
 ) -> tuple[Any, list[dict[str, Any]]]:
     """Return each vertex's rank, and the iterations."""
-    tol, max_iter, strict = until
+    tol, max_iter, _ = until
     occurs = shards.occurs()
     count = int(occurs.sum())
     if not count:
@@ -252,12 +253,7 @@ def ranks(
             sums, rank, shares, contribution, base, alpha, threads=threads
         )
         steps.append(superstep("pull", count, len(rows.ends), time.perf_counter() - began))
-    if strict and tol is not None and change >= tol * count:
-        raise ConvergenceError(
-            f"after {max_iter} iterations ranks still change by {change / count:.2g} a vertex, and "
-            f"tol={tol:g}; give a larger max_iter or tol, or fail_on_nonconvergence=False for the ranks "
-            "so far"
-        )
+    check_converged(max_iter, change, count, until)
     if labels is not None:
         by_vertex = np.zeros_like(rank, shape=shards.size)
         by_vertex[names] = rank
@@ -273,21 +269,10 @@ def _shares(shards: Shards, precision: str, threads: int) -> Any:
         if rows.weights is None:
             totals.append(np.diff(rows.offsets).astype("float64"))
             continue
-        if not (np.isfinite(rows.weights).all() and (rows.weights >= 0).all()):
-            raise WeightError(
-                "a weight is negative, infinite or no number; a rank is divided by weights of 0 or more. "
-                "Leave those edges out, or the weight"
-            )
+        if not are_weights(rows.weights):
+            raise refuse_weights()
         totals.append(kernels.row_totals(rows))
-    total = np.concatenate(totals)
-    with np.errstate(all="ignore"):
-        shares = np.where(total > 0, kernels.ONE / total, 0).astype(precision)
-    # A rank of 1e-15 times it must be exact too.
-    fits = (shares >= np.finfo(precision).tiny * 1e15) & np.isfinite(shares)
-    if not (fits | (total == 0)).all():
-        unfit = float(total[~fits & (total > 0)][0])
-        raise WeightError(
-            f"the weights of the edges that leave a vertex add up to {unfit:g}, "
-            f"by which {precision} cannot divide; scale the weights to about 1"
-        )
+    shares, unfit = shares_of(np.concatenate(totals), precision, kernels.ONE)
+    if len(unfit):
+        raise refuse_total(float(unfit[0]), precision)
     return shares

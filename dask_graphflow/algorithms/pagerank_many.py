@@ -14,7 +14,6 @@ import numpy as np
 
 from dask_graphflow.dataflow.exchange import IDLE, Exchange, Vote
 from dask_graphflow.dataflow.mirrors import Mirrors
-from dask_graphflow.exceptions import ConvergenceError, WeightError
 from dask_graphflow.graph.layout import Local, localize
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import has_hubs
@@ -22,6 +21,7 @@ from dask_graphflow.kernels import twin
 from dask_graphflow.operators.advance import superstep
 
 from .naming import occurs
+from .ranking import are_weights, check_converged, refuse_total, refuse_weights, shares_of
 from .sharing import into
 
 __all__ = ["ranks_many"]
@@ -68,7 +68,7 @@ def ranks_many(
     ConvergenceError
         Ranks still change after the last iteration. Both are raised by all members.
     """
-    tol, max_iter, strict = until
+    tol, max_iter, _ = until
     has = occurs(shard, exchange)
     entering = into(shard, exchange)
     local, labels, names = shard.kept(
@@ -108,12 +108,7 @@ def ranks_many(
         moved, lost = kernels.apply_whole(sums, rank, shares, own, base, alpha, threads=threads)
         vote = Vote(whole=moved, edges=lost)
         steps.append(superstep("pull", count, edges, time.perf_counter() - began))
-    if strict and tol is not None and change >= tol * count:
-        raise ConvergenceError(
-            f"after {max_iter} iterations ranks still change by {change / count:.2g} a vertex, and "
-            f"tol={tol:g}; give a larger max_iter or tol, or fail_on_nonconvergence=False for the ranks "
-            "so far"
-        )
+    check_converged(max_iter, change, count, until)
     by_vertex = np.zeros_like(rank, shape=shard.owned)
     by_vertex[names] = rank
     return by_vertex, steps
@@ -156,26 +151,16 @@ def _shares(
     if rows.weights is None:
         total = np.diff(rows.offsets).astype("float64")
     else:
-        wrong = not (np.isfinite(rows.weights).all() and (rows.weights >= 0).all())
+        wrong = not are_weights(rows.weights)
         total = kernels.row_totals(rows)
-    with np.errstate(all="ignore"):
-        shares = np.where(total > 0, kernels.ONE / total, 0).astype(precision)
-        # A rank of 1e-15 times it must be exact too.
-        fits = (shares >= np.finfo(precision).tiny * 1e15) & np.isfinite(shares)
-    unfit = total[~fits & (total > 0)][:1]
+    shares, unfit = shares_of(total, precision, kernels.ONE)
     dangling = np.count_nonzero((shares == 0) & has)
     vote = Vote(int(np.count_nonzero(has)), entering, int(dangling))
-    found = np.concatenate([np.array([wrong], "float64", like=unfit), unfit])
+    found = np.concatenate([np.array([wrong], "float64", like=unfit), unfit[:1]])
     parts, together = exchange.deal([found] * exchange.size, vote)
     if any(part[0] for part in parts):
-        raise WeightError(
-            "a weight is negative, infinite or no number; a rank is divided by weights of 0 or more. "
-            "Leave those edges out, or the weight"
-        )
+        raise refuse_weights()
     for part in parts:
         if len(part) > 1:
-            raise WeightError(
-                f"the weights of the edges that leave a vertex add up to {part[1]:g}, "
-                f"by which {precision} cannot divide; scale the weights to about 1"
-            )
+            raise refuse_total(float(part[1]), precision)
     return shares, together

@@ -36,6 +36,7 @@ from dask_graphflow.operators.advance import superstep
 from . import naming
 from .answers import Answer, OrNull
 from .graph import Graph
+from .lengths import bucket_width
 from .named import numbers_of
 from .sssp_many import paths_many
 
@@ -210,12 +211,4 @@ def _delta(shards: Shards, threads: int) -> float:
     rows = shards.whole(threads=threads)
     kernels = twin("sssp", rows.ends)
     wrong, mean = shards.kept("weighed", lambda: kernels.weigh(rows.weights, threads=threads))
-    if wrong:
-        raise WeightError(
-            f"{wrong:,} weights are negative or no number; a shortest path is of weights of 0 or more. "
-            "Leave those edges out"
-        )
-    degree = len(rows.ends) / max(1, int(shards.occurs().sum()))
-    width = kernels.bucket_width(mean, max(degree, 1.0))
-    # Neither it nor its reciprocal overflows.
-    return min(max(width, 1e-300), 1e300) if mean > 0 else 1.0
+    return bucket_width(kernels, wrong, mean, len(rows.ends), int(shards.occurs().sum()))

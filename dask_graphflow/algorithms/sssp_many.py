@@ -17,11 +17,11 @@ import numpy as np
 
 from dask_graphflow.dataflow.exchange import Exchange, Vote
 from dask_graphflow.dataflow.mirrors import Mirrors
-from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, twin
 from dask_graphflow.operators.advance import superstep
 
+from .lengths import bucket_width
 from .naming import mirrors as mirrors_of
 from .naming import occurs
 
@@ -81,16 +81,9 @@ def _delta(shard: Shard, exchange: Exchange, threads: int) -> float:
     found = np.array([wrong, mean, len(rows.ends), np.count_nonzero(has)], "float64")
     parts, _ = exchange.deal([found] * exchange.size)
     wrong, means, edges, vertices = np.array(parts).T
-    if wrong.any():
-        raise WeightError(
-            f"{int(wrong.sum()):,} weights are negative or no number; a shortest path is of weights of 0 "
-            "or more. Leave those edges out"
-        )
     mean = float((means * (edges / max(1, edges.sum()))).sum())
-    degree = edges.sum() / max(1, vertices.sum())
-    width = kernels.bucket_width(mean, max(degree, 1.0))
-    # Neither it nor its reciprocal overflows.
-    return min(max(width, 1e-300), 1e300) if mean > 0 else 1.0
+    wrong, edges, vertices = (int(part.sum()) for part in (wrong, edges, vertices))
+    return bucket_width(kernels, wrong, mean, edges, vertices)
 
 
 def _relaxed(

@@ -13,7 +13,7 @@ from . import edgelist, renumber
 from .edgelist import Ends
 from .frames import empty_like, series, stack
 
-__all__ = ["Vertices", "number"]
+__all__ = ["Vertices", "base_of", "number"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,15 @@ class Vertices:
         return found
 
 
+def base_of(low: int, high: int, edges: int, dtype: Any) -> int | None:
+    """Return the id of vertex 0, where ids are integers close together, or None."""
+    if low >= 0 and renumber.is_dense(0, high, edges):
+        return 0
+    if renumber.is_dense(low, high, edges) and (low >= 0 or dtype.kind != "u"):
+        return low
+    return None
+
+
 def number(ends: Sequence[tuple[Ends, Ends]]) -> tuple[Vertices, list[tuple[Any, Any]]]:
     """Number the vertices of a graph, of which all edges are here.
 
@@ -84,9 +93,10 @@ def number(ends: Sequence[tuple[Ends, Ends]]) -> tuple[Vertices, list[tuple[Any,
         arrays = [tuple(kernels.asarray(side.only) for side in pair) for pair in ends]
         bounds = [kernels.bounds(*pair) for pair in arrays if len(pair[0])]
         low, high = min((b[0] for b in bounds), default=0), max((b[1] for b in bounds), default=-1)
-        if low >= 0 and renumber.is_dense(0, high, edges):
+        base = base_of(low, high, edges, dtypes[0])
+        if base == 0:
             return Vertices(like, high + 1), arrays
-        if renumber.is_dense(low, high, edges) and (low >= 0 or dtypes[0].kind != "u"):
+        if base is not None:
             dtype = index_dtype(high - low + 1)
             # Not in the ids' own type: 127 - -128 is no int8.
             near = [
