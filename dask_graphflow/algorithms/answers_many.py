@@ -33,7 +33,7 @@ def answered_many(
     `work` takes the :class:`Shard`, the :class:`Exchange`, the number of threads and `arguments`; its
     columns are of the shard's own vertices, and name others by their numbers.
     """
-    exchange = Exchange(channel)
+    exchange = Exchange(channel, device=shard.on_device)
     answer = work(shard, exchange, gang.threads(), *arguments)
     among = occurs(shard, exchange) if answer.among is None else answer.among
     chosen = np.flatnonzero(among)

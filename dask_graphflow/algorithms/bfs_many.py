@@ -95,9 +95,10 @@ class _Search:
         self._mirrors = mirrors(shard, exchange, threads=threads)
         self._kernels = twin("bfs", local.rows.ends)
         dtype = np.dtype(index_dtype(shard.size))
-        self.level = np.full(local.size, self._kernels.UNSEEN, "int32")
-        self.predecessor = np.full(local.size, np.iinfo(dtype).max, dtype)
-        self._seen = np.zeros(-(-local.size // 64), "uint64")
+        ends, size = local.rows.ends, local.size
+        self.level = np.full_like(ends, self._kernels.UNSEEN, "int32", shape=size)
+        self.predecessor = np.full_like(ends, np.iinfo(dtype).max, dtype, shape=size)
+        self._seen = np.zeros_like(ends, "uint64", shape=-(-size // 64))
         self._rows: Any = None
 
     def begin(self, sources: Any) -> Frontier:

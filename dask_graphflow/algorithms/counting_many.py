@@ -20,7 +20,7 @@ __all__ = ["degrees_many", "num_edges_many", "num_vertices_many"]
 
 def num_vertices_many(channel: Channel, shard: Shard, rank: int) -> int:
     """Return the vertices of all shards that have an edge."""
-    exchange = Exchange(channel)
+    exchange = Exchange(channel, device=shard.on_device)
     return exchange.agree(Vote(whole=int(occurs(shard, exchange).sum()))).whole
 
 

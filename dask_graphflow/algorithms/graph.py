@@ -52,8 +52,8 @@ class Graph:
         Leave out edges with a null end, instead of raising.
     shards : int, optional
         Into how many parts to cut the graph, each for a process: by default one for each worker of the
-        cluster in use, and one without a cluster or for edges on a GPU; but no more than `edges` has
-        partitions. The results are the same.
+        cluster in use, and one without a cluster; but no more than `edges` has partitions. The results
+        are the same.
 
     Raises
     ------
@@ -124,15 +124,11 @@ class Graph:
         if self._shards == 1:
             self._built = gathered.build(frame, reader, Build(**how))
         else:
-            self._built = spread.build(frame, reader, partial(share, **how), self._shards)
+            deal = partial(share, **how)
+            self._built = spread.build(frame, reader, deal, self._shards, alone=self.on_device)
 
     def _shards_for(self, frame: Any, shards: int | None) -> int:
-        if self.on_device and shards not in (None, 1):
-            raise OptionError(
-                f"shards={shards}, and the edges are on a GPU; a graph on GPUs is one shard so far"
-            )
-        wanted = 1 if self.on_device else shards or len(placement.slots().workers)
-        return min(wanted, int(frame.npartitions))
+        return min(shards or len(placement.slots().workers), int(frame.npartitions))
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
@@ -331,8 +327,8 @@ optional
                 )
             answer = partial(answered_many, work=many, dtypes=dtypes, trace=trace)
             if not trace:
-                return gang.run(self._built, answer, self._metas[kinds], *arguments, name=name)
-            found = gang.run(self._built, answer, None, *arguments, name=name)
+                return self._gang(answer, self._metas[kinds], *arguments, name=name)
+            found = self._gang(answer, None, *arguments, name=name)
             return (
                 gathered.columns(found, 0, self._metas[kinds]),
                 gathered.columns(found[:1], 1, steps_frame([])),
@@ -351,7 +347,10 @@ optional
     def _number(self, name: str, work: Callable[..., int], many: Callable[..., int]) -> int:
         if self._shards == 1:
             return int(gathered.run(self._built, name, work).compute())
-        return int(gang.run(self._built, many, None, name=name)[0].compute())
+        return int(self._gang(many, None, name=name)[0].compute())
+
+    def _gang(self, loop: gang.Loop, meta: Any, *arguments: Any, name: str) -> Any:
+        return gang.run(self._built, loop, meta, *arguments, name=name, alone=self.on_device)
 
 
 def _num_vertices(shards: Shards) -> int:

@@ -149,10 +149,11 @@ class _Side:
         self.columns: dict[str, Any] = {}
         for name in op.columns:
             if name in columns:
-                self.columns[name] = np.empty(local.size, columns[name].dtype)
+                self.columns[name] = np.empty_like(columns[name], shape=local.size)
                 self.columns[name][: local.owned] = columns[name]
             else:
-                numbers = np.concatenate([np.arange(shard.low, shard.high), local.slots])
+                own = np.arange(shard.low, shard.high, like=local.slots)
+                numbers = np.concatenate([own, local.slots])
                 self.columns[name] = numbers.astype(index_dtype(shard.size))
         target = self.columns[op.target]
         target[local.owned :] = _nothing(op.slot, target.dtype)
@@ -172,7 +173,9 @@ class _Side:
         def apply(at: Any, values: Any) -> None:
             if values is not None:
                 column[at] = values
-            found.append(np.arange(at.start, at.stop) if isinstance(at, slice) else at)
+            if isinstance(at, slice):
+                at = np.arange(at.start, at.stop, like=self.local.slots)
+            found.append(at)
 
         self.mirrors.scatter(column, changed)
         self.mirrors.receive(apply)
@@ -213,10 +216,10 @@ class _Program:
             side.send(column, own.vertices if own is not None and before == "push" else None)
         elif op.slot == "add" and before != "push":
             column[local.owned :] = 0
-        found, edges = np.empty(0, local.rows.ends.dtype), 0
+        found, edges = local.rows.ends[:0], 0
         if own is None or len(own):
             found, edges = self._advance(side, own, "push")
-        cut = int(np.searchsorted(found, local.owned))
+        cut = int((found < local.owned).sum())
         masters, mirrors = found[:cut], found[cut:]
         following = Frontier(local.owned, vertices=masters)
         # Where nobody has told another one anything, this round's vote says all.

@@ -21,7 +21,7 @@ def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
     """Return the numbers of the vertices that a frame names, each once, or as it names them."""
     vertices, there = shards.vertices, kernels_for(shards.vertices.like).namespace.asarray
     if vertices.ids is not None:
-        ids = _brought(ids, vertices.like)
+        ids = brought(ids, vertices.like)
     numbers = vertices.numbers(ids)
     if unique:
         numbers = kernels_for(ids).namespace.unique(numbers)
@@ -85,13 +85,13 @@ def named(sources: Any, ids: Any) -> Any:
         if given[name].isna().any():
             raise EdgeListError("sources has a null, which is no vertex")
     host = all(edgelist.is_integer(dtype) for dtype in ids.dtypes)
-    given = _brought(given, pd.DataFrame() if host else ids)
+    given = brought(given, pd.DataFrame() if host else ids)
     for name in names:
         given[name] = _converted(given[name], ids[name].dtype)
     return given
 
 
-def _brought(frame: Any, like: Any) -> Any:
+def brought(frame: Any, like: Any) -> Any:
     """Return a frame of pandas or cuDF as one of what `like` is of."""
     if is_pandas(type(frame)) == is_pandas(type(like)):
         return frame

@@ -24,7 +24,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertices import Vertices, base_of
 from dask_graphflow.kernels import index_dtype, kernels_for
 
-from .named import unknown
+from .named import brought, unknown
 
 __all__ = [
     "Numbering",
@@ -220,7 +220,7 @@ def occurs(shard: Shard, exchange: Exchange) -> Any:
             [np.packbits(entered[low:high]) for low, high in itertools.pairwise(shard.bounds)]
         )
         for bits in told:
-            has |= np.unpackbits(bits, count=shard.owned).view(bool)
+            has |= np.unpackbits(bits)[: shard.owned].view(bool)
         return has
 
     return kept_by_all(shard, exchange, "occurs", make)
@@ -249,14 +249,16 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
     UnknownVertexError
         Some of the ids are no vertices. All members raise it.
     """
-    numbers = Vertices(shard.like, shard.owned, shard.base + shard.low, shard.ids).numbers(ids)
+    own = Vertices(shard.like, shard.owned, shard.base + shard.low, shard.ids)
+    xp = kernels_for(shard.like).namespace
+    numbers = xp.asarray(own.numbers(ids if shard.ids is None else brought(ids, shard.like)))
     has = occurs(shard, exchange)
     near = numbers >= 0
     numbers[near] = np.where(has[numbers[near]], numbers[near], -1)
     told, _ = exchange.deal([numbers >= 0] * exchange.size)
-    lost = np.flatnonzero(~np.any(told, axis=0))
+    lost = np.flatnonzero(~np.any(np.stack(told), axis=0))
     if len(lost):
-        raise unknown(ids, lost)
+        raise unknown(ids, kernels_for(lost).to_host(lost))
     return np.unique(numbers[numbers >= 0]) if unique else numbers
 
 
@@ -268,8 +270,8 @@ def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:
     if shard.ids is None:
         return Vertices(shard.like, shard.size, shard.base).named(numbers)
     distinct, places = np.unique(numbers, return_inverse=True)
-    cuts = np.searchsorted(distinct, shard.bounds)
-    ranges = itertools.pairwise(cuts)
+    cuts = np.searchsorted(distinct, np.array(shard.bounds, like=distinct))
+    ranges = itertools.pairwise(cuts.tolist())
     asked, _ = exchange.deal(
         [distinct[a:b] - low for (a, b), low in zip(ranges, shard.bounds, strict=False)]
     )

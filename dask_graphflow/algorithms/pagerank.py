@@ -212,8 +212,9 @@ def _rank_many(
     if where is not None:
         ids, parts = where
         numbers = naming.numbers_of(shard, exchange, ids, unique=False)
-        restart = np.zeros(shard.owned)
-        np.add.at(restart, numbers[numbers >= 0], parts[numbers >= 0])
+        library, own = kernels_for(numbers).namespace, numbers >= 0
+        restart = library.zeros(shard.owned)
+        library.add.at(restart, numbers[own], library.asarray(parts)[own])
     how: dict[str, Any] = {"alpha": alpha, "until": until, "precision": precision}
     found, steps = ranks_many(shard, exchange, restart=restart, threads=threads, **how)
     return Answer({"pagerank": found.astype("float64")}, steps=steps)

@@ -108,19 +108,21 @@ def _run_many(
     settings: Any,
 ) -> Answer:
     columns: dict[str, Any] = {}
+    like = shard.out.ends
     for name in op.columns:
         value = begin[name]
         if isinstance(value, str):
-            columns[name] = np.arange(shard.low, shard.high, dtype=index_dtype(shard.size))
+            own, dtype = (shard.low, shard.high), index_dtype(shard.size)
+            columns[name] = np.arange(*own, dtype=dtype, like=like)
         else:
-            columns[name] = np.full(shard.owned, value, np.asarray(value).dtype)
+            columns[name] = np.full_like(like, value, np.asarray(value).dtype, shape=shard.owned)
     frontier = None
     if given is not None:
         ids, values = given
         where = naming.numbers_of(shard, exchange, ids, unique=False)
         mine = where >= 0
         for name, own in values.items():
-            columns[name][where[mine]] = own[mine]
+            columns[name][where[mine]] = np.asarray(own, like=where)[mine]
         frontier = np.unique(where[mine]).astype(index_dtype(shard.owned))
     how = {name: settings[name] for name in ("rule", "max_iter")}
     steps = fixpoint_many(op, columns, shard, exchange, frontier, threads=threads, **how)

@@ -20,7 +20,7 @@ from dask_graphflow.dataflow.exchange import Exchange, Vote
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph.partition import GRAIN, chunk_grains
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, twin
+from dask_graphflow.kernels import index_dtype, kernels_for, on_device, twin
 
 from . import naming
 
@@ -67,20 +67,25 @@ def share(channel: Channel, pieces: Iterable[Any], rank: int, directed: bool, mu
     GraphflowError
         Edges were lost on the way.
     """
-    exchange = Exchange(channel)
     threads = gang.threads()
     held = list(pieces)
     ends, weights = [piece[:2] for piece in held], [piece[2] for piece in held]
+    device = any(on_device(piece[0].frame) for piece in held)
     held.clear()
-    told = naming.swap(exchange, [[_dtype(weight) for weight in weights]] * exchange.size)
+    own = device, [_dtype(weight) for weight in weights]
+    exchange = Exchange(channel)
+    devices, told = zip(*naming.swap(exchange, [own] * exchange.size), strict=True)
+    if any(devices):
+        exchange = Exchange(channel, device=True)
     rounds = max(map(len, told))
     dtypes = [dtype for own in told for dtype in own]
     numbering, numbers = naming.number(exchange, ends)
     bounds = _bounds(exchange, numbers, numbering.size)
     ids = naming.ranged(exchange, numbering, bounds)
 
-    empty = np.empty(0, index_dtype(numbering.size))
-    none = None if dtypes[0] is None else np.empty(0, np.result_type(*set(dtypes)))
+    xp = kernels_for(numbering.like).namespace
+    empty = xp.empty(0, index_dtype(numbering.size))
+    none = None if dtypes[0] is None else xp.empty(0, np.result_type(*set(dtypes)))
     pairs = zip(naming.consumed(numbers), naming.consumed(weights), strict=True)
     edges = (_Edges(source, target, weight) for (source, target), weight in pairs)
     source, target, weight = _dealt(
@@ -150,7 +155,8 @@ def _bounds(exchange: Exchange, numbers: list[tuple[Any, Any]], count: int) -> l
     grains = -(-count // GRAIN)
     edges = np.zeros(grains, np.int64)
     for side in itertools.chain.from_iterable(numbers):
-        edges += np.bincount(side // GRAIN, minlength=grains)
+        found = twin("rows", side).degrees(side // GRAIN, count=grains, threads=gang.threads())
+        edges += kernels_for(found).to_host(found)
     told, _ = exchange.deal([edges] * exchange.size)
     return chunk_grains(sum(told), count, exchange.size)
 
@@ -184,6 +190,7 @@ def _dealt(
         raise GraphflowError(f"shards are cut at multiples of {GRAIN} vertices, not at {bounds}")
     grains = np.arange(0, bounds[-1], GRAIN)
     owners = np.searchsorted(bounds[1:], grains, side="right").astype(np.int16)
+    owners = np.asarray(owners, like=none.source)
     columns = [column for column, empty in enumerate(none) if empty is not None]
     # By column, and by the member that it came from.
     got: list[list[list[Any]]] = [[[] for _ in range(exchange.size)] for _ in none]

@@ -24,6 +24,7 @@ from dask_graphflow.operators.advance import superstep
 from .lengths import bucket_width
 from .naming import mirrors as mirrors_of
 from .naming import occurs
+from .near_far_many import near_and_far
 
 __all__ = ["paths_many"]
 
@@ -65,7 +66,8 @@ def paths_many(
     local = shard.local("out", threads)
     mirrors = mirrors_of(shard, exchange, threads=threads)
     delta = _delta(shard, exchange, threads)
-    distance, steps = _relaxed(
+    relaxed = near_and_far if shard.on_device else _relaxed
+    distance, steps = relaxed(
         local, exchange, mirrors, sources, delta, np.inf if cutoff is None else cutoff, threads
     )
     predecessor = _predecessors(shard, mirrors, sources, distance, threads)
@@ -78,7 +80,7 @@ def _delta(shard: Shard, exchange: Exchange, threads: int) -> float:
     kernels = twin("sssp", rows.ends)
     wrong, mean = shard.kept("weighed", lambda: kernels.weigh(rows.weights, threads=threads))
     has = occurs(shard, exchange)
-    found = np.array([wrong, mean, len(rows.ends), np.count_nonzero(has)], "float64")
+    found = np.array([wrong, mean, len(rows.ends), int(np.count_nonzero(has))], "float64")
     parts, _ = exchange.deal([found] * exchange.size)
     wrong, means, edges, vertices = np.array(parts).T
     mean = float((means * (edges / max(1, edges.sum()))).sum())

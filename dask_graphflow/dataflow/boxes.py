@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels import index_dtype, on_device, twin
 
 __all__ = ["FORMS", "Box", "Packed", "form", "pack", "unpack"]
 
@@ -41,7 +41,7 @@ class Packed(NamedTuple):
         Those that have something to say.
     dtype : numpy.dtype or None
         Of their values, if there are any.
-    raw : ndarray of uint8
+    raw : array of uint8
         Values, and from the next multiple of 8 bytes on indices or bitmap.
     """
 
@@ -55,12 +55,12 @@ class Box:
     """Memory that is used again for every superstep's entries."""
 
     def __init__(self) -> None:
-        self._memory = np.empty(0, np.uint8)
+        self._memory: Any = np.empty(0, np.uint8)
 
-    def room(self, size: int) -> np.ndarray:
-        """Return so many bytes, with what happens to be in them."""
-        if size > len(self._memory):
-            self._memory = np.empty(max(size, 2 * len(self._memory)), np.uint8)
+    def room(self, size: int, like: Any = None) -> Any:
+        """Return so many bytes where `like` lies, with what happens to be in them."""
+        if size > len(self._memory) or on_device(self._memory) != on_device(like):
+            self._memory = twin("boxes", like).room(max(size, 2 * len(self._memory)))
         return self._memory[:size]
 
 
@@ -86,33 +86,33 @@ def pack(box: Box, size: int, at: Any, column: Any, where: Any) -> Packed:
         Its memory is what is returned.
     size : int
         Entries that there are.
-    at : ndarray of integers, shape (k,), or None
+    at : array of integers, shape (k,), or None
         Those that have something to say, ascending; None for all.
-    column : ndarray, or None
+    column : array, or None
         What has the values; None where there are none.
-    where : slice or ndarray of integers, shape (k,)
+    where : slice or array of integers, shape (k,)
         Where in `column` they are.
     """
     count = size if at is None else len(at)
     how = form(count, size)
     width = 0 if column is None else count * column.dtype.itemsize
     begin = -(-width // 8) * 8
+    kernels = twin("boxes", at if column is None else column)
     if how == "pairs":
         tail = at.astype(index_dtype(size), copy=False).view(np.uint8)
     elif how == "marked":
-        marks = np.zeros(size, bool)
-        marks[at] = True
-        tail = np.packbits(marks, bitorder="little")
+        tail = kernels.to_marks(at, size)
     else:
-        begin, tail = width, np.empty(0, np.uint8)
-    raw = box.room(begin + len(tail))
-    raw[begin:] = tail
+        begin, tail = width, None
+    raw = box.room(begin + (0 if tail is None else len(tail)), at if column is None else column)
+    if tail is not None:
+        raw[begin:] = tail
     if width:
         values = raw[:width].view(column.dtype)
         if isinstance(where, slice):
             values[:] = column[where]
         else:
-            np.take(column, where, out=values, mode="clip")  # the default mode has it copied twice
+            kernels.take(column, where, values)
     return Packed(how, count, None if column is None else column.dtype, raw)
 
 
@@ -125,5 +125,5 @@ def unpack(packed: Packed, size: int) -> tuple[Any, Any]:
     if how == "pairs":
         return tail.view(index_dtype(size)), values
     if how == "marked":
-        return np.flatnonzero(np.unpackbits(tail, count=size, bitorder="little").view(bool)), values
-    return (None if how == "dense" else np.empty(0, index_dtype(size))), values
+        return twin("boxes", raw).from_marks(tail, size), values
+    return (None if how == "dense" else tail[:0].view(index_dtype(size))), values

@@ -6,11 +6,13 @@ there are two: :func:`in_process` for threads of one process, and :mod:`.sockets
 
 from __future__ import annotations
 
+import threading
 import time
+from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Protocol
 
-__all__ = ["Channel", "PeerLost", "buffers", "in_process"]
+__all__ = ["Aborts", "Channel", "PeerLost", "buffers", "in_process"]
 
 
 class PeerLost(ConnectionError):  # noqa: N818
@@ -44,10 +46,13 @@ class Channel(Protocol):
         By messages so far.
     seconds_waited : float
         Spent in :meth:`receive` so far.
+    encrypted : bool
+        Whether nobody on the way can read what is sent.
     """
 
     rank: int
     size: int
+    encrypted: bool
     bytes_sent: int
     bytes_received: int
     seconds_waited: float
@@ -90,6 +95,9 @@ class Channel(Protocol):
         From any thread. What was sent may be lost.
         """
 
+    def abort_too(self, end: Callable[[], Any]) -> None:
+        """Have `end` called where this is aborted, or at once if it is; not after :meth:`close`."""
+
     def close(self) -> None:
         """Go, once all that was sent is on its way. Nothing is left then: no thread, no socket."""
 
@@ -111,7 +119,39 @@ def in_process(size: int) -> list[Channel]:
     return list(members)
 
 
+class Aborts:
+    """What is to end with a channel."""
+
+    def __init__(self) -> None:
+        self._ends: list[Callable[[], Any]] = []
+        self._aborted = False
+        self._lock = threading.Lock()
+
+    def add(self, end: Callable[[], Any]) -> None:
+        """Have `end` called by :meth:`call`, or at once after it."""
+        with self._lock:
+            if not self._aborted:
+                self._ends.append(end)
+                return
+        end()
+
+    def call(self) -> None:
+        """Call all, once."""
+        with self._lock:
+            self._aborted = True
+            ends, self._ends = self._ends, []
+        for end in ends:
+            end()
+
+    def clear(self) -> None:
+        """Forget them."""
+        with self._lock:
+            self._ends = []
+
+
 class _InProcess:
+    encrypted = True
+
     def __init__(self, rank: int, size: int, members: list[_InProcess]) -> None:
         self.rank, self.size = rank, size
         self.bytes_sent = self.bytes_received = 0
@@ -122,6 +162,7 @@ class _InProcess:
             SimpleQueue() for _ in range(size)
         ]
         self._error: BaseException | None = None
+        self._aborts = Aborts()
 
     def send(self, to: int, *parts: Any) -> None:
         if self._error is not None:
@@ -152,6 +193,11 @@ class _InProcess:
             member._inboxes[self.rank].put(PeerLost(self.rank))
         for inbox in self._inboxes:
             inbox.put(error)
+        self._aborts.call()
+
+    def abort_too(self, end: Callable[[], Any]) -> None:
+        self._aborts.add(end)
 
     def close(self) -> None:
+        self._aborts.clear()
         self.abort(ConnectionError("the channel was closed"))

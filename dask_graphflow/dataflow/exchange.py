@@ -24,14 +24,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.exceptions import GraphflowError
+from dask_graphflow.kernels import on_device
 
 from .boxes import FORMS, Packed
+from .carriers import carrier
 from .channel import Channel
 
 __all__ = ["IDLE", "Exchange", "Traffic", "Vote"]
 
 KINDS = ("agree", "deal", "bitmap", "gather", "scatter")
-HEADER = struct.Struct("<QBB6sQqqqdd")  # round, kind, form, dtype, entries; a vote
+# Round, kind, form, whether from a device, dtype, entries, bytes; a vote.
+HEADER = struct.Struct("<QBB?6sQQqqqdd")
 
 
 class Vote(NamedTuple):
@@ -92,11 +95,14 @@ class Exchange:
     ----------
     channel : Channel
         Others do not use it meanwhile. It raises what went wrong, and is to be aborted after errors here.
+    device : bool
+        Whether arrays may lie on devices, the same for all members; they arrive on devices then.
     """
 
-    def __init__(self, channel: Channel) -> None:
+    def __init__(self, channel: Channel, *, device: bool = False) -> None:
         self.rank, self.size = channel.rank, channel.size
         self._channel = channel
+        self._carrier = carrier(channel) if device and self.size > 1 else None
         self._round = 0
         self._due: tuple[str, Vote] | None = None
         self._traffic = Traffic()
@@ -166,14 +172,17 @@ class Exchange:
             form, count, dtype, raw = packed(to)
             self._traffic.packing += time.perf_counter() - began
             name = b"" if dtype is None else dtype.str.encode()
-            header = HEADER.pack(
-                self._round, KINDS.index(kind), FORMS.index(form), name, count, *vote
-            )
+            carried, size = on_device(raw), raw.nbytes
+            what = KINDS.index(kind), FORMS.index(form), carried, name, count, size
+            header = HEADER.pack(self._round, *what, *vote)
+            if carried:
+                assert self._carrier is not None, "who deals arrays on a device says so"
+                raw = self._carrier.post(to, raw)
             self._channel.send(to, header, raw)
             sent["header"] = sent.get("header", 0) + len(header)
-            if len(raw):
+            if size:
                 by = kind if kind in ("deal", "bitmap") else form
-                sent[by] = sent.get(by, 0) + len(raw)
+                sent[by] = sent.get(by, 0) + size
 
     def receive(self, kind: str, unpacked: Callable[[int, Packed], None]) -> Vote:
         """End a round.
@@ -195,9 +204,9 @@ class Exchange:
         votes = [self._due[1]]
         waited = self._channel.seconds_waited
         for step in range(1, self.size):
-            source = (self.rank - step) % self.size
+            source, to = (self.rank - step) % self.size, (self.rank + step) % self.size
             message = self._channel.receive(source)
-            number, what, form, name, count, *vote = HEADER.unpack_from(message)
+            number, what, form, carried, name, count, size, *vote = HEADER.unpack_from(message)
             if (number, KINDS[what]) != (self._round, kind):
                 raise GraphflowError(
                     f"member {source} sent round {number}, {KINDS[what]!r}, where member {self.rank} is at "
@@ -206,7 +215,10 @@ class Exchange:
             votes.append(Vote(*vote))
             began = time.perf_counter()
             name = name.rstrip(b"\0").decode()
-            raw = np.frombuffer(message, np.uint8, offset=HEADER.size)
+            raw: Any = np.frombuffer(message, np.uint8, offset=HEADER.size)
+            if self._carrier is not None:
+                arrived = self._carrier.take(to, source, raw, size if carried else None)
+                raw = raw if arrived is None else arrived
             unpacked(source, Packed(FORMS[form], count, np.dtype(name) if name else None, raw))
             self._traffic.unpacking += time.perf_counter() - began
         self._traffic.waiting += self._channel.seconds_waited - waited
@@ -219,7 +231,7 @@ class Exchange:
         found = list(arrays)
 
         def packed(to: int) -> Packed:
-            array = np.ascontiguousarray(arrays[to])
+            array = arrays[to] if arrays[to].flags.c_contiguous else arrays[to].copy()
             return Packed("dense", len(array), array.dtype, array.view(np.uint8))
 
         def unpacked(source: int, box: Packed) -> None:

@@ -84,7 +84,9 @@ class Mirrors:
         vote : Vote
             Of this round.
         """
-        cuts = self._bounds if dirty is None else np.searchsorted(dirty, self._bounds).tolist()
+        cuts = self._bounds
+        if dirty is not None:
+            cuts = np.searchsorted(dirty, np.array(self._bounds, like=dirty)).tolist()
 
         def packed(to: int) -> Packed:
             low, high = self._bounds[to], self._bounds[to + 1]
@@ -122,7 +124,7 @@ class Mirrors:
                 at = at[mine[at] == sought]
             elif changed is not None:
                 if flags is None:
-                    flags = np.zeros(self._owned, bool)
+                    flags = np.zeros_like(changed, bool, shape=self._owned)
                     flags[changed] = True
                 at = np.flatnonzero(flags[mine])
             where = mine if at is None else mine[at]

@@ -17,12 +17,12 @@ import ssl as tls
 import struct
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from .channel import Channel, PeerLost, buffers
+from .channel import Aborts, Channel, PeerLost, buffers
 from .connections import Connection, shut
 
 __all__ = ["Listener"]
@@ -96,7 +96,7 @@ class Listener:
                     lines[answered[0]] = answered[1]
             if self._error is not None:
                 raise self._error
-            return _Sockets(rank, lines)
+            return _Sockets(rank, lines, encrypted=self._contexts is not None)
         except BaseException:
             for line in self._open:
                 line.close()
@@ -192,8 +192,8 @@ def _read(line: socket.socket, size: int, deadline: float) -> bytes:
 
 
 class _Sockets:
-    def __init__(self, rank: int, lines: dict[int, socket.socket]) -> None:
-        self.rank, self.size = rank, len(lines) + 1
+    def __init__(self, rank: int, lines: dict[int, socket.socket], *, encrypted: bool) -> None:
+        self.rank, self.size, self.encrypted = rank, len(lines) + 1, encrypted
         self.bytes_sent = self.bytes_received = 0
         self.seconds_waited = 0.0
         self._peers = {
@@ -203,6 +203,7 @@ class _Sockets:
         self._length = memoryview(bytearray(LENGTH.size))
         self._error: BaseException | None = None
         self._lock = threading.Lock()
+        self._aborts = Aborts()
 
     def send(self, to: int, *parts: Any) -> None:
         if self._error is not None:
@@ -238,11 +239,16 @@ class _Sockets:
                 self._error = error
                 for peer in self._peers.values():
                     peer.abort()
+        self._aborts.call()
+
+    def abort_too(self, end: Callable[[], Any]) -> None:
+        self._aborts.add(end)
 
     def close(self) -> None:
         if self._error is None:
             for peer in self._peers.values():
                 peer.flush()
+            self._aborts.clear()
         self.abort(ConnectionError("the channel was closed"))
         with self._lock:
             for peer in self._peers.values():

@@ -23,7 +23,12 @@ __all__ = ["build"]
 
 
 def build(
-    frame: Any, read: Callable[[Any], Any], loop: gang.Loop, members: int, *args: Any
+    frame: Any,
+    read: Callable[[Any], Any],
+    loop: gang.Loop,
+    members: int,
+    *args: Any,
+    alone: bool = False,
 ) -> list[Delayed]:
     """Return, lazily, the shards that a gang makes of a frame.
 
@@ -39,6 +44,8 @@ def build(
         At most as many as the frame has partitions.
     *args
         For `loop`.
+    alone : bool
+        As of :func:`.gang.run`.
     """
     token = tokenize(frame.expr._name, read)
     parts = frame.to_delayed()
@@ -51,5 +58,6 @@ def build(
         delayed(list)(pieces[low:high], dask_key_name=(f"graph-pieces-{token}-{members}", i))
         for i, (low, high) in enumerate(itertools.pairwise(cuts))
     ]
-    shards: Sequence[Delayed] = gang.run(mine, loop, None, *args, name="graph-build")
+    how: dict[str, Any] = {"name": "graph-build", "alone": alone}
+    shards: Sequence[Delayed] = gang.run(mine, loop, None, *args, **how)
     return list(shards)

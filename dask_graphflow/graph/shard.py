@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.kernels import on_device
+
 from .kept import Kept
 from .layout import Local, localize
 
@@ -76,6 +78,11 @@ class Shard(Kept):
         return self.high - self.low
 
     @property
+    def on_device(self) -> bool:
+        """Whether it lies on a device."""
+        return on_device(self.like)
+
+    @property
     def out(self) -> Any:
         """The rows of what leaves the range's vertices."""
         return self._made["out"]
@@ -95,4 +102,5 @@ class Shard(Kept):
 
     def owners(self, vertices: Any) -> Any:
         """Return the rank whose range each vertex lies in."""
-        return np.searchsorted(self.bounds[1:], vertices, side="right")
+        bounds = np.array(self.bounds[1:], like=vertices)
+        return np.searchsorted(bounds, vertices, side="right")

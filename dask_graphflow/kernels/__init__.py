@@ -9,7 +9,7 @@ from typing import Any
 from .gpu import require_gpu
 from .memory import no_room
 
-__all__ = ["index_dtype", "kernels_for", "no_room", "require_gpu", "twin"]
+__all__ = ["index_dtype", "kernels_for", "no_room", "on_device", "require_gpu", "twin"]
 
 
 def index_dtype(count: int) -> str:
@@ -17,9 +17,14 @@ def index_dtype(count: int) -> str:
     return "int32" if count <= 2**31 else "int64"
 
 
+def on_device(data: Any) -> bool:
+    """Say whether a frame, a series or an array lies on a device."""
+    return type(data).__module__.partition(".")[0] in ("cudf", "cupy")
+
+
 def kernels_for(data: Any) -> ModuleType:
     """Return the kernel module for where `data` (a frame, a series or an array) lies."""
-    if type(data).__module__.partition(".")[0] in ("cudf", "cupy"):
+    if on_device(data):
         from . import device
 
         return device
@@ -31,5 +36,5 @@ def kernels_for(data: Any) -> ModuleType:
 def twin(name: str, data: Any) -> ModuleType:
     """Return the kernels of a name, such as "rows", for where data (an array) lies."""
     # Not an import statement: it is asked for where it is used, and takes Numba or CuPy then.
-    side = "device" if type(data).__module__.partition(".")[0] == "cupy" else "host"
+    side = "device" if on_device(data) else "host"
     return importlib.import_module(f".{side}_{name}", __name__)

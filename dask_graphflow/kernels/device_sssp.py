@@ -33,6 +33,8 @@ __all__ = [
     "Buckets",
     "bucket_width",
     "light_first",
+    "offer_level",
+    "offer_nearer",
     "predecessors",
     "relax",
     "weigh",
@@ -251,6 +253,46 @@ def predecessors(
     if dtype != narrow:
         predecessor = cupy.minimum(predecessor, np.iinfo(narrow).max).astype(narrow)
     return predecessor
+
+
+def offer_nearer(
+    rows: Rows, names: Any, distance: Any, predecessor: Any, *, threads: int = 1
+) -> bool:
+    """Offer predecessors to what is farther away; see :func:`.host_sssp.offer_nearer`."""
+    alike = cupy.zeros(1, "uint32")
+    if len(rows.ends):
+        dtype, weights = predecessor.dtype, floats(rows.weights)
+        launch(
+            instance("offer_nearer", dtype, weights.dtype),
+            len(rows.ends) // 8,
+            rows.offsets,
+            rows.ends.astype(dtype, copy=False),
+            weights,
+            np.uint64(len(rows.offsets) - 1),
+            names,
+            distance,
+            predecessor,
+            alike,
+        )
+    return bool(alike[0])
+
+
+def offer_level(
+    rows: Rows, names: Any, distance: Any, predecessor: Any, settled: Any, frontier: Any
+) -> Any:
+    """Offer predecessors to what is as far away; see :func:`.host_sssp.offer_level`."""
+    begin, sizes = rows.offsets[frontier], cupy.diff(rows.offsets)[frontier]
+    stops = cupy.cumsum(sizes) if len(sizes) else sizes
+    total = int(stops[-1]) if len(stops) else 0
+    places = cupy.arange(total)
+    row = cupy.searchsorted(stops, places, side="right")
+    edge = begin[row] + places - (stops - sizes)[row]
+    source, target = frontier[row], rows.ends[edge]
+    here, weights = distance[source], floats(rows.weights)
+    level = ~settled[target] & (here == distance[target]) & (here + weights[edge] == here)
+    source, target = source[level], target[level]
+    cupy.minimum.at(predecessor, target, names[source].astype(predecessor.dtype))
+    return cupy.unique(target)
 
 
 def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: Any) -> None:

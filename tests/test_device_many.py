@@ -1,0 +1,97 @@
+"""A graph of several shards on devices gives what one of a single shard gives on the host.
+
+Here all members share one GPU, and what they send each other passes through the host. Two GPUs, and what
+goes between them, are in test_two_gpus.
+"""
+
+from __future__ import annotations
+
+import dask
+import numpy as np
+import pytest
+from conftest import cupy_or_skip, partitioned
+from test_shards_many import ASKED, KINDS, graph, power_law
+
+import dask_graphflow as gf
+from dask_graphflow.dataflow.boxes import Box, form, pack, unpack
+
+pytestmark = pytest.mark.gpu
+
+cupy = cupy_or_skip()
+cudf = pytest.importorskip("cudf")
+
+
+def on_device(pieces):
+    return pieces.map_partitions(cudf.from_pandas, meta=cudf.from_pandas(pieces._meta))
+
+
+def plain(frame):
+    """Return a frame's columns as lists; cuDF has other dtypes for what may be null."""
+    frame = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    return {
+        name: frame[name].astype(object).where(frame[name].notna(), None).tolist() for name in frame
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("shards", [1, 2, 3])
+def test_results_are_those_of_the_host(rng, kind, directed, shards):
+    edges = KINDS[kind](power_law(rng))
+    start = edges.a.iloc[[0, 700]].tolist()
+    pieces = partitioned(edges, 4)
+    with dask.config.set(scheduler="threads"):
+        one = graph(pieces, 1, directed)
+        many = graph(on_device(pieces), shards, directed)
+        assert (many.num_vertices, many.num_edges) == (one.num_vertices, one.num_edges)
+        for name, ask in ASKED.items():
+            found = ask(many, start).compute()
+            assert type(found).__module__.startswith("cudf")
+            assert plain(found) == plain(ask(one, start).compute()), name
+
+
+@pytest.mark.parametrize("multi", ["sum", "min", "first"])
+def test_several_edges_become_the_same_one(rng, multi):
+    pieces = partitioned(power_law(rng, 40, 600), 5)
+    with dask.config.set(scheduler="threads"):
+        one = graph(pieces, 1, True, multi=multi)
+        many = graph(on_device(pieces), 3, True, multi=multi)
+        assert many.num_edges == one.num_edges
+        assert plain(many.sssp([0]).compute()) == plain(one.sssp([0]).compute())
+
+
+def test_over_edges_that_weigh_nothing_too_predecessors_are_those_of_the_host(rng):
+    edges = power_law(rng, 300, 900).assign(w=rng.integers(0, 2, 900) * 1.0)
+    pieces = partitioned(edges, 4)
+    with dask.config.set(scheduler="threads"):
+        one, many = graph(pieces, 1, False), graph(on_device(pieces), 3, False)
+        for start in ([0], [1, 5]):
+            assert plain(many.sssp(start).compute()) == plain(one.sssp(start).compute())
+
+
+def test_a_source_that_is_no_vertex_is_named(rng):
+    with dask.config.set(scheduler="threads"):
+        many = graph(on_device(partitioned(power_law(rng), 4)), 2, True)
+        with pytest.raises(gf.exceptions.UnknownVertexError, match="123456"):
+            many.bfs([0, 123456]).compute()
+
+
+@pytest.mark.parametrize("dtype", [None, "int32", "float64", "bool"])
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_a_box_on_a_device_has_the_bytes_of_one_on_the_host(rng, dtype, size):
+    column = None if dtype is None else rng.integers(0, 2, size + 3).astype(dtype)
+    for count in {0, 1, size // 40, size // 3, size - 1, size}:
+        at = np.sort(rng.choice(size, count, replace=False)).astype("int32")
+        host = pack(Box(), size, at, column, at + 3)
+        where = cupy.asarray(at)
+        there = None if column is None else cupy.asarray(column)
+        device = pack(Box(), size, where, there, where + 3)
+        assert device[:3] == host[:3]
+        assert host.form == form(count, size)
+        width = 0 if column is None else count * column.itemsize
+        for low, high in [(0, width), (-(-width // 8) * 8, None)]:  # what lies between is nothing's
+            assert device.raw[low:high].tolist() == host.raw[low:high].tolist()
+        if count:
+            found, values = unpack(device, size)
+            assert (list(range(size)) if found is None else found.tolist()) == at.tolist()
+            assert values is None or values.tolist() == column[at + 3].tolist()

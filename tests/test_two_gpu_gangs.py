@@ -1,0 +1,152 @@
+"""Gangs on two GPUs: a graph of two shards under LocalCUDACluster, whose members exchange by NCCL."""
+
+from __future__ import annotations
+
+import time
+
+import dask
+import pytest
+from conftest import cupy_or_skip, partitioned
+from distributed import Client, wait
+from test_device_many import on_device, plain
+from test_shards_many import ASKED, KINDS, graph, power_law
+
+from dask_graphflow.dataflow import carriers, gang
+from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.exceptions import WorkerLostError
+
+cupy = cupy_or_skip()
+dask_cuda = pytest.importorskip("dask_cuda")
+GPUS = cupy.cuda.runtime.getDeviceCount()
+
+# Sockets and event loops that a killed worker leaves behind are not this library's to close.
+pytestmark = [
+    pytest.mark.gpu2,
+    pytest.mark.filterwarnings("default"),
+    pytest.mark.skipif(GPUS < 2, reason=f"takes two GPUs, and here is {GPUS}"),
+]
+
+
+def cluster(**options):
+    return dask_cuda.LocalCUDACluster(n_workers=min(GPUS, 4), dashboard_address=":0", **options)
+
+
+@pytest.fixture(scope="module")
+def client():
+    with cluster() as workers, Client(workers) as client:
+        yield client
+
+
+def communicators(dask_worker):
+    return [held.name for held in carriers._communicators.values()]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_results_are_those_of_the_host(client, rng, kind, directed):
+    edges = KINDS[kind](power_law(rng))
+    start = edges.a.iloc[[0, 700]].tolist()
+    pieces = partitioned(edges, 8)
+    many = graph(on_device(pieces), None, directed)
+    assert f"shards={min(GPUS, 4)}" in repr(many)
+    with dask.config.set(scheduler="threads"):
+        one = graph(pieces, 1, directed)
+        wanted = {name: plain(ask(one, start).compute()) for name, ask in ASKED.items()}
+    for name, ask in ASKED.items():
+        assert plain(ask(many, start).compute()) == wanted[name], name
+
+
+def test_members_keep_one_communicator_and_what_they_send_goes_by_it(client):
+    def ring(channel, shard, rank):
+        exchange = Exchange(channel, device=True)
+        told, _ = exchange.deal([cupy.full(1000, rank)] * channel.size)
+        return [int(part[7]) for part in told], channel.bytes_sent
+
+    work = [dask.delayed(rank, pure=False) for rank in range(min(GPUS, 4))]
+    names = []
+    for at in range(3):
+        found = dask.compute(*gang.run(work, ring, None, name=f"ring{at}", alone=True))
+        for told, sent in found:
+            assert told == list(range(len(work)))
+            assert sent < 8000  # the arrays are as long each
+        names += client.run(communicators).values()
+    assert len({tuple(name) for name in names}) == 1
+    assert len(names[0]) == 1
+
+
+def stuck(channel, shard, rank, forever):
+    exchange = Exchange(channel, device=True)
+    if forever and rank:
+        time.sleep(forever)  # the others wait on their devices for what it does not send
+    if forever:
+        exchange._carrier._communicator.swap(
+            (rank + 1) % channel.size, None, (rank - 1) % channel.size, 1 << 20
+        )
+        cupy.cuda.get_current_stream().synchronize()
+    told, _ = exchange.deal([cupy.arange(5)] * channel.size, Vote(whole=1))
+    return int(sum(told)[4])
+
+
+@pytest.mark.parametrize("how", ["cancelled", "failed"])
+def test_who_waits_on_a_device_is_let_go_and_the_next_run_works(client, how):
+    members = min(GPUS, 4)
+    work = [dask.delayed(rank, pure=False) for rank in range(members)]
+    loop = stuck if how == "cancelled" else failing
+    lazy = gang.run(work, loop, None, 8.0, name=f"stuck-{how}", alone=True)
+    futures = client.compute(lazy)
+    time.sleep(4)
+    if how == "cancelled":
+        client.cancel(futures)
+    else:
+        with pytest.raises(ZeroDivisionError):
+            client.gather(futures)
+    del futures
+    begin = time.monotonic()
+    after = gang.run(work, stuck, None, 0, name=f"after-{how}", alone=True)
+    assert dask.compute(*after) == (4 * members,) * members
+    assert time.monotonic() - begin < 12
+
+
+def failing(channel, shard, rank, forever):
+    exchange = Exchange(channel, device=True)
+    if rank == channel.size - 1:
+        time.sleep(2)
+        raise ZeroDivisionError
+    exchange._carrier._communicator.swap(
+        (rank + 1) % channel.size, None, (rank - 1) % channel.size, 1 << 20
+    )
+    cupy.cuda.get_current_stream().synchronize()
+    exchange.deal([cupy.arange(5)] * channel.size)
+
+
+def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(rng):
+    edges = on_device(partitioned(power_law(rng), 8))
+    with cluster() as workers, Client(workers) as client:
+        many = graph(edges, None, False)
+        wanted = plain(many.pagerank(tol=None, max_iter=50).compute())
+        found = many.pagerank(tol=None, max_iter=20_000).persist()
+        time.sleep(2)
+        pids = list(client.run(_pid).values())
+        client.run_on_scheduler(_kill, pids[0])
+        begin = time.monotonic()
+        try:
+            wait(found, timeout=120)
+        except WorkerLostError:
+            assert time.monotonic() - begin < 60
+        del found
+        client.wait_for_workers(min(GPUS, 4), timeout=60)
+        again = graph(edges, None, False)
+        assert plain(again.pagerank(tol=None, max_iter=50).compute()) == wanted
+
+
+def _pid():
+    import os
+
+    return os.getpid()
+
+
+def _kill(pid):
+    import os
+    import signal
+
+    os.kill(pid, signal.SIGKILL)
