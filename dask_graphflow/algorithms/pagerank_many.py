@@ -6,23 +6,18 @@ many edges leave it; sums are of whole numbers, and so are those of the ranks' c
 
 from __future__ import annotations
 
-import itertools
 import time
 from typing import Any
 
 import numpy as np
 
 from dask_graphflow.dataflow.exchange import IDLE, Exchange, Vote
-from dask_graphflow.dataflow.mirrors import Mirrors
-from dask_graphflow.graph.layout import Local, localize
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.shards import has_hubs
 from dask_graphflow.kernels import twin
 from dask_graphflow.operators.advance import superstep
 
-from .naming import occurs
+from .pulling import pulling
 from .ranking import are_weights, check_converged, refuse_total, refuse_weights, shares_of
-from .sharing import into
 
 __all__ = ["ranks_many"]
 
@@ -69,18 +64,12 @@ def ranks_many(
         Ranks still change after the last iteration. Both are raised by all members.
     """
     tol, max_iter, _ = until
-    has = occurs(shard, exchange)
-    entering = into(shard, exchange)
-    local, labels, names = shard.kept(
-        "hubs into", lambda: _hubs_first(shard, entering, has, threads)
-    )
-    rows = local.rows
-    shares, total = _shares(shard, exchange, has, len(rows.ends), precision)
+    rows, names, size, leaving, has, *_ = pulled = pulling(shard, exchange, threads)
+    shares, total = _shares(shard, exchange, leaving, has, len(rows.ends), precision)
     count, edges = total.active, total.edges
     if not count:
         return np.zeros_like(has, "float64"), []
-    mirrors = Mirrors(exchange, local.slots, local.slot_bounds, shard.bounds)
-    mirrors.mirrored = [labels[mine] for mine in mirrors.mirrored]
+    mirrors = pulled.mirrors(exchange)
     restart = np.array([1 / count], like=has) if restart is None else restart[names]
     shares = shares[names]
     rank = np.full_like(shares, 1 / count)
@@ -88,7 +77,7 @@ def ranks_many(
     dangling = float(np.dtype(precision).type(1 / count)) * total.whole
 
     kernels = twin("pagerank", rank)
-    contribution = np.zeros_like(rank, shape=local.size)
+    contribution = np.zeros_like(rank, shape=size)
     own = contribution[: len(rank)]
     np.multiply(rank, shares, out=own)
     sums = np.zeros_like(rank, np.int64)
@@ -114,45 +103,18 @@ def ranks_many(
     return by_vertex, steps
 
 
-def _hubs_first(shard: Shard, entering: Any, has: Any, threads: int) -> tuple[Local, Any, Any]:
-    """Return the rows of what enters, by labels, those that masters have, and the vertices in their order.
-
-    Masters have labels before mirrors, and mirrors of one member lie together; among those, labels are by
-    how often they are read, where there are hubs. Numbers that no edge has are left out: the last masters.
-    """
-    local = localize(entering, shard.bounds, shard.rank, threads=threads)
-    kernels = twin("rows", local.rows.ends)
-    degrees = kernels.degrees(local.rows.ends, count=local.size, threads=threads)
-    hubs = has_hubs(degrees)
-    bounds = [0, *(local.owned + bound for bound in local.slot_bounds)]
-    degrees = degrees * (2 * hubs)
-    degrees[: local.owned] += has
-    labels = np.empty_like(local.rows.ends, shape=local.size)
-    for low, high in itertools.pairwise(bounds):
-        labels[low:high] = kernels.degree_labels(degrees[low:high]) + low
-    rows = kernels.relabelled(local.rows, labels, count=local.owned, threads=threads)
-    names = np.empty_like(labels)
-    names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
-    names, slots = names[: np.count_nonzero(has)], local.slots[names[local.owned :] - local.owned]
-    rows = rows._replace(offsets=rows.offsets[: len(names) + 1])
-    return local._replace(rows=rows, slots=slots), labels[: local.owned], names
-
-
 def _shares(
-    shard: Shard, exchange: Exchange, has: Any, entering: int, precision: str
+    shard: Shard, exchange: Exchange, leaving: Any, has: Any, entering: int, precision: str
 ) -> tuple[Any, Vote]:
     """Return by what each vertex's rank is multiplied for its contribution to a neighbour.
 
     And what all members have together: vertices, edges, and as whole number vertices that no edge leaves.
     """
-    rows = shard.out
-    kernels = twin("pagerank", rows.ends)
-    wrong = False
-    if rows.weights is None:
-        total = np.diff(rows.offsets).astype("float64")
-    else:
-        wrong = not are_weights(rows.weights)
-        total = kernels.row_totals(rows)
+    kernels = twin("pagerank", leaving)
+    wrong, total = False, leaving.astype("float64")
+    if shard.has("out") and shard.out.weights is not None:
+        wrong = not are_weights(shard.out.weights)
+        total = kernels.row_totals(shard.out)
     shares, unfit = shares_of(total, precision, kernels.ONE)
     dangling = np.count_nonzero((shares == 0) & has)
     vote = Vote(int(np.count_nonzero(has)), entering, int(dangling))

@@ -24,12 +24,13 @@ from dask_graphflow.kernels import index_dtype, kernels_for, on_device, twin
 
 from . import naming
 
-__all__ = ["into", "share"]
+__all__ = ["Edges", "entering", "into", "share"]
 
-SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece
+SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece,
+DEVICE_SLICE = 1 << 27  # and on a device
 
 
-class _Edges(NamedTuple):
+class Edges(NamedTuple):
     """Edges, or some of them: numbers of vertices, and weights or None."""
 
     source: Any
@@ -37,7 +38,14 @@ class _Edges(NamedTuple):
     weight: Any
 
 
-def share(channel: Channel, pieces: Iterable[Any], rank: int, directed: bool, multi: str) -> Shard:
+def share(
+    channel: Channel,
+    pieces: Iterable[Any],
+    rank: int,
+    directed: bool,
+    multi: str,
+    turned: bool = False,
+) -> Shard:
     """Build a graph: the loop of a gang (see :func:`.gang.run`).
 
     Parameters
@@ -53,6 +61,9 @@ def share(channel: Channel, pieces: Iterable[Any], rank: int, directed: bool, mu
         Whether an edge leads from its source to its target only.
     multi : {"keep", "sum", "min", "first"}
         What becomes of several edges from one vertex to another; see :func:`.host_rows.rows`.
+    turned : bool
+        Deal edges to the owners of the vertices that they enter, and make no rows: for what asks for
+        :func:`entering` only. Edges have a direction, and all are kept.
 
     Returns
     -------
@@ -87,10 +98,17 @@ def share(channel: Channel, pieces: Iterable[Any], rank: int, directed: bool, mu
     empty = xp.empty(0, index_dtype(numbering.size))
     none = None if dtypes[0] is None else xp.empty(0, np.result_type(*set(dtypes)))
     pairs = zip(naming.consumed(numbers), naming.consumed(weights), strict=True)
-    edges = (_Edges(source, target, weight) for (source, target), weight in pairs)
-    source, target, weight = _dealt(
-        exchange, edges, rounds, bounds, _Edges(empty, empty, none), both=not directed
+    edges = (
+        Edges(target, source, weight) if turned else Edges(source, target, weight)
+        for (source, target), weight in pairs
     )
+    source, target, weight = _dealt(
+        exchange, edges, rounds, bounds, Edges(empty, empty, none), both=not directed
+    )
+    about: dict[str, Any] = {"directed": directed, "base": numbering.base, "ids": ids}
+    if turned:
+        edges_here = Edges(target, source, weight)
+        return Shard(numbering.like, bounds, rank, entering=edges_here, **about)
     if weight is not None and multi == "sum" and weight.dtype == np.int32:
         weight = weight.astype("int64")  # the sum of several need not fit where each does
     rows = twin("rows", source).rows(
@@ -104,46 +122,63 @@ def share(channel: Channel, pieces: Iterable[Any], rank: int, directed: bool, mu
         multi=multi,
         threads=threads,
     )
-    return Shard(
-        numbering.like, bounds, rank, rows, directed=directed, base=numbering.base, ids=ids
-    )
+    return Shard(numbering.like, bounds, rank, rows, **about)
 
 
 def into(shard: Shard, exchange: Exchange) -> Any:
     """Return the rows of what enters the range's vertices; all members call it at the same place.
 
-    They are kept in the shard under "into". The first time, each edge is dealt from the owner of its
-    source to that of its target.
+    They are kept in the shard under "into".
     """
     if not shard.directed:
         return shard.out
 
     def make() -> Any:
-        threads = gang.threads()
-        out = shard.out
-        kernels = twin("rows", out.ends)
-        leaving = kernels.owners(out, index_dtype(shard.size), threads=threads)
-        whole = _Edges(out.ends, leaving, out.weights)
-        slices = [slice(at, at + SLICE) for at in range(0, len(leaving), SLICE)]
-        edges = (_cut(whole, some) for some in slices)
-        none = _cut(whole, slice(0))
-        rounds = int(exchange.agree(Vote(most=len(slices))).most)
-        entered, left, weight = _dealt(exchange, edges, rounds, shard.bounds, none, both=False)
-        return kernels.rows(
-            entered,
-            left,
+        source, target, weight = entering(shard, exchange)
+        return twin("rows", source).rows(
+            target,
+            source,
             weight,
             first=shard.low,
             count=shard.owned,
             columns=shard.size,
-            threads=threads,
+            threads=gang.threads(),
         )
 
     return naming.kept_by_all(shard, exchange, "into", make)
 
 
-def _cut(edges: _Edges, some: slice) -> _Edges:
-    return _Edges(*(None if side is None else side[some] for side in edges))
+def entering(shard: Shard, exchange: Exchange) -> Edges:
+    """Return the edges that enter the range's vertices, with numbers of all vertices, in any order.
+
+    All members call it at the same place. They are dealt from the owners of their sources to those of
+    their targets, unless the shard has them or their rows. Those without direction enter at both ends.
+    """
+    threads = gang.threads()
+    for name in ("entering", "into" if shard.directed else "out"):
+        if exchange.agree(Vote(active=not shard.has(name))).active:
+            continue
+        found = shard.made(name)
+        if isinstance(found, Edges):
+            return found
+        owners = twin("rows", found.ends).owners(found, found.ends.dtype, threads=threads)
+        return Edges(found.ends, owners, found.weights)
+    out = shard.out
+    leaving = twin("rows", out.ends).owners(out, index_dtype(shard.size), threads=threads)
+    whole = Edges(
+        out.ends, leaving, out.weights
+    )  # turned: those that are dealt go by the first end
+    step = DEVICE_SLICE if shard.on_device else SLICE
+    slices = [slice(at, at + step) for at in range(0, len(leaving), step)]
+    edges = (_cut(whole, some) for some in slices)
+    none = _cut(whole, slice(0))
+    rounds = int(exchange.agree(Vote(most=len(slices))).most)
+    target, source, weight = _dealt(exchange, edges, rounds, shard.bounds, none, both=False)
+    return Edges(source, target, weight)
+
+
+def _cut(edges: Edges, some: slice) -> Edges:
+    return Edges(*(None if side is None else side[some] for side in edges))
 
 
 def _dtype(weight: Any) -> Any:
@@ -152,10 +187,10 @@ def _dtype(weight: Any) -> Any:
 
 def _bounds(exchange: Exchange, numbers: list[tuple[Any, Any]], count: int) -> list[int]:
     """Cut the vertices into ranges that are as much work each, by the edges that all members have."""
-    grains = -(-count // GRAIN)
+    grains, shift = -(-count // GRAIN), GRAIN.bit_length() - 1
     edges = np.zeros(grains, np.int64)
     for side in itertools.chain.from_iterable(numbers):
-        found = twin("rows", side).degrees(side // GRAIN, count=grains, threads=gang.threads())
+        found = twin("rows", side).degrees(side >> shift, count=grains, threads=gang.threads())
         edges += kernels_for(found).to_host(found)
     told, _ = exchange.deal([edges] * exchange.size)
     return chunk_grains(sum(told), count, exchange.size)
@@ -163,32 +198,32 @@ def _bounds(exchange: Exchange, numbers: list[tuple[Any, Any]], count: int) -> l
 
 def _dealt(
     exchange: Exchange,
-    edges: Iterator[_Edges],
+    edges: Iterator[Edges],
     rounds: int,
     bounds: list[int],
-    none: _Edges,
+    none: Edges,
     *,
     both: bool,
-) -> _Edges:
+) -> Edges:
     """Deal edges to the owners of their sources, or of both their ends; return those for this member.
 
     Parameters
     ----------
     exchange : Exchange
-    edges : iterator of _Edges
+    edges : iterator of Edges
         Pieces of this member's.
     rounds : int
         The most pieces that a member has.
     bounds : list of int
         Of the members' ranges.
-    none : _Edges
+    none : Edges
         Of no edges: what is dealt when there are no more, and the dtypes.
     both : bool
         Whether the owner of an edge's target gets it too, if that is another one.
     """
     if any(bound % GRAIN and bound != bounds[-1] for bound in bounds):
         raise GraphflowError(f"shards are cut at multiples of {GRAIN} vertices, not at {bounds}")
-    grains = np.arange(0, bounds[-1], GRAIN)
+    grains, shift = np.arange(0, bounds[-1], GRAIN), GRAIN.bit_length() - 1
     owners = np.searchsorted(bounds[1:], grains, side="right").astype(np.int16)
     owners = np.asarray(owners, like=none.source)
     columns = [column for column, empty in enumerate(none) if empty is not None]
@@ -197,10 +232,9 @@ def _dealt(
     dealt = 0
     for _ in range(rounds):
         piece = next(edges, none)
-        own = owners[piece.source // GRAIN]
-        other = owners[piece.target // GRAIN] if both else own
-        dealt += len(own) + int(np.count_nonzero(own != other))
-        chosen = [np.flatnonzero((own == q) | (other == q)) for q in range(exchange.size)]
+        ends = piece.source, piece.target if both else None
+        chosen = twin("deal", piece.source).choose(*ends, owners, exchange.size, shift=shift)
+        dealt += sum(map(len, chosen))
         for column in columns:
             values = piece[column].astype(none[column].dtype, copy=False)
             told, _ = exchange.deal([values[at] for at in chosen])
@@ -217,4 +251,4 @@ def _dealt(
     for column in columns:
         whole[column] = np.concatenate([none[column], *itertools.chain(*got[column])])
         got[column].clear()
-    return _Edges(*whole)
+    return Edges(*whole)

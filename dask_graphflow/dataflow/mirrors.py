@@ -40,8 +40,9 @@ class Mirrors:
     bounds : sequence of int
         Where the members' ranges of vertices begin, and the last one ends.
     mirrored : list of ndarray, optional
-        For each member, the masters that it has mirrors of, by their numbers here: what these are where
-        they have been dealt before, as long as all members have them.
+        For each member, the masters that it has mirrors of, by their numbers here, or None for all, in
+        order: what these are where they have been dealt before, as long as all members have them. Then
+        `slots` are not looked at.
 
     Notes
     -----
@@ -67,7 +68,7 @@ class Mirrors:
             ]
             mirrored, _ = exchange.deal(wanted)
         self.mirrored = mirrored
-        """For each member, the masters that it has mirrors of: their numbers here, ascending."""
+        """For each member, the masters that it has mirrors of: their numbers here; None for all."""
         self._boxes = [(Box(), Box()) for _ in range(exchange.size)]
         self._turn = 0
         self._kind = ""
@@ -116,6 +117,9 @@ class Mirrors:
         def packed(to: int) -> Packed:
             nonlocal flags
             mine = self.mirrored[to]
+            if mine is None:
+                every = slice(0, self._owned) if changed is None else changed
+                return pack(self._box(to), self._owned, changed, column, every)
             at = None
             if changed is not None and len(changed) * SPARSE < len(mine):
                 at = np.searchsorted(mine, changed)
@@ -140,8 +144,8 @@ class Mirrors:
         apply : callable
             Is called for each member that had something to say, in the order of the ring, with numbers of
             vertices here, each once, and their values, or None where no values were sent. After
-            :meth:`gather`, the numbers are those of masters, in an array. After :meth:`scatter`, those of
-            mirrors, which begin at V_p: in an array, or a slice where all of them are meant.
+            :meth:`gather`, the numbers are those of masters, after :meth:`scatter` those of mirrors, which
+            begin at V_p: in an array, or a slice where all of them are meant.
 
         Returns
         -------
@@ -155,8 +159,9 @@ class Mirrors:
                 return
             if kind == "gather":
                 own = self.mirrored[source]
-                at, values = unpack(box, len(own))
-                apply(own if at is None else own[at], values)
+                at, values = unpack(box, self._owned if own is None else len(own))
+                every = slice(0, self._owned) if own is None else own
+                apply(every if at is None else at if own is None else own[at], values)
             else:
                 low, high = (self._owned + self._bounds[q] for q in (source, source + 1))
                 at, values = unpack(box, high - low)

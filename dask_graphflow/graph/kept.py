@@ -33,6 +33,10 @@ class Kept:
         """Say whether something was made under a name."""
         return name in self._made
 
+    def made(self, name: str) -> Any:
+        """Return what was made under a name."""
+        return self._made[name]
+
     def kept(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what was made under a name, or make it now and keep it.
 

@@ -31,7 +31,7 @@ class Shard(Kept):
         Where the ranges of vertices begin, and the last one ends.
     rank : int
         Whose range this is.
-    rows : Rows
+    rows : Rows, optional
         Of the edges that leave the range's vertices: ``first`` is where it begins, ends are numbers of all
         vertices, ascending within a row.
     directed : bool
@@ -41,6 +41,8 @@ class Shard(Kept):
         one of them need have an edge.
     ids : frame or None
         Else row i is the id of the i-th vertex of this range, in order.
+    entering : tuple of array, optional
+        The edges that enter the range's vertices, where no rows are made of any yet.
 
     Attributes
     ----------
@@ -55,18 +57,22 @@ class Shard(Kept):
         like: Any,
         bounds: Sequence[int],
         rank: int,
-        rows: Any,
+        rows: Any = None,
         *,
         directed: bool,
         base: int = 0,
         ids: Any = None,
+        entering: Any = None,
     ) -> None:
         super().__init__()
         self.like, self.base, self.ids, self.directed = like, base, ids, directed
         self.bounds, self.rank = [int(bound) for bound in bounds], rank
         self.low, self.high = self.bounds[rank : rank + 2]
         self.size = self.bounds[-1]
-        self._made["out"] = rows
+        if rows is not None:
+            self._made["out"] = rows
+        if entering is not None:
+            self._made["entering"] = entering
 
     def __sizeof__(self) -> int:
         ids = 0 if self.ids is None else int(self.ids.memory_usage(deep=True, index=False).sum())
@@ -85,7 +91,7 @@ class Shard(Kept):
     @property
     def out(self) -> Any:
         """The rows of what leaves the range's vertices."""
-        return self._made["out"]
+        return self.made("out")
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows by the numbers that vertices have in this shard: masters, and then mirrors.

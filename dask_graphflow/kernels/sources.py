@@ -77,6 +77,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("relabel", 1),
         *_instances("locate", 1),
     ),
+    "deal.cu": (*_instances("choose", 1),),
     "advance.cu": (
         *_instances("set_words", 1),
         "count_ones",

@@ -1,0 +1,159 @@
+"""Pulling along all edges, over the members of a gang: rows of what enters each member's vertices.
+
+What is pulled in every superstep lies in a *column*: an entry for each vertex of the member's own that has
+an edge, and then those that it reads of the others, member by member. What is read most often comes first,
+and stays in the caches.
+
+Where a member reads most vertices of the others, as on a power-law graph of few members, it has an entry
+for each of them. Then nobody keeps a list of who reads what, and all entries of a member are sent as they
+lie. Otherwise it has *mirrors*, of those that it reads.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.dataflow.mirrors import Mirrors
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.shards import has_hubs
+from dask_graphflow.kernels import index_dtype, twin
+
+from .naming import kept_by_all, occurs, swap
+from .sharing import entering
+
+__all__ = ["Pulling", "pulling"]
+
+MOST = 2  # at least one vertex in so many is read: then all of them are told
+
+
+class Pulling(NamedTuple):
+    """What a member pulls along.
+
+    Attributes
+    ----------
+    rows : Rows
+        Of the member's vertices that have an edge, in the order of `names`; ends are places in a column.
+    names : array of integers, shape (n,)
+        Which those are, from 0 for the first of the range.
+    size : int
+        The entries of a column.
+    leaving : array of int64, shape (V_p,)
+        How many edges leave each of the member's vertices.
+    has : array of bool, shape (V_p,)
+        Which of them have an edge.
+    mirrored : list
+        As of :class:`~.mirrors.Mirrors`.
+    slot_bounds, bounds : list of int
+        Likewise.
+    """
+
+    rows: Any
+    names: Any
+    size: int
+    leaving: Any
+    has: Any
+    mirrored: list[Any]
+    slot_bounds: list[int]
+    bounds: list[int]
+
+    def mirrors(self, exchange: Exchange) -> Mirrors:
+        """Return what tells the members' columns of each other."""
+        return Mirrors(exchange, None, self.slot_bounds, self.bounds, self.mirrored)
+
+
+def pulling(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
+    """Return a member's, made once and kept; all members call it at the same place."""
+
+    def make() -> Pulling:
+        return _made(shard, exchange, threads)
+
+    found: Pulling = kept_by_all(shard, exchange, "pulling", make)
+    return found
+
+
+def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
+    source, target, weight = entering(shard, exchange)
+    kernels = twin("rows", source)
+    read = kernels.degrees(source, count=shard.size, threads=threads)
+    if shard.has("out"):
+        leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
+    else:
+        ranges = itertools.pairwise(shard.bounds)
+        told, _ = exchange.deal([read[low:high] for low, high in ranges])
+        leaving = sum(told[1:], start=told[0])
+        entered = kernels.degrees(target, first=shard.low, count=shard.owned, threads=threads)
+        has = (leaving > 0) | (entered > 0)
+    hubs = has_hubs(leaving)
+    labels = kernels.degree_labels(leaving * (2 * hubs) + has)
+    count = int(np.count_nonzero(has))
+    names = np.empty_like(labels)
+    names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
+
+    others = int(np.count_nonzero(read)) - int(np.count_nonzero(read[shard.low : shard.high]))
+    total = exchange.agree(Vote(active=count, whole=others))
+    if total.whole * MOST >= total.active * (exchange.size - 1):
+        place, places = _all(shard, exchange, labels, count)
+    else:
+        place, places = _some(shard, exchange, labels, read, hubs)
+    size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
+    size += places["slot_bounds"][-1]
+    rows = kernels.rows(
+        labels[target - shard.low],
+        place[source],
+        weight,
+        first=0,
+        count=count,
+        columns=size,
+        threads=threads,
+    )
+    return Pulling(rows, names[:count], size, leaving, has, **places)
+
+
+def _all(shard: Shard, exchange: Exchange, labels: Any, count: int) -> tuple[Any, dict[str, Any]]:
+    """Return where each vertex is in a column that has all of them, and how columns are told."""
+    told, _ = exchange.deal([labels] * exchange.size)
+    counts = swap(exchange, [count] * exchange.size)
+    sizes = [0 if q == exchange.rank else size for q, size in enumerate(counts)]
+    slot_bounds = list(itertools.accumulate(sizes, initial=0))
+    place = np.empty_like(labels, index_dtype(count + slot_bounds[-1]), shape=shard.size)
+    for q, (low, high) in enumerate(itertools.pairwise(shard.bounds)):
+        place[low:high] = told[q]
+        if q != exchange.rank:
+            place[low:high] += count + slot_bounds[q]
+    bounds = list(itertools.accumulate(counts, initial=0))
+    return place, {
+        "mirrored": [None] * exchange.size,
+        "slot_bounds": slot_bounds,
+        "bounds": bounds,
+    }
+
+
+def _some(
+    shard: Shard, exchange: Exchange, labels: Any, read: Any, hubs: bool
+) -> tuple[Any, dict[str, Any]]:
+    """Return where each vertex is that is read in a column of mirrors, and how columns are told."""
+    place = np.empty_like(labels, "int64", shape=shard.size)
+    slots, slot_bounds = [], [0]
+    for q, (low, high) in enumerate(itertools.pairwise(shard.bounds)):
+        if q == exchange.rank:
+            place[low:high], mirrors = labels, labels[:0]
+        else:
+            mirrors = np.flatnonzero(read[low:high])
+            if hubs:
+                by_reads = twin("rows", labels).degree_labels(read[low:high][mirrors])
+                mirrors[by_reads] = mirrors.copy()
+            first = shard.owned + slot_bounds[-1]
+            place[mirrors + low] = np.arange(first, first + len(mirrors), like=mirrors)
+        slots.append(mirrors + low)
+        slot_bounds.append(slot_bounds[-1] + len(mirrors))
+    told = Mirrors(exchange, np.concatenate(slots), slot_bounds, shard.bounds)
+    size = shard.owned + slot_bounds[-1]
+    return place.astype(index_dtype(size)), {
+        "mirrored": [labels[mine] for mine in told.mirrored],
+        "slot_bounds": slot_bounds,
+        "bounds": shard.bounds,
+    }

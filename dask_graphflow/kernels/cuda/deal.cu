@@ -1,0 +1,22 @@
+// Who gets which edges, where each of several members owns a range of the vertices.
+#include "common.cuh"
+
+// For each member a bitmap of the edges that have an end it owns: the source, or with `target` either end.
+// `owners` has the owner of every 2^shift vertices. A warp writes 32 bits at once.
+template <typename I>
+__global__ void choose(const I* source, const I* target, u64 count, u32 shift, const short* owners, u32 members,
+                       u64 stride, u32* halves)
+{
+    const u64 end = (count + 63) / 64 * 64;  // the last word is written whole
+    for (u64 i = thread_index(); i < end; i += thread_count()) {
+        u32 own = members, other = members;
+        if (i < count) {
+            own = u32(owners[u64(__ldcs(source + i)) >> shift]);
+            other = target ? u32(owners[u64(__ldcs(target + i)) >> shift]) : own;
+        }
+        for (u32 member = 0; member < members; ++member) {
+            const u32 bits = __ballot_sync(ALL_LANES, own == member || other == member);
+            if (lane() == 0) halves[member * stride + i / 32] = bits;
+        }
+    }
+}
