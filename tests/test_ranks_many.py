@@ -8,7 +8,7 @@ from conftest import frame
 from members import each
 from shapes import LARGE, SMALL, shards_of, weights
 
-from dask_graphflow.algorithms import sssp_many
+from dask_graphflow.algorithms import pulling, sssp_many
 from dask_graphflow.algorithms.pagerank import ranks
 from dask_graphflow.algorithms.pagerank_many import ranks_many
 from dask_graphflow.algorithms.sssp import paths
@@ -114,6 +114,14 @@ def both_paths(shards, members, sources, cutoff=None):
 
 
 # PageRank
+
+
+@pytest.mark.parametrize("most", [0, 10**6], ids=["mirrors", "all"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_ranks_are_the_same_by_mirrors_and_where_all_are_told(monkeypatch, most, directed):
+    monkeypatch.setattr(pulling, "MOST", most)
+    shards = shards_of(SMALL["rmat"], directed=directed)
+    both_ranks(shards, evenly(shards, 3))
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -131,6 +131,18 @@ def test_the_trace_is_that_of_one_shard(rng, directed):
     same(traces[1][columns], traces[0][columns])
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [{}, {"multi": "first"}, {"weight": "w"}], ids=str)
+def test_a_graph_that_is_not_kept_is_ranked_alike(rng, kind, options):
+    edges = partitioned(KINDS[kind](power_law(rng)), 6)
+    one, many = (gf.Graph(edges, **ENDS, **options, shards=count) for count in (1, 3))
+    with dask.config.set(scheduler="threads"):
+        same(many.pagerank().compute(), one.pagerank().compute())
+        found, steps = many.pagerank(trace=True)
+        assert len(found.compute()) == one.num_vertices
+        assert (steps.compute().direction == "pull").all()
+
+
 def test_the_number_of_tasks_depends_on_partitions_and_shards_alone():
     def tasks(edges):
         many = gf.Graph(partitioned(edges.assign(w=1), 4), **ENDS, weight="w", shards=2)

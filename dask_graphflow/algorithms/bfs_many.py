@@ -66,7 +66,8 @@ def levels_many(
     degrees = np.diff(shard.out.offsets)
     search = _Search(shard, exchange, degrees, threads)
     frontier = search.begin(sources)
-    total = exchange.agree(Vote(len(frontier), frontier.edges(degrees), len(shard.out.ends)))
+    leaving = frontier.edges(degrees)
+    total = exchange.agree(Vote(len(frontier), leaving, len(shard.out.ends)))
     unexplored = edges = total.whole
     steps: list[dict[str, Any]] = []
     last = None
@@ -79,7 +80,7 @@ def levels_many(
             way = choose(whole, degrees, total=edges, rule=rule, **how)
         last = Step(way, total.active, total.edges, 0, 0, 0)
         step = search.push if way == "push" else search.pull
-        frontier, total = step(frontier, len(steps) + 1)
+        frontier, leaving, total = step(frontier, leaving, len(steps) + 1)
         unexplored -= last.edges
         steps.append(superstep(way, last.frontier, last.edges, time.perf_counter() - began))
     return search.level[: shard.owned], search.predecessor[: shard.owned], steps
@@ -91,74 +92,70 @@ class _Search:
     def __init__(self, shard: Shard, exchange: Exchange, degrees: Any, threads: int) -> None:
         self._shard, self._exchange = shard, exchange
         self._degrees, self._threads = degrees, threads
-        self._local = local = shard.local("out", threads)
+        local = shard.local("out", threads)
         self._mirrors = mirrors(shard, exchange, threads=threads)
-        self._kernels = twin("bfs", local.rows.ends)
+        self._bfs, self._kernels = (twin(name, local.rows.ends) for name in ("bfs", "members"))
         dtype = np.dtype(index_dtype(shard.size))
-        ends, size = local.rows.ends, local.size
-        self.level = np.full_like(ends, self._kernels.UNSEEN, "int32", shape=size)
+        # A device's kernels have one type for ends and for predecessors.
+        ends, size = local.rows.ends.astype(dtype, copy=False), local.size
+        self._leaving = local.rows._replace(ends=ends) if shard.on_device else local.rows
+        self.level = np.full_like(ends, self._bfs.UNSEEN, "int32", shape=size)
         self.predecessor = np.full_like(ends, np.iinfo(dtype).max, dtype, shape=size)
         self._seen = np.zeros_like(ends, "uint64", shape=-(-size // 64))
-        self._rows: Any = None
+        self._into: Any = None
 
     def begin(self, sources: Any) -> Frontier:
         """Return the first frontier."""
         self.level[sources], self.predecessor[sources] = 0, -1
-        frontier = Frontier(self._shard.owned, vertices=sources.astype(self._local.rows.ends.dtype))
-        self._kernels.mark_seen(self._seen, frontier.vertices)
+        frontier = Frontier(self._shard.owned, vertices=sources.astype(self._leaving.ends.dtype))
+        self._bfs.mark_seen(self._seen, frontier.vertices)
         return frontier
 
-    def push(self, frontier: Frontier, depth: int) -> tuple[Frontier, Vote]:
-        """Push from a frontier; return the next one, and what all members have to do."""
-        owned, found = self._shard.owned, self._along(frontier, depth)
-        mine = found < owned
-        dirty = np.sort(found[~mine])
-        following = Frontier(owned, vertices=found[mine])
+    def push(self, frontier: Frontier, edges: int, depth: int) -> tuple[Frontier, int, Vote]:
+        """Push from a frontier that so many edges leave.
+
+        Returns
+        -------
+        Frontier
+            The next one.
+        int
+            The edges that leave it.
+        Vote
+            What all members have to do.
+        """
+        owned, dtype = self._shard.owned, self._leaving.ends.dtype
+        state = self._seen, self.predecessor, self.level, depth, self._degrees
+        how: dict[str, Any] = {"edges": edges, "low": self._shard.low, "threads": self._threads}
+        vertices = frontier.vertices.astype(dtype, copy=False)
+        found, leaving, dirty = self._kernels.reach(self._leaving, vertices, *state, **how)
         # Where nobody has told another one anything, this round's vote says all.
-        vote = Vote(len(following), following.edges(self._degrees), len(dirty))
+        vote = Vote(len(found), leaving, len(dirty))
         self._mirrors.gather(self.predecessor, dirty - owned, vote)
-        new = [following.vertices]
+        new, more = [found], [leaving]
 
         def apply(at: Any, values: Any) -> None:
-            fresh = at[self.level[at] < 0]
-            self.level[fresh] = depth
-            self._kernels.mark_seen(self._seen, fresh)
+            fresh, edges = self._kernels.take_offers(self._leaving, at, values, *state)
             new.append(fresh)
-            now = self.level[at] == depth
-            at = at[now]
-            self.predecessor[at] = np.minimum(self.predecessor[at], values[now])
+            more.append(edges)
 
         total = self._mirrors.receive(apply)
-        if len(new) > 1:
-            following = Frontier(owned, vertices=np.concatenate(new))
-        return following, self._agree(following) if total.whole else total
+        following = Frontier(owned, vertices=np.concatenate(new) if len(new) > 1 else found)
+        leaving = sum(more)
+        if total.whole:
+            total = self._exchange.agree(Vote(len(following), leaving))
+        return following, leaving, total
 
-    def pull(self, frontier: Frontier, depth: int) -> tuple[Frontier, Vote]:
+    def pull(self, frontier: Frontier, edges: int, depth: int) -> tuple[Frontier, int, Vote]:
         """Pull from a frontier; the same as :meth:`push`."""
-        if self._rows is None:
-            self._rows = self._entering()
+        if self._into is None:
+            self._into = self._entering()
         words, _ = self._exchange.bitmap(frontier.words)
         following = np.zeros_like(frontier.words)
         state = (self._seen, self.predecessor, self.level, depth)
-        self._kernels.bfs_pull(self._rows, words, following, *state, threads=self._threads)
-        new = Frontier(self._shard.owned, words=following)
-        return new, self._agree(new)
-
-    def _along(self, frontier: Frontier, depth: int) -> Any:
-        """Return the vertices, masters and mirrors, that a push is the first to find."""
-        rows, kernels = self._local.rows, self._kernels
-        if not len(frontier):
-            return frontier.vertices
-        state = (self._seen, self.predecessor, self.level, depth)
-        if frontier.edges(self._degrees) <= kernels.FEW:
-            found, _, _ = kernels.bfs_near(
-                rows, frontier.vertices, *state, levels=1, dense=(0, 0, False)
-            )
-        else:
-            found = kernels.bfs_push(rows, frontier.vertices, *state, threads=self._threads)
-            kernels.mark_seen(self._seen, found)
-        self.predecessor[found] += self._shard.low
-        return found
+        self._bfs.bfs_pull(self._into, words, following, *state, threads=self._threads)
+        count, leaving = self._kernels.tally(following, self._leaving, self._degrees)
+        total = self._exchange.agree(Vote(count, leaving))
+        return Frontier(self._shard.owned, words=following), leaving, total
 
     def _entering(self) -> Any:
         """Return rows of what enters this member's vertices, by their own numbers at one end."""
@@ -167,6 +164,3 @@ class _Search:
         empty = np.packbits(rows.offsets[1:] == rows.offsets[:-1], bitorder="little")
         self._seen.view("uint8")[: len(empty)] |= empty
         return rows._replace(first=0)
-
-    def _agree(self, frontier: Frontier) -> Vote:
-        return self._exchange.agree(Vote(len(frontier), frontier.edges(self._degrees)))

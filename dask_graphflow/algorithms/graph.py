@@ -9,6 +9,7 @@ from typing import Any
 import dask
 
 from dask_graphflow.dataflow import gang, gathered, placement, spread
+from dask_graphflow.dataflow.channel import Channel
 from dask_graphflow.dataflow.expr import Held
 from dask_graphflow.exceptions import OptionError, WeightError, nearest
 from dask_graphflow.graph import edgelist
@@ -119,13 +120,17 @@ class Graph:
         self.on_device = not is_pandas(type(self._ids))
         check_count("shards", shards, least=1, optional=True)
         self._shards = self._shards_for(frame, shards)
+        self._turned: tuple[Callable[..., Any], Callable[..., Any]] | None = None
         how: dict[str, Any] = {"directed": directed, "multi": multi}
         reader = partial(read, columns=columns)
         if self._shards == 1:
             self._built = gathered.build(frame, reader, Build(**how))
         else:
-            deal = partial(share, **how)
-            self._built = spread.build(frame, reader, deal, self._shards, alone=self.on_device)
+            spreading = partial(spread.run, frame, reader)
+            deal, named = partial(share, **how), {"name": "graph-build", "alone": self.on_device}
+            self._built = spreading(deal, self._shards, None, **named)
+            if directed and weight is None and multi == "keep":
+                self._turned = spreading, partial(deal, turned=True)
 
     def _shards_for(self, frame: Any, shards: int | None) -> int:
         return min(shards or len(placement.slots().workers), int(frame.npartitions))
@@ -147,7 +152,7 @@ class Graph:
         """
         kept = object.__new__(Graph)
         (built,) = dask.persist(self._built)
-        kept.__dict__.update(self.__dict__, _built=built)
+        kept.__dict__.update(self.__dict__, _built=built, _turned=None)
         return kept
 
     @property
@@ -285,6 +290,7 @@ optional
         dtypes: dict[str, Any],
         *arguments: Any,
         many: Callable[..., Answer] | None = None,
+        turned: bool = False,
         trace: bool = False,
     ) -> Any:
         """Return, lazily, what an algorithm finds as a frame of vertices.
@@ -303,6 +309,9 @@ optional
         many : callable, optional
             Does the same as a member of a gang: takes its :class:`~dask_graphflow.graph.shard.Shard`, the
             :class:`~dask_graphflow.dataflow.exchange.Exchange`, the number of threads and `arguments`.
+        turned : bool
+            Whether `many` asks for nothing but the edges that enter vertices (:func:`.sharing.entering`): a
+            graph that is not kept is built for that alone.
         trace : bool
             Return the supersteps too.
 
@@ -327,8 +336,8 @@ optional
                 )
             answer = partial(answered_many, work=many, dtypes=dtypes, trace=trace)
             if not trace:
-                return self._gang(answer, self._metas[kinds], *arguments, name=name)
-            found = self._gang(answer, None, *arguments, name=name)
+                return self._gang(answer, self._metas[kinds], *arguments, name=name, turned=turned)
+            found = self._gang(answer, None, *arguments, name=name, turned=turned)
             return (
                 gathered.columns(found, 0, self._metas[kinds]),
                 gathered.columns(found[:1], 1, steps_frame([])),
@@ -349,8 +358,22 @@ optional
             return int(gathered.run(self._built, name, work).compute())
         return int(self._gang(many, None, name=name)[0].compute())
 
-    def _gang(self, loop: gang.Loop, meta: Any, *arguments: Any, name: str) -> Any:
-        return gang.run(self._built, loop, meta, *arguments, name=name, alone=self.on_device)
+    def _gang(
+        self, loop: gang.Loop, meta: Any, *arguments: Any, name: str, turned: bool = False
+    ) -> Any:
+        how: dict[str, Any] = {"name": name, "alone": self.on_device}
+        if not turned or self._turned is None:
+            return gang.run(self._built, loop, meta, *arguments, **how)
+        spreading, build = self._turned
+        both = partial(_built_for, build=build, loop=loop)
+        return spreading(both, self._shards, meta, *arguments, **how)
+
+
+def _built_for(
+    channel: Channel, pieces: Any, rank: int, *arguments: Any, build: gang.Loop, loop: gang.Loop
+) -> Any:
+    """Build a graph and ask it, as a member, in one run."""
+    return loop(channel, build(channel, pieces, rank), rank, *arguments)
 
 
 def _num_vertices(shards: Shards) -> int:

@@ -250,16 +250,19 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
         Some of the ids are no vertices. All members raise it.
     """
     own = Vertices(shard.like, shard.owned, shard.base + shard.low, shard.ids)
-    xp = kernels_for(shard.like).namespace
-    numbers = xp.asarray(own.numbers(ids if shard.ids is None else brought(ids, shard.like)))
-    has = occurs(shard, exchange)
+    there = own.numbers(ids if shard.ids is None else brought(ids, shard.like))
+    # They are few: the host is through before a device has begun.
+    numbers = kernels_for(there).to_host(there)
+    has, xp = occurs(shard, exchange), kernels_for(shard.like).namespace
     near = numbers >= 0
-    numbers[near] = np.where(has[numbers[near]], numbers[near], -1)
+    if near.any():
+        known = has[xp.asarray(numbers[near])]
+        numbers[near] = np.where(kernels_for(known).to_host(known), numbers[near], -1)
     told, _ = exchange.deal([numbers >= 0] * exchange.size)
-    lost = np.flatnonzero(~np.any(np.stack(told), axis=0))
+    lost = np.flatnonzero(~np.any(told, axis=0))
     if len(lost):
-        raise unknown(ids, kernels_for(lost).to_host(lost))
-    return np.unique(numbers[numbers >= 0]) if unique else numbers
+        raise unknown(ids, lost)
+    return xp.asarray(np.unique(numbers[numbers >= 0]) if unique else numbers)
 
 
 def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:

@@ -72,7 +72,7 @@ def near_and_far(
         total = mirrors.receive(nearer)
         steps.append(superstep("push", total.active, total.edges, time.perf_counter() - began))
 
-        near, far[near] = near[:0], False
+        far[near] = False
         for at in reached:
             far[at] = distance[at] <= cutoff
         waiting = np.flatnonzero(far)
@@ -83,5 +83,6 @@ def near_and_far(
             distance[distance > cutoff] = np.inf
             return distance, steps
         if least >= limit:
-            limit = (math.floor(least / delta) + 1) * delta
+            # Rounded, that may be no more than the least.
+            limit = max((math.floor(least / delta) + 1) * delta, math.nextafter(least, math.inf))
         near = waiting[distance[waiting] < limit].astype(local.rows.ends.dtype)

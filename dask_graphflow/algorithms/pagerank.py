@@ -149,7 +149,8 @@ def rank(
     until = tol, max_iter, fail_on_nonconvergence
     given = alpha, until, where, precision
     dtypes = {"pagerank": "float64"}
-    return graph.ask("pagerank", _rank, dtypes, *given, many=_rank_many, trace=trace)
+    how: dict[str, Any] = {"many": _rank_many, "turned": where is None, "trace": trace}
+    return graph.ask("pagerank", _rank, dtypes, *given, **how)
 
 
 def _personal(graph: Graph, given: Any) -> tuple[Any, Any]:

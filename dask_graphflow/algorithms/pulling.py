@@ -86,7 +86,8 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
         told, _ = exchange.deal([read[low:high] for low, high in ranges])
         leaving = sum(told[1:], start=told[0])
         entered = kernels.degrees(target, first=shard.low, count=shard.owned, threads=threads)
-        has = (leaving > 0) | (entered > 0)
+        found = (leaving > 0) | (entered > 0)
+        has = shard.kept("occurs", lambda: found)  # which are asked for again without their rows
     hubs = has_hubs(leaving)
     labels = kernels.degree_labels(leaving * (2 * hubs) + has)
     count = int(np.count_nonzero(has))

@@ -190,8 +190,7 @@ def _bounds(exchange: Exchange, numbers: list[tuple[Any, Any]], count: int) -> l
     grains, shift = -(-count // GRAIN), GRAIN.bit_length() - 1
     edges = np.zeros(grains, np.int64)
     for side in itertools.chain.from_iterable(numbers):
-        found = twin("rows", side).degrees(side >> shift, count=grains, threads=gang.threads())
-        edges += kernels_for(found).to_host(found)
+        edges += twin("deal", side).count_grains(side, grains, shift=shift)
     told, _ = exchange.deal([edges] * exchange.size)
     return chunk_grains(sum(told), count, exchange.size)
 

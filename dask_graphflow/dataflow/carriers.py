@@ -25,6 +25,7 @@ from .channel import Channel, PeerLost
 
 __all__ = ["Carrier", "carrier"]
 
+SMALL = 1 << 15  # bytes that do without NCCL
 KEPT = 4  # communicators that a process keeps: each takes some hundred MB of the device
 PROCESS = uuid.uuid4().hex
 HOST = f"{socket.gethostname()} {uuid.getnode()}"
@@ -63,7 +64,7 @@ def carrier(channel: Channel) -> Carrier:
     open_ = channel.encrypted and len({member.host for member in told}) > 1
     if open_ or len({(member.host, member.device) for member in told}) < len(told):
         return _Staged(nccl)
-    return _Direct(_communicator(channel, told))
+    return _Direct(nccl, _communicator(channel, told))
 
 
 def _nccl() -> Any:
@@ -96,22 +97,31 @@ class _Staged:
 
 
 class _Direct:
-    """Carries arrays from device to device."""
+    """Carries arrays from device to device, and small ones with the message that announces them.
 
-    def __init__(self, communicator: Any) -> None:
-        self._communicator = communicator
+    To begin with NCCL takes longer than to bring few bytes to the host, which waits for the number of them
+    anyway.
+    """
+
+    def __init__(self, nccl: Any, communicator: Any) -> None:
+        self._nccl, self._communicator = nccl, communicator
         self._posted: dict[int, Any] = {}
 
     def post(self, to: int, raw: Any) -> Any:
-        if raw.nbytes:
-            self._posted[to] = raw
+        if raw.nbytes <= SMALL:
+            return self._nccl.to_host(raw)
+        self._posted[to] = raw
         return b""
 
     def take(self, to: int, source: int, brought: Any, size: int | None) -> Any:
+        inline = size is not None and size <= SMALL
         try:
-            return self._communicator.swap(to, self._posted.pop(to, None), source, size)
+            found = self._communicator.swap(
+                to, self._posted.pop(to, None), source, None if inline else size
+            )
         except ConnectionError as error:
             raise PeerLost(source) from error
+        return self._nccl.to_device(brought) if inline else found
 
 
 def _held() -> dict[Members, Any]:

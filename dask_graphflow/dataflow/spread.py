@@ -2,35 +2,38 @@
 
 ::
 
-    read       each partition, into what is built of it
+    read       each partition, into what is made use of
     pieces     a member's: partitions that follow on each other, where they were read
-    build      a gang, which makes a shard of each member's pieces, and which may be kept
-    run        another one, with a member beside each shard: a part of the result each
+    run        a gang, which makes of each member's pieces a shard, that may be kept, or a part of a result
+
+Another gang runs beside shards that are kept.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from dask.base import tokenize
-from dask.delayed import Delayed, delayed
+from dask.delayed import delayed
 
 from . import gang
 
-__all__ = ["build"]
+__all__ = ["run"]
 
 
-def build(
+def run(
     frame: Any,
     read: Callable[[Any], Any],
     loop: gang.Loop,
     members: int,
+    meta: Any,
     *args: Any,
+    name: str,
     alone: bool = False,
-) -> list[Delayed]:
-    """Return, lazily, the shards that a gang makes of a frame.
+) -> Any:
+    """Return, lazily, what a gang makes of a frame: a part a member.
 
     Parameters
     ----------
@@ -42,10 +45,8 @@ def build(
         stays as it is: a member that is run again is given the same one.
     members : int
         At most as many as the frame has partitions.
-    *args
-        For `loop`.
-    alone : bool
-        As of :func:`.gang.run`.
+    meta, *args, name, alone
+        As of :func:`.gang.run`, and so is what is returned.
     """
     token = tokenize(frame.expr._name, read)
     parts = frame.to_delayed()
@@ -58,6 +59,4 @@ def build(
         delayed(list)(pieces[low:high], dask_key_name=(f"graph-pieces-{token}-{members}", i))
         for i, (low, high) in enumerate(itertools.pairwise(cuts))
     ]
-    how: dict[str, Any] = {"name": "graph-build", "alone": alone}
-    shards: Sequence[Delayed] = gang.run(mine, loop, None, *args, **how)
-    return list(shards)
+    return gang.run(mine, loop, meta, *args, name=name, alone=alone)

@@ -9,11 +9,12 @@ import numpy as np
 from . import index_dtype
 from .device import _indices
 from .device import namespace as cupy
+from .device_rows import degrees
 from .device_words import from_words
-from .launching import NULL, launch
+from .launching import NULL, attribute, launch, launch_blocks
 from .sources import instance
 
-__all__ = ["choose"]
+__all__ = ["choose", "count_grains"]
 
 
 def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -> list[Any]:
@@ -34,3 +35,16 @@ def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -
             words,
         )
     return [from_words(own, index_dtype(len(source))) for own in words]
+
+
+def count_grains(ids: Any, count: int, *, shift: int) -> np.ndarray:
+    """Return, on the host, how many ids lie in each of `count` grains of ``2**shift``."""
+    ids, _ = _indices(ids, ids)
+    if 4 * count > attribute("MaxSharedMemoryPerBlockOptin"):
+        return degrees(ids >> shift, count=count).get()  # type: ignore[no-any-return]
+    total = cupy.zeros(count, "uint64")
+    if len(ids) and count:
+        kernel, blocks = instance("count_grains", ids.dtype), attribute("MultiProcessorCount")
+        sizes = np.uint64(len(ids)), np.uint32(shift), np.uint32(count)
+        launch_blocks(kernel, blocks, 1024, 4 * count, ids, *sizes, total)
+    return total.get().astype("int64")  # type: ignore[no-any-return]

@@ -6,6 +6,7 @@ Only who sends and receives is here; who does when is :mod:`~dask_graphflow.data
 from __future__ import annotations
 
 import threading
+from functools import cache
 from typing import Any
 
 from .device import namespace as cupy
@@ -22,8 +23,12 @@ def ordinal() -> int:
 
 def device() -> bytes:
     """Return what no other device is called, on this machine or another."""
-    name: bytes = bytes(cupy.cuda.runtime.getDeviceProperties(ordinal())["uuid"])
-    return name
+    return _name(ordinal())
+
+
+@cache
+def _name(ordinal: int) -> bytes:  # asking CUDA takes a millisecond
+    return bytes(cupy.cuda.runtime.getDeviceProperties(ordinal)["uuid"])
 
 
 def to_host(array: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["choose"]
+__all__ = ["choose", "count_grains"]
 
 
 def choose(
@@ -27,3 +27,8 @@ def choose(
     own = owners[source >> shift]
     other = own if target is None else owners[target >> shift]
     return [np.flatnonzero((own == q) | (other == q)) for q in range(members)]
+
+
+def count_grains(ids: np.ndarray, count: int, *, shift: int) -> np.ndarray:
+    """Return how many ids lie in each of `count` grains of ``2**shift``, as int64."""
+    return np.bincount(ids >> shift, minlength=count)

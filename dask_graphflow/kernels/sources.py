@@ -77,7 +77,12 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("relabel", 1),
         *_instances("locate", 1),
     ),
-    "deal.cu": (*_instances("choose", 1),),
+    "deal.cu": (*_instances("choose", 1), *_instances("count_grains", 1)),
+    "members.cu": (
+        *_instances("part_found", 1),
+        *_instances("take_offers", 1),
+        "tally",
+    ),
     "advance.cu": (
         *_instances("set_words", 1),
         "count_ones",

@@ -20,3 +20,19 @@ __global__ void choose(const I* source, const I* target, u64 count, u32 shift, c
         }
     }
 }
+
+// Count how many of some ids lie in each grain of 2^shift, in shared memory.
+template <typename I>
+__global__ void count_grains(const I* ids, u64 count, u32 shift, u32 grains, u64* total)
+{
+    extern __shared__ u32 counts[];  // a block sees fewer than 2^32 ids
+    for (u32 i = threadIdx.x; i < grains; i += blockDim.x) counts[i] = 0;
+    __syncthreads();
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+        const u64 grain = u64(__ldcs(ids + i)) >> shift;
+        if (grain < grains) atomicAdd(counts + grain, 1u);
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < grains; i += blockDim.x)
+        if (counts[i]) atomicAdd(total + i, u64(counts[i]));
+}
