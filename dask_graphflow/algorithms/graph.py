@@ -127,8 +127,8 @@ class Graph:
             self._built = gathered.build(frame, reader, Build(**how))
         else:
             spreading = partial(spread.run, frame, reader)
-            deal, named = partial(share, **how), {"name": "graph-build", "alone": self.on_device}
-            self._built = spreading(deal, self._shards, None, **named)
+            deal, run = partial(share, **how), {"alone": self.on_device}
+            self._built = spreading(deal, self._shards, None, name="graph-build", **run)
             if directed and weight is None and multi == "keep":
                 self._turned = spreading, partial(deal, turned=True)
 
