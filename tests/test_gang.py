@@ -164,7 +164,7 @@ def test_nothing_runs_at_the_call_and_supersteps_take_no_tasks(client):
         len(client.run_on_scheduler(lambda dask_scheduler: dask_scheduler.transition_log)) == before
     )
     tasks = [len(result.optimize().__dask_graph__()) for result in (short, long)]
-    assert tasks == [4 + 3 * 4 + 1] * 2
+    assert tasks == [4 + 3 * 4] * 2
     assert found(long.compute()) == expected(4)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import dask
@@ -124,16 +124,20 @@ class Graph:
         how: dict[str, Any] = {"directed": directed, "multi": multi}
         reader = partial(read, columns=columns)
         if self._shards == 1:
-            self._built = gathered.build(frame, reader, Build(**how))
+            self._build = partial(gathered.build, frame, reader, Build(**how))
         else:
             spreading = partial(spread.run, frame, reader)
             deal, run = partial(share, **how), {"alone": self.on_device}
-            self._built = spreading(deal, self._shards, None, name="graph-build", **run)
+            self._build = partial(spreading, deal, self._shards, None, name="graph-build", **run)
             if directed and weight is None and multi == "keep":
                 self._turned = spreading, partial(deal, turned=True)
 
     def _shards_for(self, frame: Any, shards: int | None) -> int:
         return min(shards or len(placement.slots().workers), int(frame.npartitions))
+
+    @cached_property
+    def _built(self) -> Any:
+        return self._build()
 
     def __repr__(self) -> str:
         kind = "directed" if self.directed else "undirected"
@@ -152,7 +156,8 @@ class Graph:
         """
         kept = object.__new__(Graph)
         (built,) = dask.persist(self._built)
-        kept.__dict__.update(self.__dict__, _built=built, _turned=None)
+        # Not what it was built of, or that would be kept too.
+        kept.__dict__.update(self.__dict__, _built=built, _build=None, _turned=None)
         return kept
 
     @property

@@ -78,6 +78,7 @@ def pulling(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
 def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
     source, target, weight = entering(shard, exchange)
     kernels = twin("rows", source)
+    near = target - shard.low
     read = kernels.degrees(source, count=shard.size, threads=threads)
     if shard.has("out"):
         leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
@@ -85,8 +86,8 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
         ranges = itertools.pairwise(shard.bounds)
         told, _ = exchange.deal([read[low:high] for low, high in ranges])
         leaving = sum(told[1:], start=told[0])
-        entered = kernels.degrees(target, first=shard.low, count=shard.owned, threads=threads)
-        found = (leaving > 0) | (entered > 0)
+        found = leaving > 0
+        found[near] = True
         has = shard.kept("occurs", lambda: found)  # which are asked for again without their rows
     hubs = has_hubs(leaving)
     labels = kernels.degree_labels(leaving * (2 * hubs) + has)
@@ -103,7 +104,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
     size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
     size += places["slot_bounds"][-1]
     rows = kernels.rows(
-        labels[target - shard.low],
+        labels[near],
         place[source],
         weight,
         first=0,

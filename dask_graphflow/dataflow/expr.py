@@ -31,13 +31,11 @@ A merge is one task, which begins once the whole of the other forest is there; o
 
     gang       a member: it runs as long as the others do, and has a part of the result
     end        nothing, once a member has ended
-    all        nothing, once all have
-    part       a member's part
+    part       a member's part, once all have
 
-On a cluster the last three only say that the members need each other: who wants one part, or one again
-after its worker was lost, has all members run. Elsewhere nothing makes sure that all members would run at
-once: they and `end` hand their shards on, `all` runs them as threads of its process, and a `part` is taken
-out of what that has.
+On a cluster the last two only say that the members need each other: who wants one part, or one again after
+its worker was lost, has all members run. Elsewhere nothing makes sure that all members would run at once:
+they and `end` hand their shards on, and the first `part` runs all of them as threads of its process.
 """
 
 from __future__ import annotations
@@ -418,8 +416,7 @@ class GangProgram(Protocol):
 
     def member(self, shard: Any, gang: str, rank: int, size: int) -> Any: ...  # noqa: D102
     def end(self, member: Any) -> Any: ...  # noqa: D102
-    def all(self, ends: list[Any]) -> Any: ...  # noqa: D102
-    def part(self, member: Any, ended: Any, rank: int) -> Any: ...  # noqa: D102
+    def part(self, member: Any, ends: list[Any], rank: int) -> Any: ...  # noqa: D102
 
 
 class Gang(Expr):  # type: ignore[misc]
@@ -459,9 +456,8 @@ class Gang(Expr):  # type: ignore[misc]
             for i, key in enumerate(keys)
         ]
         ends = [add((f"{title}-end-{token}", i), program.end, m) for i, m in enumerate(members)]
-        ended = add(f"{title}-all-{token}", program.all, List(*ends))
         for i, member in enumerate(members):
-            add((self._name, i), program.part, member, ended, i)
+            add((self._name, i), program.part, member, List(*ends), i)
         return tasks
 
 

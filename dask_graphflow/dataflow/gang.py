@@ -119,11 +119,26 @@ def _parts(shards: Any) -> Any:
     return Resident.of(shards.expr) or shards.expr
 
 
-@dataclass(frozen=True)
 class _Apart:
     """A shard whose member is no task of a worker, and so does not run by itself."""
 
-    shard: Any
+    def __init__(self, shard: Any) -> None:
+        self.shard = shard
+        self._parts: list[Any] | None = None
+        self._running = threading.Lock()
+
+    def __getstate__(self) -> Any:
+        return self.shard
+
+    def __setstate__(self, shard: Any) -> None:
+        self.__init__(shard)  # type: ignore[misc]
+
+    def all(self, run: Callable[[], list[Any]]) -> list[Any]:
+        """Return what a run of all members makes: the first that asks runs them."""
+        with self._running:
+            if self._parts is None:
+                self._parts = run()
+            return self._parts
 
 
 @dataclass(frozen=True)
@@ -148,12 +163,12 @@ class _Program:
     def end(self, member: Any) -> _Apart | None:
         return member if isinstance(member, _Apart) else None
 
-    def all(self, ends: list[_Apart | None]) -> list[Any] | None:
-        shards = [end.shard for end in ends if end is not None]
-        return _together(self.loop, shards, self.args) if shards else None
-
-    def part(self, member: Any, ended: list[Any] | None, rank: int) -> Any:
-        return member if ended is None else ended[rank]
+    def part(self, member: Any, ends: list[_Apart | None], rank: int) -> Any:
+        apart = [end for end in ends if end is not None]
+        if not apart:
+            return member
+        shards = [end.shard for end in apart]
+        return apart[0].all(lambda: _together(self.loop, shards, self.args))[rank]
 
 
 def _worker(key: Any) -> Any:

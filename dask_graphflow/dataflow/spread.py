@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from dask.base import tokenize
@@ -50,13 +51,21 @@ def run(
     """
     token = tokenize(frame.expr._name, read)
     parts = frame.to_delayed()
-    pieces = [
-        delayed(read)(part, dask_key_name=(f"graph-read-{token}", i))
-        for i, part in enumerate(parts)
-    ]
-    cuts = [len(pieces) * i // members for i in range(members + 1)]
+    take: Callable[[list[Any]], list[Any]] = partial(_each, read)
+    if not alone:  # one device has no use for tasks beside each other
+        take = list
+    else:
+        parts = [
+            delayed(read)(part, dask_key_name=(f"graph-read-{token}", i))
+            for i, part in enumerate(parts)
+        ]
+    cuts = [len(parts) * i // members for i in range(members + 1)]
     mine = [
-        delayed(list)(pieces[low:high], dask_key_name=(f"graph-pieces-{token}-{members}", i))
+        delayed(take)(parts[low:high], dask_key_name=(f"graph-pieces-{token}-{members}", i))
         for i, (low, high) in enumerate(itertools.pairwise(cuts))
     ]
     return gang.run(mine, loop, meta, *args, name=name, alone=alone)
+
+
+def _each(read: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
+    return [read(part) for part in parts]
