@@ -10,6 +10,7 @@ import dask
 
 from dask_graphflow.dataflow import gang, gathered, placement, spread
 from dask_graphflow.dataflow.expr import Held
+from dask_graphflow.dataflow.progress import Progress, listener
 from dask_graphflow.exceptions import OptionError, WeightError, nearest
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.frames import is_pandas
@@ -200,7 +201,7 @@ class Graph:
 
         return propagate(self, **options)
 
-    def connected_components(self, *, trace: bool = False) -> Any:
+    def connected_components(self, *, trace: bool = False, progress: Any = False) -> Any:
         """Find the connected components of a graph whose edges have no direction, by the smallest label.
 
         For a graph that was built for something else: :func:`dask_graphflow.connected_components` needs
@@ -218,7 +219,8 @@ class Graph:
                 "components are of edges without direction; build the graph with directed=False, or call "
                 "connected_components on the edges"
             )
-        return run(self, COMPONENTS, columns={"component": "vertex"}, trace=trace)
+        columns = {"component": "vertex"}
+        return run(self, COMPONENTS, columns=columns, trace=trace, progress=progress)
 
     def run(self, op: Any, *, columns: Any, **options: Any) -> Any:
         """Run an edge program until no vertex changes: see :class:`dask_graphflow.EdgeOp`.
@@ -245,6 +247,8 @@ optional
             for programs that never push from a frontier: ``direction="pull"``.
         trace : bool, optional
             Return the supersteps too.
+        progress : bool or callable, optional
+            Tell of each superstep as it ends; see :func:`dask_graphflow.bfs`.
 
         Returns
         -------
@@ -290,6 +294,7 @@ optional
         *arguments: Any,
         many: Callable[..., Answer] | None = None,
         trace: bool = False,
+        progress: Any = False,
     ) -> Any:
         """Return, lazily, what an algorithm finds as a frame of vertices.
 
@@ -309,6 +314,8 @@ optional
             :class:`~dask_graphflow.dataflow.exchange.Exchange`, the number of threads and `arguments`.
         trace : bool
             Return the supersteps too.
+        progress : bool or callable
+            Who is told of them as they end; see :func:`.bfs.bfs`.
 
         Returns
         -------
@@ -317,28 +324,31 @@ optional
         Raises
         ------
         OptionError
-            The graph has several shards, and there is no `many`.
+            The graph has several shards, and there is no `many`; or `progress` is neither.
         """
         kinds = tuple(dtypes.items())
         if kinds not in self._metas:
             empty = {column: empty_values(self._ids, dtype) for column, dtype in kinds}
             self._metas[kinds] = framed(self._ids, empty)
+        told = Progress(listener(progress, name))
+        how: dict[str, Any] = {"dtypes": dtypes, "trace": trace, "progress": told}
         if self._shards > 1:
             if many is None:
                 raise OptionError(
                     f"{name} is found in one process, and this graph has {self._shards} shards; build it "
                     "with shards=1"
                 )
-            answer = partial(answered_many, work=many, dtypes=dtypes, trace=trace)
+            answer = partial(answered_many, work=many, **how)
+            meta = None if trace else self._metas[kinds]
+            found = told.of(gang.run(self._built, answer, meta, *arguments, name=name))
             if not trace:
-                return gang.run(self._built, answer, self._metas[kinds], *arguments, name=name)
-            found = gang.run(self._built, answer, None, *arguments, name=name)
+                return found
             return (
                 gathered.columns(found, 0, self._metas[kinds]),
-                gathered.columns(found[:1], 1, steps_frame([])),
+                gathered.columns(found, 1, steps_frame([], 0)),
             )
-        answer = partial(answered, work=work, dtypes=dtypes, parts=self._parts, trace=trace)
-        result = gathered.run(self._built, name, answer, *arguments)
+        answer = partial(answered, work=work, parts=self._parts, **how)
+        result = told.of(gathered.run(self._built, name, answer, *arguments))
         found = gathered.frames(result, range(self._parts), self._metas[kinds])
         if not trace:
             return found
