@@ -11,9 +11,11 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.dataflow import placement
+from dask_graphflow.dataflow.progress import Progress
 from dask_graphflow.graph import edgelist, frames
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.shards import Shards
+from dask_graphflow.operators.advance import telling
 
 __all__ = [
     "Answer",
@@ -60,9 +62,11 @@ def answered(
     dtypes: dict[str, Any],
     parts: int,
     trace: bool,
+    progress: Progress,
 ) -> list[Any]:
     """Run an algorithm; return its frames, and then its steps, if they are asked for."""
-    answer = work(shards, placement.task_threads(1), *arguments)
+    with progress.listening() as tell, telling(tell):
+        answer = work(shards, placement.task_threads(1), *arguments)
     among = shards.occurs() if answer.among is None else answer.among
     chosen = np.flatnonzero(among)
     cuts = [len(chosen) * part // parts for part in range(parts + 1)]
@@ -156,9 +160,14 @@ def framed(ids: Any, columns: dict[str, Any]) -> Any:
     return frames.build(type(ids), found)
 
 
-def steps_frame(steps: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Return supersteps as a frame."""
+def steps_frame(steps: Sequence[dict[str, Any]], member: int | None = None) -> pd.DataFrame:
+    """Return supersteps as a frame; those of a member of a gang with what it did in them itself."""
     dtypes = {"direction": "str", "frontier": "int64", "edges": "int64", "seconds": "float64"}
+    if member is not None:
+        dtypes |= {"compute": "float64", "communicate": "float64", "wait": "float64"}
+        dtypes |= {"bytes": "int64"}
     frame = pd.DataFrame(list(steps), columns=list(dtypes)).astype(dtypes)
     frame.insert(0, "superstep", np.arange(len(frame)))
+    if member is not None:
+        frame.insert(1, "member", member)
     return frame

@@ -48,6 +48,7 @@ def bfs(
     direction: str = "beamer",
     dropna: bool = False,
     trace: bool = False,
+    progress: Any = False,
 ) -> Any:
     """Search a graph breadth first.
 
@@ -64,6 +65,11 @@ def bfs(
         never; always.
     trace : bool
         Return the supersteps too.
+    progress : bool or callable
+        Tell of each superstep as it ends: True shows a progress bar in a terminal; or a function that is
+        given a dict of ``superstep``, ``direction``, ``frontier``, ``edges``, and of the first member
+        ``bytes`` (that it sent) and ``seconds``. On a cluster the client calls it, in the thread of its
+        event loop, ten times a second at most and for the last superstep.
 
     Returns
     -------
@@ -73,7 +79,9 @@ def bfs(
         number of threads and direction.
     dask.dataframe.DataFrame
         With `trace`, a row a superstep: ``superstep``, ``direction``, ``frontier`` (vertices it began
-        from), ``edges`` (that leave those), ``seconds``.
+        from), ``edges`` (that leave those), ``seconds``. Of a graph of several shards a row for each of
+        these, by column ``member`` and a partition each, with its own seconds and how it spent them:
+        ``compute``, ``communicate``, ``wait``; and the ``bytes`` that it sent.
 
     Raises
     ------
@@ -101,7 +109,8 @@ def bfs(
     3       7         2            2
     """
     graph = Graph(edges, source=source, target=target, directed=directed, dropna=dropna)
-    return search(graph, sources, depth_limit=depth_limit, direction=direction, trace=trace)
+    how: dict[str, Any] = {"direction": direction, "trace": trace, "progress": progress}
+    return search(graph, sources, depth_limit=depth_limit, **how)
 
 
 def search(
@@ -111,13 +120,15 @@ def search(
     depth_limit: int | None = None,
     direction: str = "beamer",
     trace: bool = False,
+    progress: Any = False,
 ) -> Any:
     """Search a graph breadth first: see :func:`bfs`."""
     check_way(direction)
     check_count("depth_limit", depth_limit, least=0, optional=True)
     dtypes = {"distance": "int32", "predecessor": "id or null"}
     given = graph.sources(sources), depth_limit, direction
-    return graph.ask("bfs", _search, dtypes, *given, many=_search_many, trace=trace)
+    shown: dict[str, Any] = {"trace": trace, "progress": progress}
+    return graph.ask("bfs", _search, dtypes, *given, many=_search_many, **shown)
 
 
 def _search(

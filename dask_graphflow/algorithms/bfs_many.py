@@ -71,6 +71,7 @@ def levels_many(
     unexplored = edges = total.whole
     steps: list[dict[str, Any]] = []
     last = None
+    exchange.take_traffic()  # what it took so far is no superstep's
     while total.active and len(steps) != depth_limit:
         began = time.perf_counter()
         way = rule

@@ -11,6 +11,7 @@ import dask
 from dask_graphflow.dataflow import gang, gathered, placement, spread
 from dask_graphflow.dataflow.channel import Channel
 from dask_graphflow.dataflow.expr import Held
+from dask_graphflow.dataflow.progress import Progress, listener
 from dask_graphflow.exceptions import OptionError, WeightError, nearest
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.frames import is_pandas
@@ -206,7 +207,7 @@ class Graph:
 
         return propagate(self, **options)
 
-    def connected_components(self, *, trace: bool = False) -> Any:
+    def connected_components(self, *, trace: bool = False, progress: Any = False) -> Any:
         """Find the connected components of a graph whose edges have no direction, by the smallest label.
 
         For a graph that was built for something else: :func:`dask_graphflow.connected_components` needs
@@ -224,7 +225,8 @@ class Graph:
                 "components are of edges without direction; build the graph with directed=False, or call "
                 "connected_components on the edges"
             )
-        return run(self, COMPONENTS, columns={"component": "vertex"}, trace=trace)
+        columns = {"component": "vertex"}
+        return run(self, COMPONENTS, columns=columns, trace=trace, progress=progress)
 
     def run(self, op: Any, *, columns: Any, **options: Any) -> Any:
         """Run an edge program until no vertex changes: see :class:`dask_graphflow.EdgeOp`.
@@ -251,6 +253,8 @@ optional
             for programs that never push from a frontier: ``direction="pull"``.
         trace : bool, optional
             Return the supersteps too.
+        progress : bool or callable, optional
+            Tell of each superstep as it ends; see :func:`dask_graphflow.bfs`.
 
         Returns
         -------
@@ -297,6 +301,7 @@ optional
         many: Callable[..., Answer] | None = None,
         turned: bool = False,
         trace: bool = False,
+        progress: Any = False,
     ) -> Any:
         """Return, lazily, what an algorithm finds as a frame of vertices.
 
@@ -319,6 +324,8 @@ optional
             graph that is not kept is built for that alone.
         trace : bool
             Return the supersteps too.
+        progress : bool or callable
+            Who is told of them as they end; see :func:`.bfs.bfs`.
 
         Returns
         -------
@@ -327,28 +334,31 @@ optional
         Raises
         ------
         OptionError
-            The graph has several shards, and there is no `many`.
+            The graph has several shards, and there is no `many`; or `progress` is neither.
         """
         kinds = tuple(dtypes.items())
         if kinds not in self._metas:
             empty = {column: empty_values(self._ids, dtype) for column, dtype in kinds}
             self._metas[kinds] = framed(self._ids, empty)
+        told = Progress(listener(progress, name))
+        how: dict[str, Any] = {"dtypes": dtypes, "trace": trace, "progress": told}
         if self._shards > 1:
             if many is None:
                 raise OptionError(
                     f"{name} is found in one process, and this graph has {self._shards} shards; build it "
                     "with shards=1"
                 )
-            answer = partial(answered_many, work=many, dtypes=dtypes, trace=trace)
+            answer = partial(answered_many, work=many, **how)
+            meta = None if trace else self._metas[kinds]
+            found = told.of(self._gang(answer, meta, *arguments, name=name, turned=turned))
             if not trace:
-                return self._gang(answer, self._metas[kinds], *arguments, name=name, turned=turned)
-            found = self._gang(answer, None, *arguments, name=name, turned=turned)
+                return found
             return (
                 gathered.columns(found, 0, self._metas[kinds]),
-                gathered.columns(found[:1], 1, steps_frame([])),
+                gathered.columns(found, 1, steps_frame([], 0)),
             )
-        answer = partial(answered, work=work, dtypes=dtypes, parts=self._parts, trace=trace)
-        result = gathered.run(self._built, name, answer, *arguments)
+        answer = partial(answered, work=work, parts=self._parts, **how)
+        result = told.of(gathered.run(self._built, name, answer, *arguments))
         found = gathered.frames(result, range(self._parts), self._metas[kinds])
         if not trace:
             return found

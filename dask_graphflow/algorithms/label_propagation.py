@@ -40,6 +40,7 @@ def label_propagation(
     max_iter: int = 10,
     dropna: bool = False,
     trace: bool = False,
+    progress: Any = False,
 ) -> Any:
     """Find communities by label propagation.
 
@@ -52,6 +53,8 @@ def label_propagation(
         Iterations at most; fewer where no label changes any more.
     trace : bool
         Return the iterations too.
+    progress : bool or callable
+        Tell of each iteration as it ends; see :func:`dask_graphflow.bfs`.
 
     Returns
     -------
@@ -80,13 +83,16 @@ def label_propagation(
     [1, 1, 1, 3, 3, 3]
     """
     graph = Graph(edges, source=source, target=target, directed=directed, dropna=dropna)
-    return propagate(graph, max_iter=max_iter, trace=trace)
+    return propagate(graph, max_iter=max_iter, trace=trace, progress=progress)
 
 
-def propagate(graph: Graph, *, max_iter: int = 10, trace: bool = False) -> Any:
+def propagate(
+    graph: Graph, *, max_iter: int = 10, trace: bool = False, progress: Any = False
+) -> Any:
     """Find communities of a graph: see :func:`label_propagation`."""
     check_count("max_iter", max_iter)
-    return graph.ask("label-propagation", _propagate, {"label": "id"}, max_iter, trace=trace)
+    shown: dict[str, Any] = {"trace": trace, "progress": progress}
+    return graph.ask("label-propagation", _propagate, {"label": "id"}, max_iter, **shown)
 
 
 def _propagate(shards: Shards, threads: int, max_iter: int) -> Answer:

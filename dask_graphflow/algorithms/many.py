@@ -117,6 +117,7 @@ def fixpoint_many(
     program = _Program(op, columns, shard, exchange, degrees, threads)
     edges, last = total.whole, None
     steps: list[dict[str, Any]] = []
+    exchange.take_traffic()  # what it took so far is no superstep's
     while len(steps) != max_iter and total.active:
         began = time.perf_counter()
         way = rule

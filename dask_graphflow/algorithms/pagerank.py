@@ -78,6 +78,8 @@ def pagerank(
         Raise where `max_iter` is reached before `tol`, the default; else return the ranks so far.
     trace : bool, optional
         Return the iterations too.
+    progress : bool or callable, optional
+        Tell of each iteration as it ends; see :func:`dask_graphflow.bfs`.
 
     Returns
     -------
@@ -136,6 +138,7 @@ def rank(
     precision: str = "float64",
     fail_on_nonconvergence: bool = True,
     trace: bool = False,
+    progress: Any = False,
 ) -> Any:
     """Rank the vertices of a graph: see :func:`pagerank`."""
     if not isinstance(alpha, int | float | np.number) or not 0 <= alpha <= 1:
@@ -150,7 +153,7 @@ def rank(
     given = alpha, until, where, precision
     dtypes = {"pagerank": "float64"}
     how: dict[str, Any] = {"many": _rank_many, "turned": where is None, "trace": trace}
-    return graph.ask("pagerank", _rank, dtypes, *given, **how)
+    return graph.ask("pagerank", _rank, dtypes, *given, progress=progress, **how)
 
 
 def _personal(graph: Graph, given: Any) -> tuple[Any, Any]:

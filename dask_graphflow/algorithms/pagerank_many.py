@@ -83,6 +83,7 @@ def ranks_many(
     sums = np.zeros_like(rank, np.int64)
     steps: list[dict[str, Any]] = []
     change, vote = np.inf, IDLE
+    exchange.take_traffic()  # what it took so far is no superstep's
     while True:
         began = time.perf_counter()
         # It says too how far the iteration before has changed the ranks of all members.

@@ -45,6 +45,7 @@ def run(
     direction: str = "gemini",
     balance: str = "auto",
     trace: bool = False,
+    progress: Any = False,
 ) -> Any:
     """Run an edge program until no vertex changes: see :meth:`.graph.Graph.run`."""
     check_way(direction)
@@ -73,7 +74,8 @@ def run(
         given = ids, {name: start[name].to_numpy() for name in named}
     settings = {"rule": direction, "balance": balance, "max_iter": max_iter}
     asked = op, dict(columns), given, settings
-    return graph.ask(op.name, _run, dtypes, *asked, many=_run_many, trace=trace)
+    shown: dict[str, Any] = {"trace": trace, "progress": progress}
+    return graph.ask(op.name, _run, dtypes, *asked, many=_run_many, **shown)
 
 
 def _run(

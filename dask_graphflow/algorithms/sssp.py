@@ -54,6 +54,7 @@ def sssp(
     dropna: bool = False,
     cutoff: float | None = None,
     trace: bool = False,
+    progress: Any = False,
 ) -> Any:
     """Find the shortest paths from the nearest of some vertices to all others.
 
@@ -67,6 +68,8 @@ def sssp(
         Go no further than this.
     trace : bool
         Return the supersteps too.
+    progress : bool or callable
+        Tell of each superstep as it ends; see :func:`dask_graphflow.bfs`.
 
     Returns
     -------
@@ -106,11 +109,16 @@ def sssp(
     graph = Graph(
         edges, source=source, target=target, weight=weight, directed=directed, dropna=dropna
     )
-    return shortest_paths(graph, sources, cutoff=cutoff, trace=trace)
+    return shortest_paths(graph, sources, cutoff=cutoff, trace=trace, progress=progress)
 
 
 def shortest_paths(
-    graph: Graph, sources: Any, *, cutoff: float | None = None, trace: bool = False
+    graph: Graph,
+    sources: Any,
+    *,
+    cutoff: float | None = None,
+    trace: bool = False,
+    progress: Any = False,
 ) -> Any:
     """Find the shortest paths of a graph: see :func:`sssp`."""
     if not graph.weighted:
@@ -121,7 +129,8 @@ def shortest_paths(
         raise OptionError(f"cutoff={cutoff!r}; give a distance, 0 or more, or None")
     dtypes = {"distance": "float64", "predecessor": "id or null"}
     given = graph.sources(sources), cutoff
-    return graph.ask("sssp", _search, dtypes, *given, many=_search_many, trace=trace)
+    shown: dict[str, Any] = {"trace": trace, "progress": progress}
+    return graph.ask("sssp", _search, dtypes, *given, many=_search_many, **shown)
 
 
 def _search(shards: Shards, threads: int, ids: Any, cutoff: float | None) -> Answer:

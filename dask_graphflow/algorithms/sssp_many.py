@@ -105,6 +105,7 @@ def _relaxed(
     buckets = kernels.Buckets(distance, sources, delta, threads=threads)
     steps: list[dict[str, Any]] = []
     bucket, before = 0, buckets.counts
+    exchange.take_traffic()  # what it took so far is no superstep's
     while bucket < kernels.NONE:
         began = time.perf_counter()
         ahead = before["edges"] + AHEAD

@@ -76,14 +76,15 @@ class Traffic:
     rounds : int
     sent : dict of str to int
         Bytes by form of box (see :mod:`.boxes`), of headers, and of what was dealt or shared as a bitmap.
-    packing, unpacking, waiting : float
-        Seconds: filling boxes; handing over what was received, and what the caller did with it;
-        waiting for messages.
+    packing, sending, unpacking, waiting : float
+        Seconds: filling boxes; giving them to the channel; handing over what was received, and what
+        the caller did with it; waiting for messages.
     """
 
     rounds: int = 0
     sent: dict[str, int] = field(default_factory=dict)
     packing: float = 0.0
+    sending: float = 0.0
     unpacking: float = 0.0
     waiting: float = 0.0
 
@@ -170,7 +171,8 @@ class Exchange:
             to = (self.rank + step) % self.size
             began = time.perf_counter()
             form, count, dtype, raw = packed(to)
-            self._traffic.packing += time.perf_counter() - began
+            packed_at = time.perf_counter()
+            self._traffic.packing += packed_at - began
             name = b"" if dtype is None else dtype.str.encode()
             carried, size = on_device(raw), raw.nbytes
             what = KINDS.index(kind), FORMS.index(form), carried, name, count, size
@@ -179,6 +181,7 @@ class Exchange:
                 assert self._carrier is not None, "who deals arrays on a device says so"
                 raw = self._carrier.post(to, raw)
             self._channel.send(to, header, raw)
+            self._traffic.sending += time.perf_counter() - packed_at
             sent["header"] = sent.get("header", 0) + len(header)
             if size:
                 by = kind if kind in ("deal", "bitmap") else form

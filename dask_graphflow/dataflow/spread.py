@@ -51,9 +51,9 @@ def run(
     """
     token = tokenize(frame.expr._name, read)
     parts = frame.to_delayed()
-    take: Callable[[list[Any]], list[Any]] = partial(_each, read)
-    if not alone:  # one device has no use for tasks beside each other
-        take = list
+    take: Callable[[list[Any]], list[Any]] = list
+    if alone:  # a device has no use for tasks beside each other
+        take = partial(_each, read)
     else:
         parts = [
             delayed(read)(part, dask_key_name=(f"graph-read-{token}", i))

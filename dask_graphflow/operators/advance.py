@@ -14,7 +14,9 @@ the same frontier.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -24,7 +26,16 @@ from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp
 
 from .frontier import Frontier
 
-__all__ = ["DIRECTIONS", "RULES", "Step", "advance", "check_way", "direction", "superstep"]
+__all__ = [
+    "DIRECTIONS",
+    "RULES",
+    "Step",
+    "advance",
+    "check_way",
+    "direction",
+    "superstep",
+    "telling",
+]
 
 DIRECTIONS = ("push", "pull")
 DENSE = 20  # Gemini pulls once 1/20 of the edges leave the frontier
@@ -59,9 +70,27 @@ class Step(NamedTuple):
     appends: int
 
 
+Tell = Callable[[dict[str, Any]], None]
+
+_tell: ContextVar[Tell | None] = ContextVar("tell", default=None)
+
+
+@contextmanager
+def telling(tell: Tell | None) -> Iterator[None]:
+    """Have `tell` called as each superstep of this thread ends, with its row, which it may add to."""
+    before = _tell.set(tell)
+    try:
+        yield
+    finally:
+        _tell.reset(before)
+
+
 def superstep(direction: str, frontier: int, edges: int, seconds: float) -> dict[str, Any]:
-    """Return what one superstep did, as a row of the trace."""
-    return {"direction": direction, "frontier": frontier, "edges": edges, "seconds": seconds}
+    """Return what one superstep did, as a row of the trace; to be called as it ends."""
+    row = {"direction": direction, "frontier": frontier, "edges": edges, "seconds": seconds}
+    if (tell := _tell.get()) is not None:
+        tell(row)
+    return row
 
 
 def check_way(direction: object) -> None:

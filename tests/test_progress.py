@@ -1,0 +1,348 @@
+"""What a run says of itself: its progress while it goes on, and afterwards its trace."""
+
+from __future__ import annotations
+
+import gc
+import io
+import sys
+import threading
+import time
+
+import dask
+import pandas as pd
+import pytest
+from conftest import frame, partitioned
+from distributed import Client, LocalCluster, wait
+
+import dask_graphflow as gf
+from dask_graphflow.dataflow import progress
+from dask_graphflow.dataflow.channel import PeerLost
+from dask_graphflow.dataflow.exchange import HEADER
+from dask_graphflow.exceptions import ConvergenceError, OptionError
+
+ENDS = {"source": "a", "target": "b"}
+LABEL = gf.EdgeOp("label", target="least", signal="least[src]", slot="min")
+ASKED = {
+    "bfs": lambda g, **options: g.bfs([0], **options),
+    "sssp": lambda g, **options: g.sssp([0], **options),
+    "pagerank": lambda g, **options: g.pagerank(**options),
+    "run": lambda g, **options: g.run(LABEL, columns={"least": "vertex"}, **options),
+    "components": lambda g, **options: g.connected_components(**options),
+}
+STEP = ["superstep", "direction", "frontier", "edges", "bytes", "seconds"]
+
+
+TREE = [(i, 2 * i + j) for i in range(4500) for j in (1, 2)]  # each of three members has a part
+
+
+def graph(shards=1):
+    """Return a built graph."""
+    edges = partitioned(frame(TREE).assign(w=1.0), 4)
+    return gf.Graph(edges, **ENDS, weight="w", directed=False, shards=shards).persist()
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+# In one process
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("name", ASKED)
+def test_a_function_is_told_what_the_trace_says(scheduler, name, shards):
+    told = []
+    found, trace = ASKED[name](graph(shards), trace=True, progress=told.append)
+    _, trace = dask.compute(found, trace)
+    first = trace if shards == 1 else trace[trace.member == 0]
+    assert told
+    assert all(list(step) == STEP for step in told)
+    columns = [column for column in STEP if column in trace]
+    pd.testing.assert_frame_equal(pd.DataFrame(told)[columns], first[columns])
+    assert all((step["bytes"] > 0) == (shards > 1) for step in told)
+
+
+def test_label_propagation_tells_too(scheduler):
+    told = []
+    gf.label_propagation(frame([(0, 1), (1, 2)]), **ENDS, progress=told.append).compute()
+    assert [step["frontier"] for step in told] == [3] * len(told)
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_it_is_called_while_the_run_goes_on(scheduler, shards):
+    """What it raises ends the run."""
+    told = []
+
+    def stop(step):
+        told.append(step["superstep"])
+        if step["superstep"] == 2:
+            raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        graph(shards).pagerank(progress=stop).compute()
+    assert told == [0, 1, 2]
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize("trace", [False, True])
+def test_the_result_is_the_same_one(scheduler, shards, trace):
+    g, told = graph(shards), []
+    quiet = g.bfs([0], trace=trace)
+    loud = g.bfs([0], trace=trace, progress=told.append)
+    if trace:
+        quiet, loud = quiet[0], loud[0]
+    assert loud.__dask_keys__() == quiet.__dask_keys__()
+    pd.testing.assert_frame_equal(*dask.compute(quiet, loud))
+    assert [step["superstep"] for step in told] == list(range(len(told)))
+
+
+def test_the_last_call_says_who_is_told(scheduler):
+    g, first, second = graph(2), [], []
+    asked = g.bfs([0], progress=first.append)
+    again = g.bfs([0], progress=second.append)
+    asked.compute()
+    assert not first
+    assert second
+    count = len(second)
+    g.bfs([0]).compute()
+    again.compute()
+    assert len(second) == count
+
+
+def test_nothing_is_kept_of_who_was_told():
+    told = threading.local()  # which can be referred to weakly
+    before = len(progress._asked)
+    asked = graph().bfs([0], progress=lambda step: told)
+    assert len(progress._asked) == before + 1
+    del asked
+    gc.collect()
+    assert len(progress._asked) == before
+
+
+@pytest.mark.parametrize("given", ["yes", 1, 0, [print]])
+def test_what_tells_nobody_is_refused(given):
+    with pytest.raises(OptionError, match=r"progress=.*True for a progress bar"):
+        gf.bfs(frame([(0, 1)]), **ENDS, sources=[0], progress=given)
+
+
+# The bar
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_terminal_shows_a_bar(scheduler, shards, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    _, trace = graph(shards).bfs([0], progress=True, trace=True)
+    steps = trace.compute()
+    last = sys.stderr.getvalue().replace("\r", "\n").rstrip().splitlines()[-1]
+    assert last.startswith(f"bfs: {steps.superstep.max() + 1} supersteps [")
+    assert last.endswith(f"{steps.direction.iloc[-1]} from {steps.frontier.iloc[-1]} vertices]")
+
+
+def test_a_log_file_shows_nothing(scheduler, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    graph().bfs([0], progress=True).compute()
+    assert sys.stderr.getvalue() == ""
+
+
+def test_a_run_that_begins_anew_is_shown_from_the_start(monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    bar = progress.Bar("bfs")
+    step = {"direction": "push", "frontier": 1}
+    for superstep in (0, 1, 2, 0, 1, 2, 3):
+        bar(step | {"superstep": superstep})
+    bar(None)
+    assert "bfs: 4 supersteps" in sys.stderr.getvalue().replace("\r", "\n").splitlines()[-1]
+
+
+def test_without_tqdm_the_call_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "tqdm", None)
+    with pytest.raises(OptionError, match="pip install tqdm"):
+        gf.bfs(frame([(0, 1)]), **ENDS, sources=[0], progress=True)
+    gf.bfs(frame([(0, 1)]), **ENDS, sources=[0], progress=print)
+
+
+# On a cluster
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize("name", ASKED)
+def test_a_cluster_tells_the_client_that_asked(client, name, shards):
+    told, lock = [], threading.Lock()
+
+    def tell(step):
+        with lock:  # which cannot be pickled
+            told.append((step, threading.current_thread()))
+
+    g = graph(shards)
+    found, trace = ASKED[name](g, trace=True, progress=tell)
+    found, trace = dask.compute(found, trace)
+    steps = [step for step, _ in told]
+    numbers = [step["superstep"] for step in steps]
+    # Whatever was left out in between, the first and the last are there when the result is.
+    assert numbers == sorted(set(numbers))
+    assert (numbers[0], numbers[-1]) == (0, trace.superstep.max())
+    first = trace if shards == 1 else trace[trace.member == 0]
+    columns = [column for column in STEP if column in trace]
+    pd.testing.assert_frame_equal(
+        pd.DataFrame(steps)[columns], first.iloc[numbers][columns].reset_index(drop=True)
+    )
+    with dask.config.set(scheduler="sync"):
+        one = ASKED[name](graph()).compute()
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), one.reset_index(drop=True))
+
+
+def test_runs_are_told_apart(client):
+    farthest = {
+        0: 13,
+        2: 14,
+        9000: 25,
+    }  # vertices of the tree, and how far the last one is from there
+    g, told = graph(2), {start: [] for start in farthest}
+    dask.compute(*(g.bfs([start], progress=steps.append) for start, steps in told.items()))
+    for start, steps in told.items():
+        assert steps[0]["superstep"] == 0
+        assert steps[-1]["superstep"] == farthest[start]
+
+
+def test_what_is_persisted_is_told_of_when_nothing_is_left_of_the_call(client):
+    told = []
+    kept = graph(2).pagerank(alpha=0.5, progress=told.append).persist()
+    gc.collect()
+    wait(kept)
+    assert told
+
+
+def test_without_a_listener_there_is_no_event(client):
+    def events():
+        return sum(
+            len(logged)
+            for topic, logged in client.get_events().items()
+            if topic.startswith("graphflow")
+        )
+
+    g, before = graph(2), events()
+    g.pagerank(alpha=0.6).compute()
+    assert events() == before
+    g.pagerank(alpha=0.7, progress=lambda step: None).compute()
+    assert events() > before
+
+
+def test_what_a_function_raises_does_not_end_a_run_on_a_cluster(client, caplog):
+    def wrong(step):
+        raise KeyError("no such thing")
+
+    found = graph(2).pagerank(alpha=0.8, progress=wrong).compute()
+    assert len(found) == 9001
+    assert "no such thing" in caplog.text
+
+
+def test_of_a_run_that_fails_the_last_superstep_is_told(client):
+    told = []
+    with pytest.raises(ConvergenceError):
+        graph(2).pagerank(max_iter=5, tol=1e-12, progress=told.append).compute()
+    deadline = time.monotonic() + 10
+    while told[-1]["superstep"] < 4 and time.monotonic() < deadline:
+        time.sleep(0.01)  # the other member may have failed first
+    assert told[-1]["superstep"] == 4
+
+
+def test_at_most_ten_events_a_second_and_the_last(monkeypatch):
+    now = 100.0
+    monkeypatch.setattr(progress.time, "monotonic", lambda: now)
+    logged = []
+    events = progress._Events(logged.append, "a run")
+    for step in range(1000):
+        now += 0.001
+        events({"superstep": step})
+    events(None)
+    numbers = [one["step"]["superstep"] for one in logged[:-1]]
+    assert numbers[0] == 0
+    assert 8 <= len(numbers) <= 12
+    assert numbers[-1] == 999
+    assert logged[-1] == {"run": "a run", "step": None}
+
+
+def test_a_member_that_is_to_run_again_is_not_over():
+    """Who was told of it goes on to be, when it runs again."""
+    told = []
+
+    class Told(progress._Told):
+        def _listener(self):
+            return told.append
+
+    def run(error):
+        with Told().listening():
+            raise error
+
+    with pytest.raises(PeerLost):
+        run(PeerLost(1))
+    assert told == []
+    with pytest.raises(ConvergenceError):
+        run(ConvergenceError("after 3 iterations"))
+    assert told == [None]
+
+
+def test_no_more_is_kept_of_runs_on_a_cluster_than_of_the_last(client):
+    for run in range(progress.KEPT + 3):
+        told = progress.Progress(print)
+        told.of(run)
+        told.__reduce__()
+    assert len(progress._left) == progress.KEPT
+    assert told._asked.key in progress._left
+
+
+# The trace of several members
+
+
+def test_each_member_says_how_it_spent_its_seconds(scheduler):
+    _, trace = graph(3).pagerank(max_iter=7, tol=None, trace=True)
+    found = trace.compute()
+    assert trace.npartitions == 3
+    assert found.columns.tolist() == [
+        "superstep",
+        "member",
+        "direction",
+        "frontier",
+        "edges",
+        "seconds",
+        "compute",
+        "communicate",
+        "wait",
+        "bytes",
+    ]
+    assert found.dtypes.to_dict() == trace.dtypes.to_dict()
+    assert found.member.tolist() == [0] * 7 + [1] * 7 + [2] * 7
+    assert found.superstep.tolist() == [*range(7)] * 3
+    spent = found[["compute", "communicate", "wait"]]
+    assert (spent >= 0).all(axis=None)
+    pd.testing.assert_series_equal(spent.sum(axis=1), found.seconds, check_names=False)
+
+
+def test_a_superstep_has_not_sent_what_was_sent_before_it(scheduler):
+    """Where one member has all vertices, nobody has anything to send but votes."""
+    edges = partitioned(frame([(i, i + 1) for i in range(30)]).assign(w=1.0), 2)
+    g = gf.Graph(edges, **ENDS, weight="w", directed=False, shards=2).persist()
+    label = {"op": LABEL, "columns": {"least": "vertex"}, "direction": "push"}
+    g.run(**label, max_iter=1).compute()  # a push finds out who mirrors what, once
+    asked = {
+        "bfs": g.bfs([0], direction="push", trace=True),
+        "sssp": g.sssp([0], trace=True),
+        "pagerank": g.pagerank(trace=True),
+        "run": g.run(**label, trace=True),
+    }
+    for name, (_, trace) in asked.items():
+        steps = trace.compute()
+        rounds = steps.bytes / HEADER.size
+        first = 2 if name == "run" else 1  # where all say that they know who mirrors what
+        assert set(rounds[steps.superstep == 0]) == {first}, name
+        assert set(rounds[steps.superstep > 0]) <= {1}, name
