@@ -92,13 +92,16 @@ BENCHMARKS = {
     "bench-strings": Bench("strings", "strings --pairs 1000000", "cugraph"),
     "bench-out-of-core": Bench("out-of-core", "out-of-core --scale 22 --cap 256MiB"),
     "bench-two-gpus": Bench("two --protocol ucxx,tcp", "two --scale 20", "dask-cugraph"),
+    "bench-members": Bench("members --scale 26", "members --scale 18", "dask-cugraph"),
 }
+
+TWO_GPUS = ("bench-two-gpus", "bench-members")
 
 GROUPS = {
     "tests": (*TESTS, "tests-rest"),
     "sanitizer": SANITIZERS,
-    "benchmark": tuple(name for name in BENCHMARKS if name != "bench-two-gpus"),
-    "two-gpus": ("tests-two-gpus", "bench-two-gpus"),
+    "benchmark": tuple(name for name in BENCHMARKS if name not in TWO_GPUS),
+    "two-gpus": ("tests-two-gpus", *TWO_GPUS),
 }
 
 

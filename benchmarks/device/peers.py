@@ -66,3 +66,26 @@ def on_workers(edges: Any) -> Any:
         found = cugraph.dask.weakly_connected_components(graph).persist()
         wait(found)
         return found
+
+
+def search_on_workers(graph: Any, start: int) -> Any:
+    """Search a graph of several GPUs breadth first, to a persisted frame."""
+    import cugraph.dask
+    from distributed import wait
+
+    with clock.peer():
+        found = cugraph.dask.bfs(graph, start).persist()
+        wait(found)
+        return found
+
+
+def ranks_on_workers(graph: Any, iterations: int) -> Any:
+    """Rank the vertices of a graph of several GPUs, to a persisted frame."""
+    import cugraph.dask
+    from distributed import wait
+
+    with clock.peer():
+        how = {"max_iter": iterations, "tol": 1e-30, "fail_on_nonconvergence": False}
+        found = cugraph.dask.pagerank(graph, **how)[0].persist()
+        wait(found)
+        return found

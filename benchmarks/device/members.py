@@ -1,0 +1,299 @@
+"""Graphs of a shard a GPU: built, searched and ranked on several GPUs, to persisted frames."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from benchmarks.errors import UnusableInputError
+from benchmarks.timing import interleave
+
+from . import clock, graphs, needs, peers, tables, two
+
+ITERATIONS = 20
+ROUNDS = 2000
+DASK = "Dask alone: a gang that does nothing"
+OURS = ("graphflow", "graphflow, in the members")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--scale", type=int, default=26, help="2**scale ids (default 26)")
+    parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
+    parser.add_argument("--gpus", type=int, default=2, help="workers, a GPU each (default 2)")
+    parser.add_argument("--protocol", default="ucxx", help="Dask's: ucxx or tcp (default ucxx)")
+    parser.add_argument("--partitions", type=int, default=4, help="of a GPU (default 4)")
+    parser.add_argument("--peer", default="", help="dask-cugraph, to measure it in turn")
+
+
+def short(options: argparse.Namespace) -> str:
+    """Return what to call it in the name of a file."""
+    return f"{options.gpus}-{options.protocol}-scale{options.scale}"
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Time each question in turn with the peer."""
+    if options.protocol not in ("tcp", "ucxx"):
+        raise UnusableInputError(f"--protocol {options.protocol}: give ucxx or tcp")
+    if min(options.gpus, options.partitions, options.edge_factor) < 1:
+        raise UnusableInputError("give --gpus, --partitions and --edge-factor 1 or more")
+    needs.check("dask_cudf", "dask_cuda")
+    peer = needs.peers(options.peer, peers.DASK_CUGRAPH)
+    with two.cluster(options.gpus, options.protocol, peer=peer) as client:
+        edges = spread(client, options)
+        asked = {
+            name: ask(client, work, options)
+            for name, work in questions(edges, options.gpus, peer=peer).items()
+        }
+        rounds = {
+            kind: supersteps(client, options.gpus, kind) for kind in ("vote", "small", "large")
+        }
+    return {
+        "benchmark": "device members",
+        "gpus": options.gpus,
+        "protocol": options.protocol,
+        "graph": f"R-MAT scale {options.scale}, edge factor {options.edge_factor}, "
+        f"seed {options.seed}",
+        "edges": options.edge_factor << options.scale,
+        "questions": asked,
+        "round_seconds": rounds,
+    }
+
+
+def spread(client: Any, options: argparse.Namespace) -> Any:
+    """Return a persisted edge list, as much of it on each worker."""
+    import dask.dataframe as dd
+    from distributed import wait
+
+    count, parts = options.edge_factor << options.scale, options.gpus * options.partitions
+    bounds = [count * part // parts for part in range(parts + 1)]
+    workers = list(client.scheduler_info(n_workers=-1)["workers"])
+    futures = [
+        client.submit(
+            graphs.rmat_part,
+            *ends,
+            scale=options.scale,
+            seed=options.seed,
+            workers=workers[at // options.partitions],
+            pure=False,
+        )
+        for at, ends in enumerate(itertools.pairwise(bounds))
+    ]
+    edges = dd.from_delayed(futures, meta=graphs.empty_frame(), verify_meta=False).persist()
+    wait(edges)
+    return edges
+
+
+Work = dict[str, Callable[[], Any]]
+
+
+def questions(edges: Any, gpus: int, *, peer: bool) -> dict[str, Callable[[], Work]]:
+    """Return what is asked, and of each what prepares the contenders."""
+    import dask_graphflow as gf
+
+    def graph(*, directed: bool) -> Any:
+        return gf.Graph(edges, source="src", target="dst", directed=directed)
+
+    def theirs(*, directed: bool, transposed: bool = False) -> Any:
+        import cugraph
+
+        made = cugraph.Graph(directed=directed)
+        made.from_dask_cudf_edgelist(
+            edges, source="src", destination="dst", store_transposed=transposed
+        )
+        return made
+
+    start = int(edges.partitions[0].head(1)["src"].iloc[0])
+    ranks = {"tol": None, "max_iter": ITERATIONS}
+
+    def build() -> Work:
+        work: Work = {OURS[0]: lambda: graph(directed=False).persist()}
+        if peer:
+            work[peers.DASK_CUGRAPH] = lambda: theirs(directed=False)
+        return work
+
+    def build_and_rank() -> Work:
+        work: Work = {OURS[0]: lambda: graph(directed=True).pagerank(**ranks).persist()}
+        if peer:
+            work[peers.DASK_CUGRAPH] = lambda: peers.ranks_on_workers(
+                theirs(directed=True, transposed=True), ITERATIONS
+            )
+        return work
+
+    def search() -> Work:
+        built = kept(graph(directed=False))
+        work: Work = {
+            OURS[0]: lambda: built.bfs([start]).persist(),
+            OURS[1]: lambda: in_members(built.bfs([start], trace=True)[1]),
+            DASK: partial(nothing, gpus),
+        }
+        if peer:
+            other = theirs(directed=False)
+            work[peers.DASK_CUGRAPH] = lambda: peers.search_on_workers(other, start)
+        return work
+
+    def rank() -> Work:
+        built = kept(graph(directed=True))
+        work: Work = {
+            OURS[0]: lambda: built.pagerank(**ranks).persist(),
+            OURS[1]: lambda: in_members(built.pagerank(**ranks, trace=True)[1]),
+        }
+        if peer:
+            other = theirs(directed=True, transposed=True)
+            work[peers.DASK_CUGRAPH] = lambda: peers.ranks_on_workers(other, ITERATIONS)
+        return work
+
+    return {
+        "build, undirected": build,
+        "build, directed, and PageRank": build_and_rank,
+        "breadth-first search": search,
+        f"PageRank, {ITERATIONS} iterations": rank,
+    }
+
+
+def kept(graph: Any) -> Any:
+    """Return a graph once it is built."""
+    from distributed import wait
+
+    built = graph.persist()
+    wait(built._built)
+    return built
+
+
+def in_members(steps: Any) -> float:
+    """Return the seconds of the supersteps alone, the slowest member's."""
+    frame = steps.compute()
+    return float(frame.groupby("member").seconds.sum().max())
+
+
+_numbers = itertools.count()
+
+
+def nothing(gpus: int) -> Any:
+    """Return a gang that does nothing, persisted."""
+    import dask
+
+    from dask_graphflow.dataflow import gang
+
+    work = [dask.delayed(rank, pure=False) for rank in range(gpus)]
+    return list(
+        dask.persist(*gang.run(work, idle, None, name=f"idle-{next(_numbers)}", alone=True))
+    )
+
+
+def idle(channel: Any, shard: Any, rank: int) -> int:
+    """Be a member."""
+    return rank
+
+
+class Asked(two.Workers):
+    """Work to persisted results, or to seconds that were counted elsewhere."""
+
+    def run(self) -> clock.Outcome:
+        """Do it once."""
+        outcome = super().run()
+        if isinstance(outcome.found, float):
+            return clock.Outcome(outcome.found, None)
+        return outcome
+
+
+def ask(client: Any, prepare: Callable[[], Work], options: argparse.Namespace) -> dict[str, Any]:
+    """Time one question."""
+    failures: dict[str, str] = {}
+    found: dict[str, list[float]] = {}
+
+    def waited(work: Callable[[], Any]) -> Any:
+        from distributed import wait
+
+        result = work()
+        pending = getattr(result, "_built", result)
+        if isinstance(pending, list) or hasattr(pending, "npartitions"):
+            wait(pending)
+        return result
+
+    def check(name: str, outcome: clock.Outcome) -> None:
+        if name not in found and hasattr(outcome.found, "columns"):
+            found[name] = summary(outcome.found)
+
+    work = prepare()
+    contenders = [Asked(name, partial(waited, one), client) for name, one in work.items()]
+    seconds = interleave(contenders, options.repeat, check, failures)
+    return {
+        "contenders": {
+            one.name: tables.contender(seconds, failures, {}, one.name) for one in contenders
+        },
+        "sums": found,
+    }
+
+
+def summary(frame: Any) -> list[float]:
+    """Return what two results can be compared by: rows, and the sum of what was found of them."""
+    name = next(column for column in ("distance", "pagerank") if column in frame.columns)
+    values = frame[name]
+    values = values[values < 1 << 30]  # the peer has all vertices, and a great distance
+    return [float(one) for one in (values.size.compute(), values.sum().compute())]
+
+
+def supersteps(client: Any, gpus: int, kind: str) -> float:
+    """Return the seconds that a round of the exchange takes between the members."""
+    import dask
+
+    from dask_graphflow.dataflow import gang
+
+    work = [dask.delayed(rank, pure=False) for rank in range(gpus)]
+    name = f"rounds-{kind}-{next(_numbers)}"
+    return max(dask.compute(*gang.run(work, rounds_of, None, kind, name=name, alone=True)))
+
+
+def rounds_of(channel: Any, shard: Any, rank: int, kind: str) -> float:
+    """Do rounds: votes alone, and with 800 bytes or 800 kB to each other member."""
+    import time
+
+    import cupy
+
+    from dask_graphflow.dataflow.exchange import Exchange, Vote
+
+    exchange = Exchange(channel, device=True)
+    arrays = [cupy.arange(100 if kind == "small" else 100_000)] * channel.size
+    seconds = 0.0
+    for count in (10, ROUNDS):  # the first ones connect
+        begin = time.perf_counter()
+        for _ in range(count):
+            if kind == "vote":
+                exchange.agree(Vote(active=1))
+            else:
+                exchange.deal(arrays, Vote(active=1))
+        cupy.cuda.get_current_stream().synchronize()
+        seconds = (time.perf_counter() - begin) / count
+    return seconds
+
+
+def show(results: dict[str, Any]) -> str:
+    """Lay the results out as text."""
+    parts = [
+        f"Graphs on {results['gpus']} GPUs, persisted edges to persisted frames, {results['protocol']}",
+        tables.machine_line(),
+        f"{results['graph']}: {results['edges']:,} edges",
+    ]
+    for name, one in results["questions"].items():
+        one = {**one, "edges": results["edges"]}
+        against = dict.fromkeys((*OURS, DASK), peers.DASK_CUGRAPH)
+        parts.append(f"\n{name}\n" + tables.laid_out("dask-cugraph / this", one, against))
+        parts += [
+            f"{who}: {rows:,.0f} rows, sum {total:.9g}"
+            for who, (rows, total) in one["sums"].items()
+        ]
+    parts.append(
+        "\na round of the exchange, ms: "
+        + ", ".join(
+            f"{kind} {seconds * 1e3:.3f}" for kind, seconds in results["round_seconds"].items()
+        )
+    )
+    parts.append("""
+All contenders in turn, after one round to warm up, by the wall, from the call to the last partition;
+"in the members" are the seconds of the supersteps alone, from the trace. A round: votes alone, 800 bytes,
+or 800 kB to each other member.""")
+    return "\n".join(parts)
