@@ -61,6 +61,7 @@ REQUIRED = (
     "bench-out-of-core",
     "tests-two-gpus",
     "bench-two-gpus",
+    "bench-members",
 )
 """The steps that a release takes."""
 

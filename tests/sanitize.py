@@ -315,6 +315,45 @@ def rows_made(kernels, parents, ids):
     np.testing.assert_array_equal(kernels.to_host(counts), np.bincount(source, minlength=VERTICES))
 
 
+@launches("choose", "count_grains", "part_found", "take_offers", "tally")
+def shared_out(kernels, parents, ids):
+    """Edges dealt to members, and a superstep of a search over two of them."""
+    deal, members, rows = (twin(kernels, name) for name in ("deal", "members", "rows"))
+    source, target, *ends = inner_edges(kernels, ids)
+    xp, grains = kernels.namespace, -(-VERTICES // 64)
+    owner = np.sort(np.arange(grains) % 3).astype("int16")
+    chosen = deal.choose(*ends, xp.asarray(owner), 3, shift=6)
+    for member, found in enumerate(chosen):
+        wanted = (owner[source >> 6] == member) | (owner[target >> 6] == member)
+        np.testing.assert_array_equal(kernels.to_host(found), np.flatnonzero(wanted))
+    counts = kernels.to_host(deal.count_grains(ends[0], grains, shift=6))
+    np.testing.assert_array_equal(counts, np.bincount(source >> 6, minlength=grains))
+
+    owned = VERTICES // 2 // 64 * 64  # what lies behind are mirrors
+    own = xp.asarray(np.flatnonzero(source < owned))
+    made = rows.rows(ends[0][own], ends[1][own], count=owned, columns=VERTICES)
+    made = made._replace(ends=made.ends.astype(ids))
+    degrees = np.diff(made.offsets)
+    seen = xp.zeros(-(-VERTICES // 64), "uint64")
+    predecessor = xp.full(VERTICES, np.iinfo(ids).max, ids)
+    level = xp.full(VERTICES, -1, "int32")
+    state = seen, predecessor, level, 1, degrees
+    frontier = xp.arange(owned).astype(ids)
+    found, edges, mirrors = members.reach(
+        made, frontier, *state, edges=len(made.ends), low=5, threads=1
+    )
+    reached = np.unique(target[source < owned])
+    everything = np.concatenate([kernels.to_host(found), kernels.to_host(mirrors)])
+    np.testing.assert_array_equal(np.sort(everything), reached)
+    assert edges == int(kernels.to_host(degrees)[reached[reached < owned]].sum())
+    others = np.setdiff1d(np.arange(owned), reached)[:1000].astype(ids)
+    fresh, _ = members.take_offers(made, xp.asarray(others), xp.asarray(others), *state)
+    np.testing.assert_array_equal(np.sort(kernels.to_host(fresh)), others)
+    words = twin(kernels, "advance").to_words(fresh, owned)
+    more = int(kernels.to_host(degrees)[others].sum())
+    assert members.tally(words, made, degrees) == (len(others), more)
+
+
 @launches("relabel", "owners", "locate", "set_words", "count_ones")
 def rows_changed(kernels, parents, ids):
     rows = twin(kernels, "rows")
