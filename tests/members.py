@@ -15,6 +15,7 @@ from dask_graphflow.dataflow.channel import in_process
 from dask_graphflow.dataflow.sockets import Listener
 
 KINDS = ["in-process", "sockets", "tls"]
+SIZES = [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 5]
 SECRET = b"of this run"
 
 

@@ -27,8 +27,11 @@ def power_law(count=700, edges=4000, seed=5):
 
 
 SHAPES = {**{name: pairs for name, pairs in GRAPHS.items() if pairs}, "power law": power_law()}
+OPTIONS = DIRECTIONS, (1, 2), (1, 3), (False, True)
+# Half of the ways are fast: of any three options all combinations are among them.
 WAYS = [
-    *itertools.product(DIRECTIONS, [1, 2], [1, 3], [False, True]),
+    pytest.param(*way, marks=[pytest.mark.slow] * (sum(map(tuple.index, OPTIONS, way)) % 2))
+    for way in itertools.product(*OPTIONS)
 ]
 
 
@@ -208,6 +211,18 @@ def test_a_thread_that_is_done_takes_over_mini_chunks(way):
     assert set(as_list(skewed.changed, way)) == set(as_list(alone.changed, way))
 
 
+@pytest.mark.usefixtures("host_memory")
+def test_a_program_is_compiled_for_one_type_of_frontiers():
+    op = EdgeOp("farther", target="level", signal="level[src] + 1", slot="min")
+    bound = op.bind({"level": "int32"}, index_dtype="int32")
+    case = Case([(0, 1), (1, 2)])
+    for fewer, frontier in itertools.product([False, True], [None, [0], np.array([0], "int32")]):
+        (rows,) = case.rows(fewer=fewer)
+        given = None if frontier is None else np.array(frontier)
+        host_advance.push(bound, rows, (np.arange(3, dtype="int32") * 5,), given)
+    assert len(host_advance.kernels(bound)[0].signatures) == 2  # of rows, and of compressed rows
+
+
 def as_list(changed, way):
     return (changed if way == "push" else host_advance.from_words(changed, "int32")).tolist()
 
@@ -365,7 +380,7 @@ def before(rows, distance, source, threads=1):
 
 @pytest.mark.parametrize("delta", [1e-4, 0.3, 1.0, 100.0])
 @pytest.mark.parametrize("threads", [1, 3])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.slow), "float64"])
 def test_distances_are_those_of_scipy_for_every_width_of_buckets(case, delta, threads, dtype):
     if dtype == "float32":
         host_only("distances are float64 on a GPU")

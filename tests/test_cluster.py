@@ -116,10 +116,10 @@ def slow_on_one(folder, chunks, pause):
 @pytest.mark.parametrize(("inputs", "falls"), [("availability", True), ("round-robin", False)])
 def test_a_slow_worker_takes_fewer_chunks_under_availability_only(client, inputs, falls, tmp_path):
     labels = gf.connected_components(
-        slow_on_one(tmp_path, 64, 0.1), **ENDS, inputs=inputs
+        slow_on_one(tmp_path, 32, 0.1), **ENDS, inputs=inputs
     ).compute()
-    assert as_dict(labels)[64] == 0
-    share = len(list(tmp_path.glob("0-*"))) / 64
+    assert as_dict(labels)[32] == 0
+    share = len(list(tmp_path.glob("0-*"))) / 32
     assert share < 0.4 if falls else share == 0.5
 
 
@@ -169,7 +169,7 @@ def eventually(condition, seconds=20):
     return False
 
 
-@pytest.mark.parametrize("after", [0.4, 0.9])
+@pytest.mark.parametrize("after", [0.4, pytest.param(0.9, marks=pytest.mark.slow)])
 def test_a_worker_killed_in_mid_run_changes_nothing(client, after):
     def read(i):
         time.sleep(0.05)
@@ -267,10 +267,25 @@ def die_once(stage, path):
     setattr(Components, stage, deadly)
 
 
-@pytest.mark.parametrize("persisted", [False, True], ids=["read", "persisted"])
 @pytest.mark.parametrize(
-    ("stage", "kind"),
-    [("hook", "int64"), ("merge", "int64"), ("label", "int64"), ("merge", "str"), ("label", "str")],
+    ("stage", "kind", "persisted"),
+    [
+        ("hook", "int64", True),
+        ("merge", "str", False),
+        ("label", "int64", False),
+        ("label", "str", True),
+        *(
+            pytest.param(*case, marks=pytest.mark.slow)
+            for case in (
+                ("hook", "int64", False),
+                ("merge", "int64", False),
+                ("merge", "int64", True),
+                ("merge", "str", True),
+                ("label", "int64", True),
+                ("label", "str", False),
+            )
+        ),
+    ],
 )
 def test_a_worker_that_dies_at_a_stage_changes_nothing(mortal, tmp_path, stage, kind, persisted):
     def read(i):

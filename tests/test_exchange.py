@@ -8,7 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from conftest import GRAPHS
-from members import KINDS, connecting, each
+from members import KINDS, SIZES, connecting, each
 
 from dask_graphflow.dataflow.boxes import FORMS, Box, Packed, form, pack, unpack
 from dask_graphflow.dataflow.channel import PeerLost, in_process
@@ -248,7 +248,7 @@ class Case:
         return Mirrors(Exchange(channel), self.slots[rank], slot_bounds, self.bounds)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("slot", SLOTS)
 @pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
 def test_masters_combine_what_mirrors_gathered(connected, size, slot, dtype):
@@ -283,7 +283,7 @@ def test_masters_combine_what_mirrors_gathered(connected, size, slot, dtype):
     np.testing.assert_array_equal(np.concatenate(each(member, connected(size))), whole)
 
 
-@pytest.mark.parametrize("size", [1, 2, 3, 5])
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("dtype", ["int8", "float64", "bool", None])
 def test_mirrors_get_what_changed_at_their_masters(connected, size, dtype):
     case = Case(size, dtype or "int8")

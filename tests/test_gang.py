@@ -26,6 +26,7 @@ from distributed import (
     wait,
     worker_client,
 )
+from members import SIZES
 from members import certified as certified_in
 
 from dask_graphflow.dataflow import gang, placement
@@ -142,14 +143,14 @@ def addresses(client):
 # What comes out
 
 
-@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("scheduler", ["sync", "threads", "processes"])
 def test_the_same_parts_without_a_cluster(size, scheduler):
     result = gang.run(frame(size), total, META, 3)
     assert found(result.compute(scheduler=scheduler)) == expected(size)
 
 
-@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("size", SIZES)
 def test_the_same_parts_on_a_cluster_of_two_threads(client, size):
     result = gang.run(frame(size), total, META, 3)
     assert found(result.compute()) == expected(size)

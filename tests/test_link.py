@@ -149,7 +149,7 @@ def read_slowly(copies, reader, *, buffers, chunk=50, piece=50, count=600, stage
 @pytest.mark.parametrize("copying", [0, 0.004])
 @pytest.mark.parametrize("reading", [0, 0.006])
 @pytest.mark.parametrize("asynchronous", [True, False])
-@pytest.mark.parametrize("buffers", [1, 2, 3])
+@pytest.mark.parametrize("buffers", [1, 2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_chunk_stays_what_it_is_while_its_reader_holds_it(
     buffers, asynchronous, reading, copying, staged, piece
 ):
@@ -521,7 +521,7 @@ def test_when_staging_fails_all_its_threads_have_ended(monkeypatch):
 
 @pytest.mark.parametrize("asynchronous", [True, False])
 @pytest.mark.parametrize("how", ["break", "raise", "close", "forget"])
-@pytest.mark.parametrize("after", [1, 2, 6])
+@pytest.mark.parametrize("after", [1, pytest.param(2, marks=pytest.mark.slow), 6])
 def test_breaking_off_leaves_nothing_behind(how, after, asynchronous):
     """No thread, no buffer that is still written, and a link that works."""
     copies = Slowed(copying=0.002, reader=Stream() if asynchronous else None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from conftest import frame
-from members import each
+from members import SIZES, each
 from shapes import LARGE, SMALL, shards_of, weights
 
 from dask_graphflow.algorithms import pulling, sssp_many
@@ -18,7 +18,6 @@ from dask_graphflow.dataflow.exchange import Exchange
 from dask_graphflow.exceptions import ConvergenceError, WeightError
 from dask_graphflow.graph.shard import Shard
 
-SIZES = [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 5]
 LIKE = frame([])[["a"]]
 DANGLING = [(0, 1), (0, 2), (2, 3), (2, 0), (4, 3)]  # nothing leaves 1 and 3
 UNTIL = (None, 20, True)
@@ -253,7 +252,15 @@ def test_paths_are_those_of_one_process(shape, several, directed, size):
 
 @pytest.mark.parametrize("size", [2, 5])
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("kind", ["rounded", "float32", "ints", "zeros"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "rounded",
+        "zeros",
+        # each of a type that kernels are compiled for
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("float32", "ints")),
+    ],
+)
 @pytest.mark.parametrize("shape", LARGE)
 def test_paths_of_larger_graphs_are_those_of_one_process(shape, kind, directed, size):
     pairs = LARGE[shape]()
@@ -293,7 +300,7 @@ def test_no_vertex_past_the_cutoff_is_reached(cutoff, size):
     "weight",
     [
         *(5e-324, 1e300, np.inf),
-        # each of a kind that kernels are compiled for
+        # each of a type that kernels are compiled for
         *(pytest.param(one, marks=pytest.mark.slow) for one in (2**62, np.float32(0.1), True)),
     ],
     ids=repr,

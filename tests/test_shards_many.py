@@ -26,6 +26,7 @@ ASKED = {
     "pagerank from one": lambda g, start: g.pagerank(
         personalization=pd.Series(2.0, index=start[:1]), precision="float32"
     ),
+    "label propagation": lambda g, start: g.label_propagation(max_iter=4),
     "degrees": lambda g, start: g.degrees(),
     "a program": lambda g, start: g.run(LEAST, columns={"least": "vertex"}),
     "a program from one": lambda g, start: g.run(
@@ -165,8 +166,8 @@ def test_there_are_no_more_shards_than_partitions():
 
 def test_what_one_process_finds_alone_says_so():
     many = gf.Graph(partitioned(frame([(0, 1), (1, 2)]), 2), **ENDS, shards=2)
-    with pytest.raises(exceptions.OptionError, match=r"label-propagation.*2 shards.*shards=1"):
-        many.label_propagation()
+    with pytest.raises(exceptions.OptionError, match=r"triangles.*2 shards.*shards=1"):
+        many.ask("triangles", lambda shards, threads: None, {"triangles": "int64"})
 
 
 @pytest.mark.parametrize("where", ["threads", "cluster"])

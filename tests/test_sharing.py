@@ -14,7 +14,7 @@ import pytest
 from conftest import frame, partitioned
 from dask.delayed import delayed
 from distributed import Client, LocalCluster
-from members import each
+from members import SIZES, each
 from shapes import rmat
 from test_graph import ID_TYPES
 
@@ -30,7 +30,6 @@ from dask_graphflow.graph.partition import chunk
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 
-SIZES = [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 5]
 GRAIN = 64
 
 

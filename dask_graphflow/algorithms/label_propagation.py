@@ -20,6 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, twin
 from dask_graphflow.operators.advance import superstep
@@ -27,6 +29,7 @@ from dask_graphflow.operators.advance import superstep
 from .answers import Answer
 from .graph import Graph
 from .inputs import check_count
+from .label_propagation_many import communities_many
 
 __all__ = ["label_propagation", "propagate"]
 
@@ -91,12 +94,18 @@ def propagate(
 ) -> Any:
     """Find communities of a graph: see :func:`label_propagation`."""
     check_count("max_iter", max_iter)
-    shown: dict[str, Any] = {"trace": trace, "progress": progress}
-    return graph.ask("label-propagation", _propagate, {"label": "id"}, max_iter, **shown)
+    name, dtypes = "label-propagation", {"label": "id"}
+    how: dict[str, Any] = {"many": _propagate_many, "trace": trace, "progress": progress}
+    return graph.ask(name, _propagate, dtypes, max_iter, **how)
 
 
 def _propagate(shards: Shards, threads: int, max_iter: int) -> Answer:
     found, steps = communities(shards, max_iter=max_iter, threads=threads)
+    return Answer({"label": found}, steps=steps)
+
+
+def _propagate_many(shard: Shard, exchange: Exchange, threads: int, max_iter: int) -> Answer:
+    found, steps = communities_many(shard, exchange, max_iter=max_iter, threads=threads)
     return Answer({"label": found}, steps=steps)
 
 

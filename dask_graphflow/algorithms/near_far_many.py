@@ -45,6 +45,7 @@ def near_and_far(
     near, limit = sources, delta
     leaving = np.diff(offsets)
     steps: list[dict[str, Any]] = []
+    exchange.take_traffic()  # what it took so far is no superstep's
     while True:
         began = time.perf_counter()
         edges = int(leaving[near].sum())

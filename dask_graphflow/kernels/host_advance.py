@@ -239,13 +239,16 @@ def push(
         A policy that does not exist on the host; a frontier given to "all_edges".
     """
     check(balance, HOST_POLICIES, frontier=frontier is not None)
+    # Of the type of what is found, whoever made it: a program is compiled for no other.
+    dtype = rows.ends.dtype
     if frontier is None:
-        frontier = np.arange(len(rows.offsets) - 1)
+        frontier = np.arange(len(rows.offsets) - 1, dtype=dtype)
+    frontier = frontier.astype(dtype, copy=False)
     push_rows, _ = kernels(bound)
     size = len(columns[0])
     queued = new_words(size) if changed is None else changed
     costs = gather_degrees(rows.offsets, frontier)
-    following = np.empty(min(size, int(costs[-1])), rows.ends.dtype)
+    following = np.empty(min(size, int(costs[-1])), dtype)
     tail = np.zeros(1, np.int64)
     ranges = frontier_turns(costs, threads)
     weights = rows.weights if bound.weight_dtype else None
