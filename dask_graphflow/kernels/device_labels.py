@@ -28,6 +28,8 @@ def most_frequent(
     count = len(out.offsets) - 1
     if not count:
         return 0
+    if out.ends.dtype != labels.dtype:  # a member's own numbers may be narrower than all vertices'
+        out = out._replace(ends=out.ends.astype(labels.dtype))
     given: list[Any] = [out.offsets, out.ends]
     if into is not None:
         given += into.offsets, into.ends
