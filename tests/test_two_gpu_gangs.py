@@ -38,7 +38,7 @@ def client():
 
 
 def communicators(dask_worker):
-    return [held.name for held in carriers._communicators.values()]
+    return list(carriers._kept.names().values())
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -25,15 +25,9 @@ from .channel import Channel, PeerLost
 
 __all__ = ["Carrier", "carrier"]
 
-SMALL = 1 << 15  # bytes that do without NCCL
 KEPT = 4  # communicators that a process keeps: each takes some hundred MB of the device
-PROCESS = uuid.uuid4().hex
-HOST = f"{socket.gethostname()} {uuid.getnode()}"
 
 Members = tuple[str, ...]
-
-_communicators: dict[Members, Any] = {}  # the one that was used last is the last one
-_lock = threading.Lock()
 
 
 class Carrier(Protocol):
@@ -56,20 +50,23 @@ class Carrier(Protocol):
         """
 
 
-def carrier(channel: Channel) -> Carrier:
-    """Return what carries arrays between these members; all of them call it."""
-    nccl = _nccl()
-    told = _swap(channel, _Member(PROCESS, HOST, nccl.device(), _held()))
+def carrier(channel: Channel, kept: Communicators | None = None) -> Carrier:
+    """Return what carries arrays between these members; all of them call it.
+
+    Parameters
+    ----------
+    channel : Channel
+    kept : Communicators, optional
+        By default this process'.
+    """
+    kept = kept or _kept
+    nccl = kept.nccl()
+    told = _swap(channel, _Member(kept.process, kept.host, nccl.device(), kept.names()))
     # What NCCL sends between machines anybody on the way can read.
-    open_ = channel.encrypted and len({member.host for member in told}) > 1
-    if open_ or len({(member.host, member.device) for member in told}) < len(told):
+    exposed = channel.encrypted and len({member.host for member in told}) > 1
+    if exposed or len({(member.host, member.device) for member in told}) < len(told):
         return _Staged(nccl)
-    return _Direct(nccl, _communicator(channel, told))
-
-
-def _nccl() -> Any:
-    # Not an import statement: it takes CuPy, which members on the host do without.
-    return importlib.import_module("dask_graphflow.kernels.device_nccl")
+    return _Direct(kept.get(channel, told))
 
 
 class _Member(NamedTuple):
@@ -97,73 +94,81 @@ class _Staged:
 
 
 class _Direct:
-    """Carries arrays from device to device, and small ones with the message that announces them.
+    """Carries arrays from device to device."""
 
-    To begin with NCCL takes longer than to bring few bytes to the host, which waits for the number of them
-    anyway.
-    """
-
-    def __init__(self, nccl: Any, communicator: Any) -> None:
-        self._nccl, self._communicator = nccl, communicator
+    def __init__(self, communicator: Any) -> None:
+        self._communicator = communicator
         self._posted: dict[int, Any] = {}
 
     def post(self, to: int, raw: Any) -> Any:
-        if raw.nbytes <= SMALL:
-            return self._nccl.to_host(raw)
-        self._posted[to] = raw
+        if raw.nbytes:
+            self._posted[to] = raw
         return b""
 
     def take(self, to: int, source: int, brought: Any, size: int | None) -> Any:
-        inline = size is not None and size <= SMALL
         try:
-            found = self._communicator.swap(
-                to, self._posted.pop(to, None), source, None if inline else size
-            )
+            return self._communicator.swap(to, self._posted.pop(to, None), source, size)
         except ConnectionError as error:
             raise PeerLost(source) from error
-        return self._nccl.to_device(brought) if inline else found
 
 
-def _held() -> dict[Members, Any]:
-    with _lock:
-        return {members: held.name for members, held in _communicators.items()}
+class Communicators:
+    """Those that a process keeps, by the processes of their members."""
 
+    def __init__(self) -> None:
+        self.process = uuid.uuid4().hex
+        self.host = f"{socket.gethostname()} {uuid.getnode()}"
+        self._held: dict[Members, Any] = {}  # the one that was used last is the last one
+        self._lock = threading.Lock()
 
-def _communicator(channel: Channel, told: list[_Member]) -> Any:
-    """Return the communicator that all members have, or make one."""
-    members = tuple(member.process for member in told)
-    names = {member.held.get(members) for member in told}
-    with _lock:
-        held = _communicators.pop(members, None)
-    if held is not None and len(names) > 1:  # another member has lost it
+    def nccl(self) -> Any:
+        """Return the module that has them."""
+        # Not an import statement: it takes CuPy, which members on the host do without.
+        return importlib.import_module("dask_graphflow.kernels.device_nccl")
+
+    def names(self) -> dict[Members, Any]:
+        """Return the name of each."""
+        with self._lock:
+            return {members: held.name for members, held in self._held.items()}
+
+    def get(self, channel: Channel, told: list[_Member]) -> Any:
+        """Return the one that all members of a run have, or make one; it ends where the run is aborted."""
+        members = tuple(member.process for member in told)
+        names = {member.held.get(members) for member in told}
+        with self._lock:
+            held = self._held.pop(members, None)
+        if held is not None and len(names) > 1:  # another member has lost it
+            held.abort()
+            held = None
+        held = held or _connected(channel, self.nccl())
+        with self._lock:
+            self._held[members] = held
+            over = [self._held.pop(old) for old in list(self._held)[:-KEPT]]
+        for old in over:
+            old.abort()
+        channel.abort_too(partial(self.drop, members, held))
+        return held
+
+    def drop(self, members: Members, held: Any) -> None:
+        """Abort one, and keep it no longer."""
+        with self._lock:
+            if self._held.get(members) is held:
+                del self._held[members]
         held.abort()
-        held = None
-    held = held or _connected(channel)
-    with _lock:
-        _communicators[members] = held
-        over = [_communicators.pop(old) for old in list(_communicators)[:-KEPT]]
-    for old in over:
-        old.abort()
-    channel.abort_too(partial(_drop, members, held))
-    return held
+
+    def drop_all(self) -> None:
+        """Abort all."""
+        for members, held in list(self._held.items()):
+            self.drop(members, held)
 
 
-def _drop(members: Members, held: Any) -> None:
-    with _lock:
-        if _communicators.get(members) is held:
-            del _communicators[members]
-    held.abort()
+_kept = Communicators()
+# At the end of the process: to destroy them instead may wait for members that have gone.
+atexit.register(_kept.drop_all)
 
 
-@atexit.register
-def _drop_all() -> None:  # to destroy them instead may wait for members that have gone
-    for members, held in list(_communicators.items()):
-        _drop(members, held)
-
-
-def _connected(channel: Channel) -> Any:
+def _connected(channel: Channel, nccl: Any) -> Any:
     """Connect all members; in a thread, for NCCL waits for ever for one that is lost meanwhile."""
-    nccl = _nccl()
     name = _swap(channel, nccl.new_name() if channel.rank == 0 else None)[0]
     made: Future[Any] = Future()
 
@@ -177,9 +182,8 @@ def _connected(channel: Channel) -> Any:
                 communicator.abort()
 
     channel.abort_too(lambda: _end(made.set_exception, PeerLost(channel.rank)))
-    threading.Thread(
-        target=connect, args=(nccl.ordinal(),), name="graphflow-nccl", daemon=True
-    ).start()
+    ordinal = (nccl.ordinal(),)
+    threading.Thread(target=connect, args=ordinal, name="graphflow-nccl", daemon=True).start()
     return made.result()
 
 

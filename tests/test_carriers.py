@@ -1,0 +1,195 @@
+"""How arrays on devices come from member to member, with a stand-in for NCCL: there is no GPU here."""
+
+from __future__ import annotations
+
+import threading
+import time
+from queue import SimpleQueue
+
+import numpy as np
+import pytest
+from members import by_sockets, connecting, each
+
+from dask_graphflow.dataflow import carriers
+from dask_graphflow.dataflow.carriers import Communicators, carrier
+from dask_graphflow.dataflow.channel import PeerLost
+
+
+class Nccl:
+    """What a process has of NCCL: members of a name meet, and send each other arrays by queues."""
+
+    rooms: dict = {}  # noqa: RUF012
+    lock = threading.Lock()
+
+    def __init__(self, device, absent=False):
+        self._device, self._absent = device, absent
+        self.made = []
+
+    def device(self):
+        return self._device
+
+    def ordinal(self):
+        return 0
+
+    def new_name(self):
+        return tuple(np.random.default_rng().integers(0, 256, 8).tolist())
+
+    def to_host(self, array):
+        return np.array(array)
+
+    def to_device(self, array):
+        return np.array(array)
+
+    def Communicator(self, size, name, rank, *, on):  # noqa: N802
+        while self._absent:
+            time.sleep(0.01)  # as one that waits for ever
+        with self.lock:
+            queues = self.rooms.setdefault(name, {})
+            for other in range(size):
+                queues.setdefault((rank, other), SimpleQueue())
+                queues.setdefault((other, rank), SimpleQueue())
+        self.made.append(Fake(name, rank, queues))
+        return self.made[-1]
+
+
+class Fake:
+    def __init__(self, name, rank, queues):
+        self.name, self._rank, self._queues = name, rank, queues
+        self.aborted = 0
+
+    def swap(self, to, sent, source, size):
+        if self.aborted:
+            raise ConnectionError
+        if sent is not None:
+            self._queues[self._rank, to].put(np.array(sent))
+        if size is None:
+            return None
+        found = self._queues[source, self._rank].get(timeout=10) if size else np.empty(0, "uint8")
+        assert len(found) == size
+        return found
+
+    def abort(self):
+        self.aborted += 1
+
+
+class Process(Communicators):
+    """A process with a device of its own, or one that it shares."""
+
+    def __init__(self, device, **how):
+        super().__init__()
+        self.there = Nccl(device, **how)
+
+    def nccl(self):
+        return self.there
+
+
+def processes(size, same=False):
+    return [Process(b"gpu" if same else f"gpu {rank}".encode()) for rank in range(size)]
+
+
+def sent_around(channels, kept):
+    """Have all members send each other their rank; return what they have, and the carriers."""
+
+    def member(rank):
+        size = len(channels)
+        one = carrier(channels[rank], kept[rank])
+        raw = np.full(5, rank, "uint8")
+        brought = [one.post((rank + step) % size, raw) for step in range(1, size)]
+        found = []
+        for step in range(1, size):
+            to, source = (rank + step) % size, (rank - step) % size
+            inline = np.full(5, source, "uint8") if len(brought[step - 1]) else np.empty(0, "uint8")
+            found.append((source, one.take(to, source, inline, 5).tolist()))
+        return found, one
+
+    return each(member, range(len(channels)))
+
+
+@pytest.mark.parametrize("size", [2, 3, 5])
+@pytest.mark.parametrize("same", [False, True], ids=["apart", "one device"])
+def test_members_have_what_the_others_sent(size, same):
+    with connecting("sockets") as connect:
+        for found, _ in sent_around(connect(size), processes(size, same)):
+            assert sorted(found) == sorted((source, [source] * 5) for source, _ in found)
+            assert len(found) == size - 1
+
+
+def test_members_of_one_device_do_without_nccl():
+    with connecting("sockets") as connect:
+        kept = processes(2, same=True)
+        sent_around(connect(2), kept)
+        assert not any(process.there.made for process in kept)
+
+
+@pytest.mark.parametrize("hosts", [1, 2])
+def test_what_is_encrypted_goes_by_nccl_inside_a_machine_only(hosts):
+    with connecting("tls") as connect:
+        kept = processes(2)
+        kept[1].host += str(hosts - 1)
+        kept[0].host += "0"
+        sent_around(connect(2), kept)
+        assert [len(process.there.made) for process in kept] == [2 - hosts] * 2
+
+
+def test_a_communicator_is_kept_for_later_runs():
+    kept = processes(2)
+    for _ in range(3):
+        with connecting("sockets") as connect:
+            channels = connect(2)
+            sent_around(channels, kept)
+            for channel in channels:
+                channel.close()
+    assert [len(process.there.made) for process in kept] == [1, 1]
+    assert not any(one.aborted for process in kept for one in process.there.made)
+
+
+def test_a_run_that_is_aborted_ends_its_communicator_and_the_next_makes_one():
+    kept = processes(2)
+    with connecting("sockets") as connect:
+        channels = connect(2)
+        sent_around(channels, kept)
+        channels[1].abort(ValueError())
+        channels[0].close()
+    # The first member has it still, and hears that the other has not.
+    with connecting("sockets") as connect:
+        sent_around(connect(2), kept)
+        assert [len(process.there.made) for process in kept] == [2, 2]
+        assert all(process.there.made[0].aborted for process in kept)
+        assert not any(process.there.made[1].aborted for process in kept)
+
+
+def test_who_connects_to_one_that_is_lost_is_let_go():
+    kept = [Process(b"0"), Process(b"1", absent=True)]
+    channels = by_sockets(2)
+    try:
+
+        def member(rank):
+            with pytest.raises(PeerLost):
+                carrier(channels[rank], kept[rank])
+            return True
+
+        kept[0].there._absent = True
+        threading.Timer(0.3, lambda: [channel.abort(ValueError()) for channel in channels]).start()
+        begin = time.monotonic()
+        assert each(member, range(2)) == [True, True]
+        assert time.monotonic() - begin < 5
+    finally:
+        for process in kept:
+            process.there._absent = False
+        for channel in channels:
+            channel.close()
+
+
+def test_a_process_keeps_few():
+    mine = Process(b"mine")
+    for _ in range(carriers.KEPT + 2):
+        with connecting("sockets") as connect:
+            channels = connect(2)
+            sent_around(channels, [mine, Process(b"other")])
+            for channel in channels:
+                channel.close()
+    assert len(mine.names()) == carriers.KEPT
+    assert [one.aborted for one in mine.there.made] == [1, 1] + [0] * carriers.KEPT
+    mine.drop_all()
+    assert not mine.names()
+    assert all(one.aborted for one in mine.there.made)
