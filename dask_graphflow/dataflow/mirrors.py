@@ -60,6 +60,7 @@ class Mirrors:
     ) -> None:
         self._exchange = exchange
         self._bounds = [int(bound) for bound in slot_bounds]
+        self._cuts: Any = None  # these, where columns lie
         self._owned = int(bounds[exchange.rank + 1] - bounds[exchange.rank])
         if mirrored is None:
             wanted = [
@@ -87,7 +88,9 @@ class Mirrors:
         """
         cuts = self._bounds
         if dirty is not None:
-            cuts = np.searchsorted(dirty, np.array(self._bounds, like=dirty)).tolist()
+            if self._cuts is None:
+                self._cuts = np.array(self._bounds, like=dirty)
+            cuts = np.searchsorted(dirty, self._cuts).tolist()
 
         def packed(to: int) -> Packed:
             low, high = self._bounds[to], self._bounds[to + 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from functools import cache
 from types import ModuleType
 from typing import Any
 
@@ -35,6 +36,10 @@ def kernels_for(data: Any) -> ModuleType:
 
 def twin(name: str, data: Any) -> ModuleType:
     """Return the kernels of a name, such as "rows", for where data (an array) lies."""
+    return _module(f"device_{name}" if on_device(data) else f"host_{name}")
+
+
+@cache
+def _module(name: str) -> ModuleType:
     # Not an import statement: it is asked for where it is used, and takes Numba or CuPy then.
-    side = "device" if on_device(data) else "host"
-    return importlib.import_module(f".{side}_{name}", __name__)
+    return importlib.import_module(f".{name}", __name__)
