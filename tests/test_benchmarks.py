@@ -12,7 +12,7 @@ from test_cuda_compile import nvrtc  # noqa: F401
 
 import dask_graphflow as gf
 from benchmarks import __main__ as command
-from benchmarks import machine, report
+from benchmarks import machine, members, report, soak, wire
 from benchmarks.device import (
     agreement,
     algorithms,
@@ -26,7 +26,11 @@ from benchmarks.device import (
     tables,
 )
 from benchmarks.errors import ContenderFailedError, DisagreementError, UnusableInputError
+from benchmarks.soak import calls
 from benchmarks.timing import interleave
+from dask_graphflow.dataflow import boxes
+from dask_graphflow.graph import generate
+from dask_graphflow.graph.partition import GRAIN
 
 OURS = pd.DataFrame({"vertex": [1, 2, 3, 5, 8, 9], "component": [1, 1, 1, 5, 5, 9]})
 
@@ -218,6 +222,127 @@ def test_a_part_has_its_peak_with_the_input_too():
     assert rows[algorithms.BUILD] == "(50.00 to 200.00) 20.0 3 MiB 1.50 -"
     assert rows[algorithms.LOOP] == "(50.00 to 200.00) 1.0 3 MiB 1.50 -"
     assert "the peak with the input, of graphflow, build: 2.50 of the input" in text
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_pairs_take_the_bytes_that_a_box_takes(dtype):
+    column = np.arange(1000, dtype=dtype)
+    for count in range(1, 32):
+        at = np.arange(count)
+        packed = boxes.pack(boxes.Box(), 1000, at, column, at)
+        assert packed.form == "pairs"
+        assert wire.pairs(count, 1000, column.itemsize) == len(packed.raw)
+
+
+def test_what_a_search_sends_is_never_more_than_whole_boxes_or_pairs():
+    vertices = 2 * GRAIN
+    edges = generate.rmat(13, npartitions=2)
+    steps = wire.searched(edges, int(edges["src"].head(1).iloc[0]), 2)
+    assert all(0 < step["selective"] <= min(step["dense"], step["sparse"]) for step in steps[1:-1])
+    assert any(step["selective"] < min(step["dense"], step["sparse"]) for step in steps)
+    mirrors = steps[0]["dense"] // 4
+    assert 0.9 * mirrors < sum(step["dirty"] for step in steps) <= mirrors
+    # Each of the two sends its part of the frontier to the other.
+    assert {step["default"] for step in steps if step["pulls"]} == {vertices // 8}
+    assert "R-MAT, 2 members" in wire.show(
+        {"searches": [{"graph": "R-MAT", "members": 2, "supersteps": steps}]}
+    )
+
+
+@pytest.mark.parametrize("zigzag", [False, True])
+def test_a_path_crosses_between_members_once_or_always(zigzag):
+    found = members.path(zigzag=zigzag).compute()
+    assert len(set(found.to_numpy().ravel())) == members.PATH
+    assert found["dst"].to_numpy()[:-1].tolist() == found["src"].to_numpy()[1:].tolist()
+    assert found.to_numpy().max() < 2 * GRAIN
+    crosses = (found["src"] < GRAIN) != (found["dst"] < GRAIN)
+    assert crosses.sum() == (members.PATH - 1 if zigzag else 1)
+
+
+def test_members_are_timed_in_turn_and_have_to_agree():
+    sides = [members.Side("one", 1, 2), members.Side("two", 2, 2)]
+    for side in sides:
+        side.load(members.path(zigzag=True))
+    built = members.in_turn(sides, members.Side.build, 1)
+    for side in sides:
+        side.keep()
+    called = members.in_turn(sides, members.Side.call, 1)
+    text = members.show({"graph": "path", "workers": 2, "phases": {"build": built, "bfs": called}})
+    assert [line.split("  ")[0] for line in text.splitlines()[5:7]] == ["build", "bfs"]
+    sides[1].load(members.path())
+    sides[1].keep()
+    with pytest.raises(DisagreementError, match="two found something else than one"):
+        members.in_turn(sides, members.Side.call, 1)
+
+
+def test_an_answer_is_the_truth_or_rows_of_it_in_order():
+    truth = pd.DataFrame({"vertex": [1, 3, 5, 7], "rank": [0.5, 0.25, 0.125, 0.125]})
+    assert calls.is_answer(truth, truth, whole=True)
+    assert calls.is_answer(truth[1:3], truth, whole=False)
+    assert calls.is_answer(truth[:0], truth, whole=False)
+    assert not calls.is_answer(truth[1:], truth, whole=True)
+    assert not calls.is_answer(truth.iloc[[0, 2]], truth, whole=False)
+    wrong = truth.assign(rank=np.nextafter(truth["rank"], 1))
+    assert not calls.is_answer(wrong, truth, whole=True)
+    assert not calls.is_answer(wrong[1:3], truth, whole=False)
+
+
+SOAKED = {
+    "minutes": 1,
+    "workers": 2,
+    "callers": 3,
+    "kill_every": 4,
+    "seed": 0,
+    "counts": {**dict.fromkeys(soak.ALLOWED, 3), **dict.fromkeys(soak.FAULTS, 0)},
+    "slowest_seconds": 5.0,
+    "left": [],
+    "memory_bytes": [{"a worker": 100 << 20}, {"a worker": 105 << 20}],
+    "errors": [{"what": "WorkerLostError", "when": "", "call": "bfs", "told": "three times"}],
+}
+
+
+def test_a_soak_in_which_workers_were_lost_has_no_faults():
+    assert soak.faults(SOAKED) == []
+    text = soak.show(SOAKED)
+    assert text.endswith("nothing is wrong")
+    assert "three times" not in text
+
+
+@pytest.mark.parametrize(
+    ("what", "value", "fault"),
+    [
+        *(("counts", {**SOAKED["counts"], name: 2}, f"2 {name}") for name in soak.FAULTS),
+        ("left", ["thread graphflow-gang_0"], "1 left"),
+        ("memory_bytes", [{"a worker": 100 << 20}, {"a worker": 111 << 20}], "a worker grew"),
+    ],
+)
+def test_a_soak_names_what_is_wrong(what, value, fault):
+    results = {**SOAKED, what: value}
+    assert soak.faults(results) == [fault]
+    assert soak.show(results).endswith(f"wrong here: {fault}")
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("default")  # of what killed workers leave behind
+def test_a_short_soak_has_right_answers_kills_and_cancels():
+    results = soak.soak(0.2, 2, 2, seed=1)
+    assert soak.faults(results) == []
+    assert all(results["counts"][what] for what in ("right", "cancelled", "killed"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["members", "--workers", "1"], "--workers 2, or more"),
+        (["wire", "--scale", "3"], "--scale 4 or more"),
+        (["wire", "--side", "1"], "--side 2 or more"),
+        (["soak", "--workers", "1"], "--workers 2 or more"),
+        (["soak", "--minutes", "0"], "--minutes and --kill-every above 0"),
+    ],
+)
+def test_gangs_that_are_none_are_refused_at_once(arguments, message, capsys):
+    assert command.main(arguments) == 1
+    assert message in capsys.readouterr().err
 
 
 TOPOLOGY = """\

@@ -1,0 +1,224 @@
+"""Mixed calls where workers are killed and futures cancelled; every answer is checked."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import os
+import signal
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+from typing import Any
+
+import dask
+
+from benchmarks import machine, report, rss
+from benchmarks.errors import UnusableInputError
+
+from .calls import PATIENCE, Caller, Findings, call_on, oracle
+
+CALLERS = 3  # clients, each in a thread
+STORMS = 3
+LEFT = 10.0  # seconds until what is there is taken to be left
+GROWTH = 1.1  # from one storm to the next: what grows by more leaks
+
+SETTINGS = {
+    "scheduler": "dask.distributed",  # which all callers set, each at its time
+    # A worker takes seconds to come back, and is not to be taken for gone.
+    "distributed.deploy.lost-worker-timeout": "1h",
+    # Dask keeps logs and profiles of up to an hour, which grow until then.
+    "distributed.worker.profile.enabled": False,
+    "distributed.admin.log-length": 100,
+    "distributed.admin.low-level-log-length": 100,
+    "distributed.admin.system-monitor.log-length": 100,
+}
+
+ALLOWED = ("right", "cancelled", "killed", "WorkerLostError", "KilledWorker", "lost data")
+FAULTS = ("wrong", "failed", "hung")
+
+NOTES = f"""\
+right: the answer of one process, bit for bit. cancelled: while it ran. killed: a worker, by SIGKILL.
+lost data: Dask says that a result, or what it is made of, is gone. hung: longer than {PATIENCE:g} s.
+left: what workers and scheduler have of gangs at rest, after each of {STORMS} storms. In the first one
+any worker may be killed, or all at once; then one is spared. Memory is that of the processes that
+live through the last storm, at rest after it and before."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--minutes", type=float, default=6, help="of calls (default 6)")
+    parser.add_argument(
+        "--kill-every", type=float, default=4, help="seconds from kill to kill (default 4)"
+    )
+    parser.add_argument("--seed", type=int, default=0, help="of what is done when (default 0)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Soak, print, keep."""
+    if options.workers < 2 or options.minutes <= 0 or options.kill_every <= 0:
+        raise UnusableInputError("give --workers 2 or more, and --minutes and --kill-every above 0")
+    results = soak(options.minutes, options.workers, options.kill_every, options.seed)
+    print(show(results))
+    kept = report.keep(options.json, f"soak-{options.workers}workers", results)
+    if kept is not None:
+        print(f"\nkept in {kept}")
+    return 1 if faults(results) else 0
+
+
+def soak(minutes: float, workers: int, kill_every: float, seed: int) -> dict[str, Any]:
+    """Have storms, and look around after each."""
+    from distributed import Client, LocalCluster
+
+    truth, found = oracle(), Findings()
+    left: list[str] = []
+    memory: list[dict[str, int]] = []
+    spared = None
+    with (
+        dask.config.set(SETTINGS),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=":0",
+            silence_logs=logging.CRITICAL,
+        ) as cluster,
+        # None is the default: the scheduler is in this process, and would take futures for that one's.
+        Client(cluster, set_as_default=False) as client,
+        client.as_current(),
+    ):
+        for storm in range(STORMS):
+            found.now = f"storm {storm + 1}"
+            stop = time.monotonic() + minutes * 60 / STORMS
+            with ThreadPoolExecutor(CALLERS) as pool:
+                callers = [
+                    pool.submit(
+                        call_on,
+                        cluster.scheduler_address,
+                        Random(f"{seed} {storm} {caller}"),
+                        stop,
+                        truth,
+                        found,
+                    )
+                    for caller in range(CALLERS)
+                ]
+                kill(cluster, Random(f"{seed} {storm}"), stop, kill_every, spared, found)
+            for caller in callers:
+                caller.result()
+            client.wait_for_workers(workers, timeout=PATIENCE)
+            found.now += ", at rest"
+            # Each worker is to have done everything, and all is to be well.
+            caller = Caller(client, Random(0), truth, found, (workers,))
+            for name in truth:
+                caller.call(name, "all")
+            del caller
+            left += what_is_left(client)
+            if spared is None:
+                spared = next(iter(cluster.workers))
+            else:
+                memory.append(in_memory(client, cluster.workers[spared].pid))
+    return {
+        "benchmark": "soak",
+        "minutes": minutes,
+        "workers": workers,
+        "callers": CALLERS,
+        "kill_every": kill_every,
+        "seed": seed,
+        "counts": {name: found.counts[name] for name in (*ALLOWED, *FAULTS)},
+        "slowest_seconds": found.slowest,
+        "left": left,
+        "memory_bytes": memory,
+        "errors": found.errors,
+    }
+
+
+def kill(
+    cluster: Any, rng: Random, stop: float, every: float, spared: Any, found: Findings
+) -> None:
+    """Kill workers now and then, but never one that is to be spared."""
+    while (pause := every * (0.5 + rng.random())) < stop - time.monotonic():
+        time.sleep(pause)
+        alive = [
+            nanny.pid
+            for name, nanny in list(cluster.workers.items())
+            if name != spared and nanny.status.name == "running" and nanny.pid is not None
+        ]
+        at_once = len(alive) if spared is None and rng.random() < 0.1 else 1
+        for pid in rng.sample(alive, min(at_once, len(alive))):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+                found.note("killed")
+
+
+def what_is_left(client: Any) -> list[str]:
+    """Return what scheduler and workers have of gangs, once they have had time to let go of it."""
+    patience = time.monotonic() + LEFT
+    while True:
+        left = client.run_on_scheduler(_on_scheduler)
+        for own in client.run(_on_worker).values():
+            left += own
+        if not left or time.monotonic() > patience:
+            return left
+        time.sleep(0.1)
+
+
+def _on_scheduler(dask_scheduler: Any) -> list[str]:
+    from dask_graphflow.dataflow.rendezvous import Rendezvous
+
+    plugin = dask_scheduler.plugins[Rendezvous.name]
+    runs = [f"run {gang}" for gang in (*plugin._runs, *(run.gang for run in plugin._turns))]
+    return runs + [f"task {key}" for key in dask_scheduler.tasks if "-gang-" in str(key)]
+
+
+def _on_worker(dask_worker: Any) -> list[str]:
+    from dask_graphflow.dataflow.membership import Membership
+
+    names = [thread.name for thread in threading.enumerate()]
+    return [
+        *(f"member {one.key}" for one in dask_worker.plugins[Membership.name]._members.values()),
+        *(f"result {key}" for key in dask_worker.data if "-gang-" in str(key)),
+        *(f"seceded {task.key}" for task in dask_worker.state.long_running),
+        *(f"thread {name}" for name in names if name.startswith("graphflow")),
+    ]
+
+
+def in_memory(client: Any, worker: int) -> dict[str, int]:
+    """Return what this process, which has the scheduler, and a worker's have in memory at rest."""
+    rss.reset_peak()
+    client.run(rss.reset_peak)
+    return {"scheduler and callers": rss.current(), "a worker": rss.current(worker)}
+
+
+def faults(results: dict[str, Any]) -> list[str]:
+    """Return what is not as it should be."""
+    found = [f"{results['counts'][name]} {name}" for name in FAULTS if results["counts"][name]]
+    found += [f"{len(results['left'])} left"] if results["left"] else []
+    *_, before, after = results["memory_bytes"]
+    return found + [f"{name} grew" for name in before if after[name] > GROWTH * before[name]]
+
+
+def show(results: dict[str, Any]) -> str:
+    """Lay the results out as text."""
+    rows = [[name, str(count), ""] for name, count in results["counts"].items()]
+    rows.append(["left", str(len(results["left"])), ""])
+    *_, before, after = results["memory_bytes"]
+    for name in before:
+        ratio = f"{after[name] / before[name]:.2f}"
+        rows.append([f"memory of {name}", report.mib(after[name]), ratio])
+    errors = [
+        f"{error['what']} in {error['when']}: {error['call']}: {error['told']}"
+        for error in results["errors"]
+        if error["what"] in FAULTS
+    ]
+    wrong = ", ".join(faults(results))
+    return f"""\
+{results["minutes"]:g} minutes, {results["callers"]} callers, {results["workers"]} workers; \
+a kill every {results["kill_every"]:g} s; seed {results["seed"]}
+{report.machine_line(machine.describe())}
+
+{report.table(["", "", "/ before"], rows)}
+
+slowest call: {results["slowest_seconds"]:.1f} s. {NOTES}
+
+{chr(10).join([*errors, *results["left"], f"wrong here: {wrong}" if wrong else "nothing is wrong"])}"""

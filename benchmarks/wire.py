@@ -1,0 +1,165 @@
+"""Bytes that the members of a gang send each other in each superstep of a breadth-first search."""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import dask
+import numpy as np
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms import naming
+from dask_graphflow.algorithms.bfs_many import levels_many
+from dask_graphflow.dataflow import gang
+from dask_graphflow.dataflow.channel import Channel
+from dask_graphflow.dataflow.exchange import HEADER, Exchange, Vote
+from dask_graphflow.graph import generate
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import index_dtype
+
+from . import machine, report
+from .errors import UnusableInputError
+
+MEMBERS = (2, 4)
+FEW = 24  # supersteps that a table has a row for each of
+COLUMNS = ("dirty", "dense", "sparse", "selective", "headers", "default")
+
+NOTES = f"""\
+Bytes of all members together. dirty: mirrors with a new predecessor; each tells its owner once in all.
+dense: every box whole in every superstep; sparse: always index and value of what is dirty; selective:
+what is sent, in the form of fewest bytes by box. These push. headers: {HEADER.size} bytes a message, which
+come on top. default: what is sent by direction="beamer", which pulls where that looks at fewer edges:
+the frontier is sent then, as a bitmap of all vertices."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--scale", type=int, default=20, help="of the R-MAT graph (default 20)")
+    parser.add_argument("--side", type=int, default=1024, help="of the square grid (default 1024)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, print, keep."""
+    if options.scale < 4 or options.side < 2:
+        raise UnusableInputError("give --scale 4 or more and --side 2 or more")
+    results = measure(options.scale, options.side, options.workers)
+    print(show(results))
+    kept = report.keep(options.json, f"wire-scale{options.scale}", results)
+    if kept is not None:
+        print(f"\nkept in {kept}")
+    return 0
+
+
+def measure(scale: int, side: int, workers: int) -> dict[str, Any]:
+    """Search both graphs, by as many members as there are to be."""
+    parts = max(MEMBERS)
+    graphs = {
+        f"R-MAT scale {scale}": generate.rmat(scale, npartitions=parts),
+        f"grid {side} x {side}": generate.grid(side, side, npartitions=parts),
+    }
+    found = []
+    with dask.config.set(scheduler="threads", num_workers=workers):
+        for title, edges in graphs.items():
+            start = int(edges["src"].head(1).iloc[0])
+            for members in MEMBERS:
+                supersteps = searched(edges, start, members)
+                found.append({"graph": title, "members": members, "supersteps": supersteps})
+    return {"benchmark": "wire", "searches": found}
+
+
+def searched(edges: Any, start: int, members: int) -> list[dict[str, Any]]:
+    """Search a graph by so many members; return what they sent, superstep by superstep."""
+    graph = gf.Graph(edges, source="src", target="dst", directed=False, shards=members).persist()
+    given = graph.sources([start])
+    pushed, default = (
+        dask.compute(*gang.run(graph._built, _search, None, given, rule, name="wire"))
+        for rule in ("push", "beamer")
+    )
+    rows = []
+    for own, others in zip(zip(*pushed, strict=True), zip(*default, strict=True), strict=True):
+        row = dict(sum(own, Counter()))
+        told = sum(others, Counter())
+        row["default"] = told["selective"] + told["bitmap"]
+        row["pulls"] = told["bitmap"] > 0
+        rows.append({key: row.get(key, 0) for key in (*COLUMNS, "pulls")})
+    return rows
+
+
+def _search(
+    channel: Channel, shard: Shard, rank: int, sources: Any, rule: str
+) -> list[Counter[str]]:
+    """Search as a member; return what it sent in each superstep."""
+    exchange = Watched(channel)
+    own = naming.numbers_of(shard, exchange, sources)
+    levels_many(shard, exchange, own, depth_limit=None, rule=rule, threads=gang.threads())
+    exchange.end_superstep()
+    boxes = np.diff(shard.local().slot_bounds).tolist()
+    width = np.dtype(index_dtype(shard.size)).itemsize  # of a predecessor
+    rows = []
+    for dirty, sent in exchange.supersteps[1:]:  # the first is what comes before
+        headers, bitmap = sent.pop("header"), sent.pop("bitmap", 0)
+        rows.append(
+            Counter(
+                dirty=sum(dirty.values()),
+                dense=width * sum(boxes),
+                sparse=sum(pairs(count, boxes[to], width) for to, count in dirty.items()),
+                selective=sum(sent.values()),
+                headers=headers,
+                bitmap=bitmap,
+            )
+        )
+    return rows
+
+
+def pairs(count: int, size: int, width: int) -> int:
+    """Return the bytes of pairs: `count` of `size` entries whose values have `width` bytes."""
+    return -(-count * width // 8) * 8 + count * np.dtype(index_dtype(size)).itemsize
+
+
+class Watched(Exchange):
+    """An exchange that notes what a search has to say in each superstep, and what is sent for it."""
+
+    def __init__(self, channel: Channel) -> None:
+        super().__init__(channel)
+        self.supersteps: list[tuple[dict[int, int], dict[str, int]]] = []
+        self._dirty: dict[int, int] = {}
+
+    def send(self, kind: str, packed: Callable[[int], Any], vote: Vote) -> None:
+        """Begin a round; those of two kinds begin a superstep."""
+        if kind in ("gather", "bitmap"):
+            self.end_superstep()
+
+        def noted(to: int) -> Any:
+            box = packed(to)
+            if kind == "gather":
+                self._dirty[to] = box.entries
+            return box
+
+        super().send(kind, noted, vote)
+
+    def end_superstep(self) -> None:
+        """Put away what was noted since the last one."""
+        self.supersteps.append((self._dirty, self.take_traffic().sent))
+        self._dirty = {}
+
+
+def show(results: dict[str, Any]) -> str:
+    """Lay the results out as text."""
+    parts = [report.machine_line(machine.describe())]
+    for search in results["searches"]:
+        steps = search["supersteps"]
+        whole = {key: sum(step[key] for step in steps) for key in COLUMNS}
+        shown = enumerate(steps if len(steps) <= FEW else [], 1)
+        rows = [_row(str(at), step, "pull" if step["pulls"] else "push") for at, step in shown]
+        rows.append(_row("mean", {key: round(whole[key] / len(steps)) for key in COLUMNS}))
+        rows.append(_row(f"all {len(steps):,}", whole))
+        title = f"{search['graph']}, {search['members']} members"
+        parts.append(f"\n{title}\n\n{report.table(['superstep', *COLUMNS, ''], rows)}")
+    return "\n".join([*parts, "\n" + NOTES])
+
+
+def _row(name: str, numbers: dict[str, Any], way: str = "") -> list[str]:
+    return [name, *(f"{numbers[key]:,}" for key in COLUMNS), way]
