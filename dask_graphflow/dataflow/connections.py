@@ -14,6 +14,7 @@ import socket
 import ssl
 import struct
 import threading
+import time
 from collections import deque
 from typing import Protocol
 
@@ -22,6 +23,7 @@ __all__ = ["Connection", "shut"]
 RECORD = 1 << 14  # bytes that TLS encrypts at a time
 AT_ONCE = 64  # parts that are written at a time; systems have a limit
 IDLE, INTERVAL, PROBES = 10, 5, 3  # of keep-alive: seconds, seconds, count
+AWAKE = 50e-6  # seconds that a reader looks again before it sleeps: to be woken takes as long
 LOOK, SILENCE = 5, 20  # seconds between looks at a peer that is waited for; without a sign of life
 
 
@@ -161,11 +163,14 @@ class _Plain:
                 _look(self._socket)
 
     def read(self, view: memoryview) -> int:
+        sleep = time.perf_counter() + AWAKE
         while True:
+            waits = time.perf_counter() >= sleep
             try:
-                return _some(self._socket.recv_into(view))
+                return _some(self._socket.recv_into(view, 0, 0 if waits else socket.MSG_DONTWAIT))
             except BlockingIOError:
-                _look(self._socket)
+                if waits:
+                    _look(self._socket)
 
 
 class _Secure:
