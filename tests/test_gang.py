@@ -26,11 +26,12 @@ from distributed import (
     wait,
     worker_client,
 )
+from distributed.comm import CommClosedError
 from members import SIZES
 from members import certified as certified_in
 
 from dask_graphflow.dataflow import gang, placement
-from dask_graphflow.dataflow.membership import Membership
+from dask_graphflow.dataflow.membership import Membership, register
 from dask_graphflow.dataflow.rendezvous import Rendezvous
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 
@@ -199,6 +200,28 @@ def test_shards_and_parts_that_are_no_frames(client, scheduler, persisted):
 
 def double(channel, shard, rank):
     return 2 * shard
+
+
+def test_shards_that_are_kept_and_others_are_not_taken_for_each_other(client):
+    shards = [delayed(shard)(i) for i in range(2)]
+    kept = list(dask.persist(*shards))
+    names = [gang.run(each, total, META).expr._name for each in (kept, shards, kept, shards)]
+    assert names[0] == names[2] != names[1] == names[3]
+    frames = frame(2).persist()
+    assert gang.run(frames, total, META).expr._name != gang.run(frame(2), total, META).expr._name
+
+
+def test_a_worker_that_dies_while_plugins_are_registered_is_no_error():
+    told = []
+
+    class Client:
+        def register_plugin(self, plugin):
+            told.append(type(plugin).__name__)
+            if told == ["Rendezvous", "Membership"]:
+                raise CommClosedError("a worker died")
+
+    register(Client())
+    assert told == ["Rendezvous", "Membership", "Membership"]
 
 
 def test_a_scheduler_inside_a_task_of_a_cluster(client):

@@ -26,6 +26,9 @@ from dask_graphflow.exceptions import WorkerLostError
 PATIENCE = 90.0  # seconds until a call is taken to hang
 SHARDS = 4  # at most; and parts of the edges
 VERTICES, EDGES, TAIL = 1 << 14, 20_000, 500  # and edges in each part; a path, for many supersteps
+# What Dask says where a result is asked for again, and what it was made of was lost and then failed: it
+# takes the result for an actor, or has no exception to show.
+LOST = ("Worker holding Actor was lost", "'NoneType' object has no attribute 'with_traceback'")
 
 ENDS: dict[str, Any] = {"source": "src", "target": "dst", "weight": "km", "directed": False}
 HOPS = gf.EdgeOp("hops", target="hop", signal="hop[src] + 1", slot="min")
@@ -166,6 +169,7 @@ class Caller:
             what, told = "hung", str(self._client.run_on_scheduler(_whereabouts))
         except Exception as error:
             what, told = "failed", repr(error)
+            what = "lost data" if any(text in told for text in LOST) else what
         if what not in ("right", "cancelled"):
             self._found.fail(what, f"{name}, {how}", told)
             self._graph = None  # what is persisted may have failed for good

@@ -154,7 +154,7 @@ class Resident:
         self.npartitions = frame.npartitions
 
     def __dask_tokenize__(self) -> Any:
-        return ("graphflow-resident", self.keys)
+        return ("graphflow-resident", self.keys, _futures(self.layer))
 
     @classmethod
     def of(cls, frame: Expr) -> Resident | None:
@@ -175,7 +175,16 @@ class Parts:
         self.npartitions = len(parts)
 
     def __dask_tokenize__(self) -> Any:
-        return ("graphflow-parts", self.keys)
+        return ("graphflow-parts", self.keys, _futures(self.layer))
+
+
+def _futures(layer: dict[Any, Any]) -> list[Any]:
+    """Return what a layer is given as futures.
+
+    Dask keeps one expression for all of one token; of another client's futures, or of none, it is to be
+    another one.
+    """
+    return [value for value in layer.values() if hasattr(value, "add_done_callback")]
 
 
 class Held:

@@ -23,6 +23,7 @@ from distributed.comm import get_address_host
 from dask_graphflow.exceptions import WorkerLostError
 
 from .channel import Channel, PeerLost
+from .placement import again
 from .rendezvous import Rendezvous
 from .sockets import Listener
 
@@ -206,7 +207,7 @@ def register(client: Any) -> None:
     """See to it that a cluster's scheduler and its workers, now and later, know of gangs."""
     # In this order: who finds this plugin on its worker can count on the scheduler's.
     client.register_plugin(Rendezvous())
-    client.register_plugin(Membership())
+    again(lambda: client.register_plugin(Membership()))
 
 
 def _membership(worker: Any, timeout: float) -> Membership:

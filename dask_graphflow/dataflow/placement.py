@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -12,7 +12,7 @@ from dask.system import CPU_COUNT
 
 from .trees import Slots
 
-__all__ = ["homes", "keep_gangs", "keep_pins", "preload", "slots", "task_threads"]
+__all__ = ["again", "homes", "keep_gangs", "keep_pins", "preload", "slots", "task_threads"]
 
 CHAINS_PER_WORKER = 4  # more would cost more forests; the cores beyond serve inside the tasks
 
@@ -78,8 +78,16 @@ def preload(module: str) -> None:
         return
     from .preload import Preload
 
-    client.register_plugin(Preload(module))
+    again(lambda: client.register_plugin(Preload(module)))
     _preloaded[client].add(module)
+
+
+def again(register: Callable[[], Any]) -> None:
+    """Register a worker's plugin, once more where a worker dies meanwhile: all others have it then."""
+    try:
+        register()
+    except OSError:
+        register()
 
 
 def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str | None]:
