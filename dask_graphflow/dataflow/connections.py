@@ -243,11 +243,21 @@ def _tune(line: socket.socket) -> None:
 
 
 def _look(line: socket.socket) -> None:
-    """Raise where data was sent again and again, and nothing acknowledged."""
+    """Raise where what was sent, or could be, is not acknowledged, and nothing else is.
+
+    To be called after waiting: what was sent before has had its time.
+    """
     if hasattr(socket, "TCP_INFO"):
-        # struct tcp_info: tcpi_retransmits, which counts from the last acknowledgement on, and
-        # tcpi_last_ack_recv in milliseconds. A peer that only does not read acknowledges probes.
-        info = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104)
-        (quiet,) = struct.unpack_from("@I", info, 56)
-        if info[2] and quiet > SILENCE * 1000:
+        # struct tcp_info; how often data was sent again is not counted where that fails here already, as
+        # without a link. A peer that only does not read has acknowledged what was sent, has no window for
+        # more, and acknowledges probes, if seldom.
+        info = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
+        segment, unacknowledged, quiet = (
+            struct.unpack_from("@I", info, at)[0] for at in (16, 24, 56)
+        )
+        stuck = unacknowledged > 0
+        if len(info) == 232:  # Linux 5.4: tcpi_notsent_bytes, tcpi_snd_wnd
+            unsent, window = (struct.unpack_from("@I", info, at)[0] for at in (144, 228))
+            stuck |= 0 < min(unsent, 2 * segment) <= window
+        if stuck and quiet > SILENCE * 1000:
             raise TimeoutError
