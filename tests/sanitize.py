@@ -517,8 +517,8 @@ def ranked(kernels, parents, ids):
         shares = there(rng.integers(0, 2, VERTICES).astype(precision))
         part = 2.0**-12  # a rank; they are to sum to 1 at most
         restart = there(np.array([part]))
-        change, dangling = pagerank.apply_sums(sums * 0, rank, shares, contribution, restart, 0.85)
-        assert (change, dangling) == (
+        totals = pagerank.apply_sums(sums * 0, rank, shares, contribution, restart, 0.85)
+        assert tuple(total / pagerank.CHANGE for total in totals) == (
             part * VERTICES,
             part * (VERTICES - float(shares.sum())),
         )

@@ -453,9 +453,10 @@ def pagerank(rows, count, degrees, dtype, threads, iterations):
             stop = part.first + (count if part.bitmap else len(part.offsets) - 1)
             kernels.sum_contributions(part, contribution, sums[part.first : stop], threads=threads)
         restart = np.array([(0.15 + 0.85 * dangling) / count])
-        _, dangling = kernels.apply_sums(
+        _, lost = kernels.apply_sums(
             sums, rank, share_out, contribution, restart, 0.85, threads=threads
         )
+        dangling = lost / kernels.CHANGE
     return to_host(rank)
 
 

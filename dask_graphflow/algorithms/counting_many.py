@@ -9,7 +9,7 @@ import numpy as np
 from dask_graphflow.dataflow.channel import Channel
 from dask_graphflow.dataflow.exchange import Exchange, Vote
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import twin
+from dask_graphflow.graph.shards import self_loops
 
 from .answers import Answer
 from .naming import occurs
@@ -28,8 +28,7 @@ def num_edges_many(channel: Channel, shard: Shard, rank: int) -> int:
     """Return the edges of all shards; without direction, those that two shards have count once."""
     entries, loops = len(shard.out.ends), 0
     if not shard.directed:
-        owners = twin("rows", shard.out.ends).owners(shard.out, shard.out.ends.dtype)
-        loops = int((owners == shard.out.ends).sum())
+        loops = self_loops(shard.out)
     total = Exchange(channel).agree(Vote(active=entries, whole=loops))
     return total.active if shard.directed else (total.active + total.whole) // 2
 

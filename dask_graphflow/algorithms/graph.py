@@ -120,7 +120,7 @@ class Graph:
         self._metas: dict[Any, Any] = {}  # by what is asked: cuDF takes milliseconds to make one
         self.on_device = not is_pandas(type(self._ids))
         check_count("shards", shards, least=1, optional=True)
-        self._shards = self._shards_for(frame, shards)
+        self._shards = min(shards or len(placement.slots().workers), int(frame.npartitions))
         self._turned: tuple[Callable[..., Any], Callable[..., Any]] | None = None
         how: dict[str, Any] = {"directed": directed, "multi": multi}
         reader = partial(read, columns=columns)
@@ -132,9 +132,6 @@ class Graph:
             self._build = partial(spreading, deal, self._shards, None, name="graph-build", **run)
             if directed and weight is None and multi == "keep":
                 self._turned = spreading, partial(deal, turned=True)
-
-    def _shards_for(self, frame: Any, shards: int | None) -> int:
-        return min(shards or len(placement.slots().workers), int(frame.npartitions))
 
     @cached_property
     def _built(self) -> Any:

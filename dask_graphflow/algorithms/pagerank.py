@@ -254,9 +254,9 @@ def ranks(
         began = time.perf_counter()
         kernels.sum_contributions(rows, contribution, sums, threads=threads)
         base = restart * (1 - alpha + alpha * dangling)
-        change, dangling = kernels.apply_sums(
-            sums, rank, shares, contribution, base, alpha, threads=threads
-        )
+        arrays = sums, rank, shares, contribution, base
+        moved, lost = kernels.apply_sums(*arrays, alpha, threads=threads)
+        change, dangling = moved / kernels.CHANGE, lost / kernels.CHANGE
         steps.append(superstep("pull", count, len(rows.ends), time.perf_counter() - began))
     check_converged(max_iter, change, count, until)
     if labels is not None:

@@ -95,7 +95,7 @@ def ranks_many(
             break
         kernels.sum_contributions(rows, contribution, sums, threads=threads)
         base = restart * (1 - alpha + alpha * dangling)
-        moved, lost = kernels.apply_whole(sums, rank, shares, own, base, alpha, threads=threads)
+        moved, lost = kernels.apply_sums(sums, rank, shares, own, base, alpha, threads=threads)
         vote = Vote(whole=moved, edges=lost)
         steps.append(superstep("pull", count, edges, time.perf_counter() - began))
     check_converged(max_iter, change, count, until)

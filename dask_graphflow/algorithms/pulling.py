@@ -19,7 +19,7 @@ import numpy as np
 from dask_graphflow.dataflow.exchange import Exchange, Vote
 from dask_graphflow.dataflow.mirrors import Mirrors
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.shards import has_hubs
+from dask_graphflow.graph.shards import has_hubs, inverse
 from dask_graphflow.kernels import index_dtype, twin
 
 from .naming import kept_by_all, occurs, swap
@@ -92,8 +92,6 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
     hubs = has_hubs(leaving)
     labels = kernels.degree_labels(leaving * (2 * hubs) + has)
     count = int(np.count_nonzero(has))
-    names = np.empty_like(labels)
-    names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
 
     others = int(np.count_nonzero(read)) - int(np.count_nonzero(read[shard.low : shard.high]))
     total = exchange.agree(Vote(active=count, whole=others))
@@ -112,7 +110,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
         columns=size,
         threads=threads,
     )
-    return Pulling(rows, names[:count], size, leaving, has, **places)
+    return Pulling(rows, inverse(labels)[:count], size, leaving, has, **places)
 
 
 def _all(shard: Shard, exchange: Exchange, labels: Any, count: int) -> tuple[Any, dict[str, Any]]:

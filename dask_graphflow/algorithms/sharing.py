@@ -165,9 +165,7 @@ def entering(shard: Shard, exchange: Exchange) -> Edges:
         return Edges(found.ends, owners, found.weights)
     out = shard.out
     leaving = twin("rows", out.ends).owners(out, index_dtype(shard.size), threads=threads)
-    whole = Edges(
-        out.ends, leaving, out.weights
-    )  # turned: those that are dealt go by the first end
+    whole = Edges(out.ends, leaving, out.weights)  # turned: edges are dealt by their first end
     step = DEVICE_SLICE if shard.on_device else SLICE
     slices = [slice(at, at + step) for at in range(0, len(leaving), step)]
     edges = (_cut(whole, some) for some in slices)

@@ -174,9 +174,7 @@ class _Events:
 
 
 _asked: WeakValueDictionary[str, _Asked] = WeakValueDictionary()  # by key
-_left: dict[
-    str, _Asked
-] = {}  # the last ones that left this process: they may run without a collection
+_left: dict[str, _Asked] = {}  # the last ones that left this process: they need no collection
 _subscribed: WeakSet[Any] = WeakSet()  # clients
 
 

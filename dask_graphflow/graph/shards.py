@@ -20,7 +20,7 @@ from .kept import Kept
 from .partition import chunk
 from .vertices import Vertices
 
-__all__ = ["Labelled", "Shards", "has_hubs"]
+__all__ = ["Labelled", "Shards", "has_hubs", "inverse", "self_loops"]
 
 HUBS = 16  # one vertex in so many
 SAMPLED = 16  # one edge in so many is counted to find hubs
@@ -145,9 +145,7 @@ class Shards(Kept):
         if whole:
             degrees = 2 * degrees + self.occurs()
         labels = kernels.degree_labels(degrees)
-        names = np.empty_like(labels)
-        names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
-        return Labelled(kernels.relabelled(rows, labels, threads=threads), labels, names)
+        return Labelled(kernels.relabelled(rows, labels, threads=threads), labels, inverse(labels))
 
     def edges(self, threads: int = 1) -> int:
         """Return how many edges there are, with those that were made one counted once."""
@@ -155,11 +153,7 @@ class Shards(Kept):
         entries = sum(len(one.ends) for one in rows)
         if self.directed:
             return entries
-        loops = 0
-        for one in rows:
-            owners = twin("rows", one.ends).owners(one, one.ends.dtype, threads=threads)
-            loops += int((owners == one.ends).sum())
-        return (entries + loops) // 2
+        return (entries + sum(self_loops(one, threads) for one in rows)) // 2
 
     def out_degrees(self, threads: int = 1) -> Any:
         """Return how many edges leave each vertex, as int64."""
@@ -221,6 +215,19 @@ class Shards(Kept):
 
         found: list[Any] = self.kept(which, make)
         return found
+
+
+def self_loops(rows: Any, threads: int = 1) -> int:
+    """Return how many edges lead from a vertex to itself."""
+    owners = twin("rows", rows.ends).owners(rows, rows.ends.dtype, threads=threads)
+    return int((owners == rows.ends).sum())
+
+
+def inverse(labels: Any) -> Any:
+    """Return each label's vertex, from each vertex's label."""
+    names = np.empty_like(labels)
+    names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
+    return names
 
 
 def has_hubs(degrees: Any) -> bool:

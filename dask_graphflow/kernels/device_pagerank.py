@@ -17,7 +17,7 @@ from .host_rows import Rows
 from .launching import NULL, launch
 from .sources import instance
 
-__all__ = ["ONE", "apply_sums", "apply_whole", "row_totals", "sum_contributions"]
+__all__ = ["CHANGE", "ONE", "apply_sums", "row_totals", "sum_contributions"]
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
@@ -64,24 +64,8 @@ def apply_sums(
     damping: float,
     *,
     threads: int = 1,
-) -> tuple[float, float]:
-    """Make ranks of sums, and contributions of ranks; wait, to report."""
-    arrays = sums, rank, share_out, contribution, restart
-    change, dangling = apply_whole(*arrays, damping, threads=threads)
-    return change / CHANGE, dangling / CHANGE
-
-
-def apply_whole(
-    sums: Any,
-    rank: Any,
-    share_out: Any,
-    contribution: Any,
-    restart: Any,
-    damping: float,
-    *,
-    threads: int = 1,
 ) -> tuple[int, int]:
-    """Do what :func:`apply_sums` does; return both sums times :data:`CHANGE`."""
+    """Make ranks of sums, and contributions of ranks; wait, to report."""
     totals = cupy.zeros(2, "int64")
     if len(rank):
         launch(

@@ -229,26 +229,12 @@ def predecessors(
 
     With `names`, None where some vertices are as far away as what leads to them: ask without, then.
     """
-    dtype, weights = rows.ends.dtype, floats(rows.weights)
+    dtype = rows.ends.dtype
     predecessor = cupy.full(len(distance), np.iinfo(dtype).max, dtype)
-    alike = cupy.zeros(1, "uint32")
-    if len(rows.ends):
-        launch(
-            instance("offer_nearer", rows.ends.dtype, weights.dtype),
-            len(rows.ends) // 8,
-            rows.offsets,
-            rows.ends,
-            weights,
-            np.uint64(len(distance)),
-            NULL if names is None else names.astype(dtype, copy=False),
-            distance,
-            predecessor,
-            alike,
-        )
-    if int(alike[0]):
+    if offer_nearer(rows, names, distance, predecessor):
         if names is not None:
             return None
-        _settle(rows, weights, distance, sources, predecessor)
+        _settle(rows, floats(rows.weights), distance, sources, predecessor)
     narrow = np.dtype(index_dtype(len(distance)))
     if dtype != narrow:
         predecessor = cupy.minimum(predecessor, np.iinfo(narrow).max).astype(narrow)
@@ -269,7 +255,7 @@ def offer_nearer(
             rows.ends.astype(dtype, copy=False),
             weights,
             np.uint64(len(rows.offsets) - 1),
-            names,
+            NULL if names is None else names.astype(dtype, copy=False),
             distance,
             predecessor,
             alike,

@@ -17,7 +17,7 @@ import numpy as np
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
-__all__ = ["CHANGE", "ONE", "apply_sums", "apply_whole", "row_totals", "sum_contributions"]
+__all__ = ["CHANGE", "ONE", "apply_sums", "row_totals", "sum_contributions"]
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
@@ -105,7 +105,7 @@ def apply_sums(
     damping: float,
     *,
     threads: int = 1,
-) -> tuple[float, float]:
+) -> tuple[int, int]:
     """Make ranks of sums, and contributions of ranks.
 
     Parameters
@@ -127,26 +127,10 @@ def apply_sums(
 
     Returns
     -------
-    change, dangling : float
-        The sum of the ranks' changes, and that of the ranks of vertices that no edge leaves.
+    change, dangling : int
+        The sum of the ranks' changes, and that of the ranks of vertices that no edge leaves, times
+        :data:`CHANGE`: whole numbers, whose sums are the same in any order.
     """
-    change, dangling = apply_whole(
-        sums, rank, share_out, contribution, restart, damping, threads=threads
-    )
-    return change / CHANGE, dangling / CHANGE
-
-
-def apply_whole(
-    sums: np.ndarray,
-    rank: np.ndarray,
-    share_out: np.ndarray,
-    contribution: np.ndarray,
-    restart: np.ndarray,
-    damping: float,
-    *,
-    threads: int = 1,
-) -> tuple[int, int]:
-    """Do what :func:`apply_sums` does; return both sums times :data:`CHANGE`, which are whole numbers."""
     cuts = [len(rank) * i // threads for i in range(threads + 1)]
     done = share(
         lambda i: _apply(
