@@ -9,7 +9,9 @@ from dask_graphflow.algorithms.cc import connected_components
 from dask_graphflow.algorithms.graph import Graph
 from dask_graphflow.algorithms.label_propagation import label_propagation
 from dask_graphflow.algorithms.pagerank import pagerank
+from dask_graphflow.algorithms.placing import Hybrid
 from dask_graphflow.algorithms.sssp import sssp
+from dask_graphflow.dataflow.hybrid import hybrid_cluster
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph import generate
 from dask_graphflow.kernels.edge_op import EdgeOp
@@ -19,11 +21,13 @@ __all__ = [
     "EdgeOp",
     "Graph",
     "GraphflowError",
+    "Hybrid",
     "__version__",
     "bfs",
     "connected_components",
     "exceptions",
     "generate",
+    "hybrid_cluster",
     "label_propagation",
     "pagerank",
     "sssp",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from contextlib import nullcontext
 from functools import partial
@@ -9,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow import gang
+from dask_graphflow.dataflow import gang, placement
 from dask_graphflow.dataflow.channel import Channel
 from dask_graphflow.dataflow.exchange import Exchange, Traffic
 from dask_graphflow.dataflow.progress import Progress
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.advance import telling
 
-from .answers import Answer, frame_of, steps_frame
+from .answers import Answer, OrNull, frame_of, steps_frame
 from .naming import names_of, occurs
 
 __all__ = ["answered_many"]
@@ -38,7 +40,10 @@ def answered_many(
     columns are of the shard's own vertices, and name others by their numbers. The first member tells of the
     progress.
     """
-    exchange = Exchange(channel, device=shard.on_device)
+    mixed = shard.placed is not None
+    if mixed and placement.on_gpu_worker():
+        shard = shard.lifted()
+    exchange = Exchange(channel, device=shard.on_device, mixed=mixed)
     with progress.listening() if rank == 0 else nullcontext() as tell:
 
         def note(row: dict[str, Any]) -> None:
@@ -49,10 +54,44 @@ def answered_many(
         with telling(note if trace or tell is not None else None):
             answer = work(shard, exchange, gang.threads(), *arguments)
     among = occurs(shard, exchange) if answer.among is None else answer.among
+    if shard.placed is not None:
+        answer, among = _at_home(shard, exchange, answer, among)
     chosen = np.flatnonzero(among)
     named = partial(names_of, shard, exchange)
-    found = frame_of(answer, chosen, shard.low, dtypes, named, shard.like)
+    found = frame_of(answer, chosen, shard.homes[rank], dtypes, named, shard.like)
     return [found, steps_frame(answer.steps, rank)] if trace else found
+
+
+def _at_home(
+    shard: Shard, exchange: Exchange, answer: Answer, among: Any
+) -> tuple[Answer, np.ndarray]:
+    """Return an answer for the vertices that this member has the ids of, and which it is about."""
+    to_host = kernels_for(among).to_host
+    chosen = np.flatnonzero(to_host(among))
+    numbers = shard.host.numbers[chosen]
+    low, high = shard.homes[shard.rank : shard.rank + 2]
+    cuts = np.searchsorted(numbers, shard.homes).tolist()
+
+    def dealt(values: Any) -> np.ndarray:
+        own = kernels_for(values).to_host(values)[chosen]
+        told, _ = exchange.deal([own[a:b] for a, b in itertools.pairwise(cuts)])
+        found: np.ndarray = np.concatenate(told)
+        return found
+
+    there = dealt(shard.host.numbers) - low
+
+    def home(values: Any) -> Any:
+        if isinstance(values, OrNull):
+            return OrNull(*map(home, values))
+        own = dealt(values)
+        found = np.zeros(high - low, own.dtype)
+        found[there] = own
+        return found
+
+    about = np.zeros(high - low, bool)
+    about[there] = True
+    columns = {name: home(values) for name, values in answer.columns.items()}
+    return Answer(columns, steps=answer.steps), about
 
 
 def _spent(traffic: Traffic, seconds: float) -> dict[str, Any]:

@@ -63,7 +63,7 @@ def levels_many(
     steps : list of dict
         What each superstep did: the members together, but for the seconds, which are this one's.
     """
-    degrees = np.diff(shard.out.offsets)
+    degrees = shard.degrees
     search = _Search(shard, exchange, degrees, threads)
     frontier = search.begin(sources)
     leaving = frontier.edges(degrees)
@@ -84,7 +84,7 @@ def levels_many(
         frontier, leaving, total = step(frontier, leaving, len(steps) + 1)
         unexplored -= last.edges
         steps.append(superstep(way, last.frontier, last.edges, time.perf_counter() - began))
-    return search.level[: shard.owned], search.predecessor[: shard.owned], steps
+    return search.level[: shard.owned], search.predecessors(), steps
 
 
 class _Search:
@@ -103,6 +103,8 @@ class _Search:
         self.level = np.full_like(ends, self._bfs.UNSEEN, "int32", shape=size)
         self.predecessor = np.full_like(ends, np.iinfo(dtype).max, dtype, shape=size)
         self._seen = np.zeros_like(ends, "uint64", shape=-(-size // 64))
+        self._names = None if shard.placed is None else shard.numbers
+        self._pulled: list[int] = []
         self._into: Any = None
 
     def begin(self, sources: Any) -> Frontier:
@@ -126,9 +128,10 @@ class _Search:
         """
         owned, dtype = self._shard.owned, self._leaving.ends.dtype
         state = self._seen, self.predecessor, self.level, depth, self._degrees
-        how: dict[str, Any] = {"edges": edges, "low": self._shard.low, "threads": self._threads}
+        how: dict[str, Any] = {"edges": edges, "low": self._shard.low, "names": self._names}
         vertices = frontier.vertices.astype(dtype, copy=False)
-        found, leaving, dirty = self._kernels.reach(self._leaving, vertices, *state, **how)
+        reached = self._kernels.reach(self._leaving, vertices, *state, threads=self._threads, **how)
+        found, leaving, dirty = reached
         # Where nobody has told another one anything, this round's vote says all.
         vote = Vote(len(found), leaving, len(dirty))
         self._mirrors.gather(self.predecessor, dirty - owned, vote)
@@ -150,6 +153,7 @@ class _Search:
         """Pull from a frontier; the same as :meth:`push`."""
         if self._into is None:
             self._into = self._entering()
+        self._pulled.append(depth)
         words, _ = self._exchange.bitmap(frontier.words)
         following = np.zeros_like(frontier.words)
         state = (self._seen, self.predecessor, self.level, depth)
@@ -157,6 +161,16 @@ class _Search:
         count, leaving = self._kernels.tally(following, self._leaving, self._degrees)
         total = self._exchange.agree(Vote(count, leaving))
         return Frontier(self._shard.owned, words=following), leaving, total
+
+    def predecessors(self) -> Any:
+        """Return the predecessors of this member's vertices, as numbers among all."""
+        owned = self._shard.owned
+        found = self.predecessor[:owned]
+        if self._names is not None and self._pulled:  # what pulls have found are places
+            depths = np.array(self._pulled, "int32", like=self.level)
+            at = np.flatnonzero(np.isin(self.level[:owned], depths))
+            found[at] = self._shard.numbers_at(found[at])
+        return found
 
     def _entering(self) -> Any:
         """Return rows of what enters this member's vertices, by their own numbers at one end."""

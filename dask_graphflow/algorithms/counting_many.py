@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from dask_graphflow.dataflow.channel import Channel
@@ -35,7 +33,8 @@ def num_edges_many(channel: Channel, shard: Shard, rank: int) -> int:
 
 def degrees_many(shard: Shard, exchange: Exchange, threads: int) -> Answer:
     """Count the edges of each of the shard's vertices."""
-    out: Any = np.diff(shard.out.offsets)
+    shard = shard.host
+    out = shard.degrees
     if not shard.directed:
         return Answer({"degree": out})
     return Answer({"in_degree": np.diff(into(shard, exchange).offsets), "out_degree": out})

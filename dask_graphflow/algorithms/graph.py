@@ -24,6 +24,7 @@ from .building import Build, read
 from .counting_many import degrees_many, num_edges_many, num_vertices_many
 from .inputs import check_count
 from .named import named
+from .placing import as_hybrid, members_of
 from .sharing import share
 
 __all__ = ["Graph"]
@@ -56,6 +57,11 @@ class Graph:
         Into how many parts to cut the graph, each for a process: by default one for each worker of the
         cluster in use, and one without a cluster; but no more than `edges` has partitions. The results
         are the same.
+    hybrid : {None, "auto"} or Hybrid
+        Share the graph out between workers of several kinds, such as those of
+        :func:`dask_graphflow.hybrid_cluster`: a shard for each worker, on a GPU where it has one. "auto"
+        gives each as much as it is fast and has room for; see :class:`dask_graphflow.Hybrid` for other
+        shares. `edges` is backed by pandas then. The results are the same.
 
     Raises
     ------
@@ -97,6 +103,7 @@ class Graph:
         multi: str = "keep",
         dropna: bool = False,
         shards: int | None = None,
+        hybrid: Any = None,
     ) -> None:
         if multi not in MULTI:
             raise OptionError(
@@ -120,18 +127,29 @@ class Graph:
         self._metas: dict[Any, Any] = {}  # by what is asked: cuDF takes milliseconds to make one
         self.on_device = not is_pandas(type(self._ids))
         check_count("shards", shards, least=1, optional=True)
-        self._shards = min(shards or len(placement.slots().workers), int(frame.npartitions))
+        workers = None
+        self._hybrid = hybrid is not None
+        if self._hybrid:
+            hybrid = as_hybrid(hybrid, self.on_device)
+            self._shards, workers = members_of(hybrid, shards)
+        else:
+            self._shards = min(shards or len(placement.slots().workers), int(frame.npartitions))
         self._turned: tuple[Callable[..., Any], Callable[..., Any]] | None = None
         how: dict[str, Any] = {"directed": directed, "multi": multi}
         reader = partial(read, columns=columns)
-        if self._shards == 1:
+        if self._shards == 1 and not self._hybrid:
             self._build = partial(gathered.build, frame, reader, Build(**how))
         else:
-            spreading = partial(spread.run, frame, reader)
-            deal, run = partial(share, **how), {"alone": self.on_device}
+            spreading = partial(spread.run, frame, reader, workers=workers)
+            deal, run = partial(share, hybrid=hybrid, **how), {"alone": self.on_device}
             self._build = partial(spreading, deal, self._shards, None, name="graph-build", **run)
             if directed and weight is None and multi == "keep":
                 self._turned = spreading, partial(deal, turned=True)
+
+    @property
+    def _members(self) -> bool:
+        """Whether it is asked as members of a gang."""
+        return self._shards > 1 or self._hybrid
 
     @cached_property
     def _built(self) -> Any:
@@ -142,7 +160,8 @@ class Graph:
         weights = f", weight={self._columns.weight!r}" if self.weighted else ""
         shards = f", shards={self._shards}" if self._shards > 1 else ""
         source, target = self._columns.source, self._columns.target
-        return f"Graph({kind}, source={source!r}, target={target!r}{weights}{shards})"
+        hybrid = ", hybrid" if self._hybrid else ""
+        return f"Graph({kind}, source={source!r}, target={target!r}{weights}{shards}{hybrid})"
 
     def persist(self) -> Graph:
         """Build the graph now, and keep it where it was built.
@@ -339,7 +358,7 @@ optional
             self._metas[kinds] = framed(self._ids, empty)
         told = Progress(listener(progress, name))
         how: dict[str, Any] = {"dtypes": dtypes, "trace": trace, "progress": told}
-        if self._shards > 1:
+        if self._members:
             if many is None:
                 raise OptionError(
                     f"{name} is found in one process, and this graph has {self._shards} shards; build it "
@@ -366,14 +385,14 @@ optional
         return named(sources, self._ids)
 
     def _number(self, name: str, work: Callable[..., int], many: Callable[..., int]) -> int:
-        if self._shards == 1:
+        if not self._members:
             return int(gathered.run(self._built, name, work).compute())
         return int(self._gang(many, None, name=name)[0].compute())
 
     def _gang(
         self, loop: gang.Loop, meta: Any, *arguments: Any, name: str, turned: bool = False
     ) -> Any:
-        how: dict[str, Any] = {"name": name, "alone": self.on_device}
+        how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid}
         if not turned or self._turned is None:
             return gang.run(self._built, loop, meta, *arguments, **how)
         spreading, build = self._turned

@@ -46,11 +46,12 @@ def communities_many(
     """
     local, which = shard.local("out", threads), "out"
     if shard.directed:
-        local, which = _around(shard, exchange, threads), "around"
+        which = "around"
+        local = shard.here("local around", _around(shard.host, exchange, threads))
     told = mirrors(shard, exchange, which, threads)
     dtype = index_dtype(shard.size)
-    own = np.arange(shard.low, shard.high, dtype=dtype, like=local.rows.ends)
-    labels = np.concatenate([own, local.slots.astype(dtype, copy=False)])
+    own = shard.numbers.astype(dtype, copy=False)
+    labels = np.concatenate([own, shard.slot_numbers(which, threads).astype(dtype, copy=False)])
     most_frequent = twin("labels", labels).most_frequent
     found = np.empty_like(own)
     steps: list[dict[str, Any]] = []
@@ -68,7 +69,7 @@ def communities_many(
         else:
             total = exchange.agree(vote)
         active = total.active
-        steps.append(superstep("pull", shard.size, total.edges, time.perf_counter() - began))
+        steps.append(superstep("pull", shard.count, total.edges, time.perf_counter() - began))
     return labels[: local.owned], steps
 
 

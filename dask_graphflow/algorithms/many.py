@@ -108,9 +108,9 @@ def fixpoint_many(
     )
     if op.slot == "add" and op.target in op.reads_dst:
         rule = "pull"
-    degrees = np.diff(shard.out.offsets)
+    degrees = shard.degrees
     own = None if frontier is None else Frontier(shard.owned, vertices=frontier)
-    active, leaving = len(degrees), len(shard.out.ends)
+    active, leaving = shard.filled, len(shard.out.ends)
     if own is not None:
         active, leaving = len(own), own.edges(degrees)
     total = exchange.agree(Vote(active, leaving, len(shard.out.ends)))
@@ -153,8 +153,7 @@ class _Side:
                 self.columns[name] = np.empty_like(columns[name], shape=local.size)
                 self.columns[name][: local.owned] = columns[name]
             else:
-                own = np.arange(shard.low, shard.high, like=local.slots)
-                numbers = np.concatenate([own, local.slots])
+                numbers = np.concatenate([shard.numbers, shard.slot_numbers(which, threads)])
                 self.columns[name] = numbers.astype(index_dtype(shard.size))
         target = self.columns[op.target]
         target[local.owned :] = _nothing(op.slot, target.dtype)

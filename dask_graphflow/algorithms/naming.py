@@ -200,30 +200,31 @@ def mirrors(shard: Shard, exchange: Exchange, which: str = "out", threads: int =
 
     Who mirrors what is told once, and kept.
     """
-    local = shard.local(which, threads)
+    local = shard.host.local(which, threads)
     ends = local.slots, local.slot_bounds, shard.bounds
     name = f"mirrored {which if shard.directed else 'out'}"
-    told = kept_by_all(shard, exchange, name, lambda: Mirrors(exchange, *ends).mirrored)
-    return Mirrors(exchange, *ends, told)
+    told = kept_by_all(shard.host, exchange, name, lambda: Mirrors(exchange, *ends).mirrored)
+    return Mirrors(exchange, *ends, shard.here(name, told))
 
 
 def occurs(shard: Shard, exchange: Exchange) -> Any:
     """Return which of the range's vertices have an edge, as truth values; not to be changed."""
+    host = shard.host
 
     def make() -> Any:
-        has = np.diff(shard.out.offsets) > 0
-        if not shard.directed:
+        has = host.degrees > 0
+        if not host.directed:
             return has
-        entered = np.zeros(shard.size, bool, like=has)
-        entered[shard.out.ends] = True
+        entered = np.zeros(host.size, bool, like=has)
+        entered[host.out.ends] = True
         told, _ = exchange.deal(
-            [np.packbits(entered[low:high]) for low, high in itertools.pairwise(shard.bounds)]
+            [np.packbits(entered[low:high]) for low, high in itertools.pairwise(host.bounds)]
         )
         for bits in told:
-            has |= np.unpackbits(bits)[: shard.owned].view(bool)
+            has |= np.unpackbits(bits)[: host.owned].view(bool)
         return has
 
-    return kept_by_all(shard, exchange, "occurs", make)
+    return shard.here("occurs", kept_by_all(host, exchange, "occurs", make))
 
 
 def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = True) -> Any:
@@ -249,11 +250,15 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
     UnknownVertexError
         Some of the ids are no vertices. All members raise it.
     """
-    own = Vertices(shard.like, shard.owned, shard.base + shard.low, shard.ids)
+    first, last = shard.homes[shard.rank : shard.rank + 2]
+    own = Vertices(shard.like, last - first, shard.base + first, shard.ids)
     there = own.numbers(ids if shard.ids is None else brought(ids, shard.like))
     # They are few: the host is through before a device has begun.
     numbers = kernels_for(there).to_host(there)
-    has, xp = occurs(shard, exchange), kernels_for(shard.like).namespace
+    if shard.placed is not None:
+        numbers = _placed(shard, exchange, np.where(numbers < 0, -1, numbers + first))
+    has = occurs(shard, exchange)
+    xp = kernels_for(has).namespace
     near = numbers >= 0
     if near.any():
         known = has[xp.asarray(numbers[near])]
@@ -265,18 +270,30 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
     return xp.asarray(np.unique(numbers[numbers >= 0]) if unique else numbers)
 
 
+def _placed(shard: Shard, exchange: Exchange, numbers: np.ndarray) -> np.ndarray:
+    """Return numbers that members know, or -1, as places of this range, from 0 on, or -1."""
+    assert shard.placed is not None
+    told, _ = exchange.deal([numbers] * exchange.size)
+    numbers = np.max(told, axis=0)
+    known = numbers >= 0
+    places = np.full(len(numbers), -1, np.int64)
+    places[known] = shard.placed.places[numbers[known]]
+    mine = (places >= shard.low) & (places < shard.high)
+    return np.where(mine, places - shard.low, -1)
+
+
 def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:
     """Return the ids of vertices of any range, a series for each part of an id.
 
     Their owners are asked for each of them once; for integers close together nobody is.
     """
     if shard.ids is None:
-        return Vertices(shard.like, shard.size, shard.base).named(numbers)
+        return Vertices(shard.like, shard.count, shard.base).named(numbers)
     distinct, places = np.unique(numbers, return_inverse=True)
-    cuts = np.searchsorted(distinct, np.array(shard.bounds, like=distinct))
+    cuts = np.searchsorted(distinct, np.array(shard.homes, like=distinct))
     ranges = itertools.pairwise(cuts.tolist())
     asked, _ = exchange.deal(
-        [distinct[a:b] - low for (a, b), low in zip(ranges, shard.bounds, strict=False)]
+        [distinct[a:b] - low for (a, b), low in zip(ranges, shard.homes, strict=False)]
     )
     told = _stacked(swap(exchange, [shard.ids.iloc[rows] for rows in asked]))
     return Vertices(shard.like, len(told), ids=told).named(places)

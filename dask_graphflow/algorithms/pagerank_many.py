@@ -113,9 +113,10 @@ def _shares(
     """
     kernels = twin("pagerank", leaving)
     wrong, total = False, leaving.astype("float64")
-    if shard.has("out") and shard.out.weights is not None:
-        wrong = not are_weights(shard.out.weights)
-        total = kernels.row_totals(shard.out)
+    host = shard.host
+    if host.has("out") and host.out.weights is not None:
+        wrong = not are_weights(host.out.weights)
+        total = shard.here("totals", twin("pagerank", host.out.ends).row_totals(host.out))
     shares, unfit = shares_of(total, precision, kernels.ONE)
     dangling = np.count_nonzero((shares == 0) & has)
     vote = Vote(int(np.count_nonzero(has)), entering, int(dangling))

@@ -110,12 +110,11 @@ def _run_many(
     settings: Any,
 ) -> Answer:
     columns: dict[str, Any] = {}
-    like = shard.out.ends
+    like = shard.degrees
     for name in op.columns:
         value = begin[name]
         if isinstance(value, str):
-            own, dtype = (shard.low, shard.high), index_dtype(shard.size)
-            columns[name] = np.arange(*own, dtype=dtype, like=like)
+            columns[name] = shard.numbers.copy()
         else:
             columns[name] = np.full_like(like, value, np.asarray(value).dtype, shape=shard.owned)
     frontier = None

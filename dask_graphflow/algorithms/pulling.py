@@ -69,9 +69,10 @@ def pulling(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
     """Return a member's, made once and kept; all members call it at the same place."""
 
     def make() -> Pulling:
-        return _made(shard, exchange, threads)
+        return _made(shard.host, exchange, threads)
 
-    found: Pulling = kept_by_all(shard, exchange, "pulling", make)
+    host = shard.host
+    found: Pulling = shard.here("pulling", kept_by_all(host, exchange, "pulling", make))
     return found
 
 

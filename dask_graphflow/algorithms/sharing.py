@@ -22,7 +22,8 @@ from dask_graphflow.graph.partition import GRAIN, chunk_grains
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_for, on_device, twin
 
-from . import naming
+from . import naming, placing
+from .placing import Hybrid
 
 __all__ = ["Edges", "entering", "into", "share"]
 
@@ -45,6 +46,7 @@ def share(
     directed: bool,
     multi: str,
     turned: bool = False,
+    hybrid: Hybrid | None = None,
 ) -> Shard:
     """Build a graph: the loop of a gang (see :func:`.gang.run`).
 
@@ -64,12 +66,16 @@ def share(
     turned : bool
         Deal edges to the owners of the vertices that they enter, and make no rows: for what asks for
         :func:`entering` only. Edges have a direction, and all are kept.
+    hybrid : Hybrid, optional
+        Place the vertices by this; see :mod:`.placing`. Pieces lie on the host then, and so does what is
+        returned.
 
     Returns
     -------
     Shard
         Of this member's range: bit for bit the rows, the ids and the bounds that
-        :class:`~dask_graphflow.graph.shards.Shards` has of all edges in as many parts.
+        :class:`~dask_graphflow.graph.shards.Shards` has of all edges in as many parts; unless vertices are
+        placed otherwise. In a row ends are in the order of their numbers all the same.
 
     Raises
     ------
@@ -93,6 +99,13 @@ def share(
     numbering, numbers = naming.number(exchange, ends)
     bounds = _bounds(exchange, numbers, numbering.size)
     ids = naming.ranged(exchange, numbering, bounds)
+    placed, labels = None, None
+    owners, shift = _by_grain(bounds), GRAIN.bit_length() - 1
+    if hybrid is not None:
+        own_member = placing.member(hybrid, numbering.size, threads)
+        members = naming.swap(exchange, [own_member] * exchange.size)
+        placed, bounds, owners = placing.placed(exchange, numbers, bounds, hybrid, members, threads)
+        labels, shift = placed.places, 0
 
     xp = kernels_for(numbering.like).namespace
     empty = xp.empty(0, index_dtype(numbering.size))
@@ -103,11 +116,14 @@ def share(
         for (source, target), weight in pairs
     )
     source, target, weight = _dealt(
-        exchange, edges, rounds, bounds, Edges(empty, empty, none), both=not directed
+        exchange, edges, rounds, owners, shift, Edges(empty, empty, none), both=not directed
     )
     about: dict[str, Any] = {"directed": directed, "base": numbering.base, "ids": ids}
+    about["placed"] = placed
     if turned:
         edges_here = Edges(target, source, weight)
+        if placed is not None:
+            edges_here = _renamed(edges_here, placed.places, threads)
         return Shard(numbering.like, bounds, rank, entering=edges_here, **about)
     if weight is not None and multi == "sum" and weight.dtype == np.int32:
         weight = weight.astype("int64")  # the sum of several need not fit where each does
@@ -118,6 +134,7 @@ def share(
         first=bounds[rank],
         count=bounds[rank + 1] - bounds[rank],
         columns=numbering.size,
+        labels=labels,
         undirected=not directed,
         multi=multi,
         threads=threads,
@@ -130,26 +147,33 @@ def into(shard: Shard, exchange: Exchange) -> Any:
 
     They are kept in the shard under "into".
     """
+    host, threads = shard.host, gang.threads()
     if not shard.directed:
-        return shard.out
+        return shard.here("into", host.out)
 
     def make() -> Any:
-        source, target, weight = entering(shard, exchange)
+        edges = entering(host, exchange)
+        labels, columns = None, host.size
+        if host.placed is not None:  # in a row ends are in the order of their numbers
+            labels, columns = host.placed.places, host.count
+            edges = _renamed(edges, host.all_numbers, threads)
+        source, target, weight = edges
         return twin("rows", source).rows(
             target,
             source,
             weight,
-            first=shard.low,
-            count=shard.owned,
-            columns=shard.size,
-            threads=gang.threads(),
+            first=host.low,
+            count=host.owned,
+            columns=columns,
+            labels=labels,
+            threads=threads,
         )
 
-    return naming.kept_by_all(shard, exchange, "into", make)
+    return shard.here("into", naming.kept_by_all(host, exchange, "into", make))
 
 
 def entering(shard: Shard, exchange: Exchange) -> Edges:
-    """Return the edges that enter the range's vertices, with numbers of all vertices, in any order.
+    """Return the edges that enter the range's vertices, as places of all vertices, in any order.
 
     All members call it at the same place. They are dealt from the owners of their sources to those of
     their targets, unless the shard has them or their rows. Those without direction enter at both ends.
@@ -171,8 +195,25 @@ def entering(shard: Shard, exchange: Exchange) -> Edges:
     edges = (_cut(whole, some) for some in slices)
     none = _cut(whole, slice(0))
     rounds = int(exchange.agree(Vote(most=len(slices))).most)
-    target, source, weight = _dealt(exchange, edges, rounds, shard.bounds, none, both=False)
+    target, source, weight = _dealt(
+        exchange, edges, rounds, _by_grain(shard.bounds), GRAIN.bit_length() - 1, none, both=False
+    )
     return Edges(source, target, weight)
+
+
+def _by_grain(bounds: list[int]) -> np.ndarray:
+    """Return the owner of each grain of the vertices, by the bounds of the members' ranges."""
+    if any(bound % GRAIN and bound != bounds[-1] for bound in bounds):
+        raise GraphflowError(f"shards are cut at multiples of {GRAIN} vertices, not at {bounds}")
+    grains = np.arange(0, bounds[-1], GRAIN)
+    return np.searchsorted(bounds[1:], grains, side="right").astype(np.int16)
+
+
+def _renamed(edges: Edges, names: np.ndarray, threads: int) -> Edges:
+    """Return edges, their ends by other names."""
+    rename = twin("rows", edges.source).renamed
+    source, target = (rename(side, names, threads=threads) for side in edges[:2])
+    return Edges(source, target, edges.weight)
 
 
 def _cut(edges: Edges, some: slice) -> Edges:
@@ -197,7 +238,8 @@ def _dealt(
     exchange: Exchange,
     edges: Iterator[Edges],
     rounds: int,
-    bounds: list[int],
+    owners: np.ndarray,
+    shift: int,
     none: Edges,
     *,
     both: bool,
@@ -211,17 +253,14 @@ def _dealt(
         Pieces of this member's.
     rounds : int
         The most pieces that a member has.
-    bounds : list of int
-        Of the members' ranges.
+    owners : ndarray of int16
+        The owner of every ``2**shift`` vertices.
+    shift : int
     none : Edges
         Of no edges: what is dealt when there are no more, and the dtypes.
     both : bool
         Whether the owner of an edge's target gets it too, if that is another one.
     """
-    if any(bound % GRAIN and bound != bounds[-1] for bound in bounds):
-        raise GraphflowError(f"shards are cut at multiples of {GRAIN} vertices, not at {bounds}")
-    grains, shift = np.arange(0, bounds[-1], GRAIN), GRAIN.bit_length() - 1
-    owners = np.searchsorted(bounds[1:], grains, side="right").astype(np.int16)
     owners = np.asarray(owners, like=none.source)
     columns = [column for column, empty in enumerate(none) if empty is not None]
     # By column, and by the member that it came from.

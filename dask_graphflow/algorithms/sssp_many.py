@@ -66,7 +66,7 @@ def paths_many(
     local = shard.local("out", threads)
     mirrors = mirrors_of(shard, exchange, threads=threads)
     delta = _delta(shard, exchange, threads)
-    relaxed = near_and_far if shard.on_device else _relaxed
+    relaxed = near_and_far if exchange.devices else _relaxed
     distance, steps = relaxed(
         local, exchange, mirrors, sources, delta, np.inf if cutoff is None else cutoff, threads
     )
@@ -137,7 +137,7 @@ def _predecessors(shard: Shard, mirrors: Mirrors, sources: Any, distance: Any, t
     dtype = np.dtype(index_dtype(shard.size))
     never = np.iinfo(dtype).max
     predecessor = np.full_like(rows.ends, never, dtype, shape=local.size)
-    names = np.arange(shard.low, shard.high, dtype=dtype, like=rows.ends)
+    names = shard.numbers
     level = kernels.offer_nearer(rows, names, distance, predecessor, threads=threads)
     settled = predecessor != never  # and mirrors that something was offered to: their masters are
     mirrors.gather(predecessor, np.flatnonzero(settled[owned:]), Vote(whole=level))

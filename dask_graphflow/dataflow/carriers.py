@@ -2,7 +2,8 @@
 
 Where each member has a GPU of its own they go from GPU to GPU by NCCL: over NVLink, PCIe or the network, as
 it finds them. Otherwise they pass through the host's memory and the channel: where members share a GPU,
-which NCCL does not allow, and between machines whose channel is encrypted, which NCCL is not.
+which NCCL does not allow, between machines whose channel is encrypted, which NCCL is not, and between a
+member with a GPU and one without.
 
 A communicator of NCCL takes half a second to make, and so the process keeps it for later runs of the same
 members. Gangs on GPUs take turns (``alone`` of :func:`.gang.run`): so one of them uses it at a time.
@@ -31,13 +32,21 @@ Members = tuple[str, ...]
 
 
 class Carrier(Protocol):
-    """Carries arrays of a round; its calls come in the order of the ring, at all members."""
+    """Carries arrays of a round; its calls come in the order of the ring, at all members.
+
+    Attributes
+    ----------
+    devices : bool
+        Whether any member has one.
+    """
+
+    devices: bool
 
     def post(self, to: int, raw: Any) -> Any:
         """Have an array of bytes sent; return what the message that announces it is to bring along."""
 
-    def take(self, to: int, source: int, brought: Any, size: int | None) -> Any:
-        """Send on what was posted for `to`, and return what `source` posted.
+    def take(self, to: int, source: int, brought: Any, size: int | None, device: bool) -> Any:
+        """Send on what was posted for `to`, and return what `source` sent.
 
         Parameters
         ----------
@@ -47,10 +56,12 @@ class Carrier(Protocol):
             What the message brought along.
         size : int or None
             Bytes that were posted; None where nothing was.
+        device : bool
+            Whether it is wanted on this member's device.
         """
 
 
-def carrier(channel: Channel, kept: Communicators | None = None) -> Carrier:
+def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool = True) -> Carrier:
     """Return what carries arrays between these members; all of them call it.
 
     Parameters
@@ -58,14 +69,20 @@ def carrier(channel: Channel, kept: Communicators | None = None) -> Carrier:
     channel : Channel
     kept : Communicators, optional
         By default this process'.
+    device : bool
+        Whether this member has a device.
     """
     kept = kept or _kept
-    nccl = kept.nccl()
-    told = _swap(channel, _Member(kept.process, kept.host, nccl.device(), kept.names()))
+    own = kept.nccl().device() if device else None
+    told = _swap(channel, _Member(kept.process, kept.host, own, kept.names()))
+    with_device = [member for member in told if member.device is not None]
+    if not with_device:
+        return _OnHosts()
     # What NCCL sends between machines anybody on the way can read.
     exposed = channel.encrypted and len({member.host for member in told}) > 1
-    if exposed or len({(member.host, member.device) for member in told}) < len(told):
-        return _Staged(nccl)
+    distinct = len({(member.host, member.device) for member in with_device}) == len(told)
+    if exposed or not distinct:
+        return _Staged(kept.nccl() if device else None)
     return _Direct(kept.get(channel, told))
 
 
@@ -74,12 +91,26 @@ class _Member(NamedTuple):
 
     process: str
     host: str
-    device: bytes
+    device: bytes | None
     held: dict[Members, Any]
 
 
+class _OnHosts:
+    """Carries nothing: what members send is in their messages."""
+
+    devices = False
+
+    def post(self, to: int, raw: Any) -> Any:
+        return raw
+
+    def take(self, to: int, source: int, brought: Any, size: int | None, device: bool) -> Any:
+        return brought
+
+
 class _Staged:
-    """Carries arrays through the host."""
+    """Carries arrays through the host; this member, or another one, may have no device."""
+
+    devices = True
 
     def __init__(self, nccl: Any) -> None:
         self._nccl = nccl
@@ -87,14 +118,14 @@ class _Staged:
     def post(self, to: int, raw: Any) -> Any:
         return self._nccl.to_host(raw)
 
-    def take(self, to: int, source: int, brought: Any, size: int | None) -> Any:
-        if size is None:
-            return None
-        return self._nccl.to_device(brought)
+    def take(self, to: int, source: int, brought: Any, size: int | None, device: bool) -> Any:
+        return self._nccl.to_device(brought) if device else brought
 
 
 class _Direct:
     """Carries arrays from device to device."""
+
+    devices = True
 
     def __init__(self, communicator: Any) -> None:
         self._communicator = communicator
@@ -105,11 +136,12 @@ class _Direct:
             self._posted[to] = raw
         return b""
 
-    def take(self, to: int, source: int, brought: Any, size: int | None) -> Any:
+    def take(self, to: int, source: int, brought: Any, size: int | None, device: bool) -> Any:
         try:
-            return self._communicator.swap(to, self._posted.pop(to, None), source, size)
+            arrived = self._communicator.swap(to, self._posted.pop(to, None), source, size)
         except ConnectionError as error:
             raise PeerLost(source) from error
+        return brought if arrived is None else arrived
 
 
 class Communicators:

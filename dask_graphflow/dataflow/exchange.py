@@ -97,15 +97,25 @@ class Exchange:
     channel : Channel
         Others do not use it meanwhile. It raises what went wrong, and is to be aborted after errors here.
     device : bool
-        Whether arrays may lie on devices, the same for all members; they arrive on devices then.
+        Whether columns lie on devices; they arrive there then.
+    mixed : bool
+        Whether `device` may be another one for other members; else it is the same for all.
+
+    Attributes
+    ----------
+    devices : bool
+        Whether columns lie on a device for any member.
     """
 
-    def __init__(self, channel: Channel, *, device: bool = False) -> None:
+    def __init__(self, channel: Channel, *, device: bool = False, mixed: bool = False) -> None:
         self.rank, self.size = channel.rank, channel.size
         self._channel = channel
-        self._carrier = carrier(channel) if device and self.size > 1 else None
+        several = self.size > 1
+        self._carrier = carrier(channel, device=device) if several and (device or mixed) else None
+        self.devices = device if self._carrier is None else self._carrier.devices
+        self._device = device
         self._round = 0
-        self._due: tuple[str, Vote] | None = None
+        self._due: tuple[str, Vote, bool] | None = None
         self._traffic = Traffic()
 
     def agree(self, vote: Vote) -> Vote:
@@ -152,7 +162,14 @@ class Exchange:
         traffic, self._traffic = self._traffic, Traffic()
         return traffic
 
-    def send(self, kind: str, packed: Callable[[int], Packed], vote: Vote) -> None:
+    def send(
+        self,
+        kind: str,
+        packed: Callable[[int], Packed],
+        vote: Vote,
+        *,
+        device: bool | None = None,
+    ) -> None:
         """Begin a round.
 
         Parameters
@@ -162,10 +179,12 @@ class Exchange:
         packed : callable
             Packs for a member. What it returns may be written to again after the next round.
         vote : Vote
+        device : bool, optional
+            Whether what is received is to lie on this member's device; by default as columns do.
         """
         if self._due is not None:
             raise GraphflowError(f"a round of {self._due[0]!r} was begun; receive it first")
-        self._due = kind, vote
+        self._due = kind, vote, self._device if device is None else device
         sent = self._traffic.sent
         for step in range(1, self.size):
             to = (self.rank + step) % self.size
@@ -204,24 +223,24 @@ class Exchange:
         """
         if self._due is None or self._due[0] != kind:
             raise GraphflowError(f"no round of {kind!r} was begun; send first")
-        votes = [self._due[1]]
+        _, vote, device = self._due
+        votes = [vote]
         waited = self._channel.seconds_waited
         for step in range(1, self.size):
             source, to = (self.rank - step) % self.size, (self.rank + step) % self.size
             message = self._channel.receive(source)
-            number, what, form, carried, name, count, size, *vote = HEADER.unpack_from(message)
+            number, what, form, carried, name, count, size, *told = HEADER.unpack_from(message)
             if (number, KINDS[what]) != (self._round, kind):
                 raise GraphflowError(
                     f"member {source} sent round {number}, {KINDS[what]!r}, where member {self.rank} is at "
                     f"round {self._round}, {kind!r}; all members have to do the same rounds"
                 )
-            votes.append(Vote(*vote))
+            votes.append(Vote(*told))
             began = time.perf_counter()
             name = name.rstrip(b"\0").decode()
             raw: Any = np.frombuffer(message, np.uint8, offset=HEADER.size)
             if self._carrier is not None:
-                arrived = self._carrier.take(to, source, raw, size if carried else None)
-                raw = raw if arrived is None else arrived
+                raw = self._carrier.take(to, source, raw, size if carried else None, device)
             unpacked(source, Packed(FORMS[form], count, np.dtype(name) if name else None, raw))
             self._traffic.unpacking += time.perf_counter() - began
         self._traffic.waiting += self._channel.seconds_waited - waited
@@ -240,5 +259,6 @@ class Exchange:
         def unpacked(source: int, box: Packed) -> None:
             found[source] = box.raw.view(box.dtype)
 
-        self.send(kind, packed, vote)
+        # Some of what is dealt is about what lies on a device, and lies on the host.
+        self.send(kind, packed, vote, device=on_device(arrays[self.rank]))
         return found, self.receive(kind, unpacked)

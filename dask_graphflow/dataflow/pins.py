@@ -36,9 +36,7 @@ class Pins(SchedulerPlugin):  # type: ignore[misc]
                     self._hold(there, key)
             worker = pinned_to(key)
             if worker is not None and worker in scheduler.workers:
-                task = scheduler.tasks[key]
-                task.worker_restrictions = {worker}
-                task.loose_restrictions = True
+                _pin(scheduler.tasks[key], worker)
 
     def transition(self, key: Any, start: str, finish: str, *_: Any, **__: Any) -> None:
         """Restrict what brings something to where this task has run."""
@@ -56,3 +54,18 @@ class Pins(SchedulerPlugin):  # type: ignore[misc]
         if task is not None and there.who_has:
             task.worker_restrictions = {worker.address for worker in there.who_has}
             task.loose_restrictions = True
+
+
+def _pin(task: Any, worker: str) -> None:
+    """Hold a task to a worker, and what is to be made for it alone: it would only have to travel."""
+    held = [task]
+    while held:
+        task = held.pop()
+        task.worker_restrictions = {worker}
+        task.loose_restrictions = True
+        held += [made for made in task.dependencies if _is_for_one(made)]
+
+
+def _is_for_one(task: Any) -> bool:
+    placed = task.worker_restrictions or task.host_restrictions or task.resource_restrictions
+    return not (placed or task.who_has or len(task.dependents) > 1 or pinned_to(task.key))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 import dask
@@ -12,12 +12,41 @@ from dask.system import CPU_COUNT
 
 from .trees import Slots
 
-__all__ = ["again", "homes", "keep_gangs", "keep_pins", "preload", "slots", "task_threads"]
+__all__ = [
+    "GPU",
+    "Worker",
+    "again",
+    "homes",
+    "keep_gangs",
+    "keep_pins",
+    "on_gpu_worker",
+    "preload",
+    "slots",
+    "task_threads",
+    "workers",
+]
 
 CHAINS_PER_WORKER = 4  # more would cost more forests; the cores beyond serve inside the tasks
+GPU = "GPU"  # the Dask resource of workers that have one
 
 _preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # by client
 _told_of_gangs: WeakSet[Any] = WeakSet()  # clients
+
+
+class Worker(NamedTuple):
+    """A process of a cluster.
+
+    Attributes
+    ----------
+    address : str
+    threads : int
+    kind : {"gpu", "cpu"}
+        Whether it has Dask's resource `GPU`.
+    """
+
+    address: str
+    threads: int
+    kind: str
 
 
 def _client() -> Any:
@@ -50,6 +79,37 @@ def slots() -> Slots:
         return Slots(chains=CHAINS_PER_WORKER)
     threads = max(worker["nthreads"] for worker in workers.values())
     return Slots(tuple(sorted(workers)), min(threads, CHAINS_PER_WORKER))
+
+
+def workers() -> tuple[Worker, ...]:
+    """Return the workers of the cluster in use, those with a GPU first; none without a cluster.
+
+    The order is that of their names, and so the same for all calls: "2" comes before "10".
+    """
+    client = _client()
+    if client is None:
+        return ()
+    there = client.scheduler_info(n_workers=-1)["workers"]
+
+    def order(worker: Worker) -> tuple[bool, int, str, str]:
+        name = str(there[worker.address]["name"])
+        return worker.kind != "gpu", len(name), name, worker.address
+
+    found = (
+        Worker(address, about["nthreads"], "gpu" if _has_gpu(about["resources"]) else "cpu")
+        for address, about in there.items()
+    )
+    return tuple(sorted(found, key=order))
+
+
+def on_gpu_worker() -> bool:
+    """Say whether the task that asks runs in a worker that has a GPU."""
+    worker = _own_worker()
+    return worker is not None and _has_gpu(worker.state.total_resources)
+
+
+def _has_gpu(resources: Mapping[str, float]) -> bool:
+    return resources.get(GPU, 0) > 0
 
 
 def keep_pins() -> None:
@@ -112,13 +172,20 @@ def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str |
 
 def task_threads(sharing: int) -> int:
     """Return how many threads a task may use where `sharing` tasks run beside each other."""
-    worker_module = sys.modules.get("distributed.worker")
-    if worker_module is not None:
-        try:
-            return max(1, int(worker_module.get_worker().state.nthreads) // sharing)
-        except ValueError:
-            pass  # not inside a worker's task
-    return max(1, _local_threads() // sharing)
+    worker = _own_worker()
+    there = _local_threads() if worker is None else int(worker.state.nthreads)
+    return max(1, there // sharing)
+
+
+def _own_worker() -> Any:
+    """Return the worker whose task asks, or None."""
+    worker_module = sys.modules.get("distributed.worker")  # who is in a worker has imported it
+    if worker_module is None:
+        return None
+    try:
+        return worker_module.get_worker()
+    except ValueError:
+        return None
 
 
 def _local_threads() -> int:

@@ -24,7 +24,7 @@ from typing import Any
 
 from distributed import SchedulerPlugin
 
-from .names import is_member
+from .names import is_member, pinned_to
 
 __all__ = ["Rendezvous"]
 
@@ -303,7 +303,8 @@ def _stuck(task: Any, timeout: float) -> bool:
 def _place(scheduler: Any, members: list[Any]) -> None:
     """Hold members, and what makes their shards, to workers: where the shards are, and distinct ones.
 
-    Loosely: with the worker gone, they run elsewhere. What the user has placed stays as it is.
+    Loosely: with the worker gone, they run elsewhere. What the user has placed stays as it is. Where a
+    shard is made by a task that is pinned (:mod:`.pins`), its worker is that, whatever else runs there.
     """
     load = dict.fromkeys(scheduler.running, 0)
     if not load:
@@ -311,7 +312,8 @@ def _place(scheduler: Any, members: list[Any]) -> None:
     room = math.ceil(len(members) / len(load))
     homes = {task: _homes(scheduler, task) & load.keys() for task in members if _is_free(task)}
     for task in sorted(homes, key=lambda task: (not homes[task], task.key[1])):
-        at_home = [worker for worker in homes[task] if load[worker] < room]
+        pinned = _pinned(scheduler, task) & load.keys()
+        at_home = pinned or [worker for worker in homes[task] if load[worker] < room]
         worker = min(at_home or load, key=lambda at: (load[at], len(at.processing), at.address))
         load[worker] += 1
         to_come = [shard for shard in task.dependencies if not shard.who_has and _is_free(shard)]
@@ -335,3 +337,9 @@ def _homes(scheduler: Any, task: Any) -> set[Any]:
         for worker in shard.who_has
         or [known[at] for at in shard.worker_restrictions or () if at in known]
     }
+
+
+def _pinned(scheduler: Any, task: Any) -> set[Any]:
+    """Return the workers that a member's shard is pinned to."""
+    named = {pinned_to(shard.key) for shard in task.dependencies}
+    return {scheduler.workers[at] for at in named if at in scheduler.workers}

@@ -12,14 +12,15 @@ Another gang runs beside shards that are kept.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
 from dask.base import tokenize
 from dask.delayed import delayed
 
-from . import gang
+from . import gang, placement
+from .names import pinned
 
 __all__ = ["run"]
 
@@ -33,6 +34,7 @@ def run(
     *args: Any,
     name: str,
     alone: bool = False,
+    workers: Sequence[str] | None = None,
 ) -> Any:
     """Return, lazily, what a gang makes of a frame: a part a member.
 
@@ -48,22 +50,31 @@ def run(
         At most as many as the frame has partitions.
     meta, *args, name, alone
         As of :func:`.gang.run`, and so is what is returned.
+    workers : sequence of str, optional
+        The address of the worker that each member is to run on, with what it reads; with that worker gone
+        it runs elsewhere.
     """
     token = tokenize(frame.expr._name, read)
+    together = tokenize(token, members)
     parts = frame.to_delayed()
-    take: Callable[[list[Any]], list[Any]] = list
-    if alone:  # a device has no use for tasks beside each other
-        take = partial(_each, read)
-    else:
-        parts = [
-            delayed(read)(part, dask_key_name=(f"graph-read-{token}", i))
-            for i, part in enumerate(parts)
-        ]
     cuts = [len(parts) * i // members for i in range(members + 1)]
-    mine = [
-        delayed(take)(parts[low:high], dask_key_name=(f"graph-pieces-{token}-{members}", i))
-        for i, (low, high) in enumerate(itertools.pairwise(cuts))
-    ]
+    if workers is not None:
+        placement.keep_pins()
+    mine = []
+    for rank, (low, high) in enumerate(itertools.pairwise(cuts)):
+        at = None if workers is None else workers[rank]
+        own = parts[low:high]
+        take: Callable[[list[Any]], list[Any]] = list
+        if alone:  # a device has no use for tasks beside each other
+            take = partial(_each, read)
+        else:
+            name_of_read = f"{pinned('graph-read', at)}-{token}"
+            own = [
+                delayed(read)(part, dask_key_name=(name_of_read, i))
+                for i, part in enumerate(own, low)
+            ]
+        key = f"{pinned('graph-pieces', at)}-{together}", rank
+        mine.append(delayed(take)(own, dask_key_name=key))
     return gang.run(mine, loop, meta, *args, name=name, alone=alone)
 
 

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import on_device
+from dask_graphflow.kernels import index_dtype, kernels_for, on_device
 
 from .kept import Kept
 from .layout import Local, localize
+from .placed import Placed
 
 __all__ = ["Shard"]
 
@@ -40,7 +41,9 @@ class Shard(Kept):
         The id of vertex 0, where ids are integers close together: vertex i is ``base + i``, and not every
         one of them need have an edge.
     ids : frame or None
-        Else row i is the id of the i-th vertex of this range, in order.
+        Else row i is the id of the i-th vertex of this range, in order; of its home, if they are placed.
+    placed : Placed, optional
+        Where vertices do not lie in the order of their ids: `bounds` are of places then.
     entering : tuple of array, optional
         The edges that enter the range's vertices, where no rows are made of any yet.
 
@@ -49,7 +52,11 @@ class Shard(Kept):
     low, high : int
         Where the range begins, and ends.
     size : int
+        The vertices of all ranges, or their places.
+    count : int
         The vertices of all ranges.
+    homes : list of int
+        Where the ranges of numbers begin that shards have the ids of, and the last one ends.
     """
 
     def __init__(
@@ -62,17 +69,25 @@ class Shard(Kept):
         directed: bool,
         base: int = 0,
         ids: Any = None,
+        placed: Placed | None = None,
         entering: Any = None,
     ) -> None:
         super().__init__()
+        self._lifted: Any = None
         self.like, self.base, self.ids, self.directed = like, base, ids, directed
         self.bounds, self.rank = [int(bound) for bound in bounds], rank
         self.low, self.high = self.bounds[rank : rank + 2]
         self.size = self.bounds[-1]
+        self.placed = placed
+        self.count = self.size if placed is None else len(placed.places)
+        self.homes = self.bounds if placed is None else placed.homes
         if rows is not None:
             self._made["out"] = rows
         if entering is not None:
             self._made["entering"] = entering
+
+    def __getstate__(self) -> dict[str, Any]:
+        return super().__getstate__() | {"_lifted": None}
 
     def __sizeof__(self) -> int:
         ids = 0 if self.ids is None else int(self.ids.memory_usage(deep=True, index=False).sum())
@@ -84,14 +99,71 @@ class Shard(Kept):
         return self.high - self.low
 
     @property
+    def host(self) -> Shard:
+        """The shard that this one was lifted from (:mod:`.lifted`): others are that themselves."""
+        return self
+
+    @property
     def on_device(self) -> bool:
         """Whether it lies on a device."""
         return on_device(self.like)
 
+    def lifted(self) -> Shard:
+        """Return a view of this shard on the device in use, the same each time."""
+        from .lifted import Lifted
+
+        if self._lifted is None:
+            self._lifted = Lifted(self)
+        found: Shard = self._lifted
+        return found
+
+    def here(self, name: str, value: Any) -> Any:
+        """Return what was made of :attr:`host`, where this shard lies."""
+        return value
+
     @property
     def out(self) -> Any:
-        """The rows of what leaves the range's vertices."""
-        return self.made("out")
+        """The rows of what leaves the range's vertices; on the host, if they were lifted from there."""
+        return self.host.made("out")
+
+    @property
+    def degrees(self) -> Any:
+        """How many edges leave each of the range's vertices, as int64."""
+        return self.here("degrees", np.diff(self.out.offsets))
+
+    @property
+    def filled(self) -> int:
+        """How many of the range's places have a vertex."""
+        return self.owned if self.placed is None else int((self.numbers >= 0).sum())
+
+    @property
+    def numbers(self) -> Any:
+        """The numbers of the range's vertices among all, by the order of their ids; -1 at empty places."""
+        dtype = index_dtype(self.size)
+        if self.placed is None:
+            return np.arange(self.low, self.high, dtype=dtype, like=self.out.ends)
+        placed, low, high = self.placed, self.low, self.high
+        return self.here("numbers", self.host.kept("numbers", lambda: placed.numbers(low, high)))
+
+    def numbers_at(self, places: Any) -> Any:
+        """Return the numbers of vertices at places of any range."""
+        if self.placed is None:
+            return places
+        kernels = kernels_for(places)
+        return kernels.namespace.asarray(self.all_numbers[kernels.to_host(places)])
+
+    @property
+    def all_numbers(self) -> np.ndarray:
+        """The numbers of the vertices at all places, on the host; -1 at empty ones."""
+        assert self.placed is not None, "vertices lie in the order of their numbers"
+        placed = self.placed
+        found: np.ndarray = self.host.kept("all numbers", lambda: placed.numbers(0, self.size))
+        return found
+
+    def slot_numbers(self, which: str = "out", threads: int = 1) -> Any:
+        """Return the numbers of the vertices that the mirrors of :meth:`local` stand for."""
+        slots = self.host.local(which, threads).slots.astype(index_dtype(self.size), copy=False)
+        return self.here(f"numbers {which}", self.host.numbers_at(slots))
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows by the numbers that vertices have in this shard: masters, and then mirrors.

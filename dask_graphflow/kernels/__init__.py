@@ -7,10 +7,12 @@ from functools import cache
 from types import ModuleType
 from typing import Any
 
+import numpy as np
+
 from .gpu import require_gpu
 from .memory import no_room
 
-__all__ = ["index_dtype", "kernels_for", "no_room", "on_device", "require_gpu", "twin"]
+__all__ = ["index_dtype", "kernels_for", "lift", "no_room", "on_device", "require_gpu", "twin"]
 
 
 def index_dtype(count: int) -> str:
@@ -32,6 +34,21 @@ def kernels_for(data: Any) -> ModuleType:
     from . import host
 
     return host
+
+
+def lift(value: Any) -> Any:
+    """Return an array, and what is in a tuple or a list, copied from the host to the device in use."""
+    if isinstance(value, np.ndarray):
+        from . import device
+
+        return device.namespace.asarray(value)
+    if isinstance(value, list):
+        return [lift(item) for item in value]
+    if isinstance(value, tuple):
+        return (
+            type(value)(*map(lift, value)) if hasattr(value, "_fields") else tuple(map(lift, value))
+        )
+    return value
 
 
 def twin(name: str, data: Any) -> ModuleType:

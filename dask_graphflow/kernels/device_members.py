@@ -29,6 +29,7 @@ def reach(
     *,
     edges: int,
     low: int,
+    names: Any = None,
     threads: int = 1,
 ) -> tuple[Any, int, Any]:
     """Push from a member's vertices to its own and to its mirrors."""
@@ -60,14 +61,16 @@ def reach(
         found,
         counts,
         np.uint64(owned),
-        dtype.type(low),
+        dtype.type(low if names is None else 0),
         rows.offsets,
         seen,
         predecessor,
         own,
         mirrors,
     )
-    _, mine, away, leaving = counts.get().tolist()
+    count, mine, away, leaving = counts.get().tolist()
+    if names is not None:
+        predecessor[found[:count]] = names[predecessor[found[:count]]]
     mirrors = mirrors[:away]
     mirrors.sort()
     return own[:mine], leaving, mirrors

@@ -22,6 +22,7 @@ def reach(
     *,
     edges: int,
     low: int,
+    names: np.ndarray | None = None,
     threads: int = 1,
 ) -> tuple[np.ndarray, int, np.ndarray]:
     """Push from a member's vertices to its own and to its mirrors.
@@ -38,6 +39,8 @@ def reach(
         Those that leave the frontier.
     low : int
         The first vertex' number among all, which predecessors are told by.
+    names : ndarray, shape (V_p,), optional
+        The numbers of its own vertices instead, ascending.
     threads : int
         Threads to use.
 
@@ -58,7 +61,10 @@ def reach(
     else:
         found = host_bfs.bfs_push(rows, frontier, *state, threads=threads)
         host_bfs.mark_seen(seen, found)
-    predecessor[found] += low
+    if names is None:
+        predecessor[found] += low
+    else:
+        predecessor[found] = names[predecessor[found]]
     mine = found < len(degrees)
     own = found[mine]
     return own, int(degrees[own].sum()), np.sort(found[~mine])

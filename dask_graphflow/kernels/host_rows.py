@@ -32,6 +32,7 @@ __all__ = [
     "own_rows",
     "owners",
     "relabelled",
+    "renamed",
     "rows",
     "transposed",
 ]
@@ -562,6 +563,18 @@ def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
     cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
     share(
         lambda i: _owners(rows_.offsets, rows_.first, cuts[i], cuts[i + 1], found),
+        len(cuts) - 1,
+        threads,
+    )
+    return found
+
+
+def renamed(ids: np.ndarray, names: np.ndarray, *, threads: int = 1) -> np.ndarray:
+    """Return the names of ids, all of which have one."""
+    found = np.empty(len(ids), names.dtype)
+    cuts = _cuts(len(ids), max(1, threads))
+    share(
+        lambda i: _name(ids, names, cuts[i], cuts[i + 1], found),
         len(cuts) - 1,
         threads,
     )

@@ -1,0 +1,9 @@
+"""Cost models: what kernels and links do a second, kept for each machine, and what follows from that."""
+
+from __future__ import annotations
+
+from .measured import Rates
+from .model import share_out
+from .store import rates
+
+__all__ = ["Rates", "rates", "share_out"]

@@ -1,0 +1,124 @@
+"""Rates: how fast a worker's kernels are, by the size of the graph.
+
+A rate falls once what a kernel reads at random, an entry a vertex, no longer fits in a cache. So each is
+kept for several numbers of vertices. Between two of them its logarithm lies on the line over the logarithm
+of the vertices; below the first and above the last one it stays theirs: nothing is made up of what was
+not measured.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from dask_graphflow.exceptions import OptionError
+
+__all__ = ["Rates"]
+
+
+@dataclass(frozen=True)
+class Rates:
+    """What one worker does a second.
+
+    Attributes
+    ----------
+    sizes : tuple of int
+        Vertices of the graphs that it was measured on, ascending.
+    hooks : tuple of float
+        For each size: edges that are hooked into a forest.
+    builds : tuple of float
+        Edges that rows are made of. Those without direction count twice, here and below.
+    pulls : tuple of float
+        Edges that an iteration of PageRank pulls along.
+    searches : tuple of float
+        Edges of a graph, by the time of a breadth-first search of all of it.
+    paths : tuple of float
+        The same of shortest paths.
+    labels : tuple of float
+        Edges that an iteration of label propagation looks at.
+    merges : tuple of float
+        Vertices of a forest that is merged into another.
+    copies : float
+        Bytes from the host's memory to where the kernels run: infinite on the host itself.
+    """
+
+    sizes: tuple[int, ...]
+    hooks: tuple[float, ...]
+    builds: tuple[float, ...]
+    pulls: tuple[float, ...]
+    searches: tuple[float, ...]
+    paths: tuple[float, ...]
+    labels: tuple[float, ...]
+    merges: tuple[float, ...]
+    copies: float = math.inf
+
+    def __post_init__(self) -> None:
+        curves = self.hooks, self.builds, self.pulls, self.searches, self.paths, self.labels
+        ascending = list(self.sizes) == sorted(set(self.sizes)) and min(self.sizes, default=0) > 0
+        if not ascending or any(len(curve) != len(self.sizes) for curve in (*curves, self.merges)):
+            raise OptionError(
+                f"rates of the sizes {self.sizes!r}; give ascending numbers of vertices, and of each "
+                "kernel a rate for each"
+            )
+        if not all(0 < rate < math.inf for curve in (*curves, self.merges) for rate in curve):
+            raise OptionError(f"{self!r}; give rates above 0")
+
+    def hook(self, vertices: float) -> float:
+        """Return edges a second that are hooked, of a graph of so many vertices."""
+        return _between(self.sizes, self.hooks, vertices)
+
+    def build(self, vertices: float) -> float:
+        """Return edges a second that rows are made of."""
+        return _between(self.sizes, self.builds, vertices)
+
+    def pull(self, vertices: float) -> float:
+        """Return edges a second of an iteration of PageRank."""
+        return _between(self.sizes, self.pulls, vertices)
+
+    def search(self, vertices: float) -> float:
+        """Return edges a second of a breadth-first search."""
+        return _between(self.sizes, self.searches, vertices)
+
+    def path(self, vertices: float) -> float:
+        """Return edges a second of shortest paths."""
+        return _between(self.sizes, self.paths, vertices)
+
+    def label(self, vertices: float) -> float:
+        """Return edges a second of an iteration of label propagation."""
+        return _between(self.sizes, self.labels, vertices)
+
+    def merge(self, vertices: float) -> float:
+        """Return vertices a second of merging a forest."""
+        return _between(self.sizes, self.merges, vertices)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return all of it as what JSON has; None for what is infinite."""
+        return {**asdict(self), "copies": None if math.isinf(self.copies) else self.copies}
+
+    @classmethod
+    def of(cls, found: Mapping[str, Any]) -> Rates:
+        """Return what :meth:`as_dict` was made of.
+
+        Raises
+        ------
+        OptionError, KeyError, TypeError, ValueError
+            It is none.
+        """
+        curves = {
+            name: tuple(map(float, found[name]))
+            for name in ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
+        }
+        copies = math.inf if found["copies"] is None else float(found["copies"])
+        return cls(tuple(map(int, found["sizes"])), **curves, copies=copies)
+
+
+def _between(sizes: Sequence[int], rates: Sequence[float], vertices: float) -> float:
+    after = bisect_right(sizes, vertices)
+    if after in (0, len(sizes)):
+        return rates[max(after - 1, 0)]
+    low, high = sizes[after - 1], sizes[after]
+    part = math.log(vertices / low) / math.log(high / low)
+    return float(rates[after - 1] * (rates[after] / rates[after - 1]) ** part)

@@ -1,0 +1,249 @@
+"""Measuring: the library's own kernels, timed in this process on R-MAT graphs of a few sizes."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from functools import partial
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.graph import generate
+from dask_graphflow.graph.shards import has_hubs, inverse
+from dask_graphflow.kernels import index_dtype, kernels_for, no_room, twin
+from dask_graphflow.operators.advance import DENSE
+from dask_graphflow.operators.forest import Forest
+from dask_graphflow.operators.frontier import Frontier
+
+from .measured import Rates
+
+__all__ = ["measure"]
+
+EDGE_FACTOR = 16
+DRAWN = 18  # the largest scale that is drawn edge by edge on the host
+SCALES = (12, 16, 18, 20)
+# On a device a launch takes as long as many thousand edges: what is small says nothing of what is large.
+DEVICE_SCALES = (16, 18, 20, 22, 24)
+REPEAT = 3
+LONG = 0.3  # seconds: what takes longer is timed twice
+COPIED = 1 << 26  # bytes
+
+
+def measure(
+    device: bool = False, threads: int = 1, *, scales: tuple[int, ...] | None = None
+) -> Rates:
+    """Time the kernels: a few seconds, once they are compiled.
+
+    Parameters
+    ----------
+    device : bool
+        On this process' GPU; else on the host.
+    threads : int
+        Host threads to use.
+    scales : tuple of int, optional
+        Logarithms of the graphs' numbers of vertices, ascending. Where there is no room for a large one, it
+        and those after it are left out.
+
+    Raises
+    ------
+    BackendError
+        There is no GPU that can be used.
+    GraphMemoryError
+        There is no room for the smallest graph.
+    """
+    kernels = _kernels(device)
+    scales = scales or (DEVICE_SCALES if device else SCALES)
+    _timed(kernels, scales[0], threads)  # which compiles them
+    found: dict[int, dict[str, float]] = {}
+    for scale in scales:
+        try:
+            found[1 << scale] = _timed(kernels, scale, threads)
+        except MemoryError as error:
+            if not found:
+                size = 1 << scale
+                needed = 24 * EDGE_FACTOR * size
+                raise no_room(kernels, vertices=size, needed=needed, held=0) from error
+            break
+    names = found[1 << scales[0]]
+    curves: dict[str, Any] = {name: tuple(one[name] for one in found.values()) for name in names}
+    return Rates(tuple(found), **curves, copies=_copies(kernels) if device else math.inf)
+
+
+def _kernels(device: bool) -> ModuleType:
+    if device:
+        from dask_graphflow.kernels import device as there
+
+        return there
+    from dask_graphflow.kernels import host
+
+    return host
+
+
+def _timed(kernels: ModuleType, scale: int, threads: int) -> dict[str, float]:
+    """Return the rates on one graph, by the names that they have in :class:`.Rates`."""
+    size, (source, target) = 1 << scale, _edges(kernels.namespace, scale)
+    seconds = partial(_seconds, kernels)
+    found = _forests(source, target, size, threads, seconds)
+    make = partial(twin("rows", source).rows, count=size, undirected=True, threads=threads)
+    found["builds"] = 2 * len(source) / seconds(lambda _: make(source, target))
+    return found | _rows(make(source, target), threads, seconds)
+
+
+def _forests(
+    source: Any, target: Any, size: int, threads: int, seconds: Callable[..., float]
+) -> dict[str, float]:
+    def forest(part: slice) -> Forest:
+        made = Forest(source, size=size)
+        made.hook(source[part], target[part], threads=threads)
+        made.compress(threads=threads)
+        return made
+
+    half = len(source) // 2
+    own, other = partial(forest, slice(half)), forest(slice(half, None))
+    merging = seconds(lambda fresh: fresh.absorb(other, threads=threads), own)
+    return {"hooks": len(source) / seconds(lambda _: forest(slice(None))), "merges": size / merging}
+
+
+def _rows(rows: Any, threads: int, seconds: Callable[..., float]) -> dict[str, float]:
+    size, degrees = len(rows.offsets) - 1, np.diff(rows.offsets)
+    vertices = np.arange(size, dtype=index_dtype(size), like=rows.ends)
+    start = vertices[degrees == degrees.max()][:1]
+    by_labels, labels = rows, vertices
+    if has_hubs(degrees):
+        labels = twin("rows", rows.ends).degree_labels(degrees)
+        by_labels = twin("rows", rows.ends).relabelled(rows, labels, threads=threads)
+    ranks = _Ranks(by_labels, degrees[inverse(labels)], threads)
+    paths = _Paths(by_labels, labels[start], threads)
+    following, frequent = np.empty_like(vertices), twin("labels", vertices).most_frequent
+    work: dict[str, Callable[[Any], object]] = {
+        "pulls": lambda _: ranks.iterate(),
+        "searches": lambda _: _search(rows, degrees, start, threads),
+        "paths": lambda _: paths.find(),
+        "labels": lambda _: frequent(rows, None, vertices, following, threads=threads),
+    }
+    return {name: len(rows.ends) / seconds(one) for name, one in work.items()}
+
+
+def _seconds(
+    kernels: ModuleType, work: Callable[[Any], object], fresh: Callable[[], Any] = lambda: None
+) -> float:
+    """Return the least seconds of a few turns; each is given something `fresh`, which is not timed."""
+    taken: list[float] = []
+    while len(taken) < REPEAT and (len(taken) < 2 or min(taken) < LONG):
+        given = fresh()
+        _wait(kernels)
+        began = time.perf_counter()
+        work(given)
+        _wait(kernels)
+        taken.append(time.perf_counter() - began)
+    return max(min(taken), 1e-9)
+
+
+def _wait(kernels: ModuleType) -> None:
+    """Wait for what was queued on a device: what comes to the host next is copied after it."""
+    kernels.to_host(kernels.namespace.zeros(1))
+
+
+def _edges(library: Any, scale: int) -> tuple[Any, Any]:
+    """Return the ends of an R-MAT graph's edges as arrays of a library."""
+    drawn = scale if scale <= DRAWN else DRAWN - (scale - DRAWN) % 2
+    frame = generate.rmat(drawn, edge_factor=EDGE_FACTOR, npartitions=1)
+    frame = frame.compute(scheduler="synchronous")
+    ends = [library.asarray(np.ascontiguousarray(frame[name])) for name in ("src", "dst")]
+    for _ in range(drawn, scale, 2):
+        ends = _grown(library, *ends)
+    return ends[0], ends[1]
+
+
+def _grown(library: Any, source: Any, target: Any) -> list[Any]:
+    """Return a graph of four times the vertices and edges: R-MAT's next two levels, drawn for each edge.
+
+    Where the kernels run, and of nothing but whole numbers: a host would take a minute to draw the largest.
+    """
+    chances = np.outer(generate.QUADRANTS, generate.QUADRANTS).ravel()
+    cuts = np.rint(np.cumsum(chances) * 65536).astype(int)
+    both = np.repeat(np.arange(16), np.diff(cuts, prepend=0))  # two quadrants of two bits each
+    places = _random(library, 4 * len(source))
+    grown = []
+    for ends, shift in ((source, 1), (target, 0)):
+        bits = (both >> shift + 2 & 1) << 1 | both >> shift & 1
+        grown.append(ends.repeat(4) * 4 + library.asarray(bits)[places])
+    return grown
+
+
+def _random(library: Any, count: int) -> Any:
+    """Return numbers from 0 to 65535 that look like random ones, the same each time."""
+    numbers = library.arange(count, dtype="uint64") * np.uint64(0x9E3779B97F4A7C15)
+    numbers ^= numbers >> np.uint64(32)
+    numbers *= np.uint64(0xBF58476D1CE4E5B9)
+    return (numbers >> np.uint64(48)).astype("int64")
+
+
+class _Ranks:
+    """An iteration of PageRank."""
+
+    def __init__(self, rows: Any, degrees: Any, threads: int) -> None:
+        self._kernels, self._rows, self._threads = twin("pagerank", degrees), rows, threads
+        self._rank = np.full_like(degrees, 1 / len(degrees), "float64")
+        self._shares = self._kernels.ONE / np.maximum(degrees, 1)
+        self._shares[degrees == 0] = 0
+        self._contribution = self._rank * self._shares
+        self._sums = np.zeros_like(degrees, "int64")
+        self._restart = np.full_like(self._rank, 0.15 / len(degrees), shape=1)
+
+    def iterate(self) -> None:
+        contribution = self._contribution
+        self._kernels.sum_contributions(self._rows, contribution, self._sums, threads=self._threads)
+        arrays = self._sums, self._rank, self._shares, contribution, self._restart
+        self._kernels.apply_sums(*arrays, 0.85, threads=self._threads)
+
+
+class _Paths:
+    """Shortest paths from a vertex, along edges of random lengths."""
+
+    def __init__(self, rows: Any, start: Any, threads: int) -> None:
+        self._kernels, self._start, self._threads = twin("sssp", start), start, threads
+        weights = (_random(kernels_for(start).namespace, len(rows.ends)) / 65536).astype("float32")
+        self._size = len(rows.offsets) - 1
+        self._delta = self._kernels.bucket_width(0.5, max(len(rows.ends) / self._size, 1.0))
+        self._light = self._kernels.light_first(rows._replace(weights=weights), self._delta)
+
+    def find(self) -> None:
+        distance = np.full_like(self._start, np.inf, "float64", shape=self._size)
+        distance[self._start] = 0
+        kernels, start, threads = self._kernels, self._start, self._threads
+        buckets = kernels.Buckets(distance, start, self._delta, threads=threads)
+        while len(frontier := buckets.take()):
+            kernels.relax(self._light, buckets, frontier)
+        kernels.predecessors(self._light.rows, distance, start, names=None, threads=threads)
+
+
+def _search(rows: Any, degrees: Any, start: Any, threads: int) -> None:
+    """Search breadth first: pull where many edges leave the frontier, as Gemini does."""
+    size, kernels = len(degrees), twin("bfs", start)
+    level = np.full_like(start, kernels.UNSEEN, "int32", shape=size)
+    predecessor = np.full_like(start, np.iinfo(start.dtype).max, shape=size)
+    seen = np.zeros_like(start, "uint64", shape=-(-size // 64))
+    level[start], predecessor[start] = 0, -1
+    kernels.mark_seen(seen, start)
+    frontier, depth = Frontier(size, vertices=start), 0
+    while len(frontier):
+        depth += 1
+        state = seen, predecessor, level, depth
+        if frontier.edges(degrees) * DENSE > len(rows.ends):
+            following = np.zeros_like(seen)
+            kernels.bfs_pull(rows, frontier.words, following, *state, threads=threads)
+            frontier = Frontier(size, words=following)
+        else:
+            found = kernels.bfs_push(rows, frontier.vertices, *state, threads=threads)
+            kernels.mark_seen(seen, found)
+            frontier = Frontier(size, vertices=found)
+
+
+def _copies(kernels: ModuleType) -> float:
+    """Return bytes a second from the host's memory to the device."""
+    data = np.ones(COPIED, "uint8")
+    return COPIED / _seconds(kernels, lambda _: kernels.namespace.asarray(data))

@@ -1,0 +1,174 @@
+"""The store: what was measured, kept for each machine, so that it is measured once.
+
+A file for each kind of worker lies in ``graphflow.calibration.path`` of Dask's configuration, else in the
+user's cache directory. It is measured again once it is older than ``graphflow.calibration.age`` (30 days),
+is of another version of this library or of other hardware, or cannot be read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import platform
+import re
+import socket
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dask
+from dask.system import CPU_COUNT
+from dask.utils import parse_timedelta
+
+from dask_graphflow.exceptions import GraphflowError, OptionError
+
+from .measured import Rates
+
+__all__ = ["folder", "hardware", "rates"]
+
+FORMAT = 1
+AGE = "30 days"
+
+_known: dict[
+    Path, Rates
+] = {}  # of this process, and all that there is where no file can be written
+
+
+def rates(
+    device: bool,
+    threads: int,
+    *,
+    fresh: bool = False,
+    measure: Callable[[bool, int], Rates] | None = None,
+) -> Rates:
+    """Return what is kept of this machine, or measure it: that takes seconds, and is kept.
+
+    Parameters
+    ----------
+    device : bool
+        Of this process' GPU; else of the host.
+    threads : int
+        Host threads that it may use.
+    fresh : bool
+        Measure it whatever is kept.
+    measure : callable, optional
+        Measures; takes `device` and `threads`. By default :func:`.measuring.measure`.
+
+    Raises
+    ------
+    BackendError
+        There is no GPU that can be used.
+    OptionError
+        ``graphflow.calibration.age`` is no time.
+    """
+    about = _about(device, threads)
+    path = folder() / _file_name(device, threads)
+    if not fresh:
+        found = _known.get(path) if path in _known and not path.exists() else _read(path, about)
+        if found is not None:
+            return found
+    if measure is None:
+        from .measuring import measure as measured
+
+        measure = measured
+    _known[path] = made = measure(device, threads)
+    try:
+        _write(path, {**about, "made": time.time(), "rates": made.as_dict()})
+    except OSError as error:
+        warnings.warn(
+            f"what was measured of this machine cannot be kept in {path.parent} ({error}); it will be "
+            "measured again in each process. Set graphflow.calibration.path in Dask's configuration",
+            stacklevel=2,
+        )
+    return made
+
+
+def folder() -> Path:
+    """Return the directory that files are kept in."""
+    told = dask.config.get("graphflow.calibration.path", None)
+    if told is not None:
+        return Path(told).expanduser()
+    cache = os.environ.get("XDG_CACHE_HOME", "")
+    # The standard has relative paths ignored.
+    root = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
+    return root / "dask-graphflow"
+
+
+def hardware(device: bool) -> str:
+    """Return what a worker's kernels run on: the GPU's name, or the processor's and its cores."""
+    if device:
+        from dask_graphflow.kernels.gpu import load_cupy
+
+        runtime = load_cupy().cuda.runtime
+        about = runtime.getDeviceProperties(runtime.getDevice())
+        name = about["name"]
+        return name.decode() if isinstance(name, bytes) else str(name)
+    model = platform.processor() or platform.machine()
+    try:
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
+            if line.startswith("model name"):
+                model = line.partition(":")[2].strip()
+                break
+    except OSError:  # no Linux
+        pass
+    return f"{model}, {CPU_COUNT} cores"
+
+
+def _about(device: bool, threads: int) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "version": importlib.import_module("dask_graphflow").__version__,
+        "host": socket.gethostname(),
+        "hardware": hardware(device),
+        "threads": threads,
+    }
+
+
+def _file_name(device: bool, threads: int) -> str:
+    host = re.sub(r"[^\w.-]", "_", socket.gethostname())
+    return f"rates-{host}-{'gpu' if device else 'cpu'}-{threads}.json"
+
+
+def _age() -> float:
+    told = dask.config.get("graphflow.calibration.age", AGE)
+    try:
+        age = float(parse_timedelta(told))
+    except (KeyError, TypeError, ValueError):
+        age = -1.0
+    if not age >= 0:
+        raise OptionError(
+            f"graphflow.calibration.age is {told!r} in Dask's configuration; give a time like '30 days'"
+        )
+    return age
+
+
+def _read(path: Path, about: dict[str, Any]) -> Rates | None:
+    """Return what a file has, unless it is stale or cannot be read."""
+    age = _age()
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+        # A clock that was set back makes a file of the future: that is stale too.
+        if not 0 <= time.time() - held["made"] <= age:
+            return None
+        if any(held[name] != value for name, value in about.items()):
+            return None
+        return Rates.of(held["rates"])
+    except (OSError, ValueError, KeyError, TypeError, GraphflowError):
+        return None
+
+
+def _write(path: Path, held: dict[str, Any]) -> None:
+    """Write a file whole or not at all: several workers of a machine may do so at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=path.name, suffix=".partial", dir=path.parent)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(held, file, indent=1)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,145 @@
+"""A cluster of this machine that has workers of two kinds: one for each GPU, and others for the CPU.
+
+What tells them apart is Dask's resource `GPU` (:mod:`.placement`). Those with one are started as Dask-CUDA
+starts them; the others have the rest of the cores, and see no GPU.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+from typing import Any
+
+from dask.system import CPU_COUNT
+
+from dask_graphflow.exceptions import BackendError, OptionError
+
+from .placement import GPU
+
+__all__ = ["hybrid_cluster"]
+
+PRELOADS = "preload", "preload_argv"
+
+
+def hybrid_cluster(
+    gpus: int | None = None,
+    *,
+    cpu_workers: int = 1,
+    threads: int | None = None,
+    memory_limit: Any = "auto",
+    gpu_options: dict[str, Any] | None = None,
+    **options: Any,
+) -> Any:
+    """Start a cluster on this machine whose workers are of two kinds: one a GPU, and others for the CPU.
+
+    Parameters
+    ----------
+    gpus : int, optional
+        Workers with a GPU, each with one of its own; by default as many as there are.
+    cpu_workers : int
+        Workers without one.
+    threads : int, optional
+        Threads of each worker without a GPU; by default the cores that the others leave, shared out.
+    memory_limit : int, float, str or None
+        Host memory of each worker, as Dask takes it; by default the same share for all.
+    gpu_options : dict, optional
+        What only the workers with a GPU are started with, as ``dask_cuda.LocalCUDACluster`` takes it:
+        ``pre_import``, ``rmm_pool_size``, ``threads_per_worker`` (1) or another ``memory_limit``.
+        Nothing where there is no GPU.
+    **options
+        Of all workers and of the scheduler, as ``distributed.LocalCluster`` takes them: ``protocol``,
+        ``dashboard_address``, ``local_directory``.
+
+    Returns
+    -------
+    distributed.SpecCluster
+        To be closed, or used as a context manager. Workers with a GPU have Dask's resource `GPU`, the
+        others `CPU`, and see no GPU.
+
+    Raises
+    ------
+    OptionError
+        There would be no workers, or a number is none.
+    BackendError
+        There are fewer GPUs, or no Dask-CUDA.
+
+    Examples
+    --------
+    >>> import dask_graphflow as gf
+    >>> cluster = gf.hybrid_cluster(cpu_workers=2)  # doctest: +SKIP
+    """
+    from distributed import LocalCluster
+
+    gpus = _gpus(gpus)
+    _check("cpu_workers", cpu_workers, least=0 if gpus else 1)
+    own = {"threads_per_worker": 1, **(gpu_options or {})} if gpus else {}
+    if threads is None:
+        left = CPU_COUNT - gpus * own.get("threads_per_worker", 0)
+        threads = max(1, left // max(1, cpu_workers))
+    _check("threads", threads, least=1)
+    if memory_limit == "auto":
+        memory_limit = 1 / (gpus + cpu_workers)  # of the machine's
+    options["memory_limit"] = memory_limit
+    cpu = {"resources": {"CPU": 1}, "env": {"CUDA_VISIBLE_DEVICES": ""}}
+    if not gpus:
+        return LocalCluster(n_workers=cpu_workers, threads_per_worker=threads, **cpu, **options)
+    cluster = _local_cuda_cluster()(n_workers=gpus, resources={GPU: 1}, **(options | own))
+    worker = dict(cluster.new_spec["options"])
+    for asked in PRELOADS:  # to which Dask-CUDA has added what makes a GPU ready
+        worker.pop(asked, None)
+    worker |= {name: options[name] for name in (*PRELOADS, "memory_limit") if name in options}
+    worker |= {"nthreads": threads, **cpu}
+    spec = {"cls": cluster.new_spec["cls"], "options": worker}
+    cluster.worker_spec.update({f"cpu-{i}": spec for i in range(cpu_workers)})
+    try:
+        cluster.sync(_started, cluster)
+    except BaseException:
+        cluster.close()
+        raise
+    return cluster
+
+
+async def _started(cluster: Any) -> None:
+    await cluster
+
+
+def _gpus(wanted: int | None) -> int:
+    """Return how many GPUs to use; raise where there are fewer than are wanted."""
+    if wanted is not None:
+        _check("gpus", wanted, least=0)
+    there = 0 if wanted == 0 else _visible()
+    if wanted is not None and wanted > there:
+        raise BackendError(
+            f"gpus={wanted}, and there are {there} (NVML's count, less what CUDA_VISIBLE_DEVICES "
+            "leaves out); give no more than that, or None for all"
+        )
+    return there if wanted is None else wanted
+
+
+def _visible() -> int:
+    """Return how many GPUs a process that is started here sees, as Dask-CUDA counts them."""
+    from distributed.diagnostics import nvml
+
+    there = int(nvml.device_get_count())
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if visible is None or not there:
+        return there
+    names = map(str.strip, visible.split(","))
+    # To CUDA the list ends with the first that is none.
+    return len(list(itertools.takewhile(lambda name: name and not name.startswith("-"), names)))
+
+
+def _local_cuda_cluster() -> Any:
+    try:
+        from dask_cuda import LocalCUDACluster
+    except ImportError as error:
+        raise BackendError(
+            f"workers with a GPU take Dask-CUDA, which cannot be imported here ({error}); install "
+            "dask-graphflow[cuda13] or [cuda12], as nvidia-smi says, or give gpus=0"
+        ) from error
+    return LocalCUDACluster
+
+
+def _check(name: str, value: Any, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise OptionError(f"{name}={value!r}; give a whole number, {least} or more")

@@ -1,0 +1,52 @@
+"""A shard on a device whose graph was built on the host.
+
+Where a graph is shared out between devices and hosts, all members build it on the host, alike. What an
+algorithm goes along, and nothing else, is then copied to the device, when it is first asked for, and kept
+there: so a device needs room for that alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.kernels import lift
+
+from .layout import Local
+from .shard import Shard
+
+__all__ = ["Lifted"]
+
+
+class Lifted(Shard):
+    """A view of a shard on the current device.
+
+    Parameters
+    ----------
+    host : Shard
+        It keeps what is made of it, and this one the copies.
+    """
+
+    def __init__(self, host: Shard) -> None:
+        own = host.like, host.bounds, host.rank
+        about: dict[str, Any] = {"base": host.base, "ids": host.ids, "placed": host.placed}
+        super().__init__(*own, directed=host.directed, **about)
+        self._host = host
+
+    @property
+    def host(self) -> Shard:
+        """The shard that this one was lifted from."""
+        return self._host
+
+    @property
+    def on_device(self) -> bool:
+        """Whether it lies on a device."""
+        return True
+
+    def here(self, name: str, value: Any) -> Any:
+        """Return what was made of :attr:`host`, copied to the device once."""
+        return self.kept(name, lambda: lift(value))
+
+    def local(self, which: str = "out", threads: int = 1) -> Local:
+        """Return rows by the numbers that vertices have in this shard."""
+        found: Local = self.here(f"local {which}", self.host.local(which, threads))
+        return found

@@ -1,0 +1,61 @@
+"""A graph whose shards lie on GPUs and on the host gives what one on the host gives, bit for bit."""
+
+from __future__ import annotations
+
+import itertools
+
+import dask
+import numpy as np
+import pytest
+from conftest import cupy_or_skip, partitioned
+from test_placing import PLACEMENTS, SHARES
+from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms import answers_many
+from dask_graphflow.graph.lifted import Lifted
+from dask_graphflow.kernels import on_device
+
+pytestmark = pytest.mark.gpu
+
+cupy = cupy_or_skip()
+
+
+@pytest.fixture
+def every_other_on_a_gpu(monkeypatch):
+    """Of the members that ask, every other one has a GPU."""
+    with dask.config.set(scheduler="threads"):
+        turns = itertools.cycle([True, False])
+        monkeypatch.setattr(answers_many.placement, "on_gpu_worker", lambda: next(turns))
+        yield
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("shares", SHARES, ids=len)
+def test_results_are_those_of_the_host(
+    rng, every_other_on_a_gpu, kind, directed, placement, shares
+):
+    edges = KINDS[kind](power_law(rng))
+    start = edges.a.iloc[[0, 700]].tolist()
+    one = graph(partitioned(edges, 2), 1, directed)
+    mixed = graph(partitioned(edges, 3), None, directed, hybrid=gf.Hybrid(shares, placement))
+    for name, ask in ASKED.items():
+        found = ask(mixed, start).compute()
+        assert type(found).__module__.startswith("pandas"), name
+        same(found, ask(one, start).compute())
+
+
+def test_only_what_an_algorithm_goes_along_is_on_the_device(rng, every_other_on_a_gpu):
+    edges = partitioned(power_law(rng, 5000, 40_000).drop(columns="w"), 3)
+    mixed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.3, 0.7])).persist()
+    mixed.pagerank().compute()
+    shards = dask.compute(*mixed._built)
+    (lifted,) = (shard.lifted() for shard in shards if shard._lifted is not None)
+    assert isinstance(lifted, Lifted)
+    assert on_device(lifted.made("pulling").rows.ends)
+    assert not on_device(lifted.out.ends)
+    assert not any(lifted.has(name) for name in ("local out", "into"))
+    entries = len(lifted.made("pulling").rows.ends)
+    assert np.isclose(entries, 0.3 * 40_000, rtol=0.5)

@@ -1,0 +1,158 @@
+"""A graph that is shared out by shares and degrees: what lies where, and that results do not change."""
+
+from __future__ import annotations
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import partitioned
+from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
+
+import dask_graphflow as gf
+from dask_graphflow import exceptions
+
+SHARES = [0.3, 0.7], [0.2, 0.5, 0.3]
+PLACEMENTS = "random", "hubs-on-cpu", "leaves-on-cpu"
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    with dask.config.set(scheduler="threads"):
+        yield
+
+
+def shards_of(edges, shares, placement, directed=False):
+    """Return the shards of a graph."""
+    placed = gf.Hybrid(shares, placement)
+    made = gf.Graph(partitioned(edges, 3), **ENDS, directed=directed, hybrid=placed)
+    return dask.compute(*made._built)
+
+
+def without_loops(edges):
+    return edges[edges.a != edges.b]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("placement", PLACEMENTS)
+@pytest.mark.parametrize("shares", SHARES, ids=len)
+def test_results_are_those_of_one_shard(rng, kind, directed, placement, shares):
+    edges = KINDS[kind](power_law(rng))
+    start = edges.a.iloc[[0, 700]].tolist()
+    one = graph(partitioned(edges, 2), 1, directed)
+    placed = graph(partitioned(edges, 3), None, directed, hybrid=gf.Hybrid(shares, placement))
+    assert (placed.num_vertices, placed.num_edges) == (one.num_vertices, one.num_edges)
+    for ask in ASKED.values():
+        same(ask(placed, start).compute(), ask(one, start).compute())
+
+
+def test_an_unkept_graph_is_ranked_in_the_run_that_shares_it_out(rng):
+    edges = partitioned(power_law(rng).drop(columns="w"), 3)
+    placed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.3, 0.7]))
+    same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS).compute())
+
+
+@pytest.mark.parametrize("multi", ["sum", "min", "first"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_several_edges_become_the_same_one(rng, multi, directed):
+    edges = partitioned(power_law(rng, 40, 600), 5)
+    one = graph(edges, 1, directed, multi=multi)
+    placed = graph(edges, None, directed, multi=multi, hybrid=gf.Hybrid([0.4, 0.6]))
+    assert placed.num_edges == one.num_edges
+    same(placed.sssp([0]).compute(), one.sssp([0]).compute())
+
+
+@pytest.mark.parametrize("shares", [[0.1, 0.9], [0.33, 0.67], [0.5, 0.2, 0.3]], ids=str)
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_each_shard_has_its_share_of_the_edges(rng, shares, placement):
+    edges = without_loops(power_law(rng, 20_000, 100_000))
+    ends = [len(shard.out.ends) for shard in shards_of(edges, shares, placement)]
+    assert sum(ends) == 2 * len(edges)
+    found = np.array(ends) / sum(ends)
+    assert np.abs(found - shares).max() < 0.01
+
+
+def test_a_share_of_none_is_none_and_one_of_all_is_all(rng):
+    edges = without_loops(power_law(rng))
+    for shares in ([0.0, 1.0], [1.0, 0.0], [0.5, 0.0, 0.5]):
+        ends = [len(shard.out.ends) for shard in shards_of(edges, shares, "hubs-on-cpu")]
+        assert [bool(count) for count in ends] == [bool(share) for share in shares]
+
+
+@pytest.mark.parametrize("shares", [[0.25, 0.75], [0.75, 0.25]], ids=str)
+def test_hubs_and_leaves_are_where_they_were_asked_to_be(rng, shares):
+    edges = without_loops(power_law(rng, 5000, 40_000))
+
+    def degrees(placement):
+        return [shard.degrees[shard.numbers >= 0] for shard in shards_of(edges, shares, placement)]
+
+    gpu, cpu = degrees("hubs-on-cpu")
+    assert gpu.max() <= cpu.min()
+    gpu, cpu = degrees("leaves-on-cpu")
+    assert cpu.max() <= gpu.min()
+    gpu, cpu = degrees("random")
+    assert gpu.max() > 4 * np.median(cpu)
+    assert cpu.max() > 4 * np.median(gpu)
+
+
+def test_automatic_placement_looks_for_hubs(rng):
+    ends = (5000 * rng.random((40_000, 2)) ** 6).astype("int64")
+    few_have_most = without_loops(pd.DataFrame(ends, columns=["a", "b"]))
+    gpu, cpu = (shard.degrees for shard in shards_of(few_have_most, [0.5, 0.5], "auto"))
+    assert gpu.max() <= cpu[cpu > 0].min()
+    ring = pd.DataFrame({"a": np.arange(20_000), "b": np.roll(np.arange(20_000), 1)})
+    one, other = (shard.numbers for shard in shards_of(ring, [0.5, 0.5], "auto"))
+    assert one[one >= 0].max() > other[other >= 0].min()
+    assert other[other >= 0].max() > one[one >= 0].min()
+
+
+@pytest.mark.parametrize("placement", PLACEMENTS)
+def test_there_is_a_slot_for_each_distinct_remote_neighbour(rng, placement):
+    edges = without_loops(power_law(rng))
+    shards = shards_of(edges, [0.3, 0.7], placement)
+    owner = {}
+    for shard in shards:
+        owner |= dict.fromkeys(shard.numbers[shard.numbers >= 0].tolist(), shard.rank)
+    both = pd.concat([edges[["a", "b"]], edges[["b", "a"]].set_axis(["a", "b"], axis=1)])
+    for shard in shards:
+        mine = both[both.a.map(owner) == shard.rank]
+        remote = sorted(set(mine.b[mine.b.map(owner) != shard.rank]))
+        assert sorted(shard.slot_numbers().tolist()) == remote
+
+
+def test_bytes_fall_with_the_frontier(rng):
+    edges = power_law(rng, 5000, 40_000)
+    placed = gf.Graph(partitioned(edges, 3), **ENDS, directed=False, hybrid=gf.Hybrid([0.3, 0.7]))
+    _, steps = placed.label_propagation(max_iter=8, trace=True)
+    steps = steps.compute().groupby("superstep").agg({"bytes": "sum", "direction": "count"})
+    sent = steps.bytes.to_numpy()
+    assert sent[-1] < sent[0] / 2
+    assert (steps.direction == 2).all()
+
+
+def test_what_is_no_share_or_placement_is_refused(rng):
+    with pytest.raises(exceptions.OptionError, match="hubs-on-cpu"):
+        gf.Hybrid(placement="hubs-on-cpus")
+    for shares in ([0.5, 0.6], [-0.5, 1.5], [], {"gpu": 0.4}, "most"):
+        with pytest.raises(exceptions.OptionError, match="shares="):
+            gf.Hybrid(shares)
+    edges = partitioned(power_law(rng), 2)
+    with pytest.raises(exceptions.OptionError, match="'auto', or a dask_graphflow"):
+        gf.Graph(edges, **ENDS, hybrid=0.5)
+    with pytest.raises(exceptions.OptionError, match="3 shares"):
+        gf.Graph(edges, **ENDS, shards=2, hybrid=gf.Hybrid([0.2, 0.3, 0.5]))
+
+
+def test_shares_of_kinds_that_are_not_there_are_refused(rng):
+    edges = partitioned(power_law(rng), 2)
+    placed = gf.Graph(edges, **ENDS, shards=2, hybrid=gf.Hybrid({"gpu": 0.4, "cpu": 0.6}))
+    with pytest.raises(exceptions.OptionError, match=r"\['cpu', 'gpu'\], and the workers are of"):
+        placed.pagerank().compute()
+
+
+@pytest.mark.parametrize("shares", [[1.0], [0.25] * 4], ids=len)
+def test_shards_may_be_one_or_more_than_partitions(rng, shares):
+    edges = power_law(rng)
+    placed = gf.Graph(partitioned(edges, 2), **ENDS, hybrid=gf.Hybrid(shares))
+    same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS).compute())
