@@ -54,6 +54,14 @@ class Answer:
     among: Any = None
     steps: Sequence[dict[str, Any]] = ()
 
+    def of(self, chosen: Any) -> dict[str, Any]:
+        """Return the columns of some vertices."""
+
+        def some(values: Any) -> Any:
+            return OrNull(*map(some, values)) if isinstance(values, OrNull) else values[chosen]
+
+        return {name: some(values) for name, values in self.columns.items()}
+
 
 def answered(
     shards: Shards,
@@ -70,30 +78,27 @@ def answered(
     among = shards.occurs() if answer.among is None else answer.among
     chosen = np.flatnonzero(among)
     cuts = [len(chosen) * part // parts for part in range(parts + 1)]
-    found = [
-        frame_of(answer, chosen[low:high], 0, dtypes, shards.vertices.named, shards.vertices.like)
-        for low, high in itertools.pairwise(cuts)
-    ]
+    own = [chosen[low:high] for low, high in itertools.pairwise(cuts)]
+    vertices = shards.vertices
+    found = [frame_of(answer.of(some), some, dtypes, vertices.named, vertices.like) for some in own]
     return [*found, steps_frame(answer.steps)] if trace else found
 
 
 def frame_of(
-    answer: Answer,
-    chosen: Any,
-    first: int,
+    columns: dict[str, Any],
+    vertices: Any,
     dtypes: dict[str, Any],
     named: Callable[[Any], list[Any]],
     like: Any,
 ) -> Any:
-    """Return the frame of some vertices of an answer.
+    """Return the frame of some vertices.
 
     Parameters
     ----------
-    answer : Answer
-    chosen : array of integers
-        Where the vertices are in the answer's columns.
-    first : int
-        The number of the vertex that is first in them.
+    columns : dict of str to array
+        As of :class:`Answer`, of these vertices alone.
+    vertices : array of integers
+        Their numbers, ascending.
     dtypes : dict
         The columns' dtypes; "id" and "id or null" for those that are numbers of vertices.
     named : callable
@@ -104,16 +109,15 @@ def frame_of(
 
     def value(values: Any, dtype: Any) -> Any:
         if dtype == "id":
-            return named(values[chosen])
+            return named(values)
         if dtype != "id or null":
-            return values[chosen]
-        none = values.none[chosen]
-        numbers = np.where(none, first, values.numbers[chosen])
-        return [_with_nulls(part, none) for part in named(numbers)]
+            return values
+        numbers = np.where(values.none, vertices, values.numbers)
+        return [_with_nulls(part, values.none) for part in named(numbers)]
 
-    ids = dict(zip(like.columns, named(chosen + first if first else chosen), strict=True))
-    columns = {name: value(answer.columns[name], dtype) for name, dtype in dtypes.items()}
-    return framed(frames.build(type(like), ids), columns)
+    ids = dict(zip(like.columns, named(vertices), strict=True))
+    found = {name: value(columns[name], dtype) for name, dtype in dtypes.items()}
+    return framed(frames.build(type(like), ids), found)
 
 
 def _with_nulls(series: Any, mask: Any) -> Any:

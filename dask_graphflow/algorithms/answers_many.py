@@ -55,43 +55,47 @@ def answered_many(
             answer = work(shard, exchange, gang.threads(), *arguments)
     among = occurs(shard, exchange) if answer.among is None else answer.among
     if shard.placed is not None:
-        answer, among = _at_home(shard, exchange, answer, among)
-    chosen = np.flatnonzero(among)
+        columns, vertices = _at_home(shard, exchange, answer, among)
+    else:
+        chosen = np.flatnonzero(among)
+        columns, vertices = answer.of(chosen), chosen + shard.low if shard.low else chosen
     named = partial(names_of, shard, exchange)
-    found = frame_of(answer, chosen, shard.homes[rank], dtypes, named, shard.like)
+    found = frame_of(columns, vertices, dtypes, named, shard.like)
     return [found, steps_frame(answer.steps, rank)] if trace else found
 
 
 def _at_home(
     shard: Shard, exchange: Exchange, answer: Answer, among: Any
-) -> tuple[Answer, np.ndarray]:
-    """Return an answer for the vertices that this member has the ids of, and which it is about."""
-    to_host = kernels_for(among).to_host
-    chosen = np.flatnonzero(to_host(among))
-    numbers = shard.host.numbers[chosen]
-    low, high = shard.homes[shard.rank : shard.rank + 2]
-    cuts = np.searchsorted(numbers, shard.homes).tolist()
+) -> tuple[dict[str, Any], np.ndarray]:
+    """Return an answer's columns for those vertices that this member has the ids of, and their numbers."""
+    host = shard.host
+    chosen = np.flatnonzero(kernels_for(among).to_host(among))
+    numbers = host.numbers[chosen]
+    cuts = itertools.pairwise(np.searchsorted(numbers, shard.homes).tolist())
+    pieces = [slice(*cut) for cut in cuts]
 
-    def dealt(values: Any) -> np.ndarray:
-        own = kernels_for(values).to_host(values)[chosen]
-        told, _ = exchange.deal([own[a:b] for a, b in itertools.pairwise(cuts)])
+    def dealt(values: np.ndarray) -> np.ndarray:
+        told, _ = exchange.deal([values[piece] for piece in pieces])
         found: np.ndarray = np.concatenate(told)
         return found
 
-    there = dealt(shard.host.numbers) - low
+    low, high = shard.homes[shard.rank : shard.rank + 2]
+    there = dealt(numbers) - low
+    about = np.zeros(high - low, bool)
+    about[there] = True
+    # Each member's vertices ascend: so they are put in order by counting.
+    rows = (np.cumsum(about, dtype=np.int32) - 1)[there]
 
     def home(values: Any) -> Any:
         if isinstance(values, OrNull):
             return OrNull(*map(home, values))
-        own = dealt(values)
-        found = np.zeros(high - low, own.dtype)
-        found[there] = own
+        own = dealt(kernels_for(values).to_host(values)[chosen])
+        found = np.empty_like(own)
+        found[rows] = own
         return found
 
-    about = np.zeros(high - low, bool)
-    about[there] = True
     columns = {name: home(values) for name, values in answer.columns.items()}
-    return Answer(columns, steps=answer.steps), about
+    return columns, np.flatnonzero(about) + low
 
 
 def _spent(traffic: Traffic, seconds: float) -> dict[str, Any]:

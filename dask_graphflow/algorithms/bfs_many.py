@@ -167,8 +167,11 @@ class _Search:
         owned = self._shard.owned
         found = self.predecessor[:owned]
         if self._names is not None and self._pulled:  # what pulls have found are places
-            depths = np.array(self._pulled, "int32", like=self.level)
-            at = np.flatnonzero(np.isin(self.level[:owned], depths))
+            # By level; -1, of what was not reached, is the last one.
+            pulled = np.zeros_like(self.level, bool, shape=max(self._pulled) + 2)
+            pulled[self._pulled] = True
+            level = np.minimum(self.level[:owned], max(self._pulled) + 1)
+            at = np.flatnonzero(pulled[level])
             found[at] = self._shard.numbers_at(found[at])
         return found
 
