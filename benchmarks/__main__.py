@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import chunks, components, device, graphs, members, memory, soak, wire
+from . import chunks, components, device, graphs, hybrid, members, memory, soak, wire
 from .errors import BenchmarkError
 
 
@@ -15,7 +15,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one benchmark and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for module in (components, chunks, memory, graphs, members, wire, soak, device):
+    for module in (components, chunks, memory, graphs, members, hybrid, wire, soak, device):
         command = commands.add_parser(
             module.__name__.rpartition(".")[2], help=module.__doc__, description=module.__doc__
         )

@@ -11,6 +11,7 @@ from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions
+from dask_graphflow.algorithms.placing import Member, Size
 
 SHARES = [0.3, 0.7], [0.2, 0.5, 0.3]
 PLACEMENTS = "random", "hubs-on-cpu", "leaves-on-cpu"
@@ -85,7 +86,8 @@ def test_hubs_and_leaves_are_where_they_were_asked_to_be(rng, shares):
     edges = without_loops(power_law(rng, 5000, 40_000))
 
     def degrees(placement):
-        return [shard.degrees[shard.numbers >= 0] for shard in shards_of(edges, shares, placement)]
+        found = [shard.degrees for shard in shards_of(edges, shares, placement)]
+        return [own[own > 0] for own in found]
 
     gpu, cpu = degrees("hubs-on-cpu")
     assert gpu.max() <= cpu.min()
@@ -156,3 +158,32 @@ def test_shards_may_be_one_or_more_than_partitions(rng, shares):
     edges = power_law(rng)
     placed = gf.Graph(partitioned(edges, 2), **ENDS, hybrid=gf.Hybrid(shares))
     same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS).compute())
+
+
+def test_by_itself_shares_follow_the_rates_and_the_room():
+    gpu, cpu = Member("gpu", rate=9e9, link=1e9), Member("cpu", rate=1e9, link=1e12)
+    size = Size(vertices=10**6, ends=10**9, width=4)
+    auto = gf.Hybrid()
+    assert auto.of([gpu, cpu], size) == pytest.approx([1.0, 0.0])  # not worth to send values for
+    slow = gpu._replace(rate=1.5e9, link=1e12)
+    assert auto.of([slow, cpu], size) == pytest.approx([0.6, 0.4])
+    third = slow._replace(free=48 * 10**6 + 4 * 10**9 / 3)
+    assert auto.of([third, cpu], size) == pytest.approx([1 / 3, 2 / 3])
+    assert auto.of([third._replace(rate=9e9), cpu, cpu], size) == pytest.approx([1 / 3] * 3)
+    with pytest.raises(exceptions.GraphMemoryError):
+        auto.of([third, third], size)
+
+
+def test_shares_of_a_kind_are_shared_out_evenly():
+    kinds = [Member("gpu"), Member("cpu"), Member("cpu")]
+    size = Size(10, 100, 4)
+    assert gf.Hybrid({"gpu": 0.5, "cpu": 0.5}).of(kinds, size) == [0.5, 0.25, 0.25]
+    assert gf.Hybrid([0.1, 0.2, 0.7]).of(kinds, size) == [0.1, 0.2, 0.7]
+
+
+def test_automatic_shares_change_no_result(rng, tmp_path):
+    edges = power_law(rng)
+    with dask.config.set({"graphflow.calibration.path": str(tmp_path)}):
+        placed = gf.Graph(partitioned(edges, 3), **ENDS, shards=2, hybrid="auto")
+        same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS).compute())
+    assert list(tmp_path.iterdir())  # what was measured is kept

@@ -13,6 +13,8 @@ of histograms of 16 bits of the keys. So a share is as near to what was asked as
 from __future__ import annotations
 
 import itertools
+import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -20,16 +22,23 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.costs import rates, share_out
+from dask_graphflow.costs.model import makespan
 from dask_graphflow.dataflow import placement
-from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.dataflow.exchange import IDLE, Exchange, Vote
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.placed import Placed, arrange
 from dask_graphflow.graph.shards import HUBS, HUBS_EDGES
-from dask_graphflow.kernels import twin
+from dask_graphflow.kernels import device_room, twin
 
-__all__ = ["PLACEMENTS", "Hybrid", "Member", "as_hybrid", "member", "members_of", "placed"]
+from .naming import swap
+
+__all__ = ["PLACEMENTS", "Hybrid", "Member", "Size", "as_hybrid", "members", "members_of", "placed"]
 
 PLACEMENTS = ("auto", "random", "hubs-on-cpu", "leaves-on-cpu")
+VERTEX = 48  # bytes on a device for each vertex: offsets, columns, and what is sent
+VALUE = 8  # bytes of what is told of a vertex
+SPARED = 0.9  # of a device's memory: the rest is for what algorithms make and let go of
+PROBE, PROBES = 1 << 22, 3  # bytes that tell how fast a link is, sent so often
 DIGIT = 16  # bits of a key that a round of histograms looks at
 
 
@@ -93,10 +102,10 @@ class Hybrid:
                 "give a share for each kind that there is"
             )
 
-    def of(self, members: Sequence[Member]) -> list[float]:
+    def of(self, members: Sequence[Member], size: Size) -> list[float]:
         """Return the share of each member."""
         if isinstance(self.shares, str):
-            return share_out([member.rate for member in members], [m.room for m in members])
+            return _by_speed(members, size)
         if isinstance(self.shares, Mapping):
             kinds = [member.kind for member in members]
             self.check(kinds)
@@ -112,14 +121,43 @@ class Member(NamedTuple):
     kind : str
         "gpu" or "cpu".
     rate : float
-        How fast it is, in edges a second.
-    room : float
-        The largest share of the edges that it has room for.
+        How fast it is, in edges a second of an iteration of PageRank.
+    link : float
+        How fast it gets messages, in bytes a second.
+    free : float
+        The bytes that it has for rows and columns; infinite on the host, where they are built anyway.
     """
 
     kind: str
     rate: float = 1.0
-    room: float = 1.0
+    link: float = math.inf
+    free: float = math.inf
+
+
+class Size(NamedTuple):
+    """How large a graph is.
+
+    Attributes
+    ----------
+    vertices : int
+        Those that have an edge.
+    ends : int
+        Of all edges.
+    width : int
+        Bytes of an end, in all rows that an algorithm goes along at once, with its weight.
+    """
+
+    vertices: int
+    ends: int
+    width: int
+
+    def bytes(self) -> int:
+        """Return the bytes that all of it takes on a device."""
+        return self.ends * self.width + VERTEX * self.vertices
+
+    def room(self, free: float) -> float:
+        """Return the largest share that there is room for in so many bytes; any vertices may be in it."""
+        return max(0.0, free - VERTEX * self.vertices) / max(1, self.ends * self.width)
 
 
 def as_hybrid(given: Any, on_device: bool) -> Hybrid:
@@ -158,13 +196,55 @@ def members_of(hybrid: Hybrid, shards: int | None) -> tuple[int, list[str] | Non
     return asked, [worker.address for worker in mine]
 
 
-def member(hybrid: Hybrid, vertices: int, threads: int) -> Member:
-    """Return what this member says of itself, for a graph of so many vertices."""
+def members(exchange: Exchange, hybrid: Hybrid, vertices: int, threads: int) -> list[Member]:
+    """Return what all members say of themselves, for a graph of so many vertices; all of them call it."""
     device = placement.on_gpu_worker()
-    kind = "gpu" if device else "cpu"
-    if hybrid.shares != "auto":
-        return Member(kind)
-    return Member(kind, rates(device, threads).pull(vertices))
+    own = Member("gpu" if device else "cpu")
+    if isinstance(hybrid.shares, str):
+        free = SPARED * device_room() if device else math.inf
+        own = own._replace(rate=rates(device, threads).pull(vertices), free=free)
+    told: list[Member] = swap(exchange, [own] * exchange.size)
+    if isinstance(hybrid.shares, str) and exchange.size > 1:
+        own = told[exchange.rank]._replace(link=_link(exchange))
+        told = swap(exchange, [own] * exchange.size)
+    return told
+
+
+def _link(exchange: Exchange) -> float:
+    """Return how many bytes a second this member gets."""
+    piece = np.zeros(PROBE, np.uint8)
+    best = math.inf
+    for _ in range(PROBES):
+        exchange.agree(IDLE)
+        began = time.perf_counter()
+        exchange.deal([piece] * exchange.size)
+        best = min(best, time.perf_counter() - began)
+    return PROBE * (exchange.size - 1) / best
+
+
+def _by_speed(members: Sequence[Member], size: Size) -> list[float]:
+    """Return shares by which an iteration of PageRank takes the shortest time, as far as can be foretold.
+
+    Those that have a GPU may be faster alone than with the others, to which values have to be sent.
+    """
+    rates = [member.rate for member in members]
+    room = [min(1.0, size.room(member.free)) for member in members]
+    fastest = max(member.kind == "gpu" for member in members)
+    alone = [
+        own if fastest == (m.kind == "gpu") else 0.0 for m, own in zip(members, room, strict=True)
+    ]
+    choices = [share_out(rates, room)]
+    if sum(alone) >= 1:
+        choices.append(share_out(rates, alone))
+
+    def seconds(shares: Sequence[float]) -> float:
+        edges = [share * size.ends / 2 for share in shares]
+        several = sum(share > 0 for share in shares) > 1
+        # Each gets what it has no vertex of: about all values, whatever the placement.
+        sent = [VALUE * size.vertices * several * (share > 0) for share in shares]
+        return makespan(edges, rates, sent, min(member.link for member in members))
+
+    return min(choices, key=seconds)
 
 
 def placed(
@@ -173,6 +253,7 @@ def placed(
     homes: list[int],
     hybrid: Hybrid,
     members: Sequence[Member],
+    width: int,
     threads: int,
 ) -> tuple[Placed, list[int], np.ndarray]:
     """Place the vertices of a graph; all members call it.
@@ -187,6 +268,8 @@ def placed(
     hybrid : Hybrid
     members : sequence of Member
         By rank.
+    width : int
+        Of :class:`Size`.
     threads : int
         Host threads to use.
 
@@ -200,7 +283,8 @@ def placed(
     """
     low, high = homes[exchange.rank : exchange.rank + 2]
     degrees = _degrees(exchange, numbers, homes, threads)
-    shares = hybrid.of(members)
+    weighed = exchange.agree(Vote(active=int(np.count_nonzero(degrees)), edges=int(degrees.sum())))
+    shares = hybrid.of(members, Size(weighed.active, weighed.edges, width))
     anyhow = _scrambled(np.arange(low, high, dtype=np.uint64))
     groups = [list(range(len(members)))]
     if hybrid.placement != "random" and _by_degree(exchange, hybrid.placement, degrees):
@@ -211,6 +295,7 @@ def placed(
         key = np.uint64(2**32 - 1) - key
     ordered = key << np.uint64(32) | anyhow >> np.uint64(32)
     group = _parts(exchange, ordered, degrees, [sum(shares[m] for m in own) for own in groups])
+    group[degrees == 0] = len(groups) - 1  # they are no work, and take memory
     owners = np.empty(len(degrees), np.int16)
     for index, own in enumerate(groups):
         here = np.flatnonzero(group == index)

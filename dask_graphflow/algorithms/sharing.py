@@ -102,9 +102,13 @@ def share(
     placed, labels = None, None
     owners, shift = _by_grain(bounds), GRAIN.bit_length() - 1
     if hybrid is not None:
-        own_member = placing.member(hybrid, numbering.size, threads)
-        members = naming.swap(exchange, [own_member] * exchange.size)
-        placed, bounds, owners = placing.placed(exchange, numbers, bounds, hybrid, members, threads)
+        members = placing.members(exchange, hybrid, numbering.size, threads)
+        weight = max((dtype.itemsize for dtype in dtypes if dtype is not None), default=0)
+        # Without direction the same rows are gone along both ways, and lie there twice.
+        width = (4 + weight) * (1 if directed else 2)
+        placed, bounds, owners = placing.placed(
+            exchange, numbers, bounds, hybrid, members, width, threads
+        )
         labels, shift = placed.places, 0
 
     xp = kernels_for(numbering.like).namespace

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from .cluster import ClusterSpec
+from .links import Links
 from .measured import Rates
 from .model import share_out
 from .store import rates
 
-__all__ = ["Rates", "rates", "share_out"]
+__all__ = ["ClusterSpec", "Links", "Rates", "rates", "share_out"]

@@ -94,6 +94,18 @@ class Rates:
         """Return vertices a second of merging a forest."""
         return _between(self.sizes, self.merges, vertices)
 
+    def over(self, workers: int) -> Rates:
+        """Return the rates of each of some workers that do all of this together."""
+        found = self.as_dict()
+        return Rates.of(
+            {
+                name: [rate / workers for rate in value]
+                if isinstance(value, tuple) and name != "sizes"
+                else value
+                for name, value in found.items()
+            }
+        )
+
     def as_dict(self) -> dict[str, Any]:
         """Return all of it as what JSON has; None for what is infinite."""
         return {**asdict(self), "copies": None if math.isinf(self.copies) else self.copies}

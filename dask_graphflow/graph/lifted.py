@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.kernels import lift
 
 from .layout import Local
@@ -43,8 +44,17 @@ class Lifted(Shard):
         return True
 
     def here(self, name: str, value: Any) -> Any:
-        """Return what was made of :attr:`host`, copied to the device once."""
-        return self.kept(name, lambda: lift(value))
+        """Return what was made of :attr:`host`, copied to the device once.
+
+        It is kept there while there is room: where there is none, what other algorithms go along is let
+        go of first.
+        """
+        try:
+            return self.kept(name, lambda: lift(value))
+        except GraphMemoryError:
+            with self._making:
+                self._made.clear()
+            return self.kept(name, lambda: lift(value))
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows by the numbers that vertices have in this shard."""

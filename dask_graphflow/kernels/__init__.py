@@ -10,9 +10,19 @@ from typing import Any
 import numpy as np
 
 from .gpu import require_gpu
-from .memory import no_room
+from .memory import free_on_device, no_room, no_room_for_rows
 
-__all__ = ["index_dtype", "kernels_for", "lift", "no_room", "on_device", "require_gpu", "twin"]
+__all__ = [
+    "device_room",
+    "index_dtype",
+    "kernels_for",
+    "lift",
+    "no_room",
+    "no_room_for_rows",
+    "on_device",
+    "require_gpu",
+    "twin",
+]
 
 
 def index_dtype(count: int) -> str:
@@ -36,12 +46,28 @@ def kernels_for(data: Any) -> ModuleType:
     return host
 
 
+def device_room() -> int:
+    """Return the bytes that there are for arrays on the device in use."""
+    from . import device
+
+    return free_on_device(device)
+
+
 def lift(value: Any) -> Any:
-    """Return an array, and what is in a tuple or a list, copied from the host to the device in use."""
+    """Return an array, and what is in a tuple or a list, copied from the host to the device in use.
+
+    Raises
+    ------
+    GraphMemoryError
+        There is no room.
+    """
     if isinstance(value, np.ndarray):
         from . import device
 
-        return device.namespace.asarray(value)
+        try:
+            return device.namespace.asarray(value)
+        except MemoryError as error:
+            raise no_room_for_rows(device, value.nbytes) from error
     if isinstance(value, list):
         return [lift(item) for item in value]
     if isinstance(value, tuple):

@@ -9,7 +9,7 @@ from typing import Any
 
 from dask_graphflow.exceptions import GraphMemoryError
 
-__all__ = ["no_room"]
+__all__ = ["free_on_device", "no_room", "no_room_for_rows"]
 
 _DEVICE = (
     "What helps: a larger RMM pool (rmm_pool_size= of dask-cuda) or none; edges that are read "
@@ -48,6 +48,23 @@ def no_room(kernels: ModuleType, *, vertices: int, needed: int, held: int) -> Gr
         needed=needed,
         available=available,
     )
+
+
+def no_room_for_rows(kernels: ModuleType, needed: int) -> GraphMemoryError:
+    """Return the error for rows and columns of a shard that could not be copied to the device."""
+    available, there = _on_device(kernels.namespace)
+    return GraphMemoryError(
+        f"a shard of a graph needs {_bytes(needed)} more on a GPU, and there is {there}. What helps: a "
+        "smaller share for workers with a GPU (hybrid=Hybrid(shares={'gpu': ..., 'cpu': ...})), or 'auto', "
+        "which leaves room; or more GPUs",
+        needed=needed,
+        available=available,
+    )
+
+
+def free_on_device(kernels: ModuleType) -> int:
+    """Return the bytes that there are for CuPy's arrays on the current device."""
+    return _on_device(kernels.namespace)[0]
 
 
 def _on_device(cupy: Any) -> tuple[int, str]:

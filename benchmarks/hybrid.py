@@ -1,0 +1,272 @@
+"""A graph shared out between the CPU and GPUs, beside the CPU alone: PageRank and breadth-first search.
+
+The CPU alone is one worker with all its threads, which needs no messages: the fastest that there is on it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import statistics
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from . import machine, report
+from .errors import UnusableInputError
+
+ITERATIONS = 20
+ENDS = {"source": "src", "target": "dst"}
+ALONE = "CPU alone"
+THIRD = 3  # a GPU that is capped has room for one part in so many of the graph
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
+    """Say what the command takes; return the parsers that shared options belong to."""
+    parser.add_argument("--scale", type=int, default=22, help="2**scale ids (default 22)")
+    parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
+    parser.add_argument("--gpus", type=int, default=1, help="workers with one (default 1)")
+    parser.add_argument("--threads", type=int, default=14, help="of the CPU's worker (default 14)")
+    parser.add_argument("--shares", default="auto,0.33", help="of the GPUs: numbers, or auto")
+    parser.add_argument("--placements", default="auto", help="see dask_graphflow.Hybrid")
+    parser.add_argument("--questions", default="pagerank,bfs", help="pagerank, bfs or both")
+    parser.add_argument(
+        "--capped", action="store_true", help="let GPUs have a third of the graph's bytes"
+    )
+    parser.add_argument("--repeat", type=int, default=3, help="rounds, after one to warm up")
+    return [parser]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, print, keep."""
+    results = measure(options)
+    print(show(results))
+    name = f"hybrid-{options.gpus}-scale{options.scale}{'-capped' * options.capped}"
+    kept = report.keep(options.json, name, results)
+    if kept is not None:
+        print(f"\nkept in {kept}")
+    return 0
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Time each question, by the CPU alone and shared out, in turn."""
+    asked = options.questions.split(",")
+    if options.repeat < 1 or options.gpus < 0 or not set(asked) <= {"pagerank", "bfs"}:
+        raise UnusableInputError(
+            "give --repeat 1 or more, --gpus 0 or more, --questions pagerank,bfs"
+        )
+    with workers(0, options.threads) as alone, workers(options.gpus, options.threads) as both:
+        return {
+            "benchmark": "hybrid",
+            "gpus": options.gpus,
+            "threads": options.threads,
+            "graph": f"R-MAT scale {options.scale}, edge factor {options.edge_factor}",
+            "edges": options.edge_factor << options.scale,
+            "capped": options.capped,
+            "questions": {name: Question(name, alone, both, options).answer() for name in asked},
+        }
+
+
+@contextmanager
+def workers(gpus: int, threads: int) -> Iterator[Any]:
+    """Start a worker for the CPU, and one for each GPU."""
+    from distributed import Client
+
+    import dask_graphflow as gf
+
+    own = {"gpu_options": {"threads_per_worker": 2}} if gpus else {}
+    with (
+        gf.hybrid_cluster(
+            gpus, threads=threads, dashboard_address=":0", memory_limit=None, **own
+        ) as made,
+        Client(made, set_as_default=False) as client,
+    ):
+        client.wait_for_workers(gpus + 1)
+        yield client
+
+
+class Question:
+    """One algorithm on one graph, built by each cluster."""
+
+    def __init__(self, name: str, alone: Any, both: Any, options: argparse.Namespace) -> None:
+        self.name, self.alone, self.both, self.options = name, alone, both, options
+        self.directed = name == "pagerank"
+        self.numbers = itertools.count(1)  # so that no result is known from before
+
+    def answer(self) -> dict[str, Any]:
+        """Return what was measured."""
+        import dask_graphflow as gf
+
+        parts: list[Any] = [s if s == "auto" else float(s) for s in self.options.shares.split(",")]
+        placements = self.options.placements.split(",")
+        made = {ALONE: self.built(self.alone, {"shards": 1})}
+        limit = self.capped() if self.options.capped and self.options.gpus else None
+        for part, placement in itertools.product(parts, placements):
+            shares = part if part == "auto" else {"gpu": part, "cpu": 1 - part}
+            if part != "auto" and not self.options.gpus:
+                shares = [part, 1 - part]
+            how = {"hybrid": gf.Hybrid(shares, placement)}
+            if not self.options.gpus:
+                how["shards"] = 2
+            made[f"{part} on GPUs, {placement}"] = self.built(self.both, how)
+        self.start = self.begin()
+        found: dict[str, Any] = {
+            name: {"build": build, "seconds": [], "inside": [], "steps": None}
+            for name, (_, _, build) in made.items()
+        }
+        results: dict[str, Any] = {}
+        for turn in range(self.options.repeat + 1):
+            for name, (client, graph, _) in made.items():
+                number = next(self.numbers)
+                seconds, result = self.ask(client, graph, number)
+                inside, steps = self.inside(client, graph, next(self.numbers))
+                if turn == 0:
+                    results[name] = result
+                    continue
+                found[name]["seconds"].append(seconds)
+                found[name]["inside"].append(inside)
+                found[name]["steps"] = steps
+        for name, (client, graph, _) in made.items():
+            found[name]["same"] = self.name == "pagerank" or results[name] == results[ALONE]
+            if name != ALONE:
+                found[name]["shares"] = shares_of(client, graph)
+        return {"limit": limit, "contenders": found}
+
+    def built(self, client: Any, how: dict[str, Any]) -> tuple[Any, Any, float]:
+        """Build the graph; return its client, it, and the seconds."""
+        from distributed import wait
+
+        import dask_graphflow as gf
+
+        with client.as_current():
+            edges = gf.generate.rmat(
+                self.options.scale,
+                edge_factor=self.options.edge_factor,
+                npartitions=16,
+                dtype="int32",
+            ).persist()
+            wait(edges)
+            self.sample = edges.partitions[0].head(1)
+            began = time.perf_counter()
+            graph = gf.Graph(edges, **ENDS, directed=self.directed, **how).persist()
+            wait(graph._built)
+            return client, graph, time.perf_counter() - began
+
+    def capped(self) -> int:
+        """Let GPUs have a third of what all of the graph would take on one; return the bytes."""
+        from dask_graphflow.algorithms.placing import Size
+
+        edges = self.options.edge_factor << self.options.scale
+        size = Size(1 << self.options.scale, 2 * edges, 4 if self.directed else 8)
+        limit = int(size.bytes() / THIRD / 0.9)
+        there = self.both.scheduler_info(n_workers=-1)["workers"]
+        gpus = [address for address, about in there.items() if "GPU" in about["resources"]]
+        self.both.run(cap, limit, workers=gpus)
+        return limit
+
+    def begin(self) -> int:
+        """Return where searches begin."""
+        return int(self.sample["src"].iloc[0])
+
+    def asked(self, graph: Any, number: int, *, trace: bool) -> Any:
+        if self.name == "bfs":
+            return graph.bfs(self.start, trace=trace, depth_limit=1000 + number)
+        how = {"tol": None, "max_iter": ITERATIONS, "alpha": 0.85 + number * 1e-9}
+        return graph.pagerank(trace=trace, **how)
+
+    def ask(self, client: Any, graph: Any, number: int) -> tuple[float, Any]:
+        """Ask for the frame; return the seconds, and what results can be compared by."""
+        from distributed import wait
+
+        with client.as_current():
+            began = time.perf_counter()
+            found = self.asked(graph, number, trace=False).persist()
+            wait(found)
+            seconds = time.perf_counter() - began
+            column = "distance" if self.name == "bfs" else "pagerank"
+            return seconds, (len(found), float(found[column].sum().compute()))
+
+    def inside(self, client: Any, graph: Any, number: int) -> tuple[float, dict[str, Any]]:
+        """Return the seconds of the supersteps alone, and what members spent them on."""
+        with client.as_current():
+            _, steps = self.asked(graph, number, trace=True)
+            steps = steps.compute()
+        if "member" not in steps:
+            return float(steps.seconds.sum()), {"supersteps": len(steps)}
+        by = steps.groupby("member")
+        spent = by[["compute", "communicate", "wait", "bytes"]].sum()
+        spent["supersteps"] = by.size()
+        return float(by.seconds.sum().max()), spent.to_dict("index")
+
+
+def cap(limit: int) -> None:
+    """Let this process have no more of its GPU."""
+    import cupy
+
+    cupy.get_default_memory_pool().set_limit(size=limit)
+
+
+def shares_of(client: Any, graph: Any) -> list[float]:
+    """Return the share of the edges' ends that each shard has."""
+    import dask
+
+    from dask_graphflow.dataflow import gang
+
+    with client.as_current():
+        ends = dask.compute(*gang.run(graph._built, count_ends, None))
+    return [count / sum(ends) for count in ends]
+
+
+def count_ends(channel: Any, shard: Any, rank: int) -> int:
+    """Return how many ends of edges a shard has, as a member of a gang."""
+    ends = len(shard.out.ends)
+    if shard.directed:
+        ends += len(shard.made("pulling").rows.ends)
+    return ends
+
+
+def show(results: dict[str, Any]) -> str:
+    """Lay the results out as text."""
+    head = f"{results['graph']}: {results['edges']:,} edges; {results['gpus']} GPU and "
+    head += f"{results['threads']} threads{', capped' * results['capped']}"
+    parts = [head, report.machine_line(machine.describe())]
+    for name, question in results["questions"].items():
+        rows = []
+        alone = question["contenders"][ALONE]
+        for who, one in question["contenders"].items():
+            shares = "-"
+            if "shares" in one:
+                shares = " ".join(f"{share:.4f}" for share in one["shares"])
+            rows.append(
+                [
+                    who,
+                    f"{one['build']:.2f}",
+                    *milliseconds(one["seconds"]),
+                    over(alone["seconds"], one["seconds"]),
+                    *milliseconds(one["inside"]),
+                    over(alone["inside"], one["inside"]),
+                    shares,
+                    "yes" if one["same"] else "NO",
+                ]
+            )
+        header = [name, "build s", "ms", "faster", "loop ms", "faster", "shares", "same"]
+        parts.append("\n" + report.table(header, rows))
+        parts += [
+            f"{who}: {one['steps']}"
+            for who, one in question["contenders"].items()
+            if "shares" in one
+        ]
+        if question["limit"]:
+            parts.append(f"GPUs may take {question['limit']:,} bytes")
+    return "\n".join(parts)
+
+
+def milliseconds(seconds: list[float]) -> list[str]:
+    """Return the median as milliseconds."""
+    return [f"{statistics.median(seconds) * 1e3:.1f}"]
+
+
+def over(one: list[float], other: list[float]) -> str:
+    """Return how many times as fast the other one is, by the medians of each round's ratio."""
+    return f"{statistics.median(a / b for a, b in zip(one, other, strict=True)):.2f}"

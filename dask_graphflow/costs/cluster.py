@@ -1,0 +1,136 @@
+"""Clusters: what there is to work on, or would be."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from typing import Any
+
+from dask.system import CPU_COUNT
+
+from dask_graphflow.dataflow import placement
+from dask_graphflow.exceptions import OptionError
+
+from . import store
+from .links import Links
+from .measured import Rates
+
+__all__ = ["ClusterSpec", "client_in_use", "in_use", "rates_of", "room_of"]
+
+DEVICE, HOST = "GPU", "CPU"  # resources of Dask's that say what a worker is for
+
+
+@dataclass(frozen=True)
+class ClusterSpec:
+    """Workers of one kind; those of several kinds are a list of these.
+
+    Attributes
+    ----------
+    workers : int
+    threads : int
+        Of each.
+    device : bool
+        Whether each has a GPU of its own for its part of the graph.
+    memory : int or None
+        Bytes that each has for a graph; None for as much as is asked for.
+    hosts : int
+        Machines that they are spread over: workers of one share its cores.
+    address : str or None
+        Of one of them, if they are there.
+    rates : Rates or None
+        Of each; None to look them up.
+    links : Links or None
+        Between them; None to measure those of the cluster in use.
+    """
+
+    workers: int = 1
+    threads: int = 1
+    device: bool = False
+    memory: int | None = None
+    hosts: int = 1
+    address: str | None = None
+    rates: Rates | None = None
+    links: Links | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("workers", "threads", "hosts"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise OptionError(f"{name}={value!r} of a cluster; give a whole number, 1 or more")
+        if self.hosts > self.workers:
+            raise OptionError(
+                f"{self.hosts} hosts for {self.workers} workers; give at most one a worker"
+            )
+        if self.memory is not None and not self.memory >= 0:
+            raise OptionError(f"memory={self.memory!r} of a worker; give bytes, or None")
+
+
+def client_in_use() -> Any:
+    """Return the client that ``compute`` would use, if it has workers, or None."""
+    if placement.slots().workers == (None,):
+        return None
+    return sys.modules["distributed"].default_client()
+
+
+def in_use(device: bool) -> list[ClusterSpec]:
+    """Return the workers of the cluster in use by kind, or this process.
+
+    Parameters
+    ----------
+    device : bool
+        Whether the graph lies on GPUs, where no worker has resources that say so.
+    """
+    client = client_in_use()
+    if client is None:
+        memory = room_of(device)
+        return [ClusterSpec(1, placement.task_threads(1), device, memory)]
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    told = any(info.get("resources", {}).get(DEVICE, 0) > 0 for info in workers.values())
+    kinds: dict[tuple[bool, int], list[str]] = {}
+    for address, info in sorted(workers.items()):
+        there = info.get("resources", {}).get(DEVICE, 0) > 0 if told else device
+        kinds.setdefault((there, int(info["nthreads"])), []).append(address)
+    found = []
+    for (there, threads), addresses in kinds.items():
+        hosts = Counter(workers[address]["host"] for address in addresses)
+        if there:
+            room = client.submit(room_of, True, workers=addresses[:1], pure=False).result()
+        else:
+            room = min(int(workers[address]["memory_limit"] or 0) for address in addresses) or None
+        found.append(
+            ClusterSpec(len(addresses), threads, there, room, len(hosts), address=addresses[0])
+        )
+    return found
+
+
+def room_of(device: bool) -> int:
+    """Return the bytes that are free on this process' GPU, or that its host allows it."""
+    if device:
+        from dask_graphflow.kernels.gpu import load_cupy
+
+        return int(load_cupy().cuda.runtime.memGetInfo()[0])
+    from distributed.system import MEMORY_LIMIT
+
+    return int(MEMORY_LIMIT)
+
+
+def rates_of(kind: ClusterSpec, *, fresh: bool = False) -> Rates:
+    """Return the rates of a worker of a kind, while all others of its host work too.
+
+    Workers of one host do together what one with all of their threads would, but no more than its cores.
+    """
+    if kind.rates is not None:
+        return kind.rates
+    beside = 1 if kind.device else -(-kind.workers // kind.hosts)
+    client = client_in_use() if kind.address is not None else None
+    if client is None:
+        return _shared(kind.device, kind.threads, beside, fresh)
+    given = kind.device, kind.threads, beside, fresh
+    found: Rates = client.submit(_shared, *given, workers=[kind.address], pure=False).result()
+    return found
+
+
+def _shared(device: bool, threads: int, beside: int, fresh: bool) -> Rates:
+    whole = threads if beside == 1 else max(1, min(threads * beside, CPU_COUNT))
+    return store.rates(device, whole, fresh=fresh).over(beside)

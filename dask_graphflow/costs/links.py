@@ -1,0 +1,140 @@
+"""Links: what a call of Dask's takes, and messages between the members of a gang."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+import dask
+import numpy as np
+
+from dask_graphflow.dataflow import gang
+from dask_graphflow.dataflow.channel import Channel
+from dask_graphflow.dataflow.exchange import Exchange, Vote
+
+__all__ = ["Links", "measure_links"]
+
+ROUNDS = 200
+BYTES = 1 << 23
+DEALS = 5
+REPEAT = 5
+LEVELS = 6
+
+
+@dataclass(frozen=True)
+class Links:
+    """What workers are joined by.
+
+    Attributes
+    ----------
+    c : float
+        Bytes a second that each of two members sends while it receives as much.
+    latency : float
+        Seconds of a round of messages.
+    call : float
+        Seconds of a call of Dask's with one task.
+    level : float
+        Seconds of each level of tasks more.
+    gang : float
+        Seconds that a gang of two members takes and does nothing, with the call.
+    """
+
+    c: float
+    latency: float
+    call: float
+    level: float
+    gang: float
+
+
+def measure_links(client: Any = None, *, device: bool = False) -> Links:
+    """Time what joins two workers of a cluster, or two threads of this process: about a second.
+
+    Parameters
+    ----------
+    client : Client, optional
+        Of the cluster in use.
+    device : bool
+        Whether arrays lie on devices.
+    """
+    call, deep = _call(1), _call(LEVELS)
+    level = max(deep - call, 0.0) / (LEVELS - 1)
+    addresses: Sequence[Any] = [None, None]
+    if client is not None:
+        addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])[:2]
+    seconds, told = _ask(client, addresses, device)
+    if len(addresses) == 1:
+        return Links(math.inf, 0.0, call, level, seconds)
+    latency, dealing = (max(one) for one in zip(*told, strict=True))
+    return Links(BYTES / max(dealing - latency, 1e-9), latency, call, level, seconds)
+
+
+def _call(levels: int) -> float:
+    """Return the seconds of a chain of tasks that do nothing."""
+    taken = []
+    for _ in range(REPEAT):
+        last: Any = 0
+        for level in range(levels):
+            last = dask.delayed(_same, pure=False)(last, dask_key_name=f"level-{level}-{uuid4()}")
+        began = time.perf_counter()
+        dask.compute(last, optimize_graph=False)
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+_numbers = itertools.count()
+
+
+def _ask(client: Any, addresses: Sequence[Any], device: bool) -> tuple[float, list[Any]]:
+    """Return the seconds of a gang that does nothing, and what the members found."""
+
+    def run(*arguments: Any) -> tuple[float, list[Any]]:
+        shards = [
+            dask.delayed(rank, pure=False)
+            if client is None
+            else dask.delayed(client.submit(_same, rank, workers=[address], pure=False))
+            for rank, address in enumerate(addresses)
+        ]
+        name = f"links-{next(_numbers)}-{uuid4().hex}"
+        began = time.perf_counter()
+        found = dask.compute(*gang.run(shards, _rounds, None, *arguments, name=name, alone=device))
+        return time.perf_counter() - began, list(found)
+
+    empty = statistics.median(run(0, 0, device)[0] for _ in range(3))
+    return empty, run(ROUNDS, BYTES, device)[1]
+
+
+def _rounds(
+    channel: Channel, shard: Any, rank: int, rounds: int, nbytes: int, device: bool
+) -> tuple[float, float]:
+    """Return the seconds of a round of votes, and of one in which each is sent so many bytes."""
+    if channel.size == 1 or not rounds:
+        return 0.0, 0.0
+    exchange = Exchange(channel, device=device)
+    library: Any = np
+    if device:
+        from dask_graphflow.kernels import device as kernels
+
+        library = kernels.namespace
+    boxes = [library.zeros(nbytes, "uint8")] * channel.size
+    found = []
+    for count, deal in ((rounds, False), (DEALS, True)):
+        turns = []
+        for _ in range(REPEAT):
+            began = time.perf_counter()
+            for _ in range(count):
+                exchange.deal(boxes) if deal else exchange.agree(Vote(active=1))
+            if device:
+                library.cuda.get_current_stream().synchronize()
+            turns.append((time.perf_counter() - began) / count)
+        found.append(statistics.median(turns))
+    return found[0], found[1]

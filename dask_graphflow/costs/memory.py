@@ -1,0 +1,96 @@
+"""Memory: the bytes that a worker needs, from the sizes of a graph."""
+
+from __future__ import annotations
+
+from dask_graphflow.kernels import index_dtype
+
+__all__ = ["components_bytes", "graph_bytes", "index_bytes"]
+
+OFFSET = 8
+KEY = 8  # what rows are sorted by
+BLOCKS = 8  # a device makes rows in so many, with two copies of a block's keys
+SCRATCH = {  # bytes a vertex of what algorithms keep, with the result; and copies of the rows they make
+    "bfs": (4 + 4 + 8 + 1 + 20, 0),  # levels, predecessors, degrees, bitmaps
+    "pagerank": (
+        4 * 8 + 2 * 4 + 16,
+        1,
+    ),  # ranks, shares, contributions, sums, names; rows by labels
+    "sssp": (
+        2 * 8 + 4 + 24,
+        1,
+    ),  # distances, as they were, predecessors; rows with light edges first
+    "label_propagation": (2 * 4 + 16, 0),
+}
+GIANT = 3.2  # bytes a vertex on a device: bits, counts and lists of edges outside the largest tree
+
+
+def index_bytes(vertices: int) -> int:
+    """Return the bytes of an index of a vertex."""
+    return 4 if index_dtype(vertices) == "int32" else 8
+
+
+def components_bytes(
+    vertices: int, chunk: int, *, members: int = 1, device: bool = False, id_bytes: int = 8
+) -> int:
+    """Return the bytes that a worker needs for connected components.
+
+    A forest: a parent and a mark a vertex; another one that is merged into it, where there are several
+    workers; and a chunk of edges.
+
+    Parameters
+    ----------
+    vertices, chunk, members : int
+        V, edges of a partition, and workers.
+    device : bool
+        Whether it lies on a GPU, where the largest tree's vertices are marked.
+    id_bytes : int
+        Of an end of an edge.
+    """
+    forest = vertices * (index_bytes(vertices) + 1)
+    giant = int(GIANT * vertices) if device else 0
+    return forest * min(members, 2) + giant + 2 * id_bytes * chunk
+
+
+def graph_bytes(
+    vertices: int,
+    edges: int,
+    algorithm: str,
+    *,
+    share: float = 1.0,
+    remote: float = 0.0,
+    directed: bool = True,
+    weight_bytes: int = 0,
+    id_bytes: int = 8,
+    device: bool = False,
+) -> int:
+    """Return the bytes that a worker needs for its part of a graph and an algorithm, at the most.
+
+    Rows have an offset a vertex and an index (and a weight) an edge; without direction an edge has two
+    entries. With direction, what goes both ways has rows of both. The most is needed either while they
+    are built, of edges and keys to sort them by, or while the algorithm runs.
+
+    Parameters
+    ----------
+    vertices, edges : int
+        V and E.
+    algorithm : str
+        One of :data:`SCRATCH`.
+    share : float
+        The worker's part of both.
+    remote : float
+        Vertices of others that it reads: see :func:`.model.remote`.
+    directed : bool
+    weight_bytes, id_bytes : int
+        Of a weight, and of an end of an edge as it is read.
+    device : bool
+        Whether it lies on a GPU, where rows are made block by block.
+    """
+    entries, index = edges * (1 if directed else 2) * share, index_bytes(vertices)
+    rows = OFFSET * vertices * share + (index + weight_bytes) * entries
+    scratch, copies = SCRATCH[algorithm]
+    ways = 2 if directed else 1
+    given = (2 * id_bytes + weight_bytes) * edges * share
+    keys = (KEY + weight_bytes) * entries * (2 / BLOCKS if device else 1)
+    building = given + keys + rows
+    running = rows * (ways + copies) + scratch * (vertices * share + remote)
+    return int(max(building, running))

@@ -1,0 +1,229 @@
+"""Simulation: the plans of components, PageRank and breadth-first search on more GPUs than are at hand.
+
+From the rates of one GPU, measured; the links' speeds, published; and what a call of Dask's and a round of
+messages take, measured on two GPUs. It says which of these constants binds, not what a cluster will do:
+links are taken to be as fast as published, shares to be equal, and nothing to overlap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+
+from dask_graphflow.dataflow import trees
+from dask_graphflow.exceptions import OptionError
+
+from . import memory, model
+from .measured import Rates
+
+__all__ = ["H200", "GPUs", "GraphStats", "simulate"]
+
+GPUS = (8, 16, 32, 64, 128, 256, 512, 1024)
+TASKS = 4  # of each member: its shard, itself, its end, its part
+RANK = 4  # bytes of a rank, as float32
+PULLS = 3  # supersteps of a search that pull from a dense frontier
+
+
+@dataclass(frozen=True)
+class GraphStats:
+    """A graph, as far as a simulation asks for it.
+
+    Attributes
+    ----------
+    vertices, edges : int
+    iterations : int
+        Of PageRank.
+    depth : int
+        Supersteps of a search.
+    """
+
+    vertices: int
+    edges: int
+    iterations: int = 20
+    depth: int = 8
+
+
+@dataclass(frozen=True)
+class GPUs:
+    """GPUs of one kind, and what joins them.
+
+    Attributes
+    ----------
+    rates : Rates
+        Of one.
+    memory : float
+        Bytes of one.
+    inside, between : float
+        Bytes a second of a GPU in one direction, to another one of its node, and of another node.
+    node : int
+        GPUs of a node.
+    message : float
+        Seconds of a message. A round has one for each other member, one after the other.
+    call : float
+        Seconds of a call of Dask's, with a gang that does nothing.
+    task : float
+        Seconds of the scheduler's for a task.
+    """
+
+    rates: Rates
+    memory: float
+    inside: float
+    between: float
+    node: int = 8
+    message: float = 38e-6
+    call: float = 39e-3
+    task: float = 0.2e-3
+
+
+# Rates: R-MAT scale 26, 2^30 edges, from docs/kernels.md and the medians of benchmarks/results'
+# device-algorithms-scale26 and device-components-scale22-24-26: hooking 14.8 ms, building without direction
+# 220 ms, an iteration of PageRank 9.7 ms, a search 8.7 ms, shortest paths 80 ms, an iteration of labels
+# 400 ms, merging 2^26 vertices 0.85 ms, copying 512 MiB from pinned memory 9.7 ms. A message is a round of
+# votes of two members, and a call is a gang of two that does nothing: device-members-2-tcp-scale26. The
+# scheduler's 0.2 ms a task is the least that was seen. NVLink 4: 900 GB/s both ways (NVIDIA, datasheet of
+# the H200). InfiniBand NDR: 400 Gb/s, an adapter for each GPU (NVIDIA, DGX H200 user guide).
+EDGES = 1 << 30
+H200 = GPUs(
+    Rates(
+        sizes=(1 << 26,),
+        hooks=(EDGES / 14.8e-3,),
+        builds=(2 * EDGES / 220e-3,),
+        pulls=(EDGES / 9.7e-3,),
+        searches=(2 * EDGES / 8.7e-3,),
+        paths=(2 * EDGES / 80e-3,),
+        labels=(2 * EDGES / 400e-3,),
+        merges=((1 << 26) / 0.85e-3,),
+        copies=(1 << 29) / 9.7e-3,
+    ),
+    memory=141e9,
+    inside=450e9,
+    between=50e9,
+)
+
+
+def simulate(
+    graph: GraphStats, cluster: GPUs = H200, *, gpus: Sequence[int] = GPUS, merge: str = "tree"
+) -> Any:
+    """Replay the plans for several numbers of GPUs.
+
+    Parameters
+    ----------
+    graph : GraphStats
+    cluster : GPUs
+    gpus : sequence of int
+        How many.
+    merge : {"tree", "one-way", "ring"}
+        How components are merged.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A row an algorithm and number: ``algorithm``, ``gpus``, ``seconds``, and what they are made up of:
+        ``kernels``, ``merging``, ``NVLink``, ``network``, ``messages`` (what each of them takes however
+        short it is) and ``Dask``; ``binding``, the largest of those; ``bytes``, what each GPU needs, and
+        whether that ``fits``. Edges lie on the GPUs, and for PageRank and the search their rows do.
+
+    Raises
+    ------
+    OptionError
+        A number is below 1, or there is no such policy.
+    """
+    numbers = graph.vertices, graph.edges, graph.iterations, graph.depth, *gpus
+    if not all(number >= 1 for number in numbers):
+        raise OptionError(f"{graph!r}, gpus={list(gpus)!r}; give whole numbers, 1 or more")
+    trees.merge_policy(merge)
+    rows = []
+    for count in gpus:
+        rows.append(_row("components", count, cluster, *_components(graph, cluster, count, merge)))
+        rows.append(_row("pagerank", count, cluster, *_ranks(graph, cluster, count)))
+        rows.append(_row("bfs", count, cluster, *_search(graph, cluster, count)))
+    frame = pd.DataFrame(rows)
+    order = {name: at for at, name in enumerate(("components", "pagerank", "bfs"))}
+    return frame.sort_values(
+        "algorithm", key=lambda names: names.map(order), kind="stable"
+    ).reset_index(drop=True)
+
+
+def _row(
+    algorithm: str, count: int, cluster: GPUs, parts: dict[str, float], size: int
+) -> dict[str, Any]:
+    parts = {name: parts.get(name, 0.0) for name in PARTS} | {
+        "Dask": cluster.call + TASKS * count * cluster.task
+    }
+    binding = max(parts, key=lambda name: parts[name])
+    return {
+        "algorithm": algorithm,
+        "gpus": count,
+        "seconds": sum(parts.values()),
+        **parts,
+        "binding": binding,
+        "bytes": size,
+        "fits": size <= cluster.memory,
+    }
+
+
+PARTS = ("kernels", "merging", "NVLink", "network", "messages")
+
+
+def _components(
+    graph: GraphStats, cluster: GPUs, count: int, merge: str
+) -> tuple[dict[str, float], int]:
+    vertices, share = graph.vertices, -(-graph.edges // count)
+    merges = trees.merge_policy(merge)(count)
+    depth = trees.depth(merges)
+    # Those of a tree whose ends are of one node come first, and their members are neighbours.
+    near = trees.depth([one for one in merges if len({end // cluster.node for end in one}) == 1])
+    forest = vertices * (memory.index_bytes(vertices) + 1)
+    parts = {
+        "kernels": share / cluster.rates.hook(vertices),
+        "merging": depth * vertices / cluster.rates.merge(vertices),
+        "NVLink": near * forest / cluster.inside,
+        "network": (depth - near) * forest / cluster.between,
+    }
+    size = memory.components_bytes(vertices, share, members=count, device=True, id_bytes=4)
+    return parts, size
+
+
+def _ranks(graph: GraphStats, cluster: GPUs, count: int) -> tuple[dict[str, float], int]:
+    steps, degree = graph.iterations, graph.edges / graph.vertices
+    read = model.remote(graph.vertices, degree, count)
+    parts = _told(cluster, count, steps, steps * read * RANK)
+    parts["kernels"] = steps * graph.edges / count / cluster.rates.pull(graph.vertices)
+    return parts, _rows(graph, "pagerank", count, read, directed=True)
+
+
+def _search(graph: GraphStats, cluster: GPUs, count: int) -> tuple[dict[str, float], int]:
+    entries = 2 * graph.edges
+    # What pulls asks a bitmap of all vertices; what pushes tells of a few of them.
+    told = PULLS * graph.vertices / 8 * (1 - 1 / count)
+    parts = _told(cluster, count, graph.depth, told)
+    parts["kernels"] = entries / count / cluster.rates.search(graph.vertices)
+    read = model.remote(graph.vertices, entries / graph.vertices, count)
+    return parts, _rows(graph, "bfs", count, read, directed=False)
+
+
+def _told(cluster: GPUs, count: int, rounds: int, received: float) -> dict[str, float]:
+    """Return the seconds in which a member is told so many bytes, as many by each other one."""
+    others = max(count - 1, 1)
+    beside = min(count, cluster.node) - 1
+    return {
+        "NVLink": received * beside / others / cluster.inside,
+        "network": received * (count - 1 - beside) / others / cluster.between,
+        "messages": rounds * (count - 1) * cluster.message,
+    }
+
+
+def _rows(graph: GraphStats, algorithm: str, count: int, read: float, *, directed: bool) -> int:
+    return memory.graph_bytes(
+        graph.vertices,
+        graph.edges,
+        algorithm,
+        share=1 / count,
+        remote=read,
+        directed=directed,
+        id_bytes=4,
+        device=True,
+    )
