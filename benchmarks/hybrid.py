@@ -75,7 +75,8 @@ def workers(gpus: int, threads: int) -> Iterator[Any]:
 
     import dask_graphflow as gf
 
-    own = {"gpu_options": {"threads_per_worker": 2}} if gpus else {}
+    # Members build their parts on the host, whatever they are to lie on.
+    own = {"gpu_options": {"threads_per_worker": threads // 2}} if gpus else {}
     with (
         gf.hybrid_cluster(
             gpus, threads=threads, dashboard_address=":0", memory_limit=None, **own
@@ -92,7 +93,7 @@ class Question:
     def __init__(self, name: str, alone: Any, both: Any, options: argparse.Namespace) -> None:
         self.name, self.alone, self.both, self.options = name, alone, both, options
         self.directed = name == "pagerank"
-        self.numbers = itertools.count(1)  # so that no result is known from before
+        self.edges = {client: self.generated(client) for client in (alone, both)}
 
     def answer(self) -> dict[str, Any]:
         """Return what was measured."""
@@ -118,23 +119,38 @@ class Question:
         results: dict[str, Any] = {}
         for turn in range(self.options.repeat + 1):
             for name, (client, graph, _) in made.items():
-                number = next(self.numbers)
-                seconds, result = self.ask(client, graph, number)
-                inside, steps = self.inside(client, graph, next(self.numbers))
+                # Another question each time: no result is known from before.
+                seconds, result = self.ask(client, graph, 2 * turn)
+                inside, steps = self.inside(client, graph, 2 * turn + 1)
                 if turn == 0:
                     results[name] = result
                     continue
                 found[name]["seconds"].append(seconds)
                 found[name]["inside"].append(inside)
                 found[name]["steps"] = steps
+                print(f"{name}: {seconds:.3f} s, loop {inside:.3f} s, {steps}", flush=True)
         for name, (client, graph, _) in made.items():
-            found[name]["same"] = self.name == "pagerank" or results[name] == results[ALONE]
+            found[name]["same"] = results[name] == results[ALONE]
             if name != ALONE:
                 found[name]["shares"] = shares_of(client, graph)
         return {"limit": limit, "contenders": found}
 
     def built(self, client: Any, how: dict[str, Any]) -> tuple[Any, Any, float]:
         """Build the graph; return its client, it, and the seconds."""
+        from distributed import wait
+
+        import dask_graphflow as gf
+
+        with client.as_current():
+            began = time.perf_counter()
+            graph = gf.Graph(self.edges[client], **ENDS, directed=self.directed, **how).persist()
+            wait(graph._built)
+            seconds = time.perf_counter() - began
+        print(f"{self.name}, {how}: built in {seconds:.1f} s", flush=True)
+        return client, graph, seconds
+
+    def generated(self, client: Any) -> Any:
+        """Return the edges on the workers of a cluster."""
         from distributed import wait
 
         import dask_graphflow as gf
@@ -147,11 +163,7 @@ class Question:
                 dtype="int32",
             ).persist()
             wait(edges)
-            self.sample = edges.partitions[0].head(1)
-            began = time.perf_counter()
-            graph = gf.Graph(edges, **ENDS, directed=self.directed, **how).persist()
-            wait(graph._built)
-            return client, graph, time.perf_counter() - began
+        return edges
 
     def capped(self) -> int:
         """Let GPUs have a third of what all of the graph would take on one; return the bytes."""
@@ -167,7 +179,8 @@ class Question:
 
     def begin(self) -> int:
         """Return where searches begin."""
-        return int(self.sample["src"].iloc[0])
+        with self.alone.as_current():
+            return int(self.edges[self.alone].partitions[0].head(1)["src"].iloc[0])
 
     def asked(self, graph: Any, number: int, *, trace: bool) -> Any:
         if self.name == "bfs":
@@ -185,7 +198,8 @@ class Question:
             wait(found)
             seconds = time.perf_counter() - began
             column = "distance" if self.name == "bfs" else "pagerank"
-            return seconds, (len(found), float(found[column].sum().compute()))
+            values = found[column].compute().to_numpy()
+            return seconds, (len(values), hash(values.tobytes()))
 
     def inside(self, client: Any, graph: Any, number: int) -> tuple[float, dict[str, Any]]:
         """Return the seconds of the supersteps alone, and what members spent them on."""
