@@ -1,5 +1,8 @@
 """Connections: a socket to another member, which the task's thread reads, and writes while it takes more.
 
+Long messages are written, and those that follow on long ones read, by threads: they travel while the task
+computes.
+
 A host that dies says nothing. Where nothing is on its way to it, TCP's keep-alive notices. Where something
 is, that does not run, and TCP goes on for a quarter of an hour; its user timeout is shorter, but also ends
 connections to members that live and do not read for long, in a superstep of their own. So who waits looks
@@ -16,10 +19,15 @@ import struct
 import threading
 import time
 from collections import deque
+from queue import SimpleQueue
 from typing import Protocol
+
+import numpy as np
 
 __all__ = ["Connection", "shut"]
 
+LENGTH = struct.Struct("<Q")
+LONG = 1 << 20  # bytes of a message after which the next is read ahead
 RECORD = 1 << 14  # bytes that TLS encrypts at a time
 AT_ONCE = 64  # parts that are written at a time; systems have a limit
 IDLE, INTERVAL, PROBES = 10, 5, 3  # of keep-alive: seconds, seconds, count
@@ -47,9 +55,15 @@ class Connection:
         self._thread: threading.Thread | None = None
         self._error: OSError | None = None
         self._ended = False
+        self._length = memoryview(bytearray(LENGTH.size))
+        self._reader: threading.Thread | None = None
+        self._reading_ahead = False  # the next message, for the one who receives it
+        self._wanted = threading.Semaphore(0)
+        self._ahead: SimpleQueue[memoryview | OSError] = SimpleQueue()
 
     def send(self, views: list[memoryview]) -> None:
-        """Write what the socket takes at once; leave the rest to a thread."""
+        """Send a message: write what the socket takes at once; leave the rest to a thread."""
+        views = [memoryview(LENGTH.pack(sum(map(len, views)))), *views]
         with self._changed:
             if self._error is not None:
                 raise self._error
@@ -63,10 +77,28 @@ class Connection:
                 self._thread = threading.Thread(target=self._write, name=self._name, daemon=True)
                 self._thread.start()
 
-    def fill(self, view: memoryview) -> None:
-        """Wait for as many bytes as there is room for."""
-        while view:
-            view = view[self._line.read(view) :]
+    def receive(self) -> memoryview:
+        """Wait for the next message.
+
+        After a long one the next is read ahead by a thread: it is likely to be long too, and comes while
+        the caller does something else.
+        """
+        if self._reading_ahead:
+            came = self._ahead.get()
+            if isinstance(came, OSError):
+                raise came
+            message = came
+        else:
+            message = self._read()
+        self._reading_ahead = len(message) >= LONG
+        if self._reading_ahead:
+            self._wanted.release()
+            if self._reader is None:
+                self._reader = threading.Thread(
+                    target=self._read_ahead, name=f"{self._name}-reader", daemon=True
+                )
+                self._reader.start()
+        return message
 
     def flush(self) -> None:
         """Wait until the system has all that was sent."""
@@ -83,9 +115,32 @@ class Connection:
         with self._changed:
             self._ended = True
             self._changed.notify_all()
-        if self._thread is not None:
-            self._thread.join()
+        self._wanted.release()
+        for thread in (self._thread, self._reader):
+            if thread is not None:
+                thread.join()
         self._socket.close()
+
+    def _read(self) -> memoryview:
+        self._fill(self._length)
+        # Not a bytearray, which is filled with zeros first: 8 MB took a fifth longer.
+        message = np.empty(LENGTH.unpack(self._length), np.uint8).data
+        self._fill(message)
+        return message
+
+    def _fill(self, view: memoryview) -> None:
+        while view:
+            view = view[self._line.read(view) :]
+
+    def _read_ahead(self) -> None:
+        while True:
+            self._wanted.acquire()
+            if self._ended:
+                return
+            try:
+                self._ahead.put(self._read())
+            except OSError as error:
+                self._ahead.put(error)
 
     def _write(self) -> None:
         while True:

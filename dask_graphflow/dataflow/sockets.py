@@ -2,7 +2,7 @@
 
 The thread of the task reads its sockets itself, and writes what they take at once: short messages go and
 come in 30 us, of which another thread or an event loop would make 70 and more. What is too long for that is
-left to a thread, one a peer, made when it is first needed: so all may send before any receives.
+left to threads, two a peer, made when they are first needed: so all may send before any receives.
 
 A connection begins with a proof by either side that it knows the run's secret; a stranger is hung up on.
 With TLS contexts it is encrypted; without, as in Dask, what follows can be read and changed on the way.
@@ -20,8 +20,6 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import numpy as np
-
 from .channel import Aborts, Channel, PeerLost, buffers
 from .connections import Connection, shut
 
@@ -30,7 +28,6 @@ __all__ = ["Listener"]
 Contexts = tuple[tls.SSLContext, tls.SSLContext]
 
 HANDSHAKE = 5.0  # seconds that a stranger may take
-LENGTH = struct.Struct("<Q")
 HELLO = struct.Struct("<II32s")  # who calls, who is called, a nonce
 PROOF = 32  # bytes
 
@@ -200,7 +197,6 @@ class _Sockets:
             other: Connection(line, f"graphflow-send-{rank}-{other}")
             for other, line in lines.items()
         }
-        self._length = memoryview(bytearray(LENGTH.size))
         self._error: BaseException | None = None
         self._lock = threading.Lock()
         self._aborts = Aborts()
@@ -211,7 +207,7 @@ class _Sockets:
         views = buffers(parts)
         size = sum(map(len, views))
         try:
-            self._peers[to].send([memoryview(LENGTH.pack(size)), *views])
+            self._peers[to].send(views)
         except OSError as error:
             raise self._error or PeerLost(to) from error
         self.bytes_sent += size
@@ -220,12 +216,8 @@ class _Sockets:
         if self._error is not None:
             raise self._error
         began = time.perf_counter()
-        peer = self._peers[source]
         try:
-            peer.fill(self._length)
-            # Not a bytearray, which is filled with zeros first: 8 MB took a fifth longer.
-            message = np.empty(LENGTH.unpack(self._length), np.uint8).data
-            peer.fill(message)
+            message = self._peers[source].receive()
         except OSError as error:
             raise self._error or PeerLost(source) from error
         self.seconds_waited += time.perf_counter() - began
