@@ -4,21 +4,29 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from dask.system import CPU_COUNT
 
 from dask_graphflow.dataflow import placement
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.kernels.memory import free_bytes
 
 from . import store
-from .links import Links
+from .links import Links, measure_links
 from .measured import Rates
+from .measuring import kernels_of
 
-__all__ = ["ClusterSpec", "client_in_use", "in_use", "rates_of", "room_of"]
+__all__ = ["ClusterSpec", "client_in_use", "in_use", "links_of", "rates_of", "room_of"]
 
 DEVICE, HOST = "GPU", "CPU"  # resources of Dask's that say what a worker is for
+
+
+_joined: WeakKeyDictionary[Any, dict[tuple[bool, int], Links]] = WeakKeyDictionary()  # by client
+_here: dict[tuple[bool, int], Links] = {}  # by whether arrays lie on devices, and how many workers
 
 
 @dataclass(frozen=True)
@@ -36,8 +44,8 @@ class ClusterSpec:
         Bytes that each has for a graph; None for as much as is asked for.
     hosts : int
         Machines that they are spread over: workers of one share its cores.
-    address : str or None
-        Of one of them, if they are there.
+    addresses : tuple of str
+        Theirs, if they are there.
     rates : Rates or None
         Of each; None to look them up.
     links : Links or None
@@ -49,7 +57,7 @@ class ClusterSpec:
     device: bool = False
     memory: int | None = None
     hosts: int = 1
-    address: str | None = None
+    addresses: tuple[str, ...] = ()
     rates: Rates | None = None
     links: Links | None = None
 
@@ -92,27 +100,21 @@ def in_use(device: bool) -> list[ClusterSpec]:
         there = info.get("resources", {}).get(DEVICE, 0) > 0 if told else device
         kinds.setdefault((there, int(info["nthreads"])), []).append(address)
     found = []
-    for (there, threads), addresses in kinds.items():
+    for (there, threads), addresses in sorted(kinds.items()):
         hosts = Counter(workers[address]["host"] for address in addresses)
         if there:
             room = client.submit(room_of, True, workers=addresses[:1], pure=False).result()
         else:
             room = min(int(workers[address]["memory_limit"] or 0) for address in addresses) or None
         found.append(
-            ClusterSpec(len(addresses), threads, there, room, len(hosts), address=addresses[0])
+            ClusterSpec(len(addresses), threads, there, room, len(hosts), tuple(addresses))
         )
     return found
 
 
-def room_of(device: bool) -> int:
-    """Return the bytes that are free on this process' GPU, or that its host allows it."""
-    if device:
-        from dask_graphflow.kernels.gpu import load_cupy
-
-        return int(load_cupy().cuda.runtime.memGetInfo()[0])
-    from distributed.system import MEMORY_LIMIT
-
-    return int(MEMORY_LIMIT)
+def room_of(device: bool) -> int | None:
+    """Return the bytes free on this process' GPU, or in its host's memory; None where nothing says."""
+    return free_bytes(kernels_of(device))
 
 
 def rates_of(kind: ClusterSpec, *, fresh: bool = False) -> Rates:
@@ -123,12 +125,25 @@ def rates_of(kind: ClusterSpec, *, fresh: bool = False) -> Rates:
     if kind.rates is not None:
         return kind.rates
     beside = 1 if kind.device else -(-kind.workers // kind.hosts)
-    client = client_in_use() if kind.address is not None else None
+    client = client_in_use() if kind.addresses else None
     if client is None:
         return _shared(kind.device, kind.threads, beside, fresh)
     given = kind.device, kind.threads, beside, fresh
-    found: Rates = client.submit(_shared, *given, workers=[kind.address], pure=False).result()
+    found: Rates = client.submit(_shared, *given, workers=kind.addresses[:1], pure=False).result()
     return found
+
+
+def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:
+    """Return what workers are joined by: as told, or as measured of the cluster in use, once a client."""
+    told = next((kind.links for kind in kinds if kind.links is not None), None)
+    if told is not None:
+        return told
+    client = client_in_use()
+    known = _here if client is None else _joined.setdefault(client, {})
+    about = all(kind.device for kind in kinds), len(placement.slots().workers)
+    if fresh or about not in known:
+        known[about] = measure_links(client, device=about[0])
+    return known[about]
 
 
 def _shared(device: bool, threads: int, beside: int, fresh: bool) -> Rates:

@@ -12,11 +12,13 @@ from typing import Any
 from uuid import uuid4
 
 import dask
-import numpy as np
 
-from dask_graphflow.dataflow import gang
+from dask_graphflow.dataflow import gang, placement
 from dask_graphflow.dataflow.channel import Channel
 from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.operators.forest import Forest
+
+from .measuring import kernels_of
 
 __all__ = ["Links", "measure_links"]
 
@@ -25,6 +27,8 @@ BYTES = 1 << 23
 DEALS = 5
 REPEAT = 5
 LEVELS = 6
+FOREST = 1 << 23  # vertices that are moved
+MOVED = 3
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,8 @@ class Links:
     ----------
     c : float
         Bytes a second that each of two members sends while it receives as much.
+    moves : float
+        Bytes a second of a forest that Dask brings to another worker; infinite where there is none.
     latency : float
         Seconds of a round of messages.
     call : float
@@ -46,6 +52,7 @@ class Links:
     """
 
     c: float
+    moves: float
     latency: float
     call: float
     level: float
@@ -65,13 +72,36 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
     call, deep = _call(1), _call(LEVELS)
     level = max(deep - call, 0.0) / (LEVELS - 1)
     addresses: Sequence[Any] = [None, None]
+    moves = math.inf
     if client is not None:
         addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])[:2]
+    if len(addresses) == 2 and client is not None:
+        moves = _moves(client, addresses, device)
     seconds, told = _ask(client, addresses, device)
     if len(addresses) == 1:
-        return Links(math.inf, 0.0, call, level, seconds)
+        return Links(math.inf, moves, 0.0, call, level, seconds)
     latency, dealing = (max(one) for one in zip(*told, strict=True))
-    return Links(BYTES / max(dealing - latency, 1e-9), latency, call, level, seconds)
+    return Links(BYTES / max(dealing - latency, 1e-9), moves, latency, call, level, seconds)
+
+
+def _moves(client: Any, addresses: Sequence[str], device: bool) -> float:
+    """Return the bytes a second at which a forest comes from one worker to the other."""
+    if device:
+        placement.preload("dask_graphflow.algorithms.sending")
+    taken: dict[int, float] = {}
+    for size in (1, FOREST):
+        turns = []
+        for _ in range(MOVED):
+            made = client.submit(_forest, size, device, workers=addresses[:1], pure=False)
+            client.submit(_same, 0, workers=addresses[1:], pure=False).result()
+            client.submit(_covered, made, workers=addresses[:1], pure=False).result()
+            began = time.perf_counter()
+            there = client.submit(_covered, made, workers=addresses[1:], pure=False)
+            there.result()
+            turns.append(time.perf_counter() - began)
+            del made, there
+        taken[size] = min(turns)
+    return 5 * FOREST / max(taken[FOREST] - taken[1], 1e-9)
 
 
 def _call(levels: int) -> float:
@@ -89,6 +119,14 @@ def _call(levels: int) -> float:
 
 def _same(value: Any) -> Any:
     return value
+
+
+def _forest(size: int, device: bool) -> Forest:
+    return Forest(kernels_of(device).namespace.zeros(1, "int32"), size=size)
+
+
+def _covered(forest: Forest) -> int:
+    return len(forest.parent)
 
 
 _numbers = itertools.count()
@@ -120,11 +158,7 @@ def _rounds(
     if channel.size == 1 or not rounds:
         return 0.0, 0.0
     exchange = Exchange(channel, device=device)
-    library: Any = np
-    if device:
-        from dask_graphflow.kernels import device as kernels
-
-        library = kernels.namespace
+    library = kernels_of(device).namespace
     boxes = [library.zeros(nbytes, "uint8")] * channel.size
     found = []
     for count, deal in ((rounds, False), (DEALS, True)):

@@ -20,7 +20,7 @@ from dask_graphflow.operators.frontier import Frontier
 
 from .measured import Rates
 
-__all__ = ["measure"]
+__all__ = ["forest_seconds", "kernels_of", "measure"]
 
 EDGE_FACTOR = 16
 DRAWN = 18  # the largest scale that is drawn edge by edge on the host
@@ -54,7 +54,7 @@ def measure(
     GraphMemoryError
         There is no room for the smallest graph.
     """
-    kernels = _kernels(device)
+    kernels = kernels_of(device)
     scales = scales or (DEVICE_SCALES if device else SCALES)
     _timed(kernels, scales[0], threads)  # which compiles them
     found: dict[int, dict[str, float]] = {}
@@ -69,10 +69,34 @@ def measure(
             break
     names = found[1 << scales[0]]
     curves: dict[str, Any] = {name: tuple(one[name] for one in found.values()) for name in names}
-    return Rates(tuple(found), **curves, copies=_copies(kernels) if device else math.inf)
+    copies = math.inf
+    if device:
+        copies = _copies(kernels)
+        kernels.namespace.get_default_memory_pool().free_all_blocks()  # others want that room
+    return Rates(tuple(found), **curves, copies=copies)
 
 
-def _kernels(device: bool) -> ModuleType:
+def forest_seconds(device: bool = False, threads: int = 1, scale: int = 18) -> float:
+    """Return the seconds a vertex that a forest takes whatever its share of the edges: N of them, N times.
+
+    Work is O(E + N·V) (Groute): the first V edges take longer than each V after them.
+    """
+    kernels, size = kernels_of(device), 1 << scale
+    source, target = _edges(kernels.namespace, scale)
+
+    def hooked(edges: int, _: Any = None) -> None:
+        forest = Forest(source, size=size)
+        forest.hook(source[:edges], target[:edges], threads=threads)
+        forest.compress(threads=threads)
+
+    hooked(size)
+    first, whole = (_seconds(kernels, partial(hooked, n)) for n in (size, len(source)))
+    each = max(whole - first, 0.0) / (EDGE_FACTOR - 1)
+    return max(first - each, 0.0) / size
+
+
+def kernels_of(device: bool) -> ModuleType:
+    """Return the kernels of this process' GPU, or of the host."""
     if device:
         from dask_graphflow.kernels import device as there
 

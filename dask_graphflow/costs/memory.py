@@ -62,12 +62,14 @@ def graph_bytes(
     weight_bytes: int = 0,
     id_bytes: int = 8,
     device: bool = False,
+    built: bool = False,
 ) -> int:
     """Return the bytes that a worker needs for its part of a graph and an algorithm, at the most.
 
     Rows have an offset a vertex and an index (and a weight) an edge; without direction an edge has two
     entries. With direction, what goes both ways has rows of both. The most is needed either while they
-    are built, of edges and keys to sort them by, or while the algorithm runs.
+    are built, with keys to sort them by, or while the algorithm runs. The edges as they are given are
+    counted all the while, for who gave them may keep them.
 
     Parameters
     ----------
@@ -84,6 +86,8 @@ def graph_bytes(
         Of a weight, and of an end of an edge as it is read.
     device : bool
         Whether it lies on a GPU, where rows are made block by block.
+    built : bool
+        Whether rows of what leaves the vertices are there already; they are not counted then.
     """
     entries, index = edges * (1 if directed else 2) * share, index_bytes(vertices)
     rows = OFFSET * vertices * share + (index + weight_bytes) * entries
@@ -91,6 +95,7 @@ def graph_bytes(
     ways = 2 if directed else 1
     given = (2 * id_bytes + weight_bytes) * edges * share
     keys = (KEY + weight_bytes) * entries * (2 / BLOCKS if device else 1)
-    building = given + keys + rows
+    # The other way is made of the first, with the other end of each edge written out.
+    building = keys + rows * ways + (index * entries if directed else 0)
     running = rows * (ways + copies) + scratch * (vertices * share + remote)
-    return int(max(building, running))
+    return int(running - rows if built else given + max(building, running))

@@ -239,6 +239,8 @@ def fit(
 ) -> Scaling:
     """Return the constants that give what was measured on one worker and on two.
 
+    Two that are more than twice as fast are taken to be just that.
+
     Parameters
     ----------
     measured : mapping of int to float
@@ -252,18 +254,17 @@ def fit(
     Raises
     ------
     OptionError
-        One of the two is missing, or is no longer than what it takes besides.
+        One of the two is missing, or one worker takes no longer than what there is besides.
     """
-    for workers in (1, 2):
-        if measured.get(workers, 0.0) <= beside(workers):
-            raise OptionError(
-                f"measured {measured!r}, of which {beside(workers):.3g} s on {workers} would be no work; "
-                "give the seconds on 1 and on 2 workers, of a graph that takes longer"
-            )
+    if not {1, 2} <= set(measured) or measured[1] <= beside(1):
+        raise OptionError(
+            f"measured {measured!r}, of which {beside(1):.3g} s on 1 would be no work; give the "
+            "seconds on 1 and on 2 workers, of a graph that takes longer"
+        )
     alone = measured[1] - beside(1)
     both = min(2, most)
     if both <= 1:
         return Scaling(alone, 0.0, most)
-    # More than twice as fast is a cache that fits or chance, and is not carried on.
+    # More is a cache that fits, or chance, and is not carried on.
     lost = (measured[2] - beside(2)) * both / alone - 1
     return Scaling(alone, max(lost / (both - 1), 0.0), most)

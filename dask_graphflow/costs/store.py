@@ -103,9 +103,9 @@ def hardware(device: bool) -> str:
     if device:
         from dask_graphflow.kernels.gpu import load_cupy
 
-        runtime = load_cupy().cuda.runtime
-        about = runtime.getDeviceProperties(runtime.getDevice())
-        name = about["name"]
+        cuda = load_cupy().cuda
+        about = cuda.runtime.getDeviceProperties(cuda.runtime.getDevice())
+        name = about.get("name", f"compute capability {cuda.Device().compute_capability}")
         return name.decode() if isinstance(name, bytes) else str(name)
     model = platform.processor() or platform.machine()
     try:

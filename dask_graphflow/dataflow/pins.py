@@ -57,15 +57,20 @@ class Pins(SchedulerPlugin):  # type: ignore[misc]
 
 
 def _pin(task: Any, worker: str) -> None:
-    """Hold a task to a worker, and what is to be made for it alone: it would only have to travel."""
-    held = [task]
-    while held:
-        task = held.pop()
-        task.worker_restrictions = {worker}
-        task.loose_restrictions = True
-        held += [made for made in task.dependencies if _is_for_one(made)]
+    """Hold a task to a worker, and what is made from nothing for it alone: it would only travel."""
+    for held in (task, *(one for made in task.dependencies for one in _made_for_one(made))):
+        held.worker_restrictions = {worker}
+        held.loose_restrictions = True
 
 
-def _is_for_one(task: Any) -> bool:
-    placed = task.worker_restrictions or task.host_restrictions or task.resource_restrictions
-    return not (placed or task.who_has or len(task.dependents) > 1 or pinned_to(task.key))
+def _made_for_one(task: Any) -> list[Any]:
+    """Return a task and all that goes into it, if nobody else takes any of that; else nothing."""
+    found, left = [], [task]
+    while left:
+        one = left.pop()
+        placed = one.worker_restrictions or one.host_restrictions or one.resource_restrictions
+        if placed or one.who_has or len(one.dependents) > 1 or pinned_to(one.key):
+            return []
+        found.append(one)
+        left += one.dependencies
+    return found
