@@ -59,7 +59,7 @@ def same(labels, expected):
     pd.testing.assert_frame_equal(labels.reset_index(drop=True), expected.reset_index(drop=True))
 
 
-@pytest.mark.parametrize("merge", ["tree", "one-way", "ring"])
+@pytest.mark.parametrize("merge", ["tree", "one-way", "ring", "adaptive"])
 @pytest.mark.parametrize("inputs", ["availability", "round-robin"])
 def test_the_same_bits_as_without_a_cluster(client, pairs, merge, inputs):
     edges = partitioned(pairs, 7)

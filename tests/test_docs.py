@@ -49,6 +49,7 @@ def test_exported_names():
         "connected_components",
         "exceptions",
         "generate",
+        "hybrid_cluster",
         "label_propagation",
         "pagerank",
         "sssp",

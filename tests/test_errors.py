@@ -35,7 +35,11 @@ PAIRS = frame([(1, 2), (2, 3)]).assign(w=[0.5, 0.9], name="x", f=[1.0, 2.0])
         ({**ENDS, "weight": "w", "thresholds": [1, 1.0]}, ex.OptionError, "more than once"),
         ({**ENDS, "weight": "w", "threshold": float("nan")}, ex.OptionError, "no number"),
         ({**ENDS, "weight": "w", "threshold": "high"}, ex.OptionError, "no number"),
-        ({**ENDS, "merge": "trees"}, ex.OptionError, "'tree', 'one-way', 'ring'.*did you mean"),
+        (
+            {**ENDS, "merge": "trees"},
+            ex.OptionError,
+            "'tree', 'one-way', 'ring', 'adaptive'.*did you mean",
+        ),
         ({**ENDS, "inputs": "random"}, ex.OptionError, "'availability', 'round-robin'"),
         ({**ENDS, "chunk_size": 0}, ex.OptionError, "1 or more"),
         ({**ENDS, "renumber": None}, ex.OptionError, "True or False"),

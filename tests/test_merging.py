@@ -112,7 +112,7 @@ def test_each_slice_travels_by_itself_and_is_merged_after_the_one_before(slices)
     assert len(tasks) == 3 * (3 * slices + 4)
 
 
-@pytest.mark.parametrize("policy", ["tree", "one-way", "ring"])
+@pytest.mark.parametrize("policy", ["tree", "one-way", "ring", "adaptive"])
 def test_only_the_last_step_of_the_last_merge_finishes(policy, monkeypatch):
     steps = []
     for step in ("merge", "absorb", "mended", "finish"):
@@ -233,7 +233,7 @@ def call(request, rng):
     return lambda **more: gf.connected_components(partitioned(edges, 7), **options, **more)
 
 
-@pytest.mark.parametrize("policy", ["tree", "one-way", "ring"])
+@pytest.mark.parametrize("policy", ["tree", "one-way", "ring", "adaptive"])
 @pytest.mark.parametrize("slices", [2, 5])
 def test_the_same_bits_for_every_number_of_slices(call, policy, slices, scheduler):
     with dask.config.set(num_workers=4):
@@ -287,7 +287,7 @@ def start_gpu():
     cudf.DataFrame({"a": [1]}).sort_values("a")
 
 
-@pytest.mark.parametrize("policy", ["tree", "one-way", "ring"])
+@pytest.mark.parametrize("policy", ["tree", "one-way", "ring", "adaptive"])
 @pytest.mark.parametrize("slices", [1, 3])
 def test_the_same_bits_on_a_cluster(client, call, policy, slices):
     labels = call(merge=policy, merge_chunks=slices, inputs="round-robin")

@@ -83,7 +83,7 @@ def same(found, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("merge", ["tree", "one-way", "ring"])
+@pytest.mark.parametrize("merge", ["tree", "one-way", "ring", "adaptive"])
 def test_the_same_bits_as_pandas_on_the_host(client, kind, merge):
     same(gf.connected_components(edges(kind), **ENDS, merge=merge).compute(), kind)
 

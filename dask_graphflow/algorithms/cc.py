@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dask_graphflow.dataflow import placement, trees
+from dask_graphflow.dataflow import merging, placement, trees
 from dask_graphflow.dataflow.expr import Empty, ForestReduction, Held, Resident, collection, held_by
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.edgelist import vertex_names
@@ -85,8 +85,10 @@ def connected_components(
     seed : DataFrame, optional
         The result of an earlier call; `edges` then needs to hold only what is new. With `thresholds`,
         the earlier call had the same ones.
-    merge : {"tree", "one-way", "ring"}
-        Which forest is merged into which, where there are several.
+    merge : {"tree", "one-way", "ring", "adaptive"}
+        Which forest is merged into which, where there are several. "adaptive" looks at where they
+        lie: those of each worker first, then workers in pairs, so that each worker but one sends a
+        forest, once. Where that is not known before edges are read, it is "tree".
     merge_chunks : int
         Slices that a forest travels to another worker in, each hooked while the next is on its way;
         1 to merge it once all of it is there. It pays where a slice takes longer to send than the
@@ -154,7 +156,7 @@ def connected_components(
     4      y         x
     """
     edges = inputs_of.as_dask(edges, "edges", source, target)
-    merges = trees.merge_policy(merge)
+    merges = merging.merge_policy(merge)
     inputs_of.check_count("chunk_size", chunk_size, optional=True)
     inputs_of.check_count("merge_chunks", merge_chunks)
     if method == "label":
@@ -186,6 +188,8 @@ def connected_components(
         home for frame in given for home in placement.homes(*held_by(frame), frame.npartitions)
     ]
     chains = trees.chains(inputs, homes, slots)
+    if merge == "adaptive":
+        chains = merging.fastest_first(chains)
     if merge_chunks > 1 or any(chain.worker for chain in chains):
         placement.keep_pins()
     if streamed or not is_pandas(type(edges._meta)):
@@ -201,7 +205,7 @@ def connected_components(
         dense=not renumber,
     )
     # Where each chain has a process of its own, it makes its own forest.
-    resident = all(chain.resident for chain in chains)
+    resident = all(chain.home for chain in chains)
     shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
     # Chunks that stay where they lie are taken as they are, with all their columns.
     sources = [
@@ -217,7 +221,7 @@ def connected_components(
             program,
             Empty(result),
             chains,
-            merges(len(chains)),
+            merges(chains, barrier=shared or renumber),
             merge_chunks,
             owners,
             shared,

@@ -68,7 +68,7 @@ def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | No
 @click.option("--seed", metavar="PATH", help="An earlier result; PATHs then hold only new edges.")
 @click.option(
     "--merge",
-    type=click.Choice(["tree", "one-way", "ring"]),
+    type=click.Choice(["tree", "one-way", "ring", "adaptive"]),
     default="tree",
     show_default=True,
     help="The order in which partial results are merged.",

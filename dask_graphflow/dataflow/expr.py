@@ -293,7 +293,7 @@ class _Layer:
                 # A merge makes a forest grow, and nobody may be hooking into it then.
                 done = self._surveys(fragments)
                 fragments = [
-                    self._add("plain", (c,), program.plain, f, done)
+                    self._add(self._beside(c, "plain"), (c,), program.plain, f, done)
                     for c, f in enumerate(fragments)
                 ]
             forest = self._merge(fragments)
@@ -306,7 +306,7 @@ class _Layer:
         owned = []
         for o in owners:
             pieces = [
-                self._add("piece", (c, o), program.piece, f, numbering, o)
+                self._add(self._beside(c, "piece"), (c, o), program.piece, f, numbering, o)
                 for c, f in enumerate(fragments)
             ]
             owned.append(self._add("own", (o,), program.own, List(*pieces)))
@@ -315,7 +315,8 @@ class _Layer:
         for c, fragment in enumerate(fragments):
             codes = [self._add("codes", (c, o), program.codes, owned[o], c) for o in owners]
             arguments = fragment, numbering, c, sizes, List(*codes)
-            forests.append(self._add("renumber", (c,), program.renumber, *arguments))
+            stage = self._beside(c, "renumber")
+            forests.append(self._add(stage, (c,), program.renumber, *arguments))
         forest = self._merge(forests)
         for o in owners:
             # A root is the smallest of its component: it lies in this range or in one before.
@@ -367,12 +368,17 @@ class _Layer:
     def _surveys(self, fragments: list[TaskRef]) -> List:
         """Add a look at each fragment, which all chains' hooks come before."""
         survey = self.program.survey
-        return List(*(self._add("survey", (c,), survey, f) for c, f in enumerate(fragments)))
+        return List(
+            *(
+                self._add(self._beside(c, "survey"), (c,), survey, f)
+                for c, f in enumerate(fragments)
+            )
+        )
 
     def _merge(self, forests: list[TaskRef]) -> TaskRef:
         """Add the merges; the last one finishes the forest."""
         for step, (source, target) in enumerate(self.merges):
-            key = (f"merge-{self.token}", step, source, target)
+            key = (f"{self._beside(target, 'merge')}-{self.token}", step, source, target)
             if self.merge_chunks > 1:
                 steps = [self._merge_slices(key, forests[source], forests[target])]
             else:
@@ -404,6 +410,10 @@ class _Layer:
         tokens = self._add("merge-0-tokens", merge, program.tokens, into)
         mend = self._add("merge-0-mend", merge, program.mend, source, tokens)
         return Task(key, program.mended, into, mend)
+
+    def _beside(self, chain: int, stage: str) -> str:
+        """Return the name of a stage that takes what a chain made: it is pinned where that is."""
+        return pinned(stage, self.chains[chain].worker)
 
     def _fuse(self, key: Any, *steps: Task) -> None:
         """Add steps that follow on each other as one task."""

@@ -7,23 +7,33 @@ runs. (Groute, PPoPP 2017, sections 4.3 and 5.)
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dask_graphflow.exceptions import OptionError, nearest
 
 __all__ = [
     "INPUT_POLICIES",
-    "MERGE_POLICIES",
+    "UNKNOWN",
     "Chain",
     "Merge",
     "Slots",
+    "Speeds",
     "chains",
-    "merge_policy",
+    "depth",
+    "one_way",
+    "ring",
+    "speed",
+    "tree",
 ]
 
 Merge = tuple[int, int]
 """A merge of forest `source` into forest `target`, as ``(source, target)``."""
+
+Speeds = Mapping[str, float]
+"""Chunks that workers hook in a unit of time, by address; 1 of a worker that it does not name."""
+
+UNKNOWN: Speeds = {}
 
 SHORTEST = 8  # chunks: merging a forest should cost little beside hooking them
 SPARE = 4  # chains for each that a cluster can run at once, so that a slow worker takes fewer
@@ -59,13 +69,23 @@ class Chain:
     chunks : list of int
     worker : str or None
         The address of the worker that hooks them, while it is there; None for any.
-    resident : bool
-        They lie in the memory of one worker already.
+    home : str or None
+        The address of the worker in whose memory they lie already.
     """
 
     chunks: list[int]
     worker: str | None = None
-    resident: bool = False
+    home: str | None = None
+
+    @property
+    def at(self) -> str | None:
+        """The worker that its forest will lie on, if that is known before it runs."""
+        return self.worker or self.home
+
+
+def speed(worker: str | None, speeds: Speeds) -> float:
+    """Return a worker's speed, or what stands for it where that is not known."""
+    return 1.0 if worker is None else speeds.get(worker, 1.0)
 
 
 def tree(count: int) -> list[Merge]:
@@ -105,13 +125,6 @@ def ring(count: int) -> list[Merge]:
     return [(i, i - 1) for i in range(count - 1, 0, -1)]
 
 
-MERGE_POLICIES: dict[str, Callable[[int], list[Merge]]] = {
-    "tree": tree,
-    "one-way": one_way,
-    "ring": ring,
-}
-
-
 def depth(merges: Sequence[Merge]) -> int:
     """Return the number of merges on the longest path.
 
@@ -124,16 +137,6 @@ def depth(merges: Sequence[Merge]) -> int:
     for source, target in merges:
         reach[target] = max(reach.get(source, 0), reach.get(target, 0)) + 1
     return max(reach.values(), default=0)
-
-
-def merge_policy(name: str) -> Callable[[int], list[Merge]]:
-    """Return the merge policy of that name, or raise :class:`OptionError`."""
-    if name not in MERGE_POLICIES:
-        raise OptionError(
-            f"merge={name!r} is no merge policy; there are "
-            f"{', '.join(map(repr, MERGE_POLICIES))}{nearest(name, MERGE_POLICIES)}"
-        )
-    return MERGE_POLICIES[name]
 
 
 def availability(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
@@ -151,9 +154,7 @@ def availability(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
         by_home.setdefault(home, []).append(chunk)
     share = max(1, count // len(by_home)) if by_home else 1
     return [
-        Chain(run, resident=home is not None)
-        for home, chunks in by_home.items()
-        for run in _runs(chunks, share)
+        Chain(run, home=home) for home, chunks in by_home.items() for run in _runs(chunks, share)
     ]
 
 
@@ -179,13 +180,37 @@ def to_workers(wanted: Sequence[str], slots: Slots) -> list[Chain]:
     ]
 
 
+def by_speed(count: int, slots: Slots, speeds: Speeds) -> list[Chain]:
+    """Give each worker neighbouring chunks, as many as it hooks while the others hook theirs.
+
+    Examples
+    --------
+    >>> by_speed(6, Slots(("a", "b")), {"a": 2.0})
+    [Chain(chunks=[0, 1, 2, 3], worker='a', home=None), Chain(chunks=[4, 5], worker='b', home=None)]
+    """
+    rates = [speed(worker, speeds) for worker in slots.workers]
+    ends = itertools.accumulate(rates, initial=0.0)
+    bounds = [round(count * end / sum(rates)) for end in ends]
+    return [
+        Chain(run, worker)
+        for worker, (low, high) in zip(slots.workers, itertools.pairwise(bounds), strict=True)
+        if low < high
+        for run in _runs(list(range(low, high)), slots.chains)
+    ]
+
+
 INPUT_POLICIES: dict[str, Callable[[Sequence[str | None], Slots], list[Chain]]] = {
     "availability": availability,
     "round-robin": round_robin,
 }
 
 
-def chains(inputs: str | Sequence[str], homes: Sequence[str | None], slots: Slots) -> list[Chain]:
+def chains(
+    inputs: str | Sequence[str],
+    homes: Sequence[str | None],
+    slots: Slots,
+    speeds: Speeds = UNKNOWN,
+) -> list[Chain]:
     """Assign chunks to chains.
 
     Parameters
@@ -195,6 +220,9 @@ def chains(inputs: str | Sequence[str], homes: Sequence[str | None], slots: Slot
     homes : sequence of str or None
         The worker that holds each chunk already, if any does.
     slots : Slots
+    speeds : mapping of str to float
+        Where they are known, and no worker holds any chunk, "availability" need not wait to see who has
+        room: it deals by them, and so it is known where forests will lie.
 
     Raises
     ------
@@ -208,6 +236,8 @@ def chains(inputs: str | Sequence[str], homes: Sequence[str | None], slots: Slot
                 f"{', '.join(map(repr, INPUT_POLICIES))}{nearest(inputs, INPUT_POLICIES)}; or give a "
                 "list with the address of a worker for each partition"
             )
+        if inputs == "availability" and speeds and not any(homes):
+            return by_speed(len(homes), slots, speeds)
         return INPUT_POLICIES[inputs](homes, slots)
     wanted = list(inputs)
     if len(wanted) != len(homes):

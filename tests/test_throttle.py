@@ -1,0 +1,52 @@
+"""A process that is throttled has about its share of the time, and all of it afterwards."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from throttle import throttled
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="stops processes by signals")
+
+SECONDS = 0.6
+
+
+@pytest.fixture
+def busy():
+    """Return a process that uses all the time it gets."""
+    with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as process:
+        yield psutil.Process(process.pid)
+        process.kill()
+
+
+def used(process):
+    """Return the share of a core that a process has from now on, for a while."""
+    since, before = time.monotonic(), sum(process.cpu_times()[:2])
+    time.sleep(SECONDS)
+    return (sum(process.cpu_times()[:2]) - before) / (time.monotonic() - since)
+
+
+@pytest.mark.parametrize("share", [0.1, 0.25])
+def test_a_process_has_its_share_at_most(busy, share):
+    with throttled(busy.pid, share):
+        assert 0 < used(busy) < 2 * share
+    assert used(busy) > 0
+
+
+def test_it_is_let_go_where_something_fails(busy):
+    with pytest.raises(KeyError), throttled(busy.pid, 0.01):
+        raise KeyError
+    assert busy.status() != psutil.STATUS_STOPPED
+    assert used(busy) > 0
+
+
+def test_a_process_that_ends_while_it_is_throttled(busy):
+    with throttled(busy.pid, 0.5):
+        busy.kill()
+        busy.wait()
+        time.sleep(0.1)
