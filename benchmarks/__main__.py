@@ -7,7 +7,19 @@ import os
 import sys
 from collections.abc import Sequence
 
-from . import chunks, components, device, graphs, hybrid, members, memory, soak, wire
+from . import (
+    chunks,
+    components,
+    costs,
+    device,
+    graphs,
+    hybrid,
+    members,
+    memory,
+    simulate,
+    soak,
+    wire,
+)
 from .errors import BenchmarkError
 
 
@@ -15,7 +27,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one benchmark and return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
-    for module in (components, chunks, memory, graphs, members, hybrid, wire, soak, device):
+    for module in (
+        components,
+        chunks,
+        memory,
+        graphs,
+        members,
+        hybrid,
+        wire,
+        soak,
+        costs,
+        simulate,
+        device,
+    ):
         command = commands.add_parser(
             module.__name__.rpartition(".")[2], help=module.__doc__, description=module.__doc__
         )
@@ -24,7 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         command.set_defaults(run=module.run)
     options = parser.parse_args(arguments)
     # Read by the peers that use OpenMP, when they are first imported or started.
-    os.environ["OMP_NUM_THREADS"] = str(options.workers)
+    workers = options.workers
+    os.environ["OMP_NUM_THREADS"] = str(workers if isinstance(workers, int) else max(workers))
     try:
         return int(options.run(options))
     except BenchmarkError as error:
@@ -33,7 +58,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--workers", type=int, default=2, help="cores to use (default 2)")
+    if parser.get_default("workers") is None:  # who takes several says so
+        parser.add_argument("--workers", type=int, default=2, help="cores to use (default 2)")
     parser.add_argument(
         "--json",
         metavar="PATH",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dask_graphflow import exceptions
+from dask_graphflow import costs, exceptions
 from dask_graphflow._accessor import GraphflowAccessor as _GraphflowAccessor  # noqa: F401
 from dask_graphflow.algorithms.bfs import bfs
 from dask_graphflow.algorithms.cc import connected_components
+from dask_graphflow.algorithms.estimating import calibrate, estimate
 from dask_graphflow.algorithms.graph import Graph
 from dask_graphflow.algorithms.label_propagation import label_propagation
 from dask_graphflow.algorithms.pagerank import pagerank
@@ -24,7 +25,10 @@ __all__ = [
     "Hybrid",
     "__version__",
     "bfs",
+    "calibrate",
     "connected_components",
+    "costs",
+    "estimate",
     "exceptions",
     "generate",
     "hybrid_cluster",

@@ -25,6 +25,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from dask_graphflow.costs import cluster
 from dask_graphflow.dataflow import merging, placement, trees
 from dask_graphflow.dataflow.expr import Empty, ForestReduction, Held, Resident, collection, held_by
 from dask_graphflow.exceptions import OptionError, nearest
@@ -187,9 +188,10 @@ def connected_components(
     homes = [
         home for frame in given for home in placement.homes(*held_by(frame), frame.npartitions)
     ]
-    chains = trees.chains(inputs, homes, slots)
+    speeds = cluster.speeds() if merge == "adaptive" else trees.UNKNOWN
+    chains = trees.chains(inputs, homes, slots, speeds)
     if merge == "adaptive":
-        chains = merging.fastest_first(chains)
+        chains = merging.fastest_first(chains, speeds)
     if merge_chunks > 1 or any(chain.worker for chain in chains):
         placement.keep_pins()
     if streamed or not is_pandas(type(edges._meta)):
@@ -221,7 +223,7 @@ def connected_components(
             program,
             Empty(result),
             chains,
-            merges(chains, barrier=shared or renumber),
+            merges(chains, speeds, barrier=shared or renumber),
             merge_chunks,
             owners,
             shared,

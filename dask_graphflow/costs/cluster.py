@@ -20,12 +20,23 @@ from .links import Links, measure_links
 from .measured import Rates
 from .measuring import kernels_of
 
-__all__ = ["ClusterSpec", "client_in_use", "in_use", "links_of", "rates_of", "room_of"]
+__all__ = [
+    "ClusterSpec",
+    "client_in_use",
+    "in_use",
+    "links_of",
+    "rates_of",
+    "remember",
+    "room_of",
+    "speeds",
+]
 
+LARGE = 1 << 24  # vertices, of a graph whose forests are worth to be merged by speed
 DEVICE, HOST = "GPU", "CPU"  # resources of Dask's that say what a worker is for
 
 
 _joined: WeakKeyDictionary[Any, dict[tuple[bool, int], Links]] = WeakKeyDictionary()  # by client
+_speeds: WeakKeyDictionary[Any, dict[str, float]] = WeakKeyDictionary()  # by client
 _here: dict[tuple[bool, int], Links] = {}  # by whether arrays lie on devices, and how many workers
 
 
@@ -131,6 +142,24 @@ def rates_of(kind: ClusterSpec, *, fresh: bool = False) -> Rates:
     given = kind.device, kind.threads, beside, fresh
     found: Rates = client.submit(_shared, *given, workers=kind.addresses[:1], pure=False).result()
     return found
+
+
+def remember(kinds: Sequence[ClusterSpec]) -> None:
+    """Keep for :func:`speeds` what was measured of the workers of the cluster in use."""
+    client = client_in_use()
+    if client is not None:
+        known = _speeds.setdefault(client, {})
+        for kind in kinds:
+            if kind.rates is not None:
+                known |= dict.fromkeys(kind.addresses, kind.rates.hook(LARGE))
+
+
+def speeds() -> dict[str, float]:
+    """Return how fast workers of the cluster in use hook edges, the fastest 1, if that was measured."""
+    client = client_in_use()
+    known = {} if client is None else _speeds.get(client, {})
+    most = max(known.values(), default=1.0)
+    return {address: rate / most for address, rate in known.items()}
 
 
 def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:

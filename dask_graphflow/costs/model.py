@@ -16,7 +16,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dask_graphflow.dataflow import trees
+from dask_graphflow.dataflow import merging, trees
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 
 __all__ = [
@@ -58,7 +58,7 @@ def components_seconds(
         Seconds of what does not depend on N: the call, and the results.
     t_merge : float
         Seconds to send a forest of V vertices and merge it.
-    merge : {"tree", "one-way", "ring"}
+    merge : {"tree", "one-way", "ring", "adaptive"}
         Which forests are merged into which: see :mod:`~dask_graphflow.dataflow.trees`.
 
     Returns
@@ -66,7 +66,7 @@ def components_seconds(
     float
         t_at·E/(N·V) + t_com + t_merge·(merges on the longest path).
     """
-    depth = trees.depth(trees.merge_policy(merge)(members))
+    depth = trees.depth(merging.merges_of(merge, members))
     return t_at * edges / (members * max(vertices, 1)) + t_com + t_merge * depth
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pandas as pd
 
-from dask_graphflow.dataflow import trees
+from dask_graphflow.dataflow import merging, trees
 from dask_graphflow.exceptions import OptionError
 
 from . import memory, model
@@ -134,7 +134,7 @@ def simulate(
     numbers = graph.vertices, graph.edges, graph.iterations, graph.depth, *gpus
     if not all(number >= 1 for number in numbers):
         raise OptionError(f"{graph!r}, gpus={list(gpus)!r}; give whole numbers, 1 or more")
-    trees.merge_policy(merge)
+    merging.merge_policy(merge)
     rows = []
     for count in gpus:
         rows.append(_row("components", count, cluster, *_components(graph, cluster, count, merge)))
@@ -172,7 +172,7 @@ def _components(
     graph: GraphStats, cluster: GPUs, count: int, merge: str
 ) -> tuple[dict[str, float], int]:
     vertices, share = graph.vertices, -(-graph.edges // count)
-    merges = trees.merge_policy(merge)(count)
+    merges = merging.merges_of(merge, count)
     depth = trees.depth(merges)
     # Those of a tree whose ends are of one node come first, and their members are neighbours.
     near = trees.depth([one for one in merges if len({end // cluster.node for end in one}) == 1])

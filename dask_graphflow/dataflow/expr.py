@@ -49,8 +49,13 @@ from typing import Any, ClassVar, Protocol
 from dask._task_spec import List, Task, TaskRef
 from dask.base import collections_to_expr
 from dask.dataframe.dask_expr import new_collection
-from dask.dataframe.dask_expr._expr import Blockwise, Expr, optimize_blockwise_fusion
-from dask.dataframe.dask_expr.io import FromGraph
+from dask.dataframe.dask_expr._expr import (
+    Blockwise,
+    Expr,
+    Projection,
+    optimize_blockwise_fusion,
+)
+from dask.dataframe.dask_expr.io import FromGraph, FromPandas, ReadParquet
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
@@ -71,6 +76,7 @@ __all__ = [
     "collection",
     "delayed_parts",
     "held_by",
+    "read_of",
 ]
 
 collection = new_collection
@@ -210,6 +216,27 @@ class Held:
     def task(self, partition: int) -> Task:
         """Return the task that has the frame."""
         return Task((f"held-{self._token}", partition), self)
+
+
+def read_of(frame: Any) -> Any:
+    """Return what a frame has all rows of, if that can be told: a pandas frame, or Parquet's fragments.
+
+    None where something is done to what is read, or where it is read of something else.
+    """
+    if isinstance(frame, Held):
+        return frame()
+    node = frame.expr
+    while isinstance(node, Projection):
+        node = node.frame
+    if isinstance(node, FromPandas) and node.operand("_partitions") is None:
+        return node.operand("frame")._data
+    if not isinstance(node, ReadParquet) or node.operand("_partitions") is not None:
+        return None
+    if node.operand("filters"):
+        return None
+    if hasattr(node, "fragments"):
+        return list(node.fragments)
+    return list(node._dataset_info["ds"].get_fragments())
 
 
 class Empty:

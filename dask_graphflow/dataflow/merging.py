@@ -15,7 +15,14 @@ from dask_graphflow.exceptions import OptionError, nearest
 
 from .trees import UNKNOWN, Chain, Merge, Speeds, one_way, ring, speed, tree
 
-__all__ = ["MERGE_POLICIES", "adaptive", "fastest_first", "makespan", "merge_policy"]
+__all__ = [
+    "MERGE_POLICIES",
+    "adaptive",
+    "fastest_first",
+    "makespan",
+    "merge_policy",
+    "merges_of",
+]
 
 
 def fastest_first(chains: Sequence[Chain], speeds: Speeds = UNKNOWN) -> list[Chain]:
@@ -176,3 +183,14 @@ def merge_policy(name: str) -> Callable[..., list[Merge]]:
             f"{', '.join(map(repr, MERGE_POLICIES))}{nearest(name, MERGE_POLICIES)}"
         )
     return MERGE_POLICIES[name]
+
+
+def merges_of(name: str, count: int) -> list[Merge]:
+    """Return the merges by a policy of so many forests, each on a worker of its own.
+
+    Examples
+    --------
+    >>> merges_of("one-way", 3)
+    [(1, 0), (2, 0)]
+    """
+    return merge_policy(name)([Chain([chain], str(chain)) for chain in range(count)])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .gpu import require_gpu
-from .memory import free_on_device, no_room, no_room_for_rows
+from .memory import free_bytes, no_room, no_room_for_rows
 
 __all__ = [
     "device_room",
@@ -50,7 +50,7 @@ def device_room() -> int:
     """Return the bytes that there are for arrays on the device in use."""
     from . import device
 
-    return free_on_device(device)
+    return free_bytes(device) or 0
 
 
 def lift(value: Any) -> Any:

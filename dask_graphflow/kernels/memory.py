@@ -1,4 +1,4 @@
-"""What there is to say where no room is left for a forest."""
+"""How much room there is, and what there is to say where none is left for a forest."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from dask_graphflow.exceptions import GraphMemoryError
 
-__all__ = ["free_on_device", "no_room", "no_room_for_rows"]
+__all__ = ["free_bytes", "no_room", "no_room_for_rows"]
 
 _DEVICE = (
     "What helps: a larger RMM pool (rmm_pool_size= of dask-cuda) or none; edges that are read "
@@ -62,9 +62,10 @@ def no_room_for_rows(kernels: ModuleType, needed: int) -> GraphMemoryError:
     )
 
 
-def free_on_device(kernels: ModuleType) -> int:
-    """Return the bytes that there are for CuPy's arrays on the current device."""
-    return _on_device(kernels.namespace)[0]
+def free_bytes(kernels: ModuleType) -> int | None:
+    """Return the bytes that there are for arrays of the host's or the device's, as far as can be told."""
+    on_device = kernels.namespace.__name__ == "cupy"
+    return (_on_device(kernels.namespace) if on_device else _on_host())[0]
 
 
 def _on_device(cupy: Any) -> tuple[int, str]:

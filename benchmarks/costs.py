@@ -1,0 +1,334 @@
+"""The cost model: fitted on one worker and two, and held against what more of them take."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import math
+import os
+import statistics
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from typing import Any
+
+import dask.dataframe as dd
+
+import dask_graphflow as gf
+from dask_graphflow.costs import links, model, store
+from dask_graphflow.costs.measuring import forest_seconds
+from dask_graphflow.costs.memory import index_bytes
+from dask_graphflow.dataflow import trees
+from dask_graphflow.graph import generate
+
+from . import machine, report
+from .errors import DisagreementError, UnusableInputError
+from .members import Side
+
+ITERATIONS = 20
+RANK = 4  # bytes that a vertex tells another member in an iteration
+TINY = 8  # scale of a graph that takes what a call takes
+FITTED = (1, 2)
+NEAR = 0.25
+# Whoever else uses a machine only ever adds to the time: the least of many turns shows what it can do.
+STATISTICS: dict[str, Callable[[list[float]], float]] = {"median": statistics.median, "least": min}
+PHASES = ("components", "build", f"pagerank, {ITERATIONS} iterations")
+
+NOTES = """\
+Seconds from persisted edges to persisted components, and to a persisted graph, and from that to persisted
+ranks (float32): the median and the least of all turns of all rounds; each round starts each cluster afresh,
+one after the other. Predicted: the same calls of a tiny graph, what a forest takes whatever its edges,
+merges and messages by their rates, each measured on one worker and on two; and the rest, which is shared
+out, with the contention that two showed, up to the cores that there are. What all workers do takes as much
+longer as there are more of them than cores."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--scale", type=int, default=20, help="2**scale ids (default 20)")
+    parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
+    parser.add_argument(
+        "--workers", type=int, nargs="+", default=[1, 2, 4], help="sizes of clusters, with 1 and 2"
+    )
+    parser.add_argument("--threads", type=int, default=1, help="of a worker (default 1)")
+    parser.add_argument("--partitions", type=int, default=4, help="of a worker (default 4)")
+    parser.add_argument("--rounds", type=int, default=3, help="times that clusters are started")
+    parser.add_argument("--repeat", type=int, default=3, help="turns on each, after one")
+    parser.add_argument("--gpu", action="store_true", help="workers have a GPU each (dask-cuda)")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, fit, predict, print, keep."""
+    numbers = options.scale, options.edge_factor, options.threads, options.partitions
+    if min(*numbers, options.rounds, options.repeat, *options.workers) < 1:
+        raise UnusableInputError("give whole numbers, 1 or more")
+    if not set(FITTED) <= set(options.workers):
+        raise UnusableInputError("the model is fitted on 1 and 2: name both in --workers")
+    results = measure(options)
+    print(show(results))
+    where = "gpu" if options.gpu else "cpu"
+    kept = report.keep(options.json, f"costs-{where}-scale{options.scale}", results)
+    if kept is not None:
+        print(f"\nkept in {kept}")
+    return 0
+
+
+def measure(options: argparse.Namespace) -> dict[str, Any]:
+    """Time all clusters, then fit and predict."""
+    sizes = sorted(set(options.workers))
+    taken: dict[str, dict[int, list[float]]] = {
+        name: {size: [] for size in sizes} for phase in PHASES for name in (phase, f"tiny {phase}")
+    }
+    found: dict[str, Any] = {}
+    joined: dict[int, Any] = {}
+    constants: dict[str, Any] = {}
+    for _ in range(options.rounds):
+        for size in sizes:
+            with cluster(size, options) as client:
+                for scale, prefix in ((TINY, "tiny "), (options.scale, "")):
+                    side = Workers(f"{size} workers", size, options.threads, client)
+                    side.device = options.gpu
+                    side.load(edges_of(client, scale, options))
+                    for phase, seconds, answer in side.phases(options.repeat):
+                        taken[prefix + phase][size] += seconds
+                        if found.setdefault(prefix + phase, answer) != answer:
+                            raise DisagreementError(
+                                f"{phase}: {size} workers found {answer}, not {found[phase]}"
+                            )
+                    side.clear()
+                if size == 1 and not constants:
+                    given = options.gpu, options.threads
+                    rates = client.submit(store.rates, *given, fresh=True, pure=False).result()
+                    own = client.submit(
+                        forest_seconds, *given, pure=False, scale=min(options.scale, 22)
+                    )
+                    constants = {
+                        "rates": rates.as_dict(),
+                        "merge": rates.merge(1 << options.scale),
+                        "forest": own.result(),
+                    }
+                if size in FITTED and size not in joined:
+                    joined[size] = links.measure_links(client, device=options.gpu)
+    vertices = 1 << options.scale
+    cores = math.inf if options.gpu else cores_here() / options.threads
+    given = vertices, options, joined[2], constants["merge"], constants["forest"], cores
+    return {
+        "benchmark": "costs",
+        "gpu": options.gpu,
+        "graph": f"R-MAT scale {options.scale}, edge factor {options.edge_factor}",
+        "threads": options.threads,
+        "workers_with_cores": None if options.gpu else cores,
+        "links": {size: finite(asdict(one)) for size, one in joined.items()},
+        **constants,
+        "seconds": taken,
+        "predicted": {
+            name: predict(taken, *given, statistic) for name, statistic in STATISTICS.items()
+        },
+    }
+
+
+def finite(numbers: dict[str, float]) -> dict[str, float | None]:
+    """Return what JSON has: one worker has no link, which is as good as an infinite one."""
+    return {name: value if math.isfinite(value) else None for name, value in numbers.items()}
+
+
+def cores_here() -> int:
+    """Return the cores that this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def cluster(size: int, options: argparse.Namespace) -> Iterator[Any]:
+    """Start so many workers."""
+    if options.gpu:
+        from .device import needs, two
+
+        needs.check("cupy", "cudf", "dask_cudf", "dask_cuda")
+        with two.cluster(size, "tcp", peer=False) as client:
+            yield client
+        return
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=size, threads_per_worker=options.threads, dashboard_address=":0"
+        ) as workers,
+        Client(workers) as client,
+    ):
+        yield client
+
+
+def edges_of(client: Any, scale: int, options: argparse.Namespace) -> Any:
+    """Return a persisted edge list, as much of it on each worker."""
+    from distributed import wait
+
+    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    count, parts = options.edge_factor << scale, len(workers) * options.partitions
+    bounds = [count * part // parts for part in range(parts + 1)]
+    whole = generate.rmat(scale, edge_factor=options.edge_factor, npartitions=parts)
+    make, meta = partial(_part, whole), whole._meta
+    if options.gpu:
+        from .device import graphs
+
+        make, meta = partial(graphs.rmat_part, scale=scale, seed=0), graphs.empty_frame()
+    futures = []
+    for at, ends in enumerate(itertools.pairwise(bounds)):
+        given = ends if options.gpu else (at,)
+        home = [workers[at // options.partitions]]
+        futures.append(client.submit(make, *given, workers=home, pure=False))
+    edges = dd.from_delayed(futures, meta=meta, verify_meta=False).persist()
+    wait(edges)
+    return edges
+
+
+def _part(frame: Any, at: int) -> Any:
+    return frame.partitions[at].compute(scheduler="synchronous")
+
+
+class Workers(Side):
+    """A cluster's workers, and a graph that is kept on them."""
+
+    device = False
+
+    def phases(self, repeat: int) -> Iterator[tuple[str, list[float], Any]]:
+        """Yield each phase, the seconds of its turns, and something of what was found."""
+        yield (
+            PHASES[0],
+            *self.turns(repeat, self._labels, lambda one: int(one.component.sum().compute())),
+        )
+        yield PHASES[1], *self.turns(repeat, self._built, lambda one: one.num_edges)
+        self.keep()
+        yield (
+            PHASES[2],
+            *self.turns(repeat, self._ranks, lambda one: float(one.pagerank.max().compute())),
+        )
+
+    def turns(
+        self, repeat: int, work: Callable[[], Any], tell: Callable[[Any], Any]
+    ) -> tuple[list[float], Any]:
+        """Do some work in turns, after one that is not timed; return the seconds, and what was found."""
+        taken: list[float] = []
+        answer = None
+        for turn in range(repeat + 1):
+            with self._timing() as timed:
+                found = work()
+                seconds = timed()
+                if turn:
+                    taken.append(seconds)
+                else:
+                    answer = tell(found)
+                del found
+        return taken, answer
+
+    def _labels(self) -> Any:
+        labels = gf.connected_components(self._edges, source="src", target="dst")
+        return self._rested(self._waited(labels.persist()))
+
+    def _built(self) -> Any:
+        graph = self._graph().persist()
+        self._waited(graph._built)
+        return self._rested(graph)
+
+    def _ranks(self) -> Any:
+        ranks = self._kept.pagerank(tol=None, max_iter=ITERATIONS, precision="float32")
+        return self._rested(self._waited(ranks.persist()))
+
+    def _rested(self, result: Any) -> Any:
+        if self.device:
+            from .device import clock
+
+            self.client.run(clock.wait)  # a task may end before its device has
+        return result
+
+
+def predict(
+    taken: dict[str, dict[int, list[float]]],
+    vertices: int,
+    options: argparse.Namespace,
+    between: links.Links,
+    merge: float,
+    forest: float,
+    cores: float,
+    statistic: Callable[[list[float]], float],
+) -> dict[str, dict[str, Any]]:
+    """Return of each phase the constants that fit one and two workers, and the seconds that follow."""
+    edges, index = options.edge_factor << options.scale, index_bytes(vertices)
+    degree = 2 * edges / vertices
+
+    def crowd(size: int) -> float:
+        return max(size / cores, 1.0)  # members that take turns on a core
+
+    def merging(size: int) -> float:
+        each = vertices / merge + vertices * (index + 1) / between.moves
+        return trees.depth(trees.tree(size)) * each + vertices * forest * crowd(size)
+
+    def dealing(size: int) -> float:
+        sent = 2 * 2 * index * edges / size * (1 - 1 / size)
+        return sent / between.c * crowd(size) if size > 1 else 0.0
+
+    def telling(size: int) -> float:
+        if size == 1:
+            return 0.0
+        sent = model.remote(vertices, degree, size) * RANK
+        latency = between.latency * (size - 2)  # that of two is in the tiny call
+        return ITERATIONS * (sent / between.c + latency) * crowd(size)
+
+    found = {}
+    for phase, more in zip(PHASES, (merging, dealing, telling), strict=True):
+        tiny = {size: statistic(taken[f"tiny {phase}"][size]) for size in FITTED}
+        measured = {size: statistic(taken[phase][size]) for size in taken[phase]}
+
+        def beside(
+            size: int, tiny: dict[int, float] = tiny, more: Callable[[int], float] = more
+        ) -> float:
+            return tiny[min(size, 2)] * crowd(size) + more(size)
+
+        scaling = model.fit(measured, beside, most=cores)
+        found[phase] = {
+            "scaling": asdict(scaling) | {"most": None if options.gpu else cores},
+            "beside": {size: beside(size) for size in measured},
+            "seconds": {size: beside(size) + scaling.seconds(size) for size in measured},
+        }
+    return found
+
+
+def show(results: dict[str, Any]) -> str:
+    """Lay the results out as text."""
+    header = ["", "workers"]
+    for name in STATISTICS:
+        header += [f"{name} ms", "predicted", "/ measured", "within 25 %"]
+    rows = []
+    for phase in PHASES:
+        for size, seconds in results["seconds"][phase].items():
+            row = [phase, str(size)]
+            for name, statistic in STATISTICS.items():
+                measured = statistic(seconds)
+                predicted = results["predicted"][name][phase]["seconds"][size]
+                row += [f"{measured * 1e3:.1f}", f"{predicted * 1e3:.1f}"]
+                row += [f"{predicted / measured:.2f}", verdict(size, predicted / measured)]
+            rows.append(row)
+    kind = "with a GPU" if results["gpu"] else f"of {results['threads']} thread(s)"
+    cores = results["workers_with_cores"]
+    room = "" if cores is None else f"; cores for {cores:g} of them"
+    lost = ", ".join(
+        f"{phase} {results['predicted']['median'][phase]['scaling']['contention']:.2f}"
+        for phase in PHASES
+    )
+    return f"""\
+{results["graph"]}, edges without direction; workers {kind}{room}
+{report.machine_line(machine.describe())}
+
+{report.table(header, rows)}
+
+contention, by medians: {lost}
+{NOTES}"""
+
+
+def verdict(size: int, ratio: float) -> str:
+    """Say what a ratio of predicted to measured is worth."""
+    if size in FITTED:
+        return "fitted"
+    return "yes" if abs(ratio - 1) <= NEAR else "MISS"

@@ -1,0 +1,305 @@
+"""Estimates: what a call will take, before any of its edges is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dask_graphflow.costs import cluster as clusters
+from dask_graphflow.costs import memory, model
+from dask_graphflow.costs.cluster import ClusterSpec
+from dask_graphflow.costs.measured import Rates
+from dask_graphflow.dataflow import merging, trees
+from dask_graphflow.exceptions import GraphMemoryError, OptionError, nearest
+from dask_graphflow.operators.plan import Plan
+
+from .estimates import Calibration, Estimate
+from .known import Known, known
+
+__all__ = ["calibrate", "estimate"]
+
+ALGORITHMS = ("connected_components", "bfs", "sssp", "pagerank", "label_propagation")
+LEVELS = 4  # of tasks: read, build, run, cut;
+FOREST_LEVELS = 8  # and of components, beside their merges: see dataflow/expr.py
+RANK = 8  # bytes of a message
+
+
+def calibrate(cluster: Any = None, *, device: bool = False) -> Calibration:
+    """Measure the kernels of a cluster's workers, and what joins them; the rates are kept.
+
+    Parameters
+    ----------
+    cluster : ClusterSpec or sequence of ClusterSpec, optional
+        What to measure; by default the cluster in use, one worker of each kind, or this process.
+    device : bool
+        Measure GPUs, where no worker has the resource ``GPU``.
+
+    Returns
+    -------
+    Calibration
+
+    Raises
+    ------
+    BackendError
+        There is no GPU that can be used.
+
+    Notes
+    -----
+    It takes some seconds a kind, and more when kernels are compiled for the first time. Kinds are told by
+    the workers' resources ``GPU`` and ``CPU``, and by their threads. Rates are kept on each worker's
+    machine: see ``graphflow.calibration.path`` and ``graphflow.calibration.age`` of Dask's configuration.
+    """
+    return _calibrated(_kinds(cluster, device), fresh=True)
+
+
+def estimate(
+    edges: Any,
+    algorithm: str = "connected_components",
+    cluster: Any = None,
+    *,
+    source: Any = None,
+    target: Any = None,
+    weight: Any = None,
+    directed: bool = True,
+    num_edges: int | None = None,
+    num_vertices: int | None = None,
+    supersteps: int | None = None,
+    merge: str = "tree",
+) -> Estimate:
+    """Say what a call will take, before any of its edges is read.
+
+    Parameters
+    ----------
+    edges : DataFrame or Graph
+        The edge list, or a graph.
+    algorithm : {"connected_components", "bfs", "sssp", "pagerank", "label_propagation"}
+    cluster : ClusterSpec or sequence of ClusterSpec, optional
+        Workers, which need not be there; by default the cluster in use, or this process.
+    source, target, weight, directed
+        The graph, where `edges` is a frame; see :class:`~dask_graphflow.Graph`.
+    num_edges, num_vertices : int, optional
+        Where that is not known of a frame: in memory, or of Parquet files, with integer ids close together.
+    supersteps : int, optional
+        How many there will be. By default as many as PageRank needs at most, and for searches the depth of
+        a random graph: give it for a road.
+    merge : {"tree", "one-way", "ring", "adaptive"}
+        Of connected components.
+
+    Returns
+    -------
+    Estimate
+
+    Raises
+    ------
+    OptionError
+        There is no such algorithm, or a number is not known.
+    BackendError
+        `cluster` has GPUs that were not measured, and there are none.
+
+    Notes
+    -----
+    Reading files and making a result's columns are not counted. What is not kept of the machine is
+    measured, which takes some seconds: see :func:`calibrate`.
+    """
+    if algorithm not in ALGORITHMS:
+        raise OptionError(
+            f"algorithm={algorithm!r}; give {', '.join(map(repr, ALGORITHMS))}"
+            f"{nearest(algorithm, ALGORITHMS)}"
+        )
+    merging.merge_policy(merge)
+    options: dict[str, Any] = {"num_edges": num_edges, "num_vertices": num_vertices}
+    graph = known(edges, source=source, target=target, weight=weight, directed=directed, **options)
+    calibration = _calibrated(_kinds(cluster, graph.device))
+    if algorithm == "connected_components" and not graph.built:
+        return _components(graph, calibration, merge)
+    return _supersteps(graph, algorithm, calibration, supersteps)
+
+
+def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
+    if cluster is None:
+        return clusters.in_use(device)
+    kinds = [cluster] if isinstance(cluster, ClusterSpec) else cluster
+    if (
+        not isinstance(kinds, Sequence)
+        or not kinds
+        or not all(isinstance(kind, ClusterSpec) for kind in kinds)
+    ):
+        raise OptionError(f"cluster={cluster!r}; give a ClusterSpec, or a list of some")
+    return list(kinds)
+
+
+def _calibrated(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Calibration:
+    found = tuple(
+        ClusterSpec(**{**vars(kind), "rates": clusters.rates_of(kind, fresh=fresh)})
+        for kind in kinds
+    )
+    clusters.remember(found)
+    return Calibration(found, clusters.links_of(kinds, fresh=fresh))
+
+
+@dataclass(frozen=True)
+class _Members:
+    """The workers one by one."""
+
+    kinds: tuple[ClusterSpec, ...]
+
+    @property
+    def all(self) -> list[ClusterSpec]:
+        return [kind for kind in self.kinds for _ in range(kind.workers)]
+
+    @property
+    def room(self) -> list[float]:
+        return [math.inf if one.memory is None else float(one.memory) for one in self.all]
+
+    def rates(self, kernel: str, vertices: float) -> list[float]:
+        return [float(getattr(_own(one), kernel)(vertices)) for one in self.all]
+
+
+def _own(kind: ClusterSpec) -> Rates:
+    assert kind.rates is not None, "kinds are calibrated"
+    return kind.rates
+
+
+def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
+    members, links = _Members(calibration.kinds), calibration.links
+    count, vertices, edges = len(members.all), graph.vertices, graph.edges
+    hooks = members.rates("hook", vertices)
+    depth = trees.depth(merging.merges_of(merge, count))
+    forest = vertices * (memory.index_bytes(vertices) + 1)
+    t_merge = forest / links.moves + vertices / min(members.rates("merge", vertices)) + links.level
+    # Where edges come to a device, the next chunk is copied while one is hooked: see dataflow/link.py.
+    copying = [
+        0.0 if graph.device else 2 * graph.id_bytes / _own(one).copies for one in members.all
+    ]
+    slower = [max(1 / rate, copy) for rate, copy in zip(hooks, copying, strict=True)]
+    chunk = count * vertices / sum(1 / edge for edge in slower)  # seconds of V edges, of one worker
+    constants = {
+        "t_at": chunk,
+        "t_com": links.call + (FOREST_LEVELS - 1) * links.level,
+        "t_merge": t_merge,
+    }
+    seconds = model.components_seconds(vertices, edges, count, **constants, merge=merge)
+    parts = {
+        "hooking": chunk * edges / (count * max(vertices, 1)),
+        "merging": t_merge * depth,
+        "Dask": constants["t_com"],
+    }
+    sizes = tuple(
+        memory.components_bytes(
+            vertices, graph.chunk, members=count, device=one.device, id_bytes=graph.id_bytes
+        )
+        for one in members.all
+    )
+    plan = Plan.for_graph(vertices, edges, count)
+    cut = {
+        "workers": count,
+        "merge": merge,
+        "merges on the longest path": depth,
+        "sample": f"1/{plan.step}",
+        "merge_chunk": plan.merge_chunk,
+        "buffers": plan.buffers,
+        "shares": [rate / sum(hooks) for rate in hooks],
+    }
+    binding = _binding(parts)
+    if binding == "hooking" and any(
+        copy * rate > 1 for copy, rate in zip(copying, hooks, strict=True)
+    ):
+        binding = "copying to devices"
+    reason = (
+        f"{binding} takes longest; E/V is {edges / max(vertices, 1):.3g}, of which Groute calls 8 and "
+        f"more dense; each worker has a forest of all vertices; sizes {graph.source}; reading is not "
+        "counted"
+    )
+    fits = all(size <= room for size, room in zip(sizes, members.room, strict=True))
+    return Estimate(
+        "connected_components", vertices, edges, seconds, parts, sizes, fits, cut, reason
+    )
+
+
+KERNEL = {"bfs": "search", "sssp": "path", "pagerank": "pull", "label_propagation": "label"}
+
+
+def _supersteps(
+    graph: Known, algorithm: str, calibration: Calibration, supersteps: int | None
+) -> Estimate:
+    members, links = _Members(calibration.kinds), calibration.links
+    count, vertices, edges = len(members.all), graph.vertices, graph.edges
+    kernel = KERNEL.get(algorithm, "label")
+    entries = edges * (1 if graph.directed else 2)
+    degree = entries / max(vertices, 1)
+    read = model.remote(vertices, degree, count)
+    rates = members.rates(kernel, vertices)
+    name = algorithm if algorithm in KERNEL else "label_propagation"
+
+    def needs(share: float) -> int:
+        return memory.graph_bytes(
+            vertices, edges, name, share=share, remote=read, directed=graph.directed,
+            weight_bytes=graph.weight_bytes, id_bytes=graph.id_bytes, device=graph.device,
+            built=graph.built,
+        )  # fmt: skip
+
+    fixed, whole = needs(0.0), needs(1.0)
+    room = [max(one - fixed, 0.0) / max(whole - fixed, 1) for one in members.room]
+    limit, fits = "none has too little memory for its share", True
+    try:
+        shares = model.share_out(rates, room, nbytes=whole)
+    except GraphMemoryError as error:
+        shares, fits, limit = model.share_out(rates), False, str(error)
+    even = model.share_out(rates)
+    if fits and max(abs(a - b) for a, b in zip(shares, even, strict=True)) > 1e-9:
+        limit = "the fastest have no room for more"
+    steps, rounds = _steps(algorithm, vertices, degree, supersteps)
+    swept = steps if algorithm in ("pagerank", "label_propagation", "connected_components") else 1
+    sent = [RANK * read / max(count - 1, 1) * (count > 1)] * count
+    each = [entries * share for share in shares]
+    computing = swept * max(edge / rate for edge, rate in zip(each, rates, strict=True))
+    parts = {
+        "building": 0.0,
+        "dealing": 0.0,
+        "computing": computing,
+        "messages": swept * (count - 1) * max(sent) / links.c if count > 1 else 0.0,
+        "latency": rounds * links.latency if count > 1 else 0.0,
+        "Dask": (links.gang if count > 1 else links.call) + (LEVELS - 1) * links.level,
+    }
+    builds = members.rates("build", vertices)
+    makings = memory.SCRATCH[name][1] + (
+        not graph.built
+    )  # rows by labels are made when first asked for
+    parts["building"] = makings * max(edge / rate for edge, rate in zip(each, builds, strict=True))
+    if not graph.built:
+        dealt = (
+            2 * memory.index_bytes(vertices) + graph.weight_bytes
+        )  # bytes of an edge, to its owner
+        parts["dealing"] = dealt * max(each) * (1 - 1 / count) / links.c
+    sizes = tuple(needs(share) for share in shares)
+    cut = {
+        "workers": count,
+        "supersteps": steps,
+        "shares": shares,
+        "boundary": read / max(vertices, 1) if count > 1 else 0.0,
+    }
+    reason = (
+        f"{_binding(parts)} takes longest; shares are by rate, and {limit}; sizes {graph.source}; "
+        "reading is not counted"
+    )
+    return Estimate(
+        algorithm, vertices, edges, sum(parts.values()), parts, sizes, fits, cut, reason
+    )
+
+
+def _steps(algorithm: str, vertices: int, degree: float, given: int | None) -> tuple[int, int]:
+    """Return how many supersteps there are, and rounds of messages."""
+    depth = math.ceil(math.log(max(vertices, 2)) / math.log(max(degree, 1.5))) + 1
+    steps = {
+        "pagerank": model.iterations(vertices),
+        "label_propagation": 10,
+        "sssp": depth * max(1, math.ceil(min(degree, 64))),
+    }.get(algorithm, depth)
+    steps = steps if given is None else given
+    return steps, 2 * steps
+
+
+def _binding(parts: dict[str, float]) -> str:
+    return max(parts, key=lambda name: parts[name])

@@ -1,0 +1,558 @@
+"""The cost models: rates and how they are kept, formulas by hand, shares, and a simulation."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import re
+import time
+from pathlib import Path
+
+import dask
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dask_graphflow as gf
+from benchmarks import costs as benchmark
+from benchmarks import simulate as simulating
+from dask_graphflow.costs import ClusterSpec, Links, Rates, memory, model, rates, share_out, store
+from dask_graphflow.costs import cluster as clusters
+from dask_graphflow.costs.links import measure_links
+from dask_graphflow.costs.measuring import _edges, forest_seconds, measure
+from dask_graphflow.costs.simulation import H200, GraphStats, simulate
+from dask_graphflow.exceptions import GraphMemoryError, OptionError
+from dask_graphflow.kernels import host_labels
+
+CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
+KERNELS = ("hook", "build", "pull", "search", "path", "label", "merge")
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+def made(rate=1e6, sizes=(100,), **others):
+    curves = {name: tuple(rate * (1 + i) for i in range(len(sizes))) for name in CURVES}
+    return Rates(tuple(sizes), **{**curves, **others})
+
+
+# Rates
+
+
+def test_a_rate_lies_on_a_line_of_logarithms_and_stays_at_the_ends():
+    found = made(sizes=(100, 10_000), pulls=(4e6, 1e6))
+    assert found.pull(100) == 4e6
+    assert found.pull(10_000) == 1e6
+    assert found.pull(1000) == pytest.approx(2e6)
+    assert found.pull(0) == found.pull(1) == 4e6
+    assert found.pull(10**12) == 1e6
+
+
+@given(st.lists(st.floats(1.0, 1e12), min_size=3, max_size=3), st.integers(0, 10**10))
+def test_a_rate_is_never_outside_of_what_was_measured(pulls, vertices):
+    found = made(sizes=(10, 1000, 10**6), pulls=tuple(pulls))
+    assert min(pulls) * 0.999 <= found.pull(vertices) <= max(pulls) * 1.001
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"sizes": ()},
+        {"sizes": (10, 10)},
+        {"sizes": (100, 10)},
+        {"pulls": (1.0, 2.0)},
+        {"pulls": (0.0,)},
+        {"pulls": (math.nan,)},
+    ],
+    ids=str,
+)
+def test_rates_that_are_none_are_refused(wrong):
+    sizes = wrong.pop("sizes", (100,))
+    with pytest.raises(OptionError, match="give"):
+        made(sizes=sizes, **wrong)
+
+
+def test_rates_survive_json():
+    for copies in (math.inf, 55e9):
+        found = made(sizes=(1, 7), copies=copies)
+        assert Rates.of(json.loads(json.dumps(found.as_dict()))) == found
+
+
+def test_each_of_several_has_its_part_of_the_rates():
+    found, size = made(copies=8e9).over(4), 100
+    assert found.pull(size) == made().pull(size) / 4
+    assert found.copies == 8e9  # each has a link of its own
+
+
+def test_the_real_kernels_are_timed():
+    found = measure(False, 1, scales=(6, 8))
+    assert found.sizes == (64, 256)
+    assert all(getattr(found, kernel)(100) > 1000 for kernel in KERNELS)
+    assert found.copies == math.inf
+
+
+def test_a_forest_takes_something_whatever_its_edges():
+    assert 0 <= forest_seconds(scale=10) < 1e-3  # of a vertex
+    options = type("Options", (), {"edge_factor": 16, "scale": 10, "gpu": False})()
+    between = Links(c=1e9, moves=1e9, latency=0.0, call=0.0, level=0.0, gang=0.0)
+    taken = {name: {1: [5.0], 2: [3.5], 4: [3.0]} for name in benchmark.PHASES}
+    taken |= {f"tiny {name}": {n: [0.0] for n in (1, 2, 4)} for name in benchmark.PHASES}
+    without, with_it = (
+        benchmark.predict(taken, 1 << 10, options, between, 1e12, one, 2.0, min)["components"]
+        for one in (0.0, 1e-3)
+    )
+    # Four forests on two cores are made two after two: a second of 1024 vertices more.
+    assert with_it["beside"][4] - without["beside"][4] == pytest.approx(2 * 1.024)
+    assert with_it["seconds"][4] > without["seconds"][4] + 1
+
+
+def test_large_graphs_are_rmat_too(monkeypatch):
+    monkeypatch.setattr("dask_graphflow.costs.measuring.DRAWN", 10)
+    ours = _edges(np, 12)
+    drawn = gf.generate.rmat(12).compute()
+    for ends, name in zip(ours, ("src", "dst"), strict=True):
+        assert len(ends) == len(drawn)
+        assert 0 <= ends.min() < ends.max() < 1 << 12
+        # As many of the edges at the 64 vertices that have most.
+        most = [np.sort(np.bincount(a))[-64:].sum() for a in (ends, drawn[name])]
+        assert most[0] == pytest.approx(most[1], rel=0.1)
+    assert all(np.array_equal(a, b) for a, b in zip(ours, _edges(np, 12), strict=True))
+
+
+# What is kept
+
+
+class Counting:
+    def __init__(self):
+        self.calls = []
+
+    def __call__(self, device, threads):
+        self.calls.append((device, threads))
+        return made(rate=1e6 * len(self.calls))
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_known", {})
+    with dask.config.set({"graphflow.calibration.path": str(tmp_path / "kept")}):
+        yield tmp_path / "kept"
+
+
+def test_it_is_measured_once_a_kind(kept):
+    counting = Counting()
+    first = rates(False, 1, measure=counting)
+    assert rates(False, 1, measure=counting) == first
+    assert rates(False, 2, measure=counting) != first
+    assert counting.calls == [(False, 1), (False, 2)]
+    assert rates(False, 1, measure=counting, fresh=True) != first
+    assert len(counting.calls) == 3
+    (one, two) = sorted(kept.iterdir())  # nothing half-written is left
+    assert one.suffix == two.suffix == ".json"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("version", "0.0"),
+        ("format", -1),
+        ("hardware", "another"),
+        ("host", "another"),
+        ("threads", 7),
+        ("made", 0.0),
+        ("made", time.time() + 1e6),
+        ("made", "yesterday"),
+        ("rates", {}),
+        ("rates", {**made().as_dict(), "pulls": [-1.0]}),
+        ("rates", {**made().as_dict(), "pulls": "x"}),
+    ],
+)
+def test_what_is_stale_is_measured_again(kept, name, value):
+    counting = Counting()
+    rates(False, 1, measure=counting)
+    (path,) = kept.iterdir()
+    held = json.loads(path.read_text())
+    path.write_text(json.dumps({**held, name: value}))
+    again = rates(False, 1, measure=counting)
+    assert len(counting.calls) == 2
+    assert rates(False, 1, measure=counting) == again
+    assert json.loads(path.read_text())["version"] == gf.__version__
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", '"x"', "\x00"])
+def test_a_file_that_is_broken_is_measured_again(kept, text):
+    counting = Counting()
+    rates(False, 1, measure=counting)
+    (path,) = kept.iterdir()
+    path.write_text(text)
+    rates(False, 1, measure=counting)
+    assert len(counting.calls) == 2
+    assert json.loads(path.read_text())["rates"]
+
+
+def test_how_old_it_may_be_is_configured(kept):
+    counting = Counting()
+    rates(False, 1, measure=counting)
+    with dask.config.set({"graphflow.calibration.age": "0 s"}):
+        rates(False, 1, measure=counting)
+    assert len(counting.calls) == 2
+    with (
+        dask.config.set({"graphflow.calibration.age": "soon"}),
+        pytest.raises(OptionError, match=r"graphflow\.calibration\.age.*'30 days'"),
+    ):
+        rates(False, 1, measure=counting)
+
+
+def test_a_write_that_is_cut_off_leaves_the_old_file(kept, monkeypatch):
+    counting = Counting()
+    first = rates(False, 1, measure=counting)
+
+    def cut_off(held, file, **options):
+        file.write('{"format"')
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(store.json, "dump", cut_off)
+        with pytest.warns(UserWarning, match=r"disk full.*graphflow\.calibration\.path"):
+            rates(False, 1, measure=counting, fresh=True)
+    assert len(list(kept.iterdir())) == 1
+    assert rates(False, 1, measure=counting) == first
+
+
+def test_where_nothing_can_be_written_this_process_knows(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_known", {})
+    (tmp_path / "file").write_text("in the way")
+    counting = Counting()
+    with dask.config.set({"graphflow.calibration.path": str(tmp_path / "file" / "under")}):
+        with pytest.warns(UserWarning, match="cannot be kept"):
+            first = rates(False, 1, measure=counting)
+        assert rates(False, 1, measure=counting) == first
+    assert len(counting.calls) == 1
+
+
+def test_the_users_cache_is_where_the_standard_says(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert store.folder() == tmp_path / "dask-graphflow"
+    for ignored in ("", "relative/path"):
+        monkeypatch.setenv("XDG_CACHE_HOME", ignored)
+        assert store.folder() == Path.home() / ".cache" / "dask-graphflow"
+    with dask.config.set({"graphflow.calibration.path": str(tmp_path / "mine")}):
+        assert store.folder() == tmp_path / "mine"
+
+
+# Formulas
+
+
+@pytest.mark.parametrize(
+    ("merge", "members", "seconds"),
+    [
+        # 0.5·16/N + 0.1 + 2·depth
+        ("tree", 1, 8.1),
+        ("tree", 8, 1.0 + 0.1 + 3 * 2.0),
+        ("one-way", 8, 1.0 + 0.1 + 7 * 2.0),
+        ("ring", 4, 2.0 + 0.1 + 3 * 2.0),
+    ],
+)
+def test_components_take_what_groutes_model_says(merge, members, seconds):
+    found = model.components_seconds(
+        1000, 16_000, members, t_at=0.5, t_com=0.1, t_merge=2.0, merge=merge
+    )
+    assert found == pytest.approx(seconds)
+
+
+def test_the_speedup_is_totems():
+    # A CPU of 1 G edges/s, a link of 3 G: with 60 % of the edges and 5 % of messages.
+    assert model.speedup(0.6, 0.05, 1e9, 3e9) == pytest.approx(3 / (0.05 + 1.8))
+    # It is that of the makespan over the CPU alone, a message an edge.
+    edges, c = 1e9, 3e9
+    alone = edges / 1e9
+    both = model.makespan([0.6 * edges, 0.4 * edges], [1e9, 1e12], [0.05 * edges] * 2, c)
+    assert alone / both == pytest.approx(model.speedup(0.6, 0.05, 1e9, c))
+
+
+def test_a_superstep_takes_as_long_as_its_slowest_member():
+    edges, speeds, sent = [10.0, 30.0], [10.0, 10.0], [4.0, 2.0]
+    assert model.makespan(edges, speeds, sent, c=2.0) == 4.0
+    assert model.steps_seconds(5, edges, speeds, sent, c=2.0, latency=0.5) == 22.5
+    assert model.steps_seconds(5, edges[:1], speeds[:1], [0.0], c=2.0, latency=0.5) == 5.0
+
+
+def test_what_is_read_of_others_is_no_less_than_on_a_real_graph():
+    edges = gf.generate.rmat(12, edge_factor=2).compute()
+    rng = np.random.default_rng(0)
+    vertices, members = 1 << 12, 8
+    owner = rng.integers(0, members, vertices)
+    src, dst = owner[edges.src], owner[edges.dst]
+    boundary = edges[src != dst]
+    read = len(set(zip(dst[src != dst], boundary.src, strict=True))) / members
+    assert read <= model.remote(vertices, len(edges) / vertices, members) <= vertices * 7 / 8
+    assert model.remote(vertices, 2.0, 1) == 0
+    assert model.remote(100, 1.0, 4) == pytest.approx(75 * 0.25)
+    assert model.remote(100, 64.0, 4) == 75  # all are told
+
+
+@pytest.mark.parametrize(
+    ("vertices", "options", "steps"),
+    [(1, {}, 91), (10**6, {}, 6), (10**8, {}, 1), (1, {"most": 20}, 20), (1, {"alpha": 0.0}, 1)],
+)
+def test_pagerank_makes_no_more_iterations_than_it_is_said(vertices, options, steps):
+    assert model.iterations(vertices, **options) == steps
+
+
+def test_pagerank_is_done_within_what_is_said():
+    edges = gf.generate.rmat(8).compute()
+    _, trace = gf.pagerank(edges, source="src", target="dst", trace=True)
+    assert len(trace.compute()) <= model.iterations(200)
+
+
+# Shares
+
+SPEEDS = st.lists(st.floats(0.1, 1e3), min_size=1, max_size=8)
+
+
+@given(SPEEDS, st.data())
+def test_shares_are_those_whose_slowest_member_ends_first(speeds, data):
+    room = data.draw(
+        st.lists(st.floats(0.0, 1.0), min_size=len(speeds), max_size=len(speeds)), label="room"
+    )
+    if sum(room) < 1 - 1e-9:
+        with pytest.raises(GraphMemoryError, match="have room for"):
+            share_out(speeds, room)
+        return
+    shares = share_out(speeds, room)
+    assert sum(shares) == pytest.approx(1)
+    assert all(0 <= share <= limit + 1e-9 for share, limit in zip(shares, room, strict=True))
+    # Whoever has room for more takes as long as the slowest: nothing can be moved to end sooner.
+    times = [share / speed for share, speed in zip(shares, speeds, strict=True)]
+    free = [
+        time for time, share, limit in zip(times, shares, room, strict=True) if share < limit - 1e-6
+    ]
+    assert all(time == pytest.approx(max(times), rel=1e-6, abs=1e-9) for time in free)
+
+
+@pytest.mark.parametrize(
+    ("speeds", "room", "shares"),
+    [
+        ([1.0], None, [1.0]),
+        ([3.0, 1.0], None, [0.75, 0.25]),
+        ([3.0, 1.0], [0.5, 1.0], [0.5, 0.5]),
+        ([8.0, 1.0, 1.0], [0.3, 0.35, 1.0], [0.3, 0.35, 0.35]),
+        ([8.0, 1.0, 1.0], [0.3, 0.2, 1.0], [0.3, 0.2, 0.5]),
+        ([1.0, 1.0], [0.0, 1.0], [0.0, 1.0]),
+        ([5.0, 1.0], [0.5, 0.5], [0.5, 0.5]),
+    ],
+)
+def test_shares_by_hand(speeds, room, shares):
+    assert share_out(speeds, room) == pytest.approx(shares)
+
+
+def test_there_is_not_room_for_all():
+    with pytest.raises(GraphMemoryError, match=r"2 workers have room for 70\.0%") as raised:
+        share_out([1.0, 2.0], [0.3, 0.4], nbytes=1000)
+    assert (raised.value.needed, raised.value.available) == (1000, 700)
+
+
+@pytest.mark.parametrize(
+    ("speeds", "room"), [([], None), ([0.0], None), ([1.0], [-1.0]), ([1.0], [1.0, 1.0])]
+)
+def test_rates_that_nothing_can_be_shared_by(speeds, room):
+    with pytest.raises(OptionError):
+        share_out(speeds, room)
+
+
+def test_a_calibration_ranks_a_worker_before_one_that_is_slowed(monkeypatch):
+    fast = measure(False, 1, scales=(8,))
+    frequent = host_labels.most_frequent
+
+    def slowed(*arguments, **options):
+        time.sleep(0.05)
+        return frequent(*arguments, **options)
+
+    monkeypatch.setattr(host_labels, "most_frequent", slowed)
+    slow = measure(False, 1, scales=(8,))
+    assert share_out([fast.label(256), slow.label(256)])[0] > 0.6
+
+
+# Fitting
+
+
+def test_a_fit_gives_back_the_law_that_made_its_measurements():
+    law = model.Scaling(alone=8.0, contention=0.1)
+
+    def beside(workers):
+        return 0.5 * workers
+
+    measured = {n: beside(n) + law.seconds(n) for n in (1, 2)}
+    found = model.fit(measured, beside)
+    assert found.alone == pytest.approx(8.0)
+    assert found.contention == pytest.approx(0.1)
+    assert found.seconds(4) == pytest.approx(8 * 1.3 / 4)
+
+
+def test_workers_without_cores_do_no_more():
+    found = model.fit({1: 8.0, 2: 5.0}, lambda _: 0.0, most=2)
+    assert found.seconds(4) == found.seconds(2) == pytest.approx(5.0)
+    assert model.fit({1: 8.0, 2: 9.0}, lambda _: 0.0, most=1).seconds(4) == 8.0
+
+
+def test_what_is_more_than_twice_as_fast_is_not_carried_on():
+    assert model.fit({1: 8.0, 2: 3.0}, lambda _: 0.0).seconds(4) == 2.0
+
+
+@pytest.mark.parametrize("measured", [{}, {1: 1.0}, {2: 1.0}, {1: 0.1, 2: 1.0}])
+def test_what_nothing_can_be_fitted_to(measured):
+    with pytest.raises(OptionError, match="on 1 and on 2 workers"):
+        model.fit(measured, lambda _: 0.2)
+
+
+# Memory
+
+
+def test_bytes_by_hand():
+    assert memory.components_bytes(1000, 100) == 5 * 1000 + 16 * 100
+    assert memory.components_bytes(1000, 100, members=8) == 2 * 5 * 1000 + 16 * 100
+    assert memory.components_bytes(1 << 32, 0) == 9 << 32
+    assert memory.components_bytes(1000, 0, device=True) == 8200
+    # Without direction: 16 bytes of each of 1000 edges; then 2000 entries of 4 bytes and offsets, with
+    # keys of 8 bytes, or with 37 bytes a vertex of a search.
+    of = functools.partial(memory.graph_bytes, algorithm="bfs", directed=False)
+    assert of(100, 1000) == 16_000 + 8 * 2000 + 4 * 2000 + 8 * 100
+    assert of(10_000, 1000) == 16_000 + 4 * 2000 + 45 * 10_000
+    half = of(10_000, 1000, share=0.5, remote=5000)
+    assert half == 8000 + 4000 + 8 * 5000 + 37 * 10_000
+    assert of(10_000, 1000, built=True) == 37 * 10_000
+    # With direction there are rows of both ways, and each edge's other end while the second are made.
+    assert of(100, 1000, directed=True) == 16_000 + 8000 + 2 * (4000 + 800) + 4000
+    on_device = of(100, 1000, device=True)
+    assert on_device == 16_000 + 2 * 2000 + 4 * 2000 + 8 * 100
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_rows_are_no_larger_than_is_said(directed):
+    edges = gf.generate.rmat(12).compute()
+    graph = gf.Graph(edges, source="src", target="dst", directed=directed).persist()
+    (shards,) = dask.compute(graph._built)
+    held = shards.__sizeof__()
+    vertices = 1 << 12
+    said = memory.graph_bytes(vertices, len(edges), "bfs", directed=directed)
+    entries = len(edges) * (1 if directed else 2)
+    assert 3.9 * entries + 8 * vertices <= held <= said <= 16 * held  # a self-loop is one entry
+
+
+# Links
+
+
+def test_links_between_threads_of_this_process():
+    found = measure_links()
+    assert 0 < found.latency < 1
+    assert 1e6 < found.c < 1e12
+    assert found.moves == math.inf
+    assert found.call > 0 <= found.level
+    assert found.gang > found.latency
+
+
+# Simulation
+
+
+def test_a_simulation_adds_up_and_names_what_binds():
+    found = simulate(GraphStats(1 << 30, 1 << 34))
+    parts = found[["kernels", "merging", "NVLink", "network", "messages", "Dask"]]
+    assert np.allclose(parts.sum(axis=1), found.seconds)
+    assert (parts.idxmax(axis=1) == found.binding).all()
+    assert list(found.gpus.unique()) == [8, 16, 32, 64, 128, 256, 512, 1024]
+    by = found.set_index(["algorithm", "gpus"])
+    # Inside a node nothing crosses the network. Kernels take half as long on twice as many GPUs.
+    assert (by.xs(8, level="gpus").network == 0).all()
+    kernels = by.loc["pagerank"].kernels
+    assert np.allclose(kernels.iloc[:-1].to_numpy() / kernels.iloc[1:].to_numpy(), 2)
+
+
+def test_components_of_a_node_by_hand():
+    (row,) = (
+        simulate(GraphStats(1 << 26, 1 << 30), gpus=[8]).query("algorithm == 'components'").iloc
+    )
+    assert row.kernels == pytest.approx(14.8e-3 / 8)
+    assert row.merging == pytest.approx(3 * 0.85e-3)
+    assert row.NVLink == pytest.approx(3 * 5 * 2**26 / 450e9)
+    assert row.Dask == pytest.approx(39e-3 + 32 * 0.2e-3)
+
+
+def test_merging_one_way_takes_more_of_a_large_cluster():
+    tree, one_way = (
+        simulate(GraphStats(1 << 30, 1 << 34), gpus=[64], merge=merge).seconds[0]
+        for merge in ("tree", "one-way")
+    )
+    assert one_way > 5 * tree
+
+
+def test_what_does_not_fit_is_said():
+    found = simulate(GraphStats(1 << 32, 1 << 36))
+    fits = found[found.algorithm == "bfs"].fits.tolist()
+    assert fits == sorted(fits)
+    assert fits[0] != fits[-1]
+    assert (found.bytes[found.fits] <= H200.memory).all()
+
+
+@pytest.mark.parametrize(
+    ("graph", "options"),
+    [
+        (GraphStats(0, 1), {}),
+        (GraphStats(1, 1), {"gpus": [0]}),
+        (GraphStats(1, 1), {"merge": "x"}),
+    ],
+)
+def test_simulations_of_nothing(graph, options):
+    with pytest.raises(OptionError):
+        simulate(graph, **options)
+
+
+def test_the_documentation_has_what_is_simulated():
+    page = (DOCS / "costs.md").read_text("utf-8")
+    assert simulating.replaced(page, simulating.tables()) == page
+    assert re.search(r"<svg", (DOCS / "costs.svg").read_text("utf-8")[:2000])
+
+
+# The benchmark
+
+
+def test_the_benchmark_predicts_what_follows_its_own_law():
+    options = type("Options", (), {"edge_factor": 16, "scale": 10, "gpu": True})()
+    between = Links(c=1e9, moves=1e9, latency=1e-4, call=0.0, level=0.0, gang=0.0)
+    law = {1: 4.0, 2: 2.2, 4: 4.0 * 1.3 / 4}
+    taken = {}
+    for phase in benchmark.PHASES:
+        taken[phase] = {n: [seconds + 0.01] * 3 for n, seconds in law.items()}
+        taken[f"tiny {phase}"] = {n: [0.01] * 3 for n in law}
+    found = benchmark.predict(taken, 1 << 10, options, between, 1e12, 0.0, math.inf, min)
+    for phase in benchmark.PHASES:
+        assert found[phase]["seconds"][4] == pytest.approx(law[4] + 0.01, rel=0.02)
+    assert [benchmark.verdict(*one) for one in ((2, 9.0), (4, 1.2), (4, 0.7))] == [
+        "fitted",
+        "yes",
+        "MISS",
+    ]
+
+
+# Clusters
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"workers": 0}, {"threads": 1.5}, {"hosts": 2}, {"memory": -1}], ids=str
+)
+def test_clusters_that_cannot_be(wrong):
+    with pytest.raises(OptionError, match="give"):
+        ClusterSpec(**wrong)
+
+
+def test_workers_of_one_host_share_its_cores(monkeypatch):
+    asked = []
+
+    def of(device, threads, *, fresh):
+        asked.append(threads)
+        return made(rate=8e6)
+
+    monkeypatch.setattr(clusters.store, "rates", of)
+    monkeypatch.setattr(clusters, "CPU_COUNT", 8)
+    assert clusters.rates_of(ClusterSpec(4, 4)).pull(1) == 2e6  # a quarter of what 8 threads do
+    assert clusters.rates_of(ClusterSpec(4, 4, hosts=4)).pull(1) == 8e6
+    assert clusters.rates_of(ClusterSpec(4, 2, device=True)).pull(1) == 8e6
+    assert asked == [8, 4, 2]

@@ -1,0 +1,294 @@
+"""Estimates: from sizes that are known without reading, for clusters that are there and that are not."""
+
+from __future__ import annotations
+
+import dask
+import dask.dataframe as dd
+import pandas as pd
+import pytest
+from conftest import Reader, partitioned
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms.known import known
+from dask_graphflow.costs import ClusterSpec, Links, Rates, store
+from dask_graphflow.exceptions import OptionError
+
+ENDS = {"source": "src", "target": "dst"}
+EDGES = gf.generate.rmat(8).compute()
+CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
+LINKS = Links(c=1e9, moves=5e8, latency=1e-4, call=0.01, level=0.005, gang=0.05)
+
+
+def rates(rate):
+    return Rates((1,), **dict.fromkeys(CURVES, (rate,)))
+
+
+def workers(count=1, rate=1e6, memory=None, **options):
+    return ClusterSpec(count, memory=memory, rates=rates(rate), links=LINKS, **options)
+
+
+def estimate(edges=EDGES, algorithm="connected_components", cluster=None, **options):
+    ends = {} if isinstance(edges, gf.Graph) else ENDS
+    return gf.estimate(edges, algorithm, cluster or workers(), **ends, **options)
+
+
+# What is known
+
+
+def test_a_frame_in_memory():
+    found = known(EDGES, **ENDS)
+    assert (found.edges, found.vertices) == (len(EDGES), int(EDGES.to_numpy().max()) + 1)
+    assert (found.id_bytes, found.weight_bytes, found.built) == (8, 0, False)
+    held = known(dd.from_pandas(EDGES, npartitions=3), **ENDS)
+    assert held[:2] == found[:2]
+    assert held.chunk == -(-len(EDGES) // 3)
+
+
+def test_ids_that_begin_far_from_zero_are_counted_from_the_first():
+    far = EDGES + 10**12
+    assert known(far, **ENDS).vertices == int(far.to_numpy().max() - far.to_numpy().min()) + 1
+
+
+@pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
+def test_parquets_metadata(tmp_path, monkeypatch, filesystem):
+    frame = EDGES.assign(w=1.0)
+    dd.from_pandas(frame, npartitions=3).to_parquet(tmp_path)
+    read = dd.read_parquet(tmp_path, filesystem=filesystem)
+    monkeypatch.setattr(pd, "DataFrame", None)  # nothing can be read
+    found = known(read, **ENDS, weight="w")
+    assert (found.edges, found.vertices) == (len(EDGES), int(EDGES.to_numpy().max()) + 1)
+    assert found.weight_bytes == 8
+    assert known(read[["dst", "src"]], **ENDS)[:2] == found[:2]
+
+
+def test_files_that_are_not_read_as_they_are(tmp_path):
+    dd.from_pandas(EDGES, npartitions=3).to_parquet(tmp_path)
+    read = dd.read_parquet(tmp_path)
+    for other in (
+        read[read.src > 3],
+        read.partitions[:1],
+        read + 1,
+        dd.read_parquet(tmp_path, filters=[("src", ">", 3)]),
+    ):
+        with pytest.raises(OptionError, match="num_edges="):
+            known(other, **ENDS)
+    assert known(read[read.src > 3], **ENDS, num_edges=5, num_vertices=4)[:2] == (4, 5)
+
+
+def test_text_is_counted_by_who_knows(tmp_path):
+    names = EDGES.astype(str)
+    names.to_parquet(tmp_path / "names.parquet")
+    for frame in (names, dd.read_parquet(tmp_path / "names.parquet")):
+        with pytest.raises(OptionError, match="num_vertices="):
+            known(frame, **ENDS)
+    assert known(dd.read_parquet(tmp_path), **ENDS, num_vertices=9).edges == len(EDGES)
+
+
+def test_a_graph_that_is_built_and_one_that_is_not():
+    graph = gf.Graph(EDGES, **ENDS, directed=False)
+    with pytest.raises(OptionError, match="persist"):
+        known(graph)
+    assert known(graph, num_edges=7, num_vertices=3)[:2] == (3, 7)
+    built = graph.persist()
+    found = known(built)
+    assert (found.edges, found.vertices) == (built.num_edges, built.num_vertices)
+    assert found.built
+    assert not found.directed
+
+
+def test_nothing_is_read():
+    reader = Reader([EDGES, EDGES])
+    edges = dd.from_map(reader, range(2), meta=EDGES.iloc[:0])
+    found = estimate(edges, "pagerank", num_edges=1000, num_vertices=100)
+    assert found.edges == 1000
+    with pytest.raises(OptionError, match="num_edges="):
+        estimate(edges)
+    assert not reader.read
+
+
+# What follows
+
+
+def test_components_by_hand():
+    found = estimate(
+        partitioned(EDGES, 8), cluster=workers(4), num_edges=8_000_000, num_vertices=1000
+    )
+    forest = 5 * 1000
+    merging = 2 * (forest / LINKS.moves + 1000 / 1e6 + LINKS.level)
+    assert found.parts["hooking"] == pytest.approx(2.0)
+    assert found.parts["merging"] == pytest.approx(merging)
+    assert found.seconds == pytest.approx(2.0 + merging + 0.01 + 7 * 0.005)
+    assert found.bytes_per_worker == (2 * forest + 16 * 1_000_000,) * 4
+    assert found.plan["merges on the longest path"] == 2
+    one_way = estimate(
+        partitioned(EDGES, 8), cluster=workers(4), num_edges=8_000_000, num_vertices=1000,
+        merge="one-way",
+    )  # fmt: skip
+    assert one_way.parts["merging"] == pytest.approx(1.5 * merging)
+
+
+def test_edges_of_the_host_are_copied_to_devices_while_others_are_hooked():
+    given = {"num_edges": 10**7, "num_vertices": 1000}
+    device = {"workers": 2, "device": True, "links": LINKS}
+    for copies, seconds, binding in ((4e6, 20.0, "copying"), (1e9, 5.0, "hooking")):
+        fast = Rates(rates(1e6).sizes, *[(1e6,)] * 7, copies=copies)
+        found = estimate(cluster=ClusterSpec(rates=fast, **device), **given)
+        assert found.parts["hooking"] == pytest.approx(seconds)
+        assert found.reason.startswith(binding)
+
+
+def test_ranks_by_hand():
+    given = {"num_edges": 8_000_000, "num_vertices": 1_000_000, "supersteps": 10}
+    found = estimate(algorithm="pagerank", cluster=workers(2), **given)
+    assert found.parts["building"] == pytest.approx(2 * 4.0)  # rows, and rows by labels
+    assert found.parts["dealing"] == pytest.approx(2 * 4 * 4e6 / 2 / 1e9)
+    assert found.parts["computing"] == pytest.approx(10 * 4.0)
+    assert found.parts["messages"] == pytest.approx(10 * 8 * 500_000 / 1e9)
+    assert found.parts["latency"] == pytest.approx(20 * 1e-4)
+    assert found.seconds == pytest.approx(sum(found.parts.values()))
+    assert found.plan["shares"] == [0.5, 0.5]
+
+
+def test_what_is_built_is_not_built_again():
+    graph = gf.Graph(EDGES, **ENDS).persist()
+    assert estimate(graph, "bfs").parts["building"] == 0
+    assert estimate(EDGES, "bfs").parts["building"] > 0
+    needed = [estimate(one, "bfs").bytes_per_worker[0] for one in (graph, EDGES)]
+    assert needed[0] < needed[1] / 2
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["connected_components", "bfs", "sssp", "pagerank", "label_propagation"]
+)
+def test_every_algorithm_takes_longer_of_more_edges_and_less_on_more_workers(algorithm):
+    def of(edges, cluster):
+        return estimate(
+            algorithm=algorithm, cluster=cluster, num_edges=edges, num_vertices=10**6, supersteps=3
+        )
+
+    small, large = of(10**8, workers()), of(10**9, workers())
+    assert large.seconds > 5 * small.seconds
+    assert of(10**9, workers(4)).seconds < large.seconds / 2
+    assert small.fits
+    assert not of(10**8, workers(memory=10**6)).fits
+
+
+def test_workers_of_two_kinds_take_shares_by_their_rates_and_their_room():
+    given = {"num_edges": 10**8, "num_vertices": 10**6}
+    fast, slow = workers(rate=3e6), workers(2, rate=1e6)
+    found = estimate(algorithm="bfs", cluster=[fast, slow], **given)
+    assert found.plan["shares"] == pytest.approx([0.6, 0.2, 0.2])
+    small = workers(rate=3e6, memory=int(found.bytes_per_worker[0] / 2))
+    less = estimate(algorithm="bfs", cluster=[small, slow], **given)
+    assert less.fits
+    assert less.bytes_per_worker[0] <= small.memory
+    assert less.plan["shares"][0] < 0.4
+    assert less.plan["shares"][1] == pytest.approx(less.plan["shares"][2])
+    assert "no room for more" in less.reason
+
+
+def test_where_nothing_fits_it_says_so():
+    found = estimate(
+        algorithm="pagerank", cluster=workers(2, memory=10**6), num_edges=10**9, num_vertices=10**6
+    )
+    assert not found.fits
+    assert "have room for" in found.reason
+    assert "does NOT fit" in repr(found)
+
+
+def test_it_prints_as_a_small_table():
+    found = estimate(algorithm="pagerank", cluster=workers(8))
+    lines = repr(found).splitlines()
+    assert [line.split("  ")[0] for line in lines] == [
+        "algorithm",
+        "graph",
+        "seconds",
+        "bytes per worker",
+        "plan",
+        "reason",
+    ]
+    assert f"{len(EDGES):,} edges" in lines[1]
+    assert found._repr_html_().count("<tr>") == len(lines)
+    assert str(found) == repr(found)
+
+
+def test_a_binding_part_is_named():
+    slow_links = Links(c=1.0, moves=1.0, latency=1.0, call=0.0, level=0.0, gang=0.0)
+    slow = ClusterSpec(2, rates=rates(1e12), links=slow_links)
+    given = {"num_edges": 10**6, "num_vertices": 10**6}
+    slowly = estimate(algorithm="bfs", cluster=slow, **given)
+    assert slowly.reason.startswith(("dealing", "messages"))
+    assert estimate(algorithm="bfs", cluster=workers(2, rate=1.0), **given).reason.startswith(
+        ("building", "computing")
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"algorithm": "pagernk"}, "did you mean 'pagerank'"),
+        ({"cluster": "scheduler:8786"}, "ClusterSpec"),
+        ({"cluster": ["x"]}, "ClusterSpec"),
+        ({"merge": "trees"}, "'tree', 'one-way', 'ring'"),
+        ({"num_edges": -1}, "num_edges"),
+        ({"num_vertices": 1.5}, "num_vertices"),
+    ],
+    ids=str,
+)
+def test_calls_that_are_wrong(options, message):
+    with pytest.raises(OptionError, match=message):
+        estimate(**options)
+
+
+# What is there
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "_known", {})
+    monkeypatch.setenv("DASK_GRAPHFLOW__CALIBRATION__PATH", str(tmp_path))
+    with dask.config.set({"graphflow.calibration.path": str(tmp_path)}):
+        yield tmp_path
+
+
+def quick(device, threads):
+    return rates(1e6 * threads)
+
+
+def test_this_process_is_calibrated_and_that_is_kept(kept, monkeypatch):
+    monkeypatch.setattr("dask_graphflow.costs.measuring.measure", quick)
+    found = gf.calibrate()
+    (kind,) = found.kinds
+    assert kind.workers == 1
+    assert kind.rates == rates(1e6 * kind.threads)
+    assert len(list(kept.iterdir())) == 1
+    assert "GB/s" in repr(found)
+    monkeypatch.setattr("dask_graphflow.costs.measuring.measure", None)  # what is kept is taken
+    assert gf.estimate(EDGES, **ENDS).fits
+
+
+def test_a_cluster_of_two_kinds_is_calibrated_where_it_is(kept, monkeypatch):
+    from distributed import Client, SpecCluster, Worker
+    from distributed.scheduler import Scheduler
+
+    def worker(threads, resource):
+        options = {"nthreads": threads, "resources": {resource: 1}, "memory_limit": 1 << 30}
+        return {"cls": Worker, "options": {**options, "dashboard_address": ":0"}}
+
+    with (
+        SpecCluster(
+            workers={0: worker(1, "CPU"), 1: worker(2, "CPU"), 2: worker(2, "CPU")},
+            scheduler={"cls": Scheduler, "options": {"dashboard_address": ":0"}},
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        client.wait_for_workers(3)
+        monkeypatch.setattr("dask_graphflow.costs.measuring.measure", quick)  # workers are threads
+        found = gf.calibrate()
+        about = gf.estimate(EDGES, "bfs", **ENDS)
+    assert [(kind.workers, kind.threads) for kind in found.kinds] == [(1, 1), (2, 2)]
+    assert all(kind.memory == 1 << 30 for kind in found.kinds)
+    assert found.links.gang > 0
+    assert found.links.moves < float("inf")
+    assert len(about.bytes_per_worker) == 3
+    assert about.plan["shares"][0] <= about.plan["shares"][1]
