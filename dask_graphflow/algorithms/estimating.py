@@ -26,7 +26,7 @@ FOREST_LEVELS = 8  # and of components, beside their merges: see dataflow/expr.p
 RANK = 8  # bytes of a message
 
 
-def calibrate(cluster: Any = None, *, device: bool = False) -> Calibration:
+def calibrate(cluster: Any = None, *, device: bool = False, fresh: bool = True) -> Calibration:
     """Measure the kernels of a cluster's workers, and what joins them; the rates are kept.
 
     Parameters
@@ -35,6 +35,8 @@ def calibrate(cluster: Any = None, *, device: bool = False) -> Calibration:
         What to measure; by default the cluster in use, one worker of each kind, or this process.
     device : bool
         Measure GPUs, where no worker has the resource ``GPU``.
+    fresh : bool
+        Measure whatever is kept; else only what is not.
 
     Returns
     -------
@@ -51,7 +53,7 @@ def calibrate(cluster: Any = None, *, device: bool = False) -> Calibration:
     the workers' resources ``GPU`` and ``CPU``, and by their threads. Rates are kept on each worker's
     machine: see ``graphflow.calibration.path`` and ``graphflow.calibration.age`` of Dask's configuration.
     """
-    return _calibrated(_kinds(cluster, device), fresh=True)
+    return _calibrated(_kinds(cluster, device), fresh=fresh)
 
 
 def estimate(

@@ -2,7 +2,8 @@
 
 A file for each kind of worker lies in ``graphflow.calibration.path`` of Dask's configuration, else in the
 user's cache directory. It is measured again once it is older than ``graphflow.calibration.age`` (30 days),
-is of another version of this library or of other hardware, or cannot be read.
+is of another version of this library or of other hardware, or cannot be read. Measured are graphs of the
+sizes of ``graphflow.calibration.scales``, logarithms of numbers of vertices, if that is given.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +76,7 @@ def rates(
     if measure is None:
         from .measuring import measure as measured
 
-        measure = measured
+        measure = partial(measured, scales=_scales())
     _known[path] = made = measure(device, threads)
     try:
         _write(path, {**about, "made": time.time(), "rates": made.as_dict()})
@@ -125,7 +127,21 @@ def _about(device: bool, threads: int) -> dict[str, Any]:
         "host": socket.gethostname(),
         "hardware": hardware(device),
         "threads": threads,
+        "scales": _scales(),
     }
+
+
+def _scales() -> list[int] | None:
+    """Return the logarithms of the sizes to measure, if that was told: fewer and smaller take less time."""
+    told = dask.config.get("graphflow.calibration.scales", None)
+    if told is None:
+        return None
+    if not isinstance(told, list | tuple) or not told or sorted(map(int, told)) != list(told):
+        raise OptionError(
+            f"graphflow.calibration.scales is {told!r} in Dask's configuration; give ascending logarithms "
+            "of numbers of vertices, such as [12, 16]"
+        )
+    return list(told)
 
 
 def _file_name(device: bool, threads: int) -> str:

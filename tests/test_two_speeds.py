@@ -1,0 +1,96 @@
+"""A graph shared out between two workers of which one is slow: what a CPU and a GPU do, without a GPU."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from conftest import partitioned
+from distributed import Client, Nanny, Scheduler, SpecCluster
+from test_shards_many import ASKED, ENDS, graph, power_law, same
+from throttle import throttled
+
+import dask_graphflow as gf
+from dask_graphflow.dataflow import gang
+
+# Sockets and event loops that a worker leaves behind are not this library's to close.
+pytestmark = pytest.mark.filterwarnings("default")
+
+SLOW = 0.2
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    """Two workers that keep what is measured of them by themselves, as two machines do; one is slow."""
+
+    def worker(name):
+        env = {
+            "DASK_GRAPHFLOW__CALIBRATION__PATH": str(tmp_path_factory.mktemp(name)),
+            "DASK_GRAPHFLOW__CALIBRATION__SCALES": "[10, 12]",
+        }
+        return {"cls": Nanny, "options": {"nthreads": 1, "env": env}}
+
+    workers = {name: worker(name) for name in ("fast", "slow")}
+    scheduler = {"cls": Scheduler, "options": {"dashboard_address": ":0"}}
+    with SpecCluster(workers, scheduler) as cluster, Client(cluster) as client:
+        client.wait_for_workers(2)
+        names = client.scheduler_info(n_workers=-1)["workers"]
+        slow = next(address for address, about in names.items() if about["name"] == "slow")
+        client.run(_warm)  # what is compiled now takes no part in what is measured
+        with throttled(client.run(os.getpid, workers=[slow])[slow], SLOW):
+            yield client
+
+
+def _warm():
+    from dask_graphflow.costs.measuring import measure
+
+    measure(scales=(10,))
+
+
+def count_ends(channel, shard, rank):
+    """Return how many ends of edges a shard has, and their vertices' degrees."""
+    return len(shard.out.ends), shard.degrees[shard.degrees > 0]
+
+
+def ends_of(client, placed):
+    return client.gather(client.compute(gang.run(placed._built, count_ends, None)))
+
+
+def test_the_slow_one_gets_less(client, rng):
+    edges = power_law(rng, 20_000, 100_000)
+    edges = edges[edges.a != edges.b]
+    placed = gf.Graph(partitioned(edges, 4), **ENDS, directed=False, hybrid="auto").persist()
+    (fast, _), (slow, _) = ends_of(client, placed)
+    assert slow < 0.6 * fast
+    assert fast + slow == 2 * len(edges)
+    same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS, directed=False).compute())
+
+
+@pytest.mark.parametrize("share", [0.1, 0.4])
+def test_shares_and_placement_that_are_asked_for_are_kept_to(client, rng, share):
+    edges = power_law(rng, 20_000, 100_000)
+    edges = edges[edges.a != edges.b]
+    asked = gf.Hybrid([1 - share, share], "hubs-on-cpu")
+    placed = gf.Graph(partitioned(edges, 4), **ENDS, directed=False, hybrid=asked).persist()
+    (fast, leaves), (slow, hubs) = ends_of(client, placed)
+    assert abs(slow / (fast + slow) - share) < 0.01
+    assert leaves.max() <= hubs.min()
+
+
+@pytest.mark.parametrize("name", ["bfs", "sssp", "a program"])
+def test_results_are_those_of_one_shard(client, rng, name):
+    edges = power_law(rng)
+    start = edges.a.iloc[[0, 700]].tolist()
+    one = graph(partitioned(edges, 2), 1, True)
+    placed = graph(partitioned(edges, 4), None, True, hybrid=gf.Hybrid([0.8, 0.2]))
+    ask = ASKED[name]
+    same(ask(placed, start).compute(), ask(one, start).compute())
+
+
+def test_bytes_fall_with_the_frontier(client, rng):
+    edges = power_law(rng, 5000, 30_000)
+    asked = gf.Hybrid([0.7, 0.3])
+    placed = gf.Graph(partitioned(edges, 4), **ENDS, directed=False, hybrid=asked)
+    _, steps = placed.label_propagation(max_iter=8, trace=True)
+    sent = steps.compute().groupby("superstep").bytes.sum().to_numpy()
+    assert sent[-1] < sent[0] / 2
