@@ -20,6 +20,7 @@ from dask_graphflow.costs import links, model, store
 from dask_graphflow.costs.measuring import forest_seconds
 from dask_graphflow.costs.memory import index_bytes
 from dask_graphflow.dataflow import trees
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import generate
 
 from . import machine, report
@@ -31,6 +32,7 @@ RANK = 4  # bytes that a vertex tells another member in an iteration
 TINY = 8  # scale of a graph that takes what a call takes
 FITTED = (1, 2)
 NEAR = 0.25
+LARGEST = 24  # scale of a forest whose own seconds are measured
 # Whoever else uses a machine only ever adds to the time: the least of many turns shows what it can do.
 STATISTICS: dict[str, Callable[[list[float]], float]] = {"median": statistics.median, "least": min}
 PHASES = ("components", "build", f"pagerank, {ITERATIONS} iterations")
@@ -56,6 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rounds", type=int, default=3, help="times that clusters are started")
     parser.add_argument("--repeat", type=int, default=3, help="turns on each, after one")
     parser.add_argument("--gpu", action="store_true", help="workers have a GPU each (dask-cuda)")
+    parser.add_argument("--protocol", default="tcp", help="Dask's, with --gpu: tcp or ucxx")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -101,7 +104,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                     given = options.gpu, options.threads
                     rates = client.submit(store.rates, *given, fresh=True, pure=False).result()
                     own = client.submit(
-                        forest_seconds, *given, pure=False, scale=min(options.scale, 22)
+                        forest_seconds, *given, pure=False, scale=min(options.scale, LARGEST)
                     )
                     constants = {
                         "rates": rates.as_dict(),
@@ -147,7 +150,7 @@ def cluster(size: int, options: argparse.Namespace) -> Iterator[Any]:
         from .device import needs, two
 
         needs.check("cupy", "cudf", "dask_cudf", "dask_cuda")
-        with two.cluster(size, "tcp", peer=False) as client:
+        with two.cluster(size, options.protocol, peer=False) as client:
             yield client
         return
     from distributed import Client, LocalCluster
@@ -253,7 +256,7 @@ def predict(
     forest: float,
     cores: float,
     statistic: Callable[[list[float]], float],
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, Any]:
     """Return of each phase the constants that fit one and two workers, and the seconds that follow."""
     edges, index = options.edge_factor << options.scale, index_bytes(vertices)
     degree = 2 * edges / vertices
@@ -276,7 +279,7 @@ def predict(
         latency = between.latency * (size - 2)  # that of two is in the tiny call
         return ITERATIONS * (sent / between.c + latency) * crowd(size)
 
-    found = {}
+    found: dict[str, Any] = {}
     for phase, more in zip(PHASES, (merging, dealing, telling), strict=True):
         tiny = {size: statistic(taken[f"tiny {phase}"][size]) for size in FITTED}
         measured = {size: statistic(taken[phase][size]) for size in taken[phase]}
@@ -286,7 +289,11 @@ def predict(
         ) -> float:
             return tiny[min(size, 2)] * crowd(size) + more(size)
 
-        scaling = model.fit(measured, beside, most=cores)
+        try:
+            scaling = model.fit(measured, beside, most=cores)
+        except OptionError:  # what is not shared out was said to take longer than all of it takes
+            found[phase] = None
+            continue
         found[phase] = {
             "scaling": asdict(scaling) | {"most": None if options.gpu else cores},
             "beside": {size: beside(size) for size in measured},
@@ -306,16 +313,21 @@ def show(results: dict[str, Any]) -> str:
             row = [phase, str(size)]
             for name, statistic in STATISTICS.items():
                 measured = statistic(seconds)
-                predicted = results["predicted"][name][phase]["seconds"][size]
-                row += [f"{measured * 1e3:.1f}", f"{predicted * 1e3:.1f}"]
+                fitted = results["predicted"][name][phase]
+                row.append(f"{measured * 1e3:.1f}")
+                if fitted is None:
+                    row += ["no fit", "-", "-"]
+                    continue
+                predicted = fitted["seconds"][size]
+                row.append(f"{predicted * 1e3:.1f}")
                 row += [f"{predicted / measured:.2f}", verdict(size, predicted / measured)]
             rows.append(row)
     kind = "with a GPU" if results["gpu"] else f"of {results['threads']} thread(s)"
     cores = results["workers_with_cores"]
     room = "" if cores is None else f"; cores for {cores:g} of them"
+    fits = results["predicted"]["median"]
     lost = ", ".join(
-        f"{phase} {results['predicted']['median'][phase]['scaling']['contention']:.2f}"
-        for phase in PHASES
+        f"{phase} {fits[phase]['scaling']['contention']:.2f}" for phase in PHASES if fits[phase]
     )
     return f"""\
 {results["graph"]}, edges without direction; workers {kind}{room}

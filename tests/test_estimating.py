@@ -251,7 +251,7 @@ def kept(tmp_path, monkeypatch):
         yield tmp_path
 
 
-def quick(device, threads):
+def quick(device, threads, **options):
     return rates(1e6 * threads)
 
 

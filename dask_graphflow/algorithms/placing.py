@@ -202,7 +202,7 @@ def members(exchange: Exchange, hybrid: Hybrid, vertices: int, threads: int) -> 
     own = Member("gpu" if device else "cpu")
     if isinstance(hybrid.shares, str):
         free = SPARED * device_room() if device else math.inf
-        own = own._replace(rate=rates(device, threads).pull(vertices), free=free)
+        own = own._replace(rate=rates(device, threads, only="pulls").pull(vertices), free=free)
     told: list[Member] = swap(exchange, [own] * exchange.size)
     if isinstance(hybrid.shares, str) and exchange.size > 1:
         own = told[exchange.rank]._replace(link=_link(exchange))

@@ -26,7 +26,7 @@ class Rates:
     Attributes
     ----------
     sizes : tuple of int
-        Vertices of the graphs that it was measured on, ascending.
+        Vertices of the graphs that it was measured on, ascending. What was not measured is empty.
     hooks : tuple of float
         For each size: edges that are hooked into a forest.
     builds : tuple of float
@@ -46,22 +46,23 @@ class Rates:
     """
 
     sizes: tuple[int, ...]
-    hooks: tuple[float, ...]
-    builds: tuple[float, ...]
-    pulls: tuple[float, ...]
-    searches: tuple[float, ...]
-    paths: tuple[float, ...]
-    labels: tuple[float, ...]
-    merges: tuple[float, ...]
+    hooks: tuple[float, ...] = ()
+    builds: tuple[float, ...] = ()
+    pulls: tuple[float, ...] = ()
+    searches: tuple[float, ...] = ()
+    paths: tuple[float, ...] = ()
+    labels: tuple[float, ...] = ()
+    merges: tuple[float, ...] = ()
     copies: float = math.inf
 
     def __post_init__(self) -> None:
         curves = self.hooks, self.builds, self.pulls, self.searches, self.paths, self.labels
         ascending = list(self.sizes) == sorted(set(self.sizes)) and min(self.sizes, default=0) > 0
-        if not ascending or any(len(curve) != len(self.sizes) for curve in (*curves, self.merges)):
+        lengths = {len(curve) for curve in (*curves, self.merges)}
+        if not ascending or not lengths <= {0, len(self.sizes)}:
             raise OptionError(
                 f"rates of the sizes {self.sizes!r}; give ascending numbers of vertices, and of each "
-                "kernel a rate for each"
+                "kernel a rate for each, or none"
             )
         if not all(0 < rate < math.inf for curve in (*curves, self.merges) for rate in curve):
             raise OptionError(f"{self!r}; give rates above 0")

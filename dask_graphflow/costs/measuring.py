@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -20,13 +20,14 @@ from dask_graphflow.operators.frontier import Frontier
 
 from .measured import Rates
 
-__all__ = ["forest_seconds", "kernels_of", "measure"]
+__all__ = ["KERNELS", "forest_seconds", "kernels_of", "measure"]
 
 EDGE_FACTOR = 16
 DRAWN = 18  # the largest scale that is drawn edge by edge on the host
 SCALES = (12, 16, 18, 20)
 # On a device a launch takes as long as many thousand edges: what is small says nothing of what is large.
 DEVICE_SCALES = (16, 18, 20, 22, 24)
+KERNELS = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
 REPEAT = 3
 LONG = 0.3  # seconds: what takes longer is timed twice,
 ENOUGH = 0.06  # and what is shorter for so long
@@ -34,9 +35,13 @@ COPIED = 1 << 26  # bytes
 
 
 def measure(
-    device: bool = False, threads: int = 1, *, scales: Sequence[int] | None = None
+    device: bool = False,
+    threads: int = 1,
+    *,
+    scales: Sequence[int] | None = None,
+    only: Collection[str] = KERNELS,
 ) -> Rates:
-    """Time the kernels: a few seconds, once they are compiled.
+    """Time the kernels: a few seconds, once they are compiled, which may take a minute for all of them.
 
     Parameters
     ----------
@@ -47,6 +52,8 @@ def measure(
     scales : sequence of int, optional
         Logarithms of the graphs' numbers of vertices, ascending. Where there is no room for a large one, it
         and those after it are left out.
+    only : collection of str
+        Of :data:`KERNELS`, those to measure.
 
     Raises
     ------
@@ -57,11 +64,11 @@ def measure(
     """
     kernels = kernels_of(device)
     scales = scales or (DEVICE_SCALES if device else SCALES)
-    _timed(kernels, scales[0], threads)  # which compiles them
+    _timed(kernels, scales[0], threads, only)  # which compiles them
     found: dict[int, dict[str, float]] = {}
     for scale in scales:
         try:
-            found[1 << scale] = _timed(kernels, scale, threads)
+            found[1 << scale] = _timed(kernels, scale, threads, only)
         except MemoryError as error:
             if not found:
                 size = 1 << scale
@@ -107,14 +114,21 @@ def kernels_of(device: bool) -> ModuleType:
     return host
 
 
-def _timed(kernels: ModuleType, scale: int, threads: int) -> dict[str, float]:
+def _timed(
+    kernels: ModuleType, scale: int, threads: int, only: Collection[str]
+) -> dict[str, float]:
     """Return the rates on one graph, by the names that they have in :class:`.Rates`."""
     size, (source, target) = 1 << scale, _edges(kernels.namespace, scale)
     seconds = partial(_seconds, kernels)
-    found = _forests(source, target, size, threads, seconds)
+    found: dict[str, float] = {}
+    if not {"hooks", "merges"}.isdisjoint(only):
+        found |= _forests(source, target, size, threads, seconds)
     make = partial(twin("rows", source).rows, count=size, undirected=True, threads=threads)
-    found["builds"] = 2 * len(source) / seconds(lambda _: make(source, target))
-    return found | _rows(make(source, target), threads, seconds)
+    if "builds" in only:
+        found["builds"] = 2 * len(source) / seconds(lambda _: make(source, target))
+    if not {"pulls", "searches", "paths", "labels"}.isdisjoint(only):
+        found |= _rows(make(source, target), threads, seconds, only)
+    return {name: rate for name, rate in found.items() if name in only}
 
 
 def _forests(
@@ -132,7 +146,9 @@ def _forests(
     return {"hooks": len(source) / seconds(lambda _: forest(slice(None))), "merges": size / merging}
 
 
-def _rows(rows: Any, threads: int, seconds: Callable[..., float]) -> dict[str, float]:
+def _rows(
+    rows: Any, threads: int, seconds: Callable[..., float], only: Collection[str]
+) -> dict[str, float]:
     size, degrees = len(rows.offsets) - 1, np.diff(rows.offsets)
     vertices = np.arange(size, dtype=index_dtype(size), like=rows.ends)
     start = vertices[degrees == degrees.max()][:1]
@@ -140,16 +156,20 @@ def _rows(rows: Any, threads: int, seconds: Callable[..., float]) -> dict[str, f
     if has_hubs(degrees):
         labels = twin("rows", rows.ends).degree_labels(degrees)
         by_labels = twin("rows", rows.ends).relabelled(rows, labels, threads=threads)
-    ranks = _Ranks(by_labels, degrees[inverse(labels)], threads)
-    paths = _Paths(by_labels, labels[start], threads)
+    ordered = degrees[inverse(labels)]
     following, frequent = np.empty_like(vertices), twin("labels", vertices).most_frequent
-    work: dict[str, Callable[[Any], object]] = {
-        "pulls": lambda _: ranks.iterate(),
-        "searches": lambda _: _search(rows, degrees, start, threads),
-        "paths": lambda _: paths.find(),
-        "labels": lambda _: frequent(rows, None, vertices, following, threads=threads),
+    # What makes something first, and what then is timed.
+    work: dict[str, Callable[[], Callable[[], object]]] = {
+        "pulls": lambda: _Ranks(by_labels, ordered, threads).iterate,
+        "searches": lambda: partial(_search, rows, degrees, start, threads),
+        "paths": lambda: _Paths(by_labels, labels[start], threads).find,
+        "labels": lambda: partial(frequent, rows, None, vertices, following, threads=threads),
     }
-    return {name: len(rows.ends) / seconds(one) for name, one in work.items()}
+    found = {}
+    for name in work.keys() & only:
+        one = work[name]()
+        found[name] = len(rows.ends) / seconds(lambda _, one=one: one())
+    return found
 
 
 def _seconds(
@@ -157,8 +177,10 @@ def _seconds(
 ) -> float:
     """Return the mean seconds of some turns; each is given something `fresh`, which is not timed.
 
-    Not the least: who has a part of a core's time has all of it for a while.
+    Not the least: who has a part of a core's time has all of it for a while. The first is not counted, in
+    which something may be compiled.
     """
+    work(fresh())
     taken: list[float] = []
     while len(taken) < REPEAT or sum(taken) < ENOUGH:
         if len(taken) > 1 and min(taken) > LONG:

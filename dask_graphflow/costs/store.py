@@ -44,6 +44,7 @@ def rates(
     device: bool,
     threads: int,
     *,
+    only: str | None = None,
     fresh: bool = False,
     measure: Callable[[bool, int], Rates] | None = None,
 ) -> Rates:
@@ -55,6 +56,9 @@ def rates(
         Of this process' GPU; else of the host.
     threads : int
         Host threads that it may use.
+    only : str, optional
+        The one of :data:`.measuring.KERNELS` that is asked about: where nothing is kept, no other is
+        compiled and measured.
     fresh : bool
         Measure it whatever is kept.
     measure : callable, optional
@@ -68,15 +72,20 @@ def rates(
         ``graphflow.calibration.age`` is no time.
     """
     about = _about(device, threads)
-    path = folder() / _file_name(device, threads)
-    if not fresh:
+    names = [_file_name(device, threads)]
+    if only is not None:
+        names.append(_file_name(device, threads, only))
+    for name in [] if fresh else names:
+        path = folder() / name
         found = _known.get(path) if path in _known and not path.exists() else _read(path, about)
         if found is not None:
             return found
     if measure is None:
+        from .measuring import KERNELS
         from .measuring import measure as measured
 
-        measure = partial(measured, scales=_scales())
+        measure = partial(measured, scales=_scales(), only=KERNELS if only is None else [only])
+    path = folder() / names[-1]
     _known[path] = made = measure(device, threads)
     try:
         _write(path, {**about, "made": time.time(), "rates": made.as_dict()})
@@ -144,9 +153,10 @@ def _scales() -> list[int] | None:
     return list(told)
 
 
-def _file_name(device: bool, threads: int) -> str:
+def _file_name(device: bool, threads: int, only: str | None = None) -> str:
     host = re.sub(r"[^\w.-]", "_", socket.gethostname())
-    return f"rates-{host}-{'gpu' if device else 'cpu'}-{threads}.json"
+    of = "" if only is None else f"-{only}"
+    return f"rates-{host}-{'gpu' if device else 'cpu'}-{threads}{of}.json"
 
 
 def _age() -> float:
