@@ -91,12 +91,12 @@ class BackendError(GraphflowError, RuntimeError):
 
 
 class GraphMemoryError(GraphflowError, MemoryError):
-    """A forest does not fit into the memory where it is to lie.
+    """A forest, or a part of a graph, does not fit into the memory where it is to lie.
 
     Attributes
     ----------
     needed : int
-        Bytes of the forest that there was no room for.
+        Bytes of what there was no room for; 0 where nothing says.
     available : int or None
         Bytes that were there, as far as can be told; None where nothing says.
     """

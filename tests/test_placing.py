@@ -11,7 +11,7 @@ from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions
-from dask_graphflow.algorithms.placing import Member, Size
+from dask_graphflow.algorithms.placing import VERTEX, Member, Size
 
 SHARES = [0.3, 0.7], [0.2, 0.5, 0.3]
 PLACEMENTS = "random", "hubs-on-cpu", "leaves-on-cpu"
@@ -167,7 +167,7 @@ def test_by_itself_shares_follow_the_rates_and_the_room():
     assert auto.of([gpu, cpu], size) == pytest.approx([1.0, 0.0])  # not worth to send values for
     slow = gpu._replace(rate=1.5e9, link=1e12)
     assert auto.of([slow, cpu], size) == pytest.approx([0.6, 0.4])
-    third = slow._replace(free=48 * 10**6 + 4 * 10**9 / 3)
+    third = slow._replace(free=VERTEX * 10**6 + 4 * 10**9 / 3)
     assert auto.of([third, cpu], size) == pytest.approx([1 / 3, 2 / 3])
     assert auto.of([third._replace(rate=9e9), cpu, cpu], size) == pytest.approx([1 / 3] * 3)
     with pytest.raises(exceptions.GraphMemoryError):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from typing import Any
 
@@ -14,8 +14,9 @@ from dask_graphflow.dataflow import gang, placement
 from dask_graphflow.dataflow.channel import Channel
 from dask_graphflow.dataflow.exchange import Exchange, Traffic
 from dask_graphflow.dataflow.progress import Progress
+from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, no_room_on_device
 from dask_graphflow.operators.advance import telling
 
 from .answers import Answer, OrNull, frame_of, steps_frame
@@ -51,7 +52,7 @@ def answered_many(
             if tell is not None:
                 tell(row)
 
-        with telling(note if trace or tell is not None else None):
+        with telling(note if trace or tell is not None else None), _said(shard):
             answer = work(shard, exchange, gang.threads(), *arguments)
     among = occurs(shard, exchange) if answer.among is None else answer.among
     if shard.placed is not None:
@@ -62,6 +63,19 @@ def answered_many(
     named = partial(names_of, shard, exchange)
     found = frame_of(columns, vertices, dtypes, named, shard.like)
     return [found, steps_frame(answer.steps, rank)] if trace else found
+
+
+@contextmanager
+def _said(shard: Shard) -> Iterator[None]:
+    """Say what helps where a device that a shard was lifted to has no room left."""
+    try:
+        yield
+    except GraphMemoryError:
+        raise
+    except MemoryError as error:
+        if shard.host is shard:
+            raise
+        raise no_room_on_device() from error
 
 
 def _at_home(

@@ -35,7 +35,7 @@ from .naming import swap
 __all__ = ["PLACEMENTS", "Hybrid", "Member", "Size", "as_hybrid", "members", "members_of", "placed"]
 
 PLACEMENTS = ("auto", "random", "hubs-on-cpu", "leaves-on-cpu")
-VERTEX = 48  # bytes on a device for each vertex: offsets, columns, and what is sent
+VERTEX = 96  # bytes on a device for each vertex: offsets, PageRank's columns, and two boxes
 VALUE = 8  # bytes of what is told of a vertex
 SPARED = 0.9  # of a device's memory: the rest is for what algorithms make and let go of
 PROBE, PROBES = 1 << 22, 3  # bytes that tell how fast a link is, sent so often

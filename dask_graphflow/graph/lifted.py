@@ -8,6 +8,7 @@ there: so a device needs room for that alone.
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.kernels import lift
@@ -15,7 +16,9 @@ from dask_graphflow.kernels import lift
 from .layout import Local
 from .shard import Shard
 
-__all__ = ["Lifted"]
+__all__ = ["Lifted", "let_go"]
+
+_all: WeakSet[Lifted] = WeakSet()  # of this process
 
 
 class Lifted(Shard):
@@ -32,6 +35,7 @@ class Lifted(Shard):
         about: dict[str, Any] = {"base": host.base, "ids": host.ids, "placed": host.placed}
         super().__init__(*own, directed=host.directed, **about)
         self._host = host
+        _all.add(self)
 
     @property
     def host(self) -> Shard:
@@ -46,17 +50,23 @@ class Lifted(Shard):
     def here(self, name: str, value: Any) -> Any:
         """Return what was made of :attr:`host`, copied to the device once.
 
-        It is kept there while there is room: where there is none, what other algorithms go along is let
-        go of first.
+        It is kept there while there is room: where there is none, what other algorithms go along, of
+        this graph and of others, is let go of first.
         """
         try:
             return self.kept(name, lambda: lift(value))
         except GraphMemoryError:
-            with self._making:
-                self._made.clear()
+            let_go()
             return self.kept(name, lambda: lift(value))
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows by the numbers that vertices have in this shard."""
         found: Local = self.here(f"local {which}", self.host.local(which, threads))
         return found
+
+
+def let_go() -> None:
+    """Keep no copies on the device any more; who uses one has it still."""
+    for lifted in list(_all):
+        with lifted._making:
+            lifted._made.clear()

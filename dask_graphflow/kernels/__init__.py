@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.exceptions import GraphMemoryError
+
 from .gpu import require_gpu
 from .memory import free_bytes, no_room, no_room_for_rows
 
@@ -18,7 +20,7 @@ __all__ = [
     "kernels_for",
     "lift",
     "no_room",
-    "no_room_for_rows",
+    "no_room_on_device",
     "on_device",
     "require_gpu",
     "twin",
@@ -53,6 +55,13 @@ def device_room() -> int:
     return free_bytes(device) or 0
 
 
+def no_room_on_device(needed: int | None = None) -> GraphMemoryError:
+    """Return the error for a shard that the device in use has no room for, or not for so many bytes."""
+    from . import device
+
+    return no_room_for_rows(device, needed)
+
+
 def lift(value: Any) -> Any:
     """Return an array, and what is in a tuple or a list, copied from the host to the device in use.
 
@@ -67,7 +76,7 @@ def lift(value: Any) -> Any:
         try:
             return device.namespace.asarray(value)
         except MemoryError as error:
-            raise no_room_for_rows(device, value.nbytes) from error
+            raise no_room_on_device(value.nbytes) from error
     if isinstance(value, list):
         return [lift(item) for item in value]
     if isinstance(value, tuple):

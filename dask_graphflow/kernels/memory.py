@@ -50,14 +50,15 @@ def no_room(kernels: ModuleType, *, vertices: int, needed: int, held: int) -> Gr
     )
 
 
-def no_room_for_rows(kernels: ModuleType, needed: int) -> GraphMemoryError:
-    """Return the error for rows and columns of a shard that could not be copied to the device."""
+def no_room_for_rows(kernels: ModuleType, needed: int | None) -> GraphMemoryError:
+    """Return the error for rows and columns of a shard that there is no room for on the device."""
     available, there = _on_device(kernels.namespace)
+    more = "more room" if needed is None else f"{_bytes(needed)} more"
     return GraphMemoryError(
-        f"a shard of a graph needs {_bytes(needed)} more on a GPU, and there is {there}. What helps: a "
+        f"a shard of a graph needs {more} on a GPU, and there is {there}. What helps: a "
         "smaller share for workers with a GPU (hybrid=Hybrid(shares={'gpu': ..., 'cpu': ...})), or 'auto', "
         "which leaves room; or more GPUs",
-        needed=needed,
+        needed=needed or 0,
         available=available,
     )
 
