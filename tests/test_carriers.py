@@ -99,10 +99,42 @@ def sent_around(channels, kept):
         for step in range(1, size):
             to, source = (rank + step) % size, (rank - step) % size
             inline = np.full(5, source, "uint8") if len(brought[step - 1]) else np.empty(0, "uint8")
-            found.append((source, one.take(to, source, inline, 5).tolist()))
+            found.append((source, one.take(to, source, inline, 5, True).tolist()))
         return found, one
 
     return each(member, range(len(channels)))
+
+
+def test_what_is_sent_lies_where_it_is_wanted_beside_members_without_a_device():
+    device = [True, False, True]
+    kept = [Process(f"gpu {rank}".encode()) for rank in range(3)]
+    on_device = []
+    for process in kept:
+        process.there.to_device = lambda raw: on_device.append(raw) or raw
+    channels = in_process(3)
+
+    def member(rank):
+        one = carrier(channels[rank], kept[rank], device=device[rank])
+        assert one.devices
+        sent = np.full(5, rank, "uint8")
+        brought = one.post((rank + 1) % 3, sent) if device[rank] else sent
+        channels[rank].send((rank + 1) % 3, brought)
+        source = (rank - 1) % 3
+        inline = np.frombuffer(channels[rank].receive(source), "uint8")
+        carried = 5 if device[source] else None
+        return one.take((rank + 1) % 3, source, inline, carried, device[rank]).tolist()
+
+    assert each(member, range(3)) == [[2] * 5, [0] * 5, [1] * 5]
+    assert sorted(raw[0] for raw in on_device) == [1, 2]
+    assert not any(process.there.made for process in kept)
+
+
+def test_without_a_device_anywhere_nothing_is_carried():
+    channels = in_process(2)
+    kept = processes(2)
+    carriers = each(lambda rank: carrier(channels[rank], kept[rank], device=False), range(2))
+    assert not any(one.devices for one in carriers)
+    assert all(one.take(1, 1, "brought", None, False) == "brought" for one in carriers)
 
 
 @pytest.mark.parametrize("size", [2, 3, 5])

@@ -148,9 +148,14 @@ def test_what_is_no_share_or_placement_is_refused(rng):
 
 def test_shares_of_kinds_that_are_not_there_are_refused(rng):
     edges = partitioned(power_law(rng), 2)
-    placed = gf.Graph(edges, **ENDS, shards=2, hybrid=gf.Hybrid({"gpu": 0.4, "cpu": 0.6}))
     with pytest.raises(exceptions.OptionError, match=r"\['cpu', 'gpu'\], and the workers are of"):
-        placed.pagerank().compute()
+        gf.Graph(edges, **ENDS, shards=2, hybrid=gf.Hybrid({"gpu": 0.4, "cpu": 0.6}))
+
+
+def test_a_frame_of_pandas_is_shared_out_too(rng):
+    edges = power_law(rng)
+    placed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.3, 0.7]))
+    same(placed.pagerank().compute(), gf.pagerank(edges, **ENDS).compute())
 
 
 @pytest.mark.parametrize("shares", [[1.0], [0.25] * 4], ids=len)
@@ -175,10 +180,25 @@ def test_by_itself_shares_follow_the_rates_and_the_room():
 
 
 def test_shares_of_a_kind_are_shared_out_evenly():
-    kinds = [Member("gpu"), Member("cpu"), Member("cpu")]
-    size = Size(10, 100, 4)
-    assert gf.Hybrid({"gpu": 0.5, "cpu": 0.5}).of(kinds, size) == [0.5, 0.25, 0.25]
-    assert gf.Hybrid([0.1, 0.2, 0.7]).of(kinds, size) == [0.1, 0.2, 0.7]
+    by_kind = gf.Hybrid({"gpu": 0.5, "cpu": 0.5}, "random")
+    assert by_kind.by_shard(["gpu", "cpu", "cpu"]) == gf.Hybrid([0.5, 0.25, 0.25], "random")
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_the_layout_says_shares_and_what_is_remote(rng, directed):
+    edges = without_loops(power_law(rng, 5000, 40_000))
+    asked = gf.Hybrid([0.3, 0.7], "hubs-on-cpu")
+    placed = gf.Graph(partitioned(edges, 3), **ENDS, directed=directed, hybrid=asked).persist()
+    layout = placed.layout().compute()
+    assert layout.share.tolist() == pytest.approx([0.3, 0.7], abs=0.01)
+    assert layout.vertices.sum() == placed.num_vertices
+    assert layout.edges.sum() == len(edges) * (1 if directed else 2)
+    shards = dask.compute(*placed._built)
+    assert layout.remote.tolist() == [len(shard.slot_numbers()) for shard in shards]
+    assert np.allclose(layout.beta, layout.remote / layout.edges)
+    (one,) = gf.Graph(edges, **ENDS, directed=directed).layout().compute().itertuples()
+    assert (one.vertices, one.edges) == (placed.num_vertices, layout.edges.sum())
+    assert (one.share, one.remote, one.beta) == (1, 0, 0)
 
 
 def test_automatic_shares_change_no_result(rng, tmp_path):

@@ -23,6 +23,7 @@ from .answers_many import answered_many
 from .building import Build, read
 from .counting_many import degrees_many, num_edges_many, num_vertices_many
 from .inputs import check_count
+from .laid_out import layout_frame, layout_many, layout_one
 from .named import named
 from .placing import as_hybrid, members_of
 from .sharing import share
@@ -131,7 +132,7 @@ class Graph:
         self._hybrid = hybrid is not None
         if self._hybrid:
             hybrid = as_hybrid(hybrid, self.on_device)
-            self._shards, workers = members_of(hybrid, shards)
+            hybrid, self._shards, workers = members_of(hybrid, shards)
         else:
             self._shards = min(shards or len(placement.slots().workers), int(frame.npartitions))
         self._turned: tuple[Callable[..., Any], Callable[..., Any]] | None = None
@@ -198,6 +199,33 @@ class Graph:
         """
         names = ["in_degree", "out_degree"] if self.directed else ["degree"]
         return self.ask("degrees", _degrees, dict.fromkeys(names, "int64"), many=degrees_many)
+
+    def layout(self) -> Any:
+        """Return what lies where. Builds the graph, unless it was persisted.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            A row a shard, of which a graph in one process has one: ``shard``; ``kind``, "gpu" or "cpu", of
+            the worker that has it; ``vertices`` with an edge; ``edges`` that leave them, as rows have them:
+            those without direction twice; ``share`` of the ends of all edges; ``remote``, the distinct
+            vertices of other shards that its edges lead to, each of which is one message; and ``beta``,
+            those over its edges (TOTEM).
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> ring = pd.DataFrame({"a": [0, 1, 2, 3], "b": [1, 2, 3, 0]})
+        >>> halves = gf.Hybrid([0.5, 0.5], placement="random")
+        >>> g = gf.Graph(ring, source="a", target="b", hybrid=halves)
+        >>> g.layout().compute().share.tolist()
+        [0.5, 0.5]
+        """
+        if self._members:
+            return self._gang(layout_many, layout_frame([]), name="layout")
+        result = gathered.run(self._built, "layout", layout_one)
+        return gathered.frames(result, [0], layout_frame([]))
 
     def bfs(self, sources: Any, **options: Any) -> Any:
         """Search breadth first: see :func:`dask_graphflow.bfs`."""

@@ -16,7 +16,7 @@ import itertools
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -94,23 +94,23 @@ class Hybrid:
         """How many shards there are shares for, if that is said."""
         return None if isinstance(self.shares, str | Mapping) else len(self.shares)
 
-    def check(self, kinds: Sequence[str]) -> None:
-        """Raise :class:`OptionError` unless shares by kind are those of the kinds that there are."""
-        if isinstance(self.shares, Mapping) and set(kinds) != set(self.shares):
+    def by_shard(self, kinds: Sequence[str]) -> Hybrid:
+        """Return the same with a share for each shard, by the kind of its worker.
+
+        It holds then, wherever a shard is made again after a worker was lost.
+        """
+        if not isinstance(self.shares, Mapping):
+            return self
+        if set(kinds) != set(self.shares):
             raise OptionError(
                 f"shares are for {sorted(self.shares)}, and the workers are of {sorted(set(kinds))}; "
                 "give a share for each kind that there is"
             )
+        return replace(self, shares=[self.shares[kind] / kinds.count(kind) for kind in kinds])
 
     def of(self, members: Sequence[Member], size: Size) -> list[float]:
         """Return the share of each member."""
-        if isinstance(self.shares, str):
-            return _by_speed(members, size)
-        if isinstance(self.shares, Mapping):
-            kinds = [member.kind for member in members]
-            self.check(kinds)
-            return [self.shares[kind] / kinds.count(kind) for kind in kinds]
-        return list(self.shares)
+        return _by_speed(members, size) if isinstance(self.shares, str) else list(self.shares)
 
 
 class Member(NamedTuple):
@@ -181,8 +181,8 @@ def as_hybrid(given: Any, on_device: bool) -> Hybrid:
     return given
 
 
-def members_of(hybrid: Hybrid, shards: int | None) -> tuple[int, list[str] | None]:
-    """Return how many shards there are, and the address of the worker of each, where there is a cluster."""
+def members_of(hybrid: Hybrid, shards: int | None) -> tuple[Hybrid, int, list[str] | None]:
+    """Return shares by shard, how many shards there are, and on a cluster the worker of each."""
     workers = placement.workers()
     asked = shards or hybrid.count or len(workers) or 1
     if hybrid.count not in (None, asked):
@@ -190,10 +190,10 @@ def members_of(hybrid: Hybrid, shards: int | None) -> tuple[int, list[str] | Non
             f"shards={shards}, and hybrid has {hybrid.count} shares; give one for each shard"
         )
     if not workers:
-        return asked, None
+        return hybrid.by_shard(["cpu"] * asked), asked, None
     mine = [workers[shard % len(workers)] for shard in range(asked)]
-    hybrid.check([worker.kind for worker in mine])
-    return asked, [worker.address for worker in mine]
+    hybrid = hybrid.by_shard([worker.kind for worker in mine])
+    return hybrid, asked, [worker.address for worker in mine]
 
 
 def members(exchange: Exchange, hybrid: Hybrid, vertices: int, threads: int) -> list[Member]:

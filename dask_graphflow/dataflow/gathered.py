@@ -22,7 +22,7 @@ from dask.delayed import Delayed, delayed
 
 from .expr import Held
 
-__all__ = ["build", "columns", "frames", "run"]
+__all__ = ["build", "columns", "frames", "parts_of", "run"]
 
 
 def build(frame: Any, read: Callable[[Any], Any], gather: Callable[[list[Any]], Any]) -> Delayed:
@@ -36,17 +36,21 @@ def build(frame: Any, read: Callable[[Any], Any], gather: Callable[[list[Any]], 
     gather : callable
         Takes what `read` returned of each, in a list that nobody else has: it may be emptied.
     """
-    if isinstance(frame, Held):
-        token = tokenize(frame, read, gather)
-        parts = [Delayed(f"held-{token}", {f"held-{token}": (frame,)})]
-    else:
-        token = tokenize(frame.expr._name, read, gather)
-        parts = frame.to_delayed()
+    name, parts = parts_of(frame)
+    token = tokenize(name, read, gather)
     pieces = [
         delayed(read)(part, dask_key_name=("graph-read-" + token, i))
         for i, part in enumerate(parts)
     ]
     return delayed(gather)(pieces, dask_key_name=f"graph-build-{token}")
+
+
+def parts_of(frame: Any) -> tuple[str, list[Delayed]]:
+    """Return what tells a frame from others, and its partitions."""
+    if not isinstance(frame, Held):
+        return frame.expr._name, frame.to_delayed()
+    name = f"held-{tokenize(frame)}"
+    return name, [Delayed(name, {name: (frame,)})]
 
 
 def run(built: Delayed, name: str, work: Callable[..., Any], *arguments: Any) -> Delayed:

@@ -20,6 +20,7 @@ from dask.base import tokenize
 from dask.delayed import delayed
 
 from . import gang, placement
+from .gathered import parts_of
 from .names import pinned
 
 __all__ = ["run"]
@@ -40,7 +41,7 @@ def run(
 
     Parameters
     ----------
-    frame : dask.dataframe.DataFrame
+    frame : dask.dataframe.DataFrame or Held
     read : callable
         Takes a partition.
     loop : callable
@@ -54,9 +55,9 @@ def run(
         The address of the worker that each member is to run on, with what it reads; with that worker gone
         it runs elsewhere.
     """
-    token = tokenize(frame.expr._name, read)
+    name_of_frame, parts = parts_of(frame)
+    token = tokenize(name_of_frame, read)
     together = tokenize(token, members)
-    parts = frame.to_delayed()
     cuts = [len(parts) * i // members for i in range(members + 1)]
     if workers is not None:
         placement.keep_pins()
