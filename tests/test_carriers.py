@@ -12,7 +12,7 @@ from members import by_sockets, connecting, each
 
 from dask_graphflow.dataflow import carriers
 from dask_graphflow.dataflow.carriers import Communicators, carrier
-from dask_graphflow.dataflow.channel import PeerLost
+from dask_graphflow.dataflow.channel import PeerLost, in_process
 
 
 class Nccl:

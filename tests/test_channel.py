@@ -346,6 +346,7 @@ def copy(source, to, seen):
 
 CHILD = """
 import sys
+from dask_graphflow.dataflow import sockets
 from dask_graphflow.dataflow.sockets import Listener
 listener = Listener("127.0.0.1", b"of this run")
 print(listener.port, flush=True)
@@ -400,6 +401,7 @@ import sys, time
 import numpy as np
 from dask_graphflow.dataflow import connections
 from dask_graphflow.dataflow.channel import PeerLost
+from dask_graphflow.dataflow import sockets
 from dask_graphflow.dataflow.sockets import Listener
 for name in ("IDLE", "INTERVAL", "PROBES", "LOOK", "SILENCE"):
     setattr(connections, name, 1)
@@ -459,3 +461,19 @@ def test_a_host_that_dies_is_noticed(count):
             print(0, file=process.stdin, flush=True)
         for process in processes:
             assert float(process.stdout.readline()) < 8
+
+
+def test_what_follows_on_a_long_message_is_read_ahead(connected):
+    left, right = connected(2)
+    long = np.arange(1 << 20, dtype="int64")
+    for _ in range(3):
+        left.send(1, long)
+    assert right.receive(0).nbytes == long.nbytes
+    deadline = time.monotonic() + 10
+    while isinstance(right, sockets._Sockets) and right._peers[0]._ahead.empty():
+        assert time.monotonic() < deadline  # without anybody who receives
+        time.sleep(0.01)
+    for _ in range(2):
+        assert np.array_equal(np.frombuffer(right.receive(0), "int64"), long)
+    left.send(1, b"short")
+    assert right.receive(0) == b"short"

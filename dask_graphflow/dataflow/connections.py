@@ -84,7 +84,7 @@ class Connection:
         the caller does something else.
         """
         if self._reading_ahead:
-            came = self._ahead.get()
+            came, self._reading_ahead = self._ahead.get(), False
             if isinstance(came, OSError):
                 raise came
             message = came
