@@ -158,7 +158,9 @@ class Question:
         for name, (client, graph, _) in made.items():
             found[name]["same"] = results[name] == results[ALONE]
             if name != ALONE:
-                found[name]["shares"] = shares_of(client, graph)
+                with client.as_current():
+                    layout = graph.layout().compute()
+                found[name] |= {"shares": layout.share.tolist(), "beta": layout.beta.tolist()}
             found[name]["predicted"] = None
             if name != ALONE:
                 found[name]["predicted"] = self.predicted(found[name])
@@ -261,25 +263,6 @@ class Question:
         spent = by[["compute", "communicate", "wait", "bytes"]].sum()
         spent["supersteps"] = by.size()
         return float(by.seconds.sum().max()), spent.to_dict("index")
-
-
-def shares_of(client: Any, graph: Any) -> list[float]:
-    """Return the share of the edges' ends that each shard has."""
-    import dask
-
-    from dask_graphflow.dataflow import gang
-
-    with client.as_current():
-        ends = dask.compute(*gang.run(graph._built, count_ends, None))
-    return [count / sum(ends) for count in ends]
-
-
-def count_ends(channel: Any, shard: Any, rank: int) -> int:
-    """Return how many ends of edges a shard has, as a member of a gang."""
-    ends = len(shard.out.ends)
-    if shard.directed:
-        ends += len(shard.made("pulling").rows.ends)
-    return ends
 
 
 def show(results: dict[str, Any]) -> str:
