@@ -214,7 +214,8 @@ def test_a_result_stays_in_the_pipeline(client):
 
 
 @pytest.mark.slow
-def test_a_worker_lost_between_two_calls_changes_nothing(rng):
+@pytest.mark.parametrize("hybrid", [None, gf.Hybrid([0.3, 0.7])], ids=["even", "by shares"])
+def test_a_worker_lost_between_two_calls_changes_nothing(rng, hybrid):
     edges = power_law(rng)
     with dask.config.set(scheduler="threads"):
         wanted = graph(edges, 1, False).bfs([0]).compute()
@@ -222,7 +223,7 @@ def test_a_worker_lost_between_two_calls_changes_nothing(rng):
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
-        many = graph(dd.from_pandas(edges, npartitions=4), None, False)
+        many = graph(dd.from_pandas(edges, npartitions=4), None, False, hybrid=hybrid)
         same(many.bfs([0]).compute(), wanted)
         os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
         same(many.bfs([0], direction="push").compute(), wanted)
