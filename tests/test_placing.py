@@ -6,7 +6,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import partitioned
+from conftest import frame, partitioned
 from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
@@ -150,6 +150,20 @@ def test_shares_of_kinds_that_are_not_there_are_refused(rng):
     edges = partitioned(power_law(rng), 2)
     with pytest.raises(exceptions.OptionError, match=r"\['cpu', 'gpu'\], and the workers are of"):
         gf.Graph(edges, **ENDS, shards=2, hybrid=gf.Hybrid({"gpu": 0.4, "cpu": 0.6}))
+
+
+@pytest.mark.parametrize(
+    "pairs", [[], [(0, 1)], [(3, 3)], [(0, 1)] * 50, [(0, 1), (1, 2)]], ids=str
+)
+@pytest.mark.parametrize("shares", [[0.2, 0.8], [0.2] * 5], ids=len)
+def test_the_least_of_graphs(pairs, shares):
+    edges = frame(pairs)
+    placed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid(shares)).persist()
+    one = gf.Graph(edges, **ENDS)
+    same(placed.degrees().compute(), one.degrees().compute())
+    same(placed.pagerank().compute(), one.pagerank().compute())
+    if pairs:
+        same(placed.bfs(pairs[0][:1]).compute(), one.bfs(pairs[0][:1]).compute())
 
 
 def test_a_frame_of_pandas_is_shared_out_too(rng):

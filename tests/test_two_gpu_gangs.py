@@ -9,8 +9,9 @@ import pytest
 from conftest import cupy_or_skip, partitioned
 from distributed import Client, wait
 from test_device_many import on_device, plain
-from test_shards_many import ASKED, KINDS, graph, power_law
+from test_shards_many import ASKED, KINDS, graph, power_law, same
 
+import dask_graphflow as gf
 from dask_graphflow.dataflow import carriers, gang
 from dask_graphflow.dataflow.exchange import Exchange, Vote
 from dask_graphflow.exceptions import WorkerLostError
@@ -150,3 +151,18 @@ def _kill(pid):
     import signal
 
     os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_a_graph_on_two_gpus_and_the_host(rng, directed):
+    edges = power_law(rng)
+    start = edges.a.iloc[[0, 700]].tolist()
+    with dask.config.set(scheduler="threads"):
+        one = graph(partitioned(edges, 4), 1, directed)
+        wanted = {name: ask(one, start).compute() for name, ask in ASKED.items()}
+    asked = gf.Hybrid({"gpu": 0.5, "cpu": 0.5})
+    with gf.hybrid_cluster(2, threads=2, dashboard_address=":0") as workers, Client(workers):
+        mixed = graph(partitioned(edges, 4), None, directed, hybrid=asked)
+        assert mixed.layout().compute().kind.tolist() == ["gpu", "gpu", "cpu"]
+        for name, ask in ASKED.items():
+            same(ask(mixed, start).compute(), wanted[name])

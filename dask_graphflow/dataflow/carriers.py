@@ -17,7 +17,7 @@ import pickle
 import socket
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -75,15 +75,15 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
     kept = kept or _kept
     own = kept.nccl().device() if device else None
     told = _swap(channel, _Member(kept.process, kept.host, own, kept.names()))
-    with_device = [member for member in told if member.device is not None]
-    if not with_device:
+    ranks = [rank for rank, member in enumerate(told) if member.device is not None]
+    if not ranks:
         return _OnHosts()
     # What NCCL sends between machines anybody on the way can read.
-    exposed = channel.encrypted and len({member.host for member in told}) > 1
-    distinct = len({(member.host, member.device) for member in with_device}) == len(told)
-    if exposed or not distinct:
+    exposed = channel.encrypted and len({told[rank].host for rank in ranks}) > 1
+    distinct = len({(told[rank].host, told[rank].device) for rank in ranks}) == len(ranks) > 1
+    if not device or exposed or not distinct:
         return _Staged(kept.nccl() if device else None)
-    return _Direct(kept.get(channel, told))
+    return _Direct(kept.get(channel, told, ranks), ranks, kept.nccl())
 
 
 class _Member(NamedTuple):
@@ -123,25 +123,32 @@ class _Staged:
 
 
 class _Direct:
-    """Carries arrays from device to device."""
+    """Carries arrays from device to device, and through the host to and from members without one."""
 
     devices = True
 
-    def __init__(self, communicator: Any) -> None:
-        self._communicator = communicator
+    def __init__(self, communicator: Any, ranks: list[int], nccl: Any) -> None:
+        self._communicator, self._nccl = communicator, nccl
+        self._places = {rank: place for place, rank in enumerate(ranks)}
         self._posted: dict[int, Any] = {}
 
     def post(self, to: int, raw: Any) -> Any:
+        if to not in self._places:
+            return self._nccl.to_host(raw)
         if raw.nbytes:
             self._posted[to] = raw
         return b""
 
     def take(self, to: int, source: int, brought: Any, size: int | None, device: bool) -> Any:
+        sent, places = self._posted.pop(to, None), self._places
+        comes = size if source in places else None
         try:
-            arrived = self._communicator.swap(to, self._posted.pop(to, None), source, size)
+            arrived = self._communicator.swap(places.get(to), sent, places.get(source), comes)
         except ConnectionError as error:
             raise PeerLost(source) from error
-        return brought if arrived is None else arrived
+        if arrived is not None:
+            return arrived
+        return self._nccl.to_device(brought) if device else brought
 
 
 class Communicators:
@@ -163,16 +170,16 @@ class Communicators:
         with self._lock:
             return {members: held.name for members, held in self._held.items()}
 
-    def get(self, channel: Channel, told: list[_Member]) -> Any:
-        """Return the one that all members of a run have, or make one; it ends where the run is aborted."""
-        members = tuple(member.process for member in told)
-        names = {member.held.get(members) for member in told}
+    def get(self, channel: Channel, told: list[_Member], ranks: list[int]) -> Any:
+        """Return the one that members of these ranks have, or make one; it ends where a run is aborted."""
+        members = tuple(told[rank].process for rank in ranks)
+        names = {told[rank].held.get(members) for rank in ranks}
         with self._lock:
             held = self._held.pop(members, None)
         if held is not None and len(names) > 1:  # another member has lost it
             held.abort()
             held = None
-        held = held or _connected(channel, self.nccl())
+        held = held or _connected(channel, self.nccl(), ranks)
         with self._lock:
             self._held[members] = held
             over = [self._held.pop(old) for old in list(self._held)[:-KEPT]]
@@ -199,14 +206,15 @@ _kept = Communicators()
 atexit.register(_kept.drop_all)
 
 
-def _connected(channel: Channel, nccl: Any) -> Any:
-    """Connect all members; in a thread, for NCCL waits for ever for one that is lost meanwhile."""
-    name = _swap(channel, nccl.new_name() if channel.rank == 0 else None)[0]
+def _connected(channel: Channel, nccl: Any, ranks: list[int]) -> Any:
+    """Connect some members; in a thread, for NCCL waits for ever for one that is lost meanwhile."""
+    own = ranks.index(channel.rank)
+    name = _swap(channel, nccl.new_name() if own == 0 else None, ranks)[0]
     made: Future[Any] = Future()
 
     def connect(on: int) -> None:
         try:
-            communicator = nccl.Communicator(channel.size, name, channel.rank, on=on)
+            communicator = nccl.Communicator(len(ranks), name, own, on=on)
         except BaseException as error:
             _end(made.set_exception, error)
         else:
@@ -227,11 +235,12 @@ def _end(end: Callable[[Any], None], value: Any) -> bool:
     return True
 
 
-def _swap(channel: Channel, own: Any) -> list[Any]:
-    """Tell all other members something, and return what each one told."""
+def _swap(channel: Channel, own: Any, ranks: Sequence[int] | None = None) -> list[Any]:
+    """Tell members of these ranks, or all, something; return what each of them told."""
+    ranks = range(channel.size) if ranks is None else ranks
     message = pickle.dumps(own, pickle.HIGHEST_PROTOCOL)
-    others = [rank for rank in range(channel.size) if rank != channel.rank]
+    others = [rank for rank in ranks if rank != channel.rank]
     for rank in others:
         channel.send(rank, message)
     told = {rank: pickle.loads(channel.receive(rank)) for rank in others}
-    return [told.get(rank, own) for rank in range(channel.size)]
+    return [told.get(rank, own) for rank in ranks]

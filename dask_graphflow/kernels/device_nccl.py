@@ -84,15 +84,15 @@ class Communicator:
         with cupy.cuda.Device(on):
             self._communicator = nccl.NcclCommunicator(size, name, rank)
 
-    def swap(self, to: int, sent: Any, source: int, size: int | None) -> Any:
+    def swap(self, to: int | None, sent: Any, source: int | None, size: int | None) -> Any:
         """Send one member an array and receive from another, which does the same in its turn.
 
         Parameters
         ----------
-        to : int
+        to : int or None
         sent : array of uint8, or None
             None where `to` expects nothing.
-        source : int
+        source : int or None
         size : int or None
             Bytes to receive; None for no array.
 
