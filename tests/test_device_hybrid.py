@@ -12,7 +12,9 @@ from test_placing import PLACEMENTS, SHARES
 from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
+from dask_graphflow import exceptions
 from dask_graphflow.algorithms import answers_many
+from dask_graphflow.graph import lifted
 from dask_graphflow.graph.lifted import Lifted
 from dask_graphflow.kernels import on_device
 
@@ -47,15 +49,34 @@ def test_results_are_those_of_the_host(
         same(found, ask(one, start).compute())
 
 
+@pytest.mark.parametrize("precision", ["float32", "float64"])
+def test_ranks_stream_what_there_is_no_room_for(rng, every_other_on_a_gpu, monkeypatch, precision):
+    edges = partitioned(power_law(rng, 5000, 40_000).drop(columns="w"), 3)
+    wanted = gf.pagerank(edges, **ENDS, precision=precision).compute()
+
+    def lift_less(value, lift=lifted.lift):
+        rows = getattr(value, "rows", None)
+        if rows is not None and rows.ends.nbytes > 1 << 14:
+            raise exceptions.GraphMemoryError("no room", needed=1, available=0)
+        return lift(value)
+
+    monkeypatch.setattr(lifted, "lift", lift_less)
+    mixed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.5, 0.5])).persist()
+    ranks, steps = mixed.pagerank(precision=precision, trace=True)
+    same(ranks.compute(), wanted)
+    assert set(steps.compute().direction) == {"pull", "stream"}
+    same(mixed.pagerank(precision=precision).compute(), wanted)
+
+
 def test_only_what_an_algorithm_goes_along_is_on_the_device(rng, every_other_on_a_gpu):
     edges = partitioned(power_law(rng, 5000, 40_000).drop(columns="w"), 3)
     mixed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.3, 0.7])).persist()
     mixed.pagerank().compute()
     shards = dask.compute(*mixed._built)
-    (lifted,) = (shard.lifted() for shard in shards if shard._lifted is not None)
-    assert isinstance(lifted, Lifted)
-    assert on_device(lifted.made("pulling").rows.ends)
-    assert not on_device(lifted.out.ends)
-    assert not any(lifted.has(name) for name in ("local out", "into"))
-    entries = len(lifted.made("pulling").rows.ends)
+    (there,) = (shard.lifted() for shard in shards if shard._lifted is not None)
+    assert isinstance(there, Lifted)
+    assert on_device(there.made("pulling").rows.ends)
+    assert not on_device(there.out.ends)
+    assert not any(there.has(name) for name in ("local out", "into"))
+    entries = len(there.made("pulling").rows.ends)
     assert np.isclose(entries, 0.3 * 40_000, rtol=0.5)

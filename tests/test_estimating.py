@@ -276,6 +276,12 @@ def test_a_cluster_of_two_kinds_is_calibrated_where_it_is(kept, monkeypatch):
         return {"cls": Worker, "options": {**options, "dashboard_address": ":0"}}
 
     with (
+        # These workers are this process, which holds more than that: none may pause for it.
+        dask.config.set(
+            dict.fromkeys(
+                ("distributed.worker.memory.pause", "distributed.worker.memory.spill"), False
+            )
+        ),
         SpecCluster(
             workers={0: worker(1, "CPU"), 1: worker(2, "CPU"), 2: worker(2, "CPU")},
             scheduler={"cls": Scheduler, "options": {"dashboard_address": ":0"}},
