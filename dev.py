@@ -116,6 +116,16 @@ def lint() -> int:
     return 1 if failed else 0
 
 
+def docs() -> int:
+    """Build the site; a warning, a page whose code fails, and a link that leads nowhere fail it."""
+    programs = environment("newest", "docs")
+    built = "docs/_build/html"
+    sphinx = f"--fail-on-warning --keep-going --jobs auto --doctree-dir docs/_build/doctrees docs {built}"
+    return run(programs, "sphinx-build", *sphinx.split()) or run(
+        programs, "python", "docs/check_links.py", built
+    )
+
+
 def main() -> int:
     """Read the command line and do what it says."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -136,6 +146,7 @@ def main() -> int:
         help="newest: the newest releases (the default); pinned: constraints/pinned.txt",
     )
     commands.add_parser("lint", help="set up and run " + ", ".join(LINTERS))
+    commands.add_parser("docs", help="set up and build the site, into docs/_build/html")
     commands.add_parser("receipt", help="say whether the kernels are those last tested on a GPU")
     commands.add_parser("release", help="the same; fails unless all of it passed on them")
 
@@ -148,7 +159,7 @@ def main() -> int:
         return receipt.show()
     if options.command == "release":
         return receipt.check_release()
-    return demo() if options.command == "demo" else lint()
+    return {"demo": demo, "docs": docs, "lint": lint}[options.command]()
 
 
 if __name__ == "__main__":

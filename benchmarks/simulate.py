@@ -12,7 +12,7 @@ from dask_graphflow.costs.simulation import PARTS, GraphStats, simulate
 from . import report
 from .errors import UnusableInputError
 
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parent.parent / "docs" / "internals"
 BEGIN, END = "<!-- simulated -->", "<!-- end of what was simulated -->"
 SCALES = (30, 32)
 EDGE_FACTOR = 16

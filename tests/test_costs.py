@@ -28,7 +28,7 @@ from dask_graphflow.kernels import host_labels
 
 CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
 KERNELS = ("hook", "build", "pull", "search", "path", "label", "merge")
-DOCS = Path(__file__).parent.parent / "docs"
+DOCS = Path(__file__).parent.parent / "docs" / "internals"
 
 
 def made(rate=1e6, sizes=(100,), **others):

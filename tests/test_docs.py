@@ -12,7 +12,7 @@ import pytest
 import dask_graphflow as gf
 
 ROOT = pathlib.Path(__file__).parent.parent
-TABLE = (ROOT / "docs" / "mechanisms.md").read_text()
+TABLE = (ROOT / "docs" / "internals" / "mechanisms.md").read_text()
 ROWS = {
     row.split("|")[1].strip(): row.split("|")[4]
     for row in TABLE.splitlines()
@@ -109,12 +109,12 @@ def test_the_example_of_its_page_runs(page):
 
 def test_the_example_of_costs_runs(tmp_path, monkeypatch):
     monkeypatch.setattr("dask_graphflow.costs.measuring.SCALES", (8, 10))
-    (block,) = blocks("docs/costs.md")
+    (block,) = blocks("docs/internals/costs.md")
     with dask.config.set({"graphflow.calibration.path": str(tmp_path)}):
         exec(block, {})
     assert list(tmp_path.iterdir())
 
 
 def test_a_graph_that_is_shared_out_runs():
-    (block,) = blocks("docs/hybrid.md")
+    (block,) = blocks("docs/howto/hybrid.md")
     exec(block, {})

@@ -78,7 +78,7 @@ class GPUs:
     task: float = 0.2e-3
 
 
-# Rates: R-MAT scale 26, 2^30 edges, from docs/kernels.md and the medians of benchmarks/results'
+# Rates: R-MAT scale 26, 2^30 edges, from docs/internals/kernels.md and the medians of benchmarks/results'
 # device-algorithms-scale26 and device-components-scale22-24-26: hooking 14.8 ms, building without direction
 # 220 ms, an iteration of PageRank 9.7 ms, a search 8.7 ms, shortest paths 80 ms, an iteration of labels
 # 400 ms, merging 2^26 vertices 0.85 ms, copying 512 MiB from pinned memory 9.7 ms. A message is a round of

@@ -86,7 +86,7 @@ class EdgeOp:
 
     Notes
     -----
-    The language and what each operation means are described in ``docs/edge_op.md``.
+    The language and what each operation means are described in ``docs/howto/edge_programs.md``.
 
     Examples
     --------

@@ -1,0 +1,48 @@
+"""How Sphinx builds the site: `python3 dev.py docs`."""
+
+from __future__ import annotations
+
+import dask_graphflow
+
+project = "dask-graphflow"
+author = "dask-graphflow contributors"
+copyright = author
+release = version = dask_graphflow.__version__
+
+extensions = [
+    "myst_nb",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx_copybutton",
+    "sphinx_design",
+]
+exclude_patterns = ["_build"]
+nitpicky = True
+
+# Pages run while they are built, each in a kernel of its own; what fails ends the build.
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_heading_anchors = 3
+nb_execution_mode = "force"
+nb_execution_raise_on_error = True
+nb_execution_timeout = 300
+nb_merge_streams = True
+nb_render_image_options = {"width": "100%"}
+
+autosummary_generate = True
+autodoc_typehints = "none"  # numpydoc's sections say them
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+html_theme = "pydata_sphinx_theme"
+html_title = "dask-graphflow"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "navigation_with_keys": False,
+    "header_links_before_dropdown": 7,
+    "show_toc_level": 2,
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+}
