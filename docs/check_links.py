@@ -33,7 +33,8 @@ class Page(HTMLParser):
 
 def broken(root: Path) -> list[str]:
     """Return the links of a site that lead nowhere, each with its page."""
-    pages = {path.resolve(): Page(path.read_text("utf-8")) for path in root.rglob("*.html")}
+    files = (path for path in root.rglob("*.html") if "_static" not in path.parts)
+    pages = {path.resolve(): Page(path.read_text("utf-8")) for path in files}
     found = []
     for path, page in pages.items():
         for link in page.links:
