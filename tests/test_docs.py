@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pathlib
 import re
+import shutil
+import subprocess
+import sys
 
-import dask
-import pandas as pd
+import dask.dataframe as dd
 import pytest
 
 import dask_graphflow as gf
@@ -25,6 +27,9 @@ NUMBERS = {
     4: range(1, 10),
     5: range(1, 7),
 }
+PAGES = sorted(
+    str(page.relative_to(ROOT)) for page in ROOT.glob("docs/**/*.md") if "_build" not in page.parts
+)
 WANTED = {f"{section}.{i}" for section, rows in NUMBERS.items() for i in rows}
 
 
@@ -63,9 +68,7 @@ def test_exported_names():
     assert all(hasattr(gf, name) for name in gf.__all__)
 
 
-@pytest.mark.parametrize(
-    "document", ["README.md", "CONTRIBUTING.md", *map(str, ROOT.glob("docs/**/*.md"))]
-)
+@pytest.mark.parametrize("document", ["README.md", "CONTRIBUTING.md", *PAGES])
 def test_links_to_files_hold(document):
     path = ROOT / document
     for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
@@ -76,45 +79,35 @@ def blocks(document):
     return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/algorithms/connected_components.md"])
-def test_the_first_example_runs(document, tmp_path, monkeypatch):
-    pairs = {
-        "id_l": ["a", "b", "x"],
-        "id_r": ["b", "c", "y"],
-        "match_probability": [1.0, 0.96, 0.5],
-    }
-    pd.DataFrame(pairs).to_parquet(tmp_path / "pairs.parquet")
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Where the examples run: with the files that they read."""
+    edges = gf.generate.rmat(8, npartitions=2)
+    edges.to_parquet(tmp_path / "edges")
+    edges.compute().to_parquet(tmp_path / "edges.parquet")
+    shutil.copy(ROOT / "examples" / "debian12_deps.parquet", tmp_path)
     monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_readmes_examples_run(folder, capsys):
+    first, second = blocks("README.md")
     names = {}
-    exec(blocks(document)[0], names)
-    assert len(names["labels"].compute()) in (3, 5)
+    exec(first, names)
+    said = re.search(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(1)
+    assert capsys.readouterr().out == said
+    names["edges"] = dd.read_parquet("edges.parquet")
+    exec(second, names)
+    assert names["g"].num_edges == len(names["edges"])
 
 
-def test_readmes_graphs_run():
-    edges = gf.generate.rmat(8, npartitions=2).compute().assign(w=1.0)
-    names = {"gf": gf, "edges": edges}
-    (block,) = (block for block in blocks("README.md") if "gf.Graph" in block)
-    exec(block, names)
-    assert names["g"].num_edges == len(edges)
+def test_only_what_needs_a_gpu_is_not_run_by_the_sites_build():
+    assert [page for page in PAGES if blocks(page)] == ["docs/howto/gpus.md"]
 
 
-@pytest.mark.parametrize(
-    "page", ["graphs", "bfs", "shortest_paths", "pagerank", "label_propagation"]
-)
-def test_the_example_of_its_page_runs(page):
-    (block,) = blocks(f"docs/algorithms/{page}.md")
-    assert "assert " in block
-    exec(block, {})
-
-
-def test_the_example_of_costs_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr("dask_graphflow.costs.measuring.SCALES", (8, 10))
-    (block,) = blocks("docs/internals/costs.md")
-    with dask.config.set({"graphflow.calibration.path": str(tmp_path)}):
-        exec(block, {})
-    assert list(tmp_path.iterdir())
-
-
-def test_a_graph_that_is_shared_out_runs():
-    (block,) = blocks("docs/howto/hybrid.md")
-    exec(block, {})
+@pytest.mark.gpu
+@pytest.mark.slow
+def test_what_needs_a_gpu_runs(folder):
+    for number, block in enumerate(blocks("docs/howto/gpus.md")):
+        (folder / f"block_{number}.py").write_text(block)
+        subprocess.run([sys.executable, f"block_{number}.py"], check=True)
