@@ -75,6 +75,12 @@ def test_links_to_files_hold(document):
         assert (path.parent / link).exists(), link
 
 
+def test_all_raw_data_are_named():
+    page = (ROOT / "docs" / "internals" / "benchmarks.md").read_text()
+    results = sorted(path.name for path in (ROOT / "benchmarks" / "results").glob("*.json"))
+    assert re.findall(r"benchmarks/results/(\S+\.json)\)", page) == results
+
+
 def blocks(document):
     return re.findall(r"```python\n(.*?)```", (ROOT / document).read_text(), re.DOTALL)
 
