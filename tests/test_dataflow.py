@@ -123,6 +123,38 @@ def test_parquet_reads_only_the_columns_it_needs(tmp_path, threshold):
     assert as_dict(labels.compute()) == oracle([(1, 2), (2, 3), (4, 5)])
 
 
+def beside_what_is_not_read(frame):
+    return frame.assign(p=0.5, note="of no use here", again="nor this")
+
+
+@pytest.mark.parametrize("make", ["plain", "arrow", "filtered", "concat", "merge", "shuffled"])
+@pytest.mark.parametrize("scheduler", ["sync", "threads"])
+def test_small_files_are_put_together_by_dask(rng, tmp_path, make, scheduler):
+    pairs = pd.DataFrame(rng.integers(0, 900, (1200, 2)), columns=["a", "b"])
+    folder = tmp_path / "pairs"
+    dd.from_pandas(beside_what_is_not_read(pairs), npartitions=9).to_parquet(folder)
+    edges = dd.read_parquet(folder, filesystem="arrow" if make == "arrow" else None)
+    if make == "filtered":
+        edges, pairs = edges[edges.a > 100], pairs[pairs.a > 100]
+    elif make == "concat":
+        edges = dd.concat([edges, dd.read_parquet(folder)[["b", "a"]]])
+    elif make == "merge":
+        edges = edges.merge(dd.from_pandas(pd.DataFrame({"a": range(900)}), npartitions=2), on="a")
+    elif make == "shuffled":
+        edges = edges.shuffle("a")
+    wanted = gf.connected_components(pairs, source="a", target="b").compute()
+    labels = gf.connected_components(edges, source="a", target="b", vertices=edges.b)
+    found = labels.compute(scheduler=scheduler).reset_index(drop=True)
+    pd.testing.assert_frame_equal(found, wanted.reset_index(drop=True))
+    hops = gf.Graph(edges, source="a", target="b", shards=3, directed=False).bfs(
+        sources=[pairs.a.max()]
+    )
+    once = gf.bfs(pairs, source="a", target="b", directed=False, sources=[pairs.a.max()]).compute()
+    pd.testing.assert_frame_equal(
+        hops.compute(scheduler=scheduler).reset_index(drop=True), once.reset_index(drop=True)
+    )
+
+
 def test_a_chain_hands_its_forest_on_in_place(monkeypatch):
     seen = {}
     plain = Components.hook

@@ -27,7 +27,15 @@ from typing import Any
 
 from dask_graphflow.costs import cluster
 from dask_graphflow.dataflow import merging, placement, trees
-from dask_graphflow.dataflow.expr import Empty, ForestReduction, Held, Resident, collection, held_by
+from dask_graphflow.dataflow.expr import (
+    Empty,
+    ForestReduction,
+    Held,
+    Resident,
+    as_computed,
+    collection,
+    held_by,
+)
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import is_pandas
@@ -181,7 +189,10 @@ def connected_components(
     widths = [vertex_names(label, len(columns.names)) for label in labels]
     if seed is not None:
         frames += inputs_of.seed_frames(seed, columns, widths)
-    given = [f if isinstance(f, Held) else f.expr for f, _ in frames]
+    given = [
+        frame if isinstance(frame, Held) else as_computed(frame, how.columns)
+        for frame, how in frames
+    ]
     partitions = sum(frame.npartitions for frame in given)
 
     slots = placement.slots()
@@ -211,10 +222,8 @@ def connected_components(
     shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
     # Chunks that stay where they lie are taken as they are, with all their columns.
     sources = [
-        frame
-        if isinstance(frame, Held)
-        else (resident and Resident.of(frame)) or whole[how.columns].expr
-        for frame, (whole, how) in zip(given, frames, strict=True)
+        (resident and not isinstance(whole, Held) and Resident.of(whole.expr)) or frame
+        for frame, (whole, _) in zip(given, frames, strict=True)
     ]
     owners = min(MOST_OWNERS, max(len(chains), partitions // PARTITIONS_PER_OWNER))
     result = _empty(edges, program)

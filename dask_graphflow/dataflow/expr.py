@@ -73,6 +73,7 @@ __all__ = [
     "Parts",
     "Program",
     "Resident",
+    "as_computed",
     "collection",
     "delayed_parts",
     "held_by",
@@ -218,6 +219,15 @@ class Held:
         return Task((f"held-{self._token}", partition), self)
 
 
+def as_computed(frame: Any, columns: list[str]) -> Expr:
+    """Return the expression of some columns, with the partitions that it will be computed in.
+
+    Dask puts small files together and chooses how to join when it optimizes: a plan that deals out
+    partitions has to know what becomes of them.
+    """
+    return frame[columns].optimize(fuse=False).expr
+
+
 def read_of(frame: Any) -> Any:
     """Return what a frame has all rows of, if that can be told: a pandas frame, or Parquet's fragments.
 
@@ -287,6 +297,10 @@ class ForestReduction(Expr):  # type: ignore[misc]
         if all(new is old for new, old in zip(frames, self._frames, strict=True)):
             return None
         return type(self)(*self.operands[: len(self._parameters)], *frames)
+
+    def _tune_down(self) -> Expr | None:
+        # Before a frame that is read here is put together with the next: chains were dealt.
+        return self._lower()
 
     def _layer(self) -> dict[Any, Task]:
         return _Layer(self).build()
