@@ -17,7 +17,12 @@ __all__ = ["GraphflowAccessor"]
 
 @register_dataframe_accessor("gf")
 class GraphflowAccessor:
-    """Graph algorithms on the edge list that a Dask DataFrame holds.
+    """Graph algorithms on the edge list that a Dask DataFrame holds: ``frame.gf``.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame
+        The edge list, a row an edge; backed by pandas or by cuDF.
 
     Examples
     --------
@@ -34,21 +39,147 @@ class GraphflowAccessor:
         self._frame = frame
 
     def connected_components(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Find the connected components: see :func:`dask_graphflow.connected_components`."""
+        """Find the connected components: see :func:`dask_graphflow.connected_components`.
+
+        Parameters
+        ----------
+        source, target : column name, or list of column names
+            The ends of an edge.
+        **options
+            Every option of that function.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex`` and ``component``. Lazy.
+
+        Raises
+        ------
+        GraphflowError
+            As that function does.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> edges = gf.generate.path(3)
+        >>> edges.gf.connected_components(source="src", target="dst").compute().component.tolist()
+        [0, 0, 0]
+        """
         return connected_components(self._frame, source=source, target=target, **options)
 
     def bfs(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Search breadth first: see :func:`dask_graphflow.bfs`."""
+        """Search breadth first: see :func:`dask_graphflow.bfs`.
+
+        Parameters
+        ----------
+        source, target : column name, or list of column names
+            The ends of an edge.
+        **options
+            `sources`, and every other option of that function.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex``, ``distance`` and ``predecessor``. Lazy.
+
+        Raises
+        ------
+        GraphflowError
+            As that function does.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> edges = gf.generate.path(3)
+        >>> edges.gf.bfs(source="src", target="dst", sources=[0]).compute().distance.tolist()
+        [0, 1, 2]
+        """
         return bfs(self._frame, source=source, target=target, **options)
 
     def sssp(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Find shortest paths: see :func:`dask_graphflow.sssp`."""
+        """Find shortest paths: see :func:`dask_graphflow.sssp`.
+
+        Parameters
+        ----------
+        source, target : column name, or list of column names
+            The ends of an edge.
+        **options
+            `sources`, `weight`, and every other option of that function.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex``, ``distance`` and ``predecessor``. Lazy.
+
+        Raises
+        ------
+        GraphflowError
+            As that function does.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> edges = gf.generate.path(3).assign(km=0.5)
+        >>> paths = edges.gf.sssp(source="src", target="dst", weight="km", sources=[0])
+        >>> paths.compute().distance.tolist()
+        [0.0, 0.5, 1.0]
+        """
         return sssp(self._frame, source=source, target=target, **options)
 
     def pagerank(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Rank the vertices: see :func:`dask_graphflow.pagerank`."""
+        """Rank the vertices: see :func:`dask_graphflow.pagerank`.
+
+        Parameters
+        ----------
+        source, target : column name, or list of column names
+            The ends of an edge.
+        **options
+            Every option of that function.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex`` and ``pagerank``. Lazy.
+
+        Raises
+        ------
+        GraphflowError
+            As that function does.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> edges = gf.generate.path(3)
+        >>> edges.gf.pagerank(source="src", target="dst").compute().pagerank.round(2).tolist()
+        [0.18, 0.34, 0.47]
+        """
         return pagerank(self._frame, source=source, target=target, **options)
 
     def label_propagation(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Find communities: see :func:`dask_graphflow.label_propagation`."""
+        """Find communities: see :func:`dask_graphflow.label_propagation`.
+
+        Parameters
+        ----------
+        source, target : column name, or list of column names
+            The ends of an edge.
+        **options
+            Every option of that function.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex`` and ``label``. Lazy.
+
+        Raises
+        ------
+        GraphflowError
+            As that function does.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> edges = gf.generate.path(3)
+        >>> edges.gf.label_propagation(source="src", target="dst").compute().label.tolist()
+        [0, 1, 0]
+        """
         return label_propagation(self._frame, source=source, target=target, **options)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import pathlib
+import re
+
 import dask
 import dask.dataframe as dd
 import numpy as np
@@ -11,6 +15,8 @@ from conftest import frame, partitioned
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
+from dask_graphflow.cli.files import find_files, kind_of
+from dask_graphflow.cli.writing import Output
 
 ENDS = {"source": "a", "target": "b"}
 PAIRS = frame([(1, 2), (2, 3)]).assign(w=[0.5, 0.9], name="x", f=[1.0, 2.0])
@@ -109,3 +115,67 @@ def test_every_error_is_one_of_the_library_and_a_builtin():
 def test_a_dask_frame_is_checked_at_the_call_too():
     with pytest.raises(ex.UnknownColumnError):
         gf.connected_components(dd.from_pandas(PAIRS, npartitions=2), source="a", target="zz")
+
+
+# Of the command line, which tells them in one line: test_cli.py.
+
+
+def test_files_that_are_not_there(tmp_path):
+    (tmp_path / "edges.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ex.InputFileError, match=r"no such file.*did you mean 'edges\.csv'"):
+        find_files([str(tmp_path / "edgs.csv")])
+    pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "edges.parquet")
+    with pytest.raises(ex.InputFileError, match="give files of one kind"):
+        kind_of(find_files([str(tmp_path)]))
+
+
+def test_results_that_cannot_go_there(tmp_path):
+    (tmp_path / "labels.csv").write_text("there")
+    with pytest.raises(ex.OutputError, match="exists already; give --overwrite"):
+        Output(str(tmp_path / "labels.csv"), overwrite=False).__enter__()
+    with pytest.raises(ex.OutputError, match=r"end it in \.parquet or \.csv"):
+        Output(str(tmp_path / "labels.txt"), overwrite=False)
+    assert (tmp_path / "labels.csv").read_text() == "there"
+
+
+# The catalogue, docs/reference/errors.md
+
+ROOT = pathlib.Path(__file__).parent.parent
+CATALOGUE = (ROOT / "docs" / "reference" / "errors.md").read_text()
+ERRORS = [name for name in ex.__all__ if isinstance(getattr(ex, name), type)]
+ROWS = dict(re.findall(r"^\| `(\w+)` \|(.*)\|$", CATALOGUE, re.MULTILINE))
+
+
+def names(tree):
+    """Return all names in a piece of code, the last part of those with dots."""
+    nodes = list(ast.walk(tree))
+    return {n.id for n in nodes if isinstance(n, ast.Name)} | {
+        n.attr for n in nodes if isinstance(n, ast.Attribute)
+    }
+
+
+def expected_in(file, test):
+    """Return what a test gives to pytest.raises: what a parameter stands for, if it is one."""
+    tree = ast.parse((ROOT / "tests" / file).read_text())
+    (function,) = (n for n in tree.body if isinstance(n, ast.FunctionDef) and n.name == test)
+    calls = (n for n in ast.walk(function) if isinstance(n, ast.Call))
+    found = set()
+    for call in calls:
+        if ast.unparse(call.func) == "pytest.raises":
+            found |= names(call.args[0])
+    if found & {argument.arg for argument in function.args.args}:
+        found = found.union(*map(names, function.decorator_list))
+    return found
+
+
+def test_the_catalogue_has_every_error():
+    assert re.findall(r"^## `(\w+)`$", CATALOGUE, re.MULTILINE) == list(ROWS)
+    assert sorted(ROWS) == sorted(ERRORS)
+
+
+@pytest.mark.parametrize("error", ERRORS)
+def test_every_error_is_raised_by_the_tests_in_its_row(error):
+    tests = re.findall(r"`(\w+\.py)::(\w+)`", ROWS[error])
+    assert tests
+    for file, test in tests:
+        assert error in expected_in(file, test), f"{file}::{test}"

@@ -41,17 +41,31 @@ def calibrate(cluster: Any = None, *, device: bool = False, fresh: bool = True) 
     Returns
     -------
     Calibration
+        The kinds of workers, with their rates in edges a second, and the links between them. It prints as
+        a table.
 
     Raises
     ------
     BackendError
         There is no GPU that can be used.
+    OptionError
+        `cluster` is none.
 
     Notes
     -----
     It takes some seconds a kind, and more when kernels are compiled for the first time. Kinds are told by
     the workers' resources ``GPU`` and ``CPU``, and by their threads. Rates are kept on each worker's
     machine: see ``graphflow.calibration.path`` and ``graphflow.calibration.age`` of Dask's configuration.
+
+    Examples
+    --------
+    What is told of a kind is not measured; here only what joins workers is:
+
+    >>> import dask_graphflow as gf
+    >>> rates = gf.costs.Rates((1 << 16,), *[(1e8,)] * 7)  # of each kernel the same
+    >>> found = gf.calibrate(gf.costs.ClusterSpec(workers=1, threads=8, rates=rates))
+    >>> found.kinds[0].rates == rates, 0 < found.links.call < 10
+    (True, True)
     """
     return _calibrated(_kinds(cluster, device), fresh=fresh)
 
@@ -77,6 +91,7 @@ def estimate(
     edges : DataFrame or Graph
         The edge list, or a graph.
     algorithm : {"connected_components", "bfs", "sssp", "pagerank", "label_propagation"}
+        What will be called.
     cluster : ClusterSpec or sequence of ClusterSpec, optional
         Workers, which need not be there; by default the cluster in use, or this process.
     source, target, weight, directed
@@ -92,11 +107,15 @@ def estimate(
     Returns
     -------
     Estimate
+        ``seconds``, and what they are made up of; ``bytes_per_worker``, and whether that ``fits``; the
+        ``plan``, and the ``reason``. It prints as a table.
 
     Raises
     ------
     OptionError
         There is no such algorithm, or a number is not known.
+    UnknownColumnError, VertexTypeError, WeightError, EdgeListError
+        What is wrong with the edges.
     BackendError
         `cluster` has GPUs that were not measured, and there are none.
 
@@ -104,6 +123,27 @@ def estimate(
     -----
     Reading files and making a result's columns are not counted. What is not kept of the machine is
     measured, which takes some seconds: see :func:`calibrate`.
+
+    References
+    ----------
+    .. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming
+       Model for Irregular Computations", PPoPP 2017: the model of components.
+    .. [2] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand
+       Chickens for Heavy Lifting Graph Processing", PACT 2012: the model of supersteps.
+
+    Examples
+    --------
+    Of workers that need not be there, and a graph that need not either:
+
+    >>> import dask_graphflow as gf
+    >>> rates = gf.costs.Rates((1 << 20,), *[(1e8,)] * 7)  # of each kernel the same
+    >>> links = gf.costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.005, level=0.001, gang=0.02)
+    >>> four = gf.costs.ClusterSpec(workers=4, threads=8, memory=64 << 30, rates=rates, links=links)
+    >>> edges = gf.generate.rmat(4)
+    >>> size = {"num_vertices": 10**7, "num_edges": 10**9}
+    >>> about = gf.estimate(edges, "pagerank", four, source="src", target="dst", **size)
+    >>> about.fits, about.plan["shares"]
+    (True, [0.25, 0.25, 0.25, 0.25])
     """
     if algorithm not in ALGORITHMS:
         raise OptionError(

@@ -64,6 +64,15 @@ class Graph:
         gives each as much as it is fast and has room for; see :class:`dask_graphflow.Hybrid` for other
         shares. `edges` is backed by pandas then. The results are the same.
 
+    Attributes
+    ----------
+    directed : bool
+        As given.
+    weighted : bool
+        Whether edges have weights.
+    on_device : bool
+        Whether the graph lies on GPUs, as its edges are backed by cuDF.
+
     Raises
     ------
     UnknownColumnError, VertexTypeError, WeightError, OptionError, EdgeListError
@@ -171,6 +180,13 @@ class Graph:
         -------
         Graph
             The same, built.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> g = gf.Graph(gf.generate.grid(3, 3), source="src", target="dst").persist()
+        >>> g.num_edges  # of what is there: nothing is read again
+        12
         """
         kept = object.__new__(Graph)
         (built,) = dask.persist(self._built)
@@ -180,12 +196,30 @@ class Graph:
 
     @property
     def num_vertices(self) -> int:
-        """Vertices with an edge. Builds the graph, unless it was persisted."""
+        """Vertices with an edge: int. Builds the graph, unless it was persisted.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> gf.Graph(gf.generate.grid(3, 3), source="src", target="dst").num_vertices
+        9
+        """
         return int(self._number("num-vertices", _num_vertices, num_vertices_many))
 
     @property
     def num_edges(self) -> int:
-        """Edges, after `multi`. Builds the graph, unless it was persisted."""
+        """Edges, after `multi`: int. Builds the graph, unless it was persisted.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> twice = pd.DataFrame({"a": [1, 1], "b": [2, 2]})
+        >>> gf.Graph(twice, source="a", target="b").num_edges
+        2
+        >>> gf.Graph(twice, source="a", target="b", multi="first").num_edges
+        1
+        """
         return int(self._number("num-edges", _num_edges, num_edges_many))
 
     def degrees(self) -> Any:
@@ -195,7 +229,18 @@ class Graph:
         -------
         dask.dataframe.DataFrame
             Columns ``vertex``, ``in_degree`` and ``out_degree``, or ``vertex`` and ``degree`` where
-            edges have no direction: int64, sorted by vertex. A self-loop counts once.
+            edges have no direction: int64, sorted by vertex. A self-loop counts once. Lazy.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> links = pd.DataFrame({"a": [1, 1, 2], "b": [2, 5, 5]})
+        >>> gf.Graph(links, source="a", target="b").degrees().compute()
+           vertex  in_degree  out_degree
+        0       1          0           2
+        1       2          1           1
+        2       5          2           0
         """
         names = ["in_degree", "out_degree"] if self.directed else ["degree"]
         return self.ask("degrees", _degrees, dict.fromkeys(names, "int64"), many=degrees_many)
@@ -210,7 +255,12 @@ class Graph:
             the worker that has it; ``vertices`` with an edge; ``edges`` that leave them, as rows have them:
             those without direction twice; ``share`` of the ends of all edges; ``remote``, the distinct
             vertices of other shards that its edges lead to, each of which is one message; and ``beta``,
-            those over its edges (TOTEM).
+            those over its edges (TOTEM [1]_).
+
+        References
+        ----------
+        .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand
+           Chickens for Heavy Lifting Graph Processing", PACT 2012.
 
         Examples
         --------
@@ -228,25 +278,156 @@ class Graph:
         return gathered.frames(result, [0], layout_frame([]))
 
     def bfs(self, sources: Any, **options: Any) -> Any:
-        """Search breadth first: see :func:`dask_graphflow.bfs`."""
+        """Search breadth first: see :func:`dask_graphflow.bfs`.
+
+        Parameters
+        ----------
+        sources : id, or list, Series or DataFrame of ids
+            Where to begin. An id of several columns is a tuple.
+        depth_limit : int, optional
+            Go no further than this many edges.
+        direction : {"beamer", "gemini", "push", "pull"}
+            When to pull.
+        trace : bool
+            Return the supersteps too.
+        progress : bool or callable
+            Tell of each superstep as it ends.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex``, ``distance`` (int32) and ``predecessor``, of the vertices that were reached,
+            sorted by vertex. Lazy. With `trace`, a pair of this and a row a superstep.
+
+        Raises
+        ------
+        UnknownVertexError
+            When it is computed: a source that no edge begins or ends at.
+        OptionError, VertexTypeError, EdgeListError
+            What is wrong with the call.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> g = gf.Graph(gf.generate.path(4), source="src", target="dst")
+        >>> g.bfs(sources=[1]).compute().distance.tolist()
+        [0, 1, 2]
+        """
         from .bfs import search
 
         return search(self, sources, **options)
 
     def sssp(self, sources: Any, **options: Any) -> Any:
-        """Find shortest paths: see :func:`dask_graphflow.sssp`."""
+        """Find shortest paths: see :func:`dask_graphflow.sssp`.
+
+        Parameters
+        ----------
+        sources : id, or list, Series or DataFrame of ids
+            Where to begin. An id of several columns is a tuple.
+        cutoff : float, optional
+            Go no further than this, in the weights' unit.
+        trace : bool
+            Return the supersteps too.
+        progress : bool or callable
+            Tell of each superstep as it ends.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex``, ``distance`` (float64) and ``predecessor``, of the vertices that were
+            reached, sorted by vertex. Lazy. With `trace`, a pair of this and a row a superstep.
+
+        Raises
+        ------
+        WeightError
+            The graph has no weights; when it is computed: a weight is negative or NaN.
+        UnknownVertexError
+            When it is computed: a source that no edge begins or ends at.
+        OptionError, VertexTypeError, EdgeListError
+            What is wrong with the call.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> roads = gf.generate.path(4).assign(km=0.5)
+        >>> g = gf.Graph(roads, source="src", target="dst", weight="km")
+        >>> g.sssp(sources=[1]).compute().distance.tolist()
+        [0.0, 0.5, 1.0]
+        """
         from .sssp import shortest_paths
 
         return shortest_paths(self, sources, **options)
 
     def pagerank(self, **options: Any) -> Any:
-        """Rank the vertices: see :func:`dask_graphflow.pagerank`."""
+        """Rank the vertices: see :func:`dask_graphflow.pagerank`.
+
+        Parameters
+        ----------
+        alpha, tol, max_iter, personalization, precision, fail_on_nonconvergence, trace, progress
+            As of that function.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex`` and ``pagerank`` (float64), sorted by vertex. Lazy. With `trace`, a pair of
+            this and a row an iteration.
+
+        Raises
+        ------
+        ConvergenceError
+            When it is computed: `max_iter` was reached first.
+        WeightError
+            When it is computed: a weight is negative, infinite or NaN.
+        UnknownVertexError
+            When it is computed: `personalization` names an id that no edge begins or ends at.
+        OptionError, VertexTypeError, EdgeListError
+            What is wrong with the call.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> ring = pd.DataFrame({"a": [0, 1, 2, 3], "b": [1, 2, 3, 0]})
+        >>> g = gf.Graph(ring, source="a", target="b")
+        >>> g.pagerank(alpha=0.9).compute().pagerank.tolist()
+        [0.25, 0.25, 0.25, 0.25]
+        """
         from .pagerank import rank
 
         return rank(self, **options)
 
     def label_propagation(self, **options: Any) -> Any:
-        """Find communities: see :func:`dask_graphflow.label_propagation`."""
+        """Find communities: see :func:`dask_graphflow.label_propagation`.
+
+        Parameters
+        ----------
+        max_iter : int
+            Iterations at most; fewer where no label changes any more.
+        trace : bool
+            Return the iterations too.
+        progress : bool or callable
+            Tell of each iteration as it ends.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            Columns ``vertex`` and ``label``, of the ids' dtype, sorted by vertex. Lazy. With `trace`, a
+            pair of this and a row an iteration.
+
+        Raises
+        ------
+        OptionError
+            `max_iter` is no whole number above 0.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> ties = pd.DataFrame({"a": [1, 1, 2, 3, 4, 4, 5], "b": [2, 3, 3, 4, 5, 6, 6]})
+        >>> g = gf.Graph(ties, source="a", target="b", directed=False)
+        >>> g.label_propagation().compute().label.tolist()
+        [1, 1, 1, 3, 3, 3]
+        """
         from .label_propagation import propagate
 
         return propagate(self, **options)
@@ -257,10 +438,32 @@ class Graph:
         For a graph that was built for something else: :func:`dask_graphflow.connected_components` needs
         none, and is several times faster than building one.
 
+        Parameters
+        ----------
+        trace : bool
+            Return the supersteps too.
+        progress : bool or callable
+            Tell of each superstep as it ends; see :func:`dask_graphflow.bfs`.
+
         Returns
         -------
         dask.dataframe.DataFrame
-            Columns ``vertex`` and ``component``, as from that function.
+            Columns ``vertex`` and ``component``, as from that function. Lazy. With `trace`, a pair of this
+            and a row a superstep.
+
+        Raises
+        ------
+        OptionError
+            The graph is directed.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> ties = pd.DataFrame({"a": [1, 5, 8], "b": [5, 2, 9]})
+        >>> g = gf.Graph(ties, source="a", target="b", directed=False)
+        >>> g.connected_components().compute().component.tolist()
+        [1, 1, 1, 8, 8]
         """
         from .programs import COMPONENTS, run
 
@@ -354,31 +557,42 @@ optional
         name : str
             What the task is called.
         work : callable
-            Takes the :class:`~dask_graphflow.graph.shards.Shards`, the number of threads and `arguments`.
+            Takes the ``dask_graphflow.graph.shards.Shards``, the number of threads and `arguments`.
         dtypes : dict
             The result's columns after the vertex's, and their dtypes; "id" for ids of vertices, "id or
             null" where some have none.
         *arguments
             That can be pickled.
         many : callable, optional
-            Does the same as a member of a gang: takes its :class:`~dask_graphflow.graph.shard.Shard`, the
-            :class:`~dask_graphflow.dataflow.exchange.Exchange`, the number of threads and `arguments`.
+            Does the same as a member of a gang: takes its ``dask_graphflow.graph.shard.Shard``, the
+            ``dask_graphflow.dataflow.exchange.Exchange``, the number of threads and `arguments`.
         turned : bool
-            Whether `many` asks for nothing but the edges that enter vertices (:func:`.sharing.entering`): a
-            graph that is not kept is built for that alone.
+            Whether `many` asks for nothing but the edges that enter vertices: a graph that is not kept is
+            built for that alone.
         trace : bool
             Return the supersteps too.
         progress : bool or callable
-            Who is told of them as they end; see :func:`.bfs.bfs`.
+            Who is told of them as they end; see :func:`dask_graphflow.bfs`.
 
         Returns
         -------
-        dask.dataframe.DataFrame, or a pair of them
+        dask.dataframe.DataFrame
+            The vertices and `dtypes`. With `trace`, a pair of this and a row a superstep.
 
         Raises
         ------
         OptionError
             The graph has several shards, and there is no `many`; or `progress` is neither.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> from dask_graphflow.algorithms.answers import Answer
+        >>> def odd(shards, threads):
+        ...     return Answer({"odd": shards.out_degrees(threads) % 2 == 1})
+        >>> g = gf.Graph(gf.generate.path(3), source="src", target="dst", directed=False)
+        >>> g.ask("odd", odd, {"odd": "bool"}).compute().odd.tolist()
+        [True, False, True]
         """
         kinds = tuple(dtypes.items())
         if kinds not in self._metas:
@@ -409,7 +623,30 @@ optional
         return found, gathered.frames(result, [self._parts], steps_frame([]))
 
     def sources(self, sources: Any) -> Any:
-        """Return ids that a caller named as a frame, or raise where they are of another type."""
+        """Return ids that a caller named as a frame, or raise where they are of another type.
+
+        Parameters
+        ----------
+        sources : id, or list, Series or DataFrame of ids
+            An id of several columns is a tuple.
+
+        Returns
+        -------
+        pandas.DataFrame or cudf.DataFrame
+            The ids as the graph has them, a row each.
+
+        Raises
+        ------
+        VertexTypeError, EdgeListError
+            They are of another type, or there is none, or a null.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> g = gf.Graph(gf.generate.path(3), source="src", target="dst")
+        >>> g.sources([0, 2]).to_numpy().tolist()
+        [[0], [2]]
+        """
         return named(sources, self._ids)
 
     def _number(self, name: str, work: Callable[..., int], many: Callable[..., int]) -> int:

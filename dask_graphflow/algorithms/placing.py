@@ -66,6 +66,15 @@ class Hybrid:
     ----------
     .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand
        Chickens for Heavy Lifting Graph Processing", PACT 2012.
+
+    Examples
+    --------
+    >>> import dask_graphflow as gf
+    >>> edges = gf.generate.rmat(8, npartitions=2)
+    >>> thirds = gf.Hybrid([1 / 3, 2 / 3], placement="hubs-on-cpu")
+    >>> g = gf.Graph(edges, source="src", target="dst", hybrid=thirds)
+    >>> g.layout().compute().share.round(1).tolist()
+    [0.3, 0.7]
     """
 
     shares: Any = "auto"
@@ -91,13 +100,43 @@ class Hybrid:
 
     @property
     def count(self) -> int | None:
-        """How many shards there are shares for, if that is said."""
+        """How many shards there are shares for: int, or None where that is not said.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> gf.Hybrid([0.5, 0.25, 0.25]).count
+        3
+        >>> gf.Hybrid({"gpu": 0.3, "cpu": 0.7}).count is None
+        True
+        """
         return None if isinstance(self.shares, str | Mapping) else len(self.shares)
 
     def by_shard(self, kinds: Sequence[str]) -> Hybrid:
         """Return the same with a share for each shard, by the kind of its worker.
 
         It holds then, wherever a shard is made again after a worker was lost.
+
+        Parameters
+        ----------
+        kinds : sequence of {"gpu", "cpu"}
+            Of the worker of each shard.
+
+        Returns
+        -------
+        Hybrid
+            This one, where it has no shares by kind.
+
+        Raises
+        ------
+        OptionError
+            There are workers of other kinds.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> gf.Hybrid({"gpu": 0.5, "cpu": 0.5}).by_shard(["gpu", "cpu", "cpu"]).shares
+        [0.5, 0.25, 0.25]
         """
         if not isinstance(self.shares, Mapping):
             return self
@@ -109,7 +148,28 @@ class Hybrid:
         return replace(self, shares=[self.shares[kind] / kinds.count(kind) for kind in kinds])
 
     def of(self, members: Sequence[Member], size: Size) -> list[float]:
-        """Return the share of each member."""
+        """Return the share of each member.
+
+        Parameters
+        ----------
+        members : sequence of Member
+            What each says of itself: its kind, rate, link and free bytes.
+        size : Size
+            How large the graph is.
+
+        Returns
+        -------
+        list of float
+            Those given, or by rate, as far as there is room.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> from dask_graphflow.algorithms.placing import Member, Size
+        >>> both = [Member("cpu", rate=3e8), Member("cpu", rate=1e8)]
+        >>> gf.Hybrid().of(both, Size(vertices=1000, ends=16000, width=8))
+        [0.75, 0.25]
+        """
         return _by_speed(members, size) if isinstance(self.shares, str) else list(self.shares)
 
 

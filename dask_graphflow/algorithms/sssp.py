@@ -83,7 +83,7 @@ def sssp(
     Raises
     ------
     WeightError
-        `weight` is left out; when it is computed: a weight is negative or NaN.
+        `weight` is None; when it is computed: a weight is negative or NaN.
     UnknownVertexError
         When it is computed: a source that no edge begins or ends at.
     OptionError, UnknownColumnError, VertexTypeError, EdgeListError

@@ -44,9 +44,10 @@ _here: dict[tuple[bool, int], Links] = {}  # by whether arrays lie on devices, a
 class ClusterSpec:
     """Workers of one kind; those of several kinds are a list of these.
 
-    Attributes
+    Parameters
     ----------
     workers : int
+        How many there are.
     threads : int
         Of each.
     device : bool
@@ -61,6 +62,19 @@ class ClusterSpec:
         Of each; None to look them up.
     links : Links or None
         Between them; None to measure those of the cluster in use.
+
+    Raises
+    ------
+    OptionError
+        A number is below 1, or there are more hosts than workers.
+
+    Examples
+    --------
+    >>> from dask_graphflow.costs import ClusterSpec
+    >>> laptop = ClusterSpec(threads=8, memory=16 << 30)
+    >>> both = [ClusterSpec(workers=2, device=True), ClusterSpec(workers=1, threads=30)]
+    >>> sum(kind.workers for kind in both)
+    3
     """
 
     workers: int = 1

@@ -23,7 +23,7 @@ __all__ = ["Rates"]
 class Rates:
     """What one worker does a second.
 
-    Attributes
+    Parameters
     ----------
     sizes : tuple of int
         Vertices of the graphs that it was measured on, ascending. What was not measured is empty.
@@ -43,6 +43,22 @@ class Rates:
         Vertices of a forest that is merged into another.
     copies : float
         Bytes from the host's memory to where the kernels run: infinite on the host itself.
+
+    Raises
+    ------
+    OptionError
+        The sizes are not ascending, a kernel has a rate for some of them alone, or one that is not above 0.
+
+    Examples
+    --------
+    A rate for a size in between lies between those measured, and beyond them it is the last one's:
+
+    >>> from dask_graphflow.costs import Rates
+    >>> rates = Rates((2**12, 2**20), hooks=(4e8, 1e8), merges=(8e8, 2e8))
+    >>> rates.hook(2**16)
+    200000000.0
+    >>> rates.hook(2**30), rates.merge(2**12)
+    (100000000.0, 800000000.0)
     """
 
     sizes: tuple[int, ...]
@@ -68,35 +84,171 @@ class Rates:
             raise OptionError(f"{self!r}; give rates above 0")
 
     def hook(self, vertices: float) -> float:
-        """Return edges a second that are hooked, of a graph of so many vertices."""
+        """Return edges a second that are hooked, of a graph of so many vertices.
+
+        Parameters
+        ----------
+        vertices : float
+            Of the graph.
+
+        Returns
+        -------
+        float
+            Edges a second.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12, 2**20), hooks=(4e8, 1e8)).hook(2**16)
+        200000000.0
+        """
         return _between(self.sizes, self.hooks, vertices)
 
     def build(self, vertices: float) -> float:
-        """Return edges a second that rows are made of."""
+        """Return edges a second that rows are made of.
+
+        Parameters
+        ----------
+        vertices : float
+            Of the graph.
+
+        Returns
+        -------
+        float
+            Edges a second.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12, 2**20), builds=(4e8, 1e8)).build(2**16)
+        200000000.0
+        """
         return _between(self.sizes, self.builds, vertices)
 
     def pull(self, vertices: float) -> float:
-        """Return edges a second of an iteration of PageRank."""
+        """Return edges a second of an iteration of PageRank.
+
+        Parameters
+        ----------
+        vertices : float
+            Of the graph.
+
+        Returns
+        -------
+        float
+            Edges a second.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12, 2**20), pulls=(4e8, 1e8)).pull(2**16)
+        200000000.0
+        """
         return _between(self.sizes, self.pulls, vertices)
 
     def search(self, vertices: float) -> float:
-        """Return edges a second of a breadth-first search."""
+        """Return edges a second of a breadth-first search.
+
+        Parameters
+        ----------
+        vertices : float
+            Of the graph.
+
+        Returns
+        -------
+        float
+            Edges a second.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12, 2**20), searches=(4e8, 1e8)).search(2**16)
+        200000000.0
+        """
         return _between(self.sizes, self.searches, vertices)
 
     def path(self, vertices: float) -> float:
-        """Return edges a second of shortest paths."""
+        """Return edges a second of shortest paths.
+
+        Parameters
+        ----------
+        vertices : float
+            Of the graph.
+
+        Returns
+        -------
+        float
+            Edges a second.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12, 2**20), paths=(4e8, 1e8)).path(2**16)
+        200000000.0
+        """
         return _between(self.sizes, self.paths, vertices)
 
     def label(self, vertices: float) -> float:
-        """Return edges a second of an iteration of label propagation."""
+        """Return edges a second of an iteration of label propagation.
+
+        Parameters
+        ----------
+        vertices : float
+            Of the graph.
+
+        Returns
+        -------
+        float
+            Edges a second.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12, 2**20), labels=(4e8, 1e8)).label(2**16)
+        200000000.0
+        """
         return _between(self.sizes, self.labels, vertices)
 
     def merge(self, vertices: float) -> float:
-        """Return vertices a second of merging a forest."""
+        """Return vertices a second of merging a forest.
+
+        Parameters
+        ----------
+        vertices : float
+            Of the graph.
+
+        Returns
+        -------
+        float
+            Vertices a second.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12, 2**20), merges=(4e8, 1e8)).merge(2**16)
+        200000000.0
+        """
         return _between(self.sizes, self.merges, vertices)
 
     def over(self, workers: int) -> Rates:
-        """Return the rates of each of some workers that do all of this together."""
+        """Return the rates of each of some workers that do all of this together.
+
+        Parameters
+        ----------
+        workers : int
+            How many there are.
+
+        Returns
+        -------
+        Rates
+            A part of each.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12,), hooks=(4e8,)).over(2).hooks
+        (200000000.0,)
+        """
         found = self.as_dict()
         return Rates.of(
             {
@@ -108,17 +260,46 @@ class Rates:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as what JSON has; None for what is infinite."""
+        """Return all of it as what JSON has; None for what is infinite.
+
+        Returns
+        -------
+        dict of str to object
+            What :meth:`of` takes.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12,), hooks=(4e8,)).as_dict()["hooks"]
+        (400000000.0,)
+        """
         return {**asdict(self), "copies": None if math.isinf(self.copies) else self.copies}
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Rates:
         """Return what :meth:`as_dict` was made of.
 
+        Parameters
+        ----------
+        found : mapping of str to object
+            What that returned.
+
+        Returns
+        -------
+        Rates
+            Equal to what it was.
+
         Raises
         ------
         OptionError, KeyError, TypeError, ValueError
             It is none.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> rates = Rates((2**12,), hooks=(4e8,))
+        >>> Rates.of(rates.as_dict()) == rates
+        True
         """
         curves = {
             name: tuple(map(float, found[name]))

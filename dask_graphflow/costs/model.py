@@ -168,8 +168,14 @@ def share_out(
     OptionError
         A rate is not above 0, or a room below it.
 
+    References
+    ----------
+    .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand
+       Chickens for Heavy Lifting Graph Processing", PACT 2012.
+
     Examples
     --------
+    >>> from dask_graphflow.costs import share_out
     >>> share_out([3.0, 1.0])
     [0.75, 0.25]
     >>> share_out([3.0, 1.0, 1.0], room=[0.5, 1.0, 1.0])

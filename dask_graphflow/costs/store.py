@@ -57,12 +57,17 @@ def rates(
     threads : int
         Host threads that it may use.
     only : str, optional
-        The one of :data:`.measuring.KERNELS` that is asked about: where nothing is kept, no other is
-        compiled and measured.
+        The one that is asked about, "hooks", "builds", "pulls", "searches", "paths", "labels" or "merges":
+        where nothing is kept, no other is compiled and measured.
     fresh : bool
         Measure it whatever is kept.
     measure : callable, optional
-        Measures; takes `device` and `threads`. By default :func:`.measuring.measure`.
+        Measures; takes `device` and `threads`. By default the kernels are timed.
+
+    Returns
+    -------
+    Rates
+        Edges and vertices a second, by the size of the graph.
 
     Raises
     ------
@@ -70,6 +75,19 @@ def rates(
         There is no GPU that can be used.
     OptionError
         ``graphflow.calibration.age`` is no time.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import dask
+    >>> from dask_graphflow import costs
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     kept = {"graphflow.calibration.path": folder, "graphflow.calibration.scales": [8]}
+    ...     with dask.config.set(kept):
+    ...         first = costs.rates(False, 1, only="merges")
+    ...         again = costs.rates(False, 1, only="merges")
+    >>> first == again, first.merge(1 << 8) > 0
+    (True, True)
     """
     about = _about(device, threads)
     names = [_file_name(device, threads)]

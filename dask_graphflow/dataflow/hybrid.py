@@ -65,8 +65,18 @@ def hybrid_cluster(
 
     Examples
     --------
+    Without a GPU there are workers for the CPU alone:
+
     >>> import dask_graphflow as gf
-    >>> cluster = gf.hybrid_cluster(cpu_workers=2)  # doctest: +SKIP
+    >>> with gf.hybrid_cluster(0, cpu_workers=2, threads=1, dashboard_address=":0") as cluster:
+    ...     sorted(cluster.workers)
+    [0, 1]
+
+    On a machine that has some, a worker for each and one for the CPU, which share a graph:
+
+    >>> with gf.hybrid_cluster() as cluster, cluster.get_client():  # doctest: +SKIP
+    ...     g = gf.Graph(edges, source="src", target="dst", hybrid="auto")
+    ...     ranks = g.pagerank().compute()
     """
     from distributed import LocalCluster
 

@@ -64,12 +64,21 @@ def rmat(
     Returns
     -------
     dask.dataframe.DataFrame
-        Columns ``src`` and ``dst``.
+        Columns ``src`` and ``dst``, of `dtype`. Lazy.
+
+    Raises
+    ------
+    OptionError
+        A number is out of its range, or `dtype` cannot hold the ids.
 
     Notes
     -----
     The chance of each quadrant, at each level, is Graph500's (0.57, 0.19, 0.19, 0.05) to within
-    1e-4: two levels are drawn together from one random 16-bit number.
+    1e-4: two levels are drawn together from one random 16-bit number. R-MAT is of [1]_.
+
+    References
+    ----------
+    .. [1] D. Chakrabarti, Y. Zhan, C. Faloutsos, "R-MAT: A Recursive Model for Graph Mining", SDM 2004.
 
     Examples
     --------
@@ -106,7 +115,12 @@ def grid(
     Returns
     -------
     dask.dataframe.DataFrame
-        Columns ``src`` and ``dst``, with ``src < dst``.
+        Columns ``src`` and ``dst``, of `dtype`, with ``src < dst``. Lazy.
+
+    Raises
+    ------
+    OptionError
+        A number is below 1, or `dtype` cannot hold the ids.
 
     Examples
     --------
@@ -123,7 +137,7 @@ def grid(
 
 
 def path(n: int, *, npartitions: int | None = None, dtype: npt.DTypeLike = "int64") -> Any:
-    """Make the path 0 - 1 - ... - n-1: one component of the greatest diameter there is.
+    """Make a path, of vertices 0 to n-1 in a row: one component of the greatest diameter there is.
 
     Parameters
     ----------
@@ -137,7 +151,12 @@ def path(n: int, *, npartitions: int | None = None, dtype: npt.DTypeLike = "int6
     Returns
     -------
     dask.dataframe.DataFrame
-        Columns ``src`` and ``dst``.
+        Columns ``src`` and ``dst``, of `dtype`. Lazy.
+
+    Raises
+    ------
+    OptionError
+        A number is below 1, or `dtype` cannot hold the ids.
 
     Examples
     --------

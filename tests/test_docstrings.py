@@ -1,0 +1,165 @@
+"""Every public name says what it takes, gives and raises, and has an example.
+
+pytest runs the examples too: `--doctest-modules`, on dask_graphflow.
+"""
+
+from __future__ import annotations
+
+import builtins
+import doctest
+import inspect
+import pathlib
+import re
+import types
+
+import pytest
+
+import dask_graphflow as gf
+from dask_graphflow._accessor import GraphflowAccessor
+from dask_graphflow.algorithms import bfs, label_propagation, pagerank, programs, sssp
+
+# What a function passes its options on to: their names and where they go.
+TAKERS = {
+    "pagerank": pagerank.rank,
+    "Graph.bfs": bfs.search,
+    "Graph.sssp": sssp.shortest_paths,
+    "Graph.pagerank": pagerank.rank,
+    "Graph.label_propagation": label_propagation.propagate,
+    "Graph.run": programs.run,
+}
+# The receipt of what ran on a GPU has the hash of kernels/edge_op.py. To be written with its next change.
+LACKING = {"EdgeOp.bind", "EdgeOp.from_code", "EdgeOp.readers"}
+FROM_PAPERS = (
+    "bfs",
+    "connected_components",
+    "costs.share_out",
+    "estimate",
+    "generate.rmat",
+    "Graph.layout",
+    "Graph.run",
+    "Hybrid",
+    "label_propagation",
+    "pagerank",
+    "sssp",
+)
+
+
+def public():
+    """Return public names and what they are: functions, classes, methods and properties."""
+    found = {"frame.gf": GraphflowAccessor}
+    for name in gf.__all__:
+        value = getattr(gf, name)
+        if isinstance(value, types.ModuleType):
+            found |= {f"{name}.{inner}": getattr(value, inner) for inner in value.__all__}
+        else:
+            found[name] = value
+    # What is left out is a number or a text: __version__, generate.QUADRANTS.
+    found = {name: value for name, value in found.items() if callable(value)}
+    for name, value in list(found.items()):
+        if inspect.isclass(value):
+            members = vars(value).items()
+            found |= {f"{name}.{m}": v for m, v in members if not m.startswith("_") and is_api(v)}
+    return found
+
+
+def is_api(value):
+    return inspect.isfunction(value) or isinstance(value, property | classmethod | staticmethod)
+
+
+PUBLIC = public()
+CALLED = {
+    name: value
+    for name, value in PUBLIC.items()
+    if not isinstance(value, property)
+    and not (inspect.isclass(value) and issubclass(value, Exception))
+}
+
+
+def sections(value):
+    """Return the sections of a docstring by their names, and the lines before them as ""."""
+    text = inspect.getdoc(value) or ""
+    parts = re.split(r"^(\w[\w ]*)\n-{3,}$", text, flags=re.MULTILINE)
+    return {"": parts[0], **dict(zip(parts[1::2], parts[2::2], strict=True))}
+
+
+def terms(section):
+    """Return the names that a section explains: of `a, b : int` both."""
+    lines = (line for line in section.splitlines() if line and not line.startswith(" "))
+    return [name for line in lines for name in line.split(" : ")[0].split(", ")]
+
+
+def parameters(value):
+    kinds = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    taken = inspect.signature(getattr(value, "__wrapped__", value)).parameters.values()
+    return [kinds.get(p.kind, "") + p.name for p in taken if p.name not in ("self", "cls")]
+
+
+def examples(value):
+    """Return the examples that are run."""
+    found = doctest.DocTestParser().get_examples(inspect.getdoc(value) or "")
+    return [example for example in found if doctest.SKIP not in example.options]
+
+
+def test_public_names_are_found():
+    some = {"bfs", "Graph", "Graph.num_edges", "EdgeOp.bind", "generate.rmat", "costs.Rates.hook"}
+    assert some | {"exceptions.WeightError", "frame.gf.sssp", "Hybrid.count"} <= set(PUBLIC)
+    assert len(PUBLIC) > 60
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_it_has_an_example(name):
+    own = examples(PUBLIC[name])
+    if name in LACKING:
+        assert not own, f"{name} has one: take it off the list"
+        return
+    assert own
+    called = name.rpartition(".")[2]
+    if called in ("gf", "nearest") or inspect.isclass(PUBLIC[name]):
+        return
+    assert any(re.search(rf"\b{called}\b", example.source) for example in own)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_it_says_in_one_line_what_it_is(name):
+    first, _, rest = sections(PUBLIC[name])[""].partition("\n")
+    assert re.fullmatch(r"[A-Z].*[.]", first)
+    assert not rest or rest.startswith("\n")
+
+
+@pytest.mark.parametrize("name", sorted(CALLED.keys() - LACKING))
+def test_it_explains_what_it_takes_and_nothing_else(name):
+    value = CALLED[name]
+    explained, taken = terms(sections(value).get("Parameters", "")), parameters(value)
+    if "**options" in taken and "**options" not in explained:
+        passed_on = [p for p in parameters(TAKERS[name]) if p != "graph"]
+        taken = [*taken[:-1], *(p for p in passed_on if p not in taken)]
+    assert sorted(explained) == sorted(taken)
+
+
+@pytest.mark.parametrize("name", sorted(CALLED.keys() - LACKING))
+def test_it_says_what_it_returns(name):
+    value = CALLED[name]
+    if not inspect.isclass(value):
+        assert "Returns" in sections(value)
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_what_it_raises_are_errors(name):
+    for error in terms(sections(PUBLIC[name]).get("Raises", "")):
+        known = getattr(gf.exceptions, error, None) or getattr(builtins, error)
+        assert issubclass(known, Exception)
+
+
+@pytest.mark.parametrize("name", FROM_PAPERS)
+def test_it_names_its_source(name):
+    assert re.search(r"^\.\. \[1\] .+", sections(PUBLIC[name])["References"], re.MULTILINE)
+
+
+def test_the_api_pages_have_all_of_it():
+    page = pathlib.Path(__file__).parent.parent / "docs" / "reference" / "api.md"
+    entries = set(re.findall(r"^   (\w[\w.]*)$", page.read_text(), re.MULTILINE))
+    # A class's page has its members.
+    members = {name for name in PUBLIC if inspect.isclass(PUBLIC.get(name.rpartition(".")[0]))}
+    methods = {name for name in members if name.startswith("Graph.")}
+    other = {"frame.gf": "GraphflowAccessor", "GraphflowError": "exceptions.GraphflowError"}
+    assert {other.get(name, name) for name in PUBLIC.keys() - members | methods} <= entries

@@ -1,0 +1,46 @@
+"""A user's program has types: `mypy`, among the linters, checks what is in tests/typed."""
+
+from __future__ import annotations
+
+import ast
+import pathlib
+import runpy
+import types
+
+import dask_graphflow as gf
+
+TYPED = pathlib.Path(__file__).parent / "typed"
+
+
+def test_the_package_says_that_it_has_types():
+    assert (pathlib.Path(gf.__file__).parent / "py.typed").exists()
+
+
+def test_the_program_runs(capsys):
+    runpy.run_path(str(TYPED / "program.py"), run_name="__main__")
+    assert capsys.readouterr().out == f"{gf.__version__}\n"
+
+
+def test_the_program_uses_all_that_is_public():
+    tree = ast.parse((TYPED / "program.py").read_text())
+    used = {ast.unparse(node) for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    modules = {name for name in gf.__all__ if isinstance(getattr(gf, name), types.ModuleType)}
+    assert {f"gf.{name}" for name in gf.__all__} - {f"gf.{name}" for name in modules} <= used
+    assert {f"costs.{name}" for name in gf.costs.__all__} - {"costs.rates"} <= used
+    functions = {name for name in gf.generate.__all__ if name.islower()}
+    assert {f"generate.{name}" for name in functions} <= used
+    graph = {name for name in vars(gf.Graph) if not name.startswith("_")} - {"ask", "sources"}
+    assert {f"g.{name}" for name in graph} <= used
+
+
+def test_each_call_that_is_refused_says_why():
+    (function,) = (
+        node
+        for node in ast.parse((TYPED / "refused.py").read_text()).body
+        if isinstance(node, ast.FunctionDef)
+    )
+    lines = (TYPED / "refused.py").read_text().splitlines()
+    calls = function.body[1:]
+    assert len(calls) > 20
+    for call in calls:
+        assert "  # type: ignore[" in lines[call.lineno - 1]

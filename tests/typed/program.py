@@ -1,0 +1,226 @@
+"""A user's program: mypy checks it, and test_typing.py runs it.
+
+Dask has types in part only, so what comes of a frame is of none; annotations of those are the user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, assert_type
+
+import dask.dataframe as dd
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+import dask_graphflow as gf
+from dask_graphflow import costs, exceptions, generate
+from dask_graphflow.algorithms.estimates import Calibration, Estimate
+from dask_graphflow.kernels.edge_op import BoundOp
+from dask_graphflow.operators.tune import Tuning
+
+Step = Mapping[str, Any]
+
+
+def edges_of(scale: int) -> dd.DataFrame:
+    """Return a power-law graph whose edges weigh something."""
+    drawn = generate.rmat(scale, edge_factor=4, seed=1, npartitions=2, dtype=np.int32)
+    edges: dd.DataFrame = drawn.assign(w=drawn.src % 7 + 0.5)
+    return edges
+
+
+def components(edges: dd.DataFrame, crm: pd.Series[int]) -> pd.DataFrame:
+    """Return components, with every option that a caller may give."""
+    labels = gf.connected_components(
+        edges,
+        source="src",
+        target="dst",
+        vertices=crm,
+        weight="w",
+        threshold=0.9,
+        merge="one-way",
+        merge_chunks=2,
+        inputs="round-robin",
+        chunk_size=1 << 10,
+        dropna=True,
+        device=None,
+        renumber=True,
+        method="forest",
+    )
+    several: dd.DataFrame = gf.connected_components(
+        edges, source="src", target="dst", weight="w", thresholds=(0.5, 2.5)
+    )
+    more = gf.connected_components(edges, source=["src"], target=["dst"], seed=labels)
+    assert set(several.columns) == {"vertex", "component_0.5", "component_2.5"}
+    assert len(more) >= len(labels)
+    found: pd.DataFrame = labels.compute()
+    return found
+
+
+def searches(edges: dd.DataFrame) -> tuple[pd.DataFrame, list[Step]]:
+    """Return distances, and the supersteps as they were told."""
+    told: list[Step] = []
+    hops, steps = gf.bfs(
+        edges,
+        source="src",
+        target="dst",
+        directed=False,
+        sources=[1],
+        depth_limit=5,
+        direction="gemini",
+        trace=True,
+        progress=told.append,
+    )
+    far: pd.DataFrame = gf.sssp(
+        edges, source="src", target="dst", weight="w", directed=False, sources=1, cutoff=3.5
+    ).compute()
+    found: pd.DataFrame = hops.compute()
+    assert len(steps.compute()) > 0
+    assert set(far.vertex) <= set(found.vertex)
+    return found, told
+
+
+def rankings(edges: dd.DataFrame) -> pd.DataFrame:
+    """Return ranks beside communities."""
+    ranks: pd.DataFrame = gf.pagerank(
+        edges,
+        source="src",
+        target="dst",
+        weight="w",
+        multi="sum",
+        alpha=0.9,
+        tol=None,
+        max_iter=5,
+        personalization={1: 2.0, 2: 1.0},
+        precision="float32",
+    ).compute()
+    groups: pd.DataFrame = gf.label_propagation(
+        edges, source="src", target="dst", directed=True, max_iter=3
+    ).compute()
+    return ranks.merge(groups, on="vertex")
+
+
+def asked(edges: dd.DataFrame) -> gf.Graph:
+    """Return a graph that was asked everything."""
+    shares = gf.Hybrid({"cpu": 1.0}, placement="leaves-on-cpu")
+    assert_type(shares.count, int | None)
+    assert_type(shares.by_shard(["cpu", "cpu"]), gf.Hybrid)
+    g = gf.Graph(
+        edges,
+        source="src",
+        target="dst",
+        weight="w",
+        directed=False,
+        multi="min",
+        shards=1,
+        hybrid=None,
+    )
+    assert_type(g, gf.Graph)
+    g = assert_type(g.persist(), gf.Graph)
+    assert_type(g.num_vertices, int)
+    assert_type(g.num_edges, int)
+    assert_type(g.directed, bool)
+    assert_type(g.weighted, bool)
+    start: int = g.degrees().nlargest(1, columns="degree").compute().vertex.iloc[0]
+    answers: list[dd.DataFrame] = [
+        g.layout(),
+        g.bfs(start, direction="push"),
+        g.sssp(sources=[start], cutoff=None),
+        g.pagerank(max_iter=3, fail_on_nonconvergence=False),
+        g.label_propagation(max_iter=2),
+        g.connected_components(),
+        g.run(widest(), columns={"width": 0.0}, max_iter=4, balance="auto"),
+    ]
+    for answer in answers:
+        assert len(answer) > 0
+    return g
+
+
+def widest() -> gf.EdgeOp:
+    """Return an edge program, which is checked as it is written."""
+    op = gf.EdgeOp("widest", target="width", signal="min(width[src], weight)", slot="max")
+    assert_type(op.columns, tuple[str, ...])
+    assert_type(op.needs_weight, bool)
+    bound = op.bind({"width": np.float64}, index_dtype="int32", weight_dtype=np.dtype("float64"))
+    assert_type(bound, BoundOp)
+    assert_type(bound.value_dtype, str)
+    return op
+
+
+def costs_of(edges: dd.DataFrame) -> Estimate:
+    """Return what ranks will take on workers that need not be there."""
+    both = (2e8, 1e8)
+    rates = costs.Rates((1 << 10, 1 << 20), both, both, both, both, both, both, both)
+    links = costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.005, level=0.001, gang=0.02)
+    two = costs.ClusterSpec(workers=2, threads=4, memory=8 << 30, rates=rates, links=links)
+    assert_type(rates.hook(1 << 15), float)
+    assert_type(rates.over(2), costs.Rates)
+    assert_type(costs.share_out([3.0, 1.0], room=[0.5, 1.0]), list[float])
+    calibration = assert_type(gf.calibrate(two, fresh=False), Calibration)
+    assert_type(calibration.kinds, tuple[costs.ClusterSpec, ...])
+    about = gf.estimate(
+        edges,
+        "pagerank",
+        [two],
+        source="src",
+        target="dst",
+        num_edges=10**6,
+        num_vertices=10**5,
+        supersteps=20,
+    )
+    assert_type(about, Estimate)
+    assert_type(about.seconds, float)
+    assert_type(about.bytes_per_worker, tuple[int, ...])
+    assert_type(about.fits, bool)
+    return about
+
+
+def measured(source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> dict[int, float]:
+    """Return the seconds of chunks of several sizes."""
+    tuning = gf.tune_chunk_size(source, target, sizes=[256, 1024], repeat=1, threads=1)
+    assert_type(tuning, Tuning)
+    assert_type(tuning.chunk_size, int)
+    return tuning.seconds
+
+
+def refusals(edges: dd.DataFrame) -> list[str]:
+    """Return the messages of calls that are wrong in what no type can say."""
+    said: list[str] = []
+    try:
+        gf.bfs(edges, source="scr", target="dst", sources=[0])
+    except exceptions.UnknownColumnError as error:
+        said.append(str(error))
+    try:
+        gf.hybrid_cluster(10**6, cpu_workers=2)
+    except exceptions.BackendError as error:
+        said.append(str(error))
+    try:
+        costs.share_out([1.0], room=[0.5], nbytes=100)
+    except exceptions.GraphMemoryError as error:
+        assert_type(error.needed, int)
+        assert_type(error.available, int | None)
+        said.append(str(error))
+    except gf.GraphflowError:
+        raise
+    return said
+
+
+def main() -> None:
+    """Do all of it."""
+    print(gf.__version__)  # noqa: T201
+    edges = edges_of(6)
+    assert len(edges.gf.connected_components(source="src", target="dst")) > 0
+    assert len(components(edges, pd.Series([1, 2, 900], dtype="int32"))) > 0
+    found, told = searches(edges)
+    assert len(found) >= len(told) > 0
+    assert len(rankings(edges)) > 0
+    assert asked(edges).num_vertices > 0
+    assert costs_of(edges).fits
+    assert len(generate.grid(3, 3)) + len(generate.path(n=4)) == 15
+    pairs: pd.DataFrame = generate.rmat(6).compute()
+    assert set(measured(pairs.src.to_numpy(), pairs.dst.to_numpy())) == {256, 1024}
+    assert len(refusals(edges)) == 3
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,43 @@
+"""Calls that mypy refuses, each with the reason.
+
+Where it takes one for right the ignore is unused, which is an error too.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dask_graphflow as gf
+from dask_graphflow import costs, generate
+
+
+def refused(edges: Any, graph: gf.Graph) -> None:
+    """Hold the calls; nobody makes them."""
+    gf.connected_components(edges, "src", "dst")  # type: ignore[call-arg]
+    gf.connected_components(edges, source="src")  # type: ignore[call-arg]
+    gf.connected_components(edges, source="a", target="b", limit=1)  # type: ignore[call-arg]
+    gf.connected_components(edges, source="a", target="b", threshold="1")  # type: ignore[arg-type]
+    gf.connected_components(edges, source="a", target="b", thresholds=0.5)  # type: ignore[arg-type]
+    gf.bfs(edges, source="a", target="b")  # type: ignore[call-arg]
+    gf.bfs(edges, source="a", target="b", sources=1, depth_limit="2")  # type: ignore[arg-type]
+    gf.sssp(edges, source="a", target="b", sources=1)  # type: ignore[call-arg]
+    gf.label_propagation(edges, source="a", target="b", max_iter=0.5)  # type: ignore[arg-type]
+    gf.Graph(edges, source="a", target="b", directed="yes")  # type: ignore[arg-type]
+    gf.Graph(edges, source="a", target="b").num_vertices()  # type: ignore[operator]
+    graph.degree()  # type: ignore[attr-defined]
+    graph.num_edges = 7  # type: ignore[misc]
+    gf.EdgeOp("hops", "level", signal="level[src] + 1", slot="min")  # type: ignore[call-arg]
+    gf.EdgeOp("hops", target="level", signal=lambda level: level + 1, slot="min")  # type: ignore[arg-type]
+    gf.EdgeOp("hops", target="level", signal="level[src]", slot="min").target = "x"  # type: ignore[misc]
+    gf.Hybrid([1.0], placement=None)  # type: ignore[arg-type]
+    gf.estimate(edges, algorithm=gf.bfs)  # type: ignore[arg-type]
+    gf.estimate(edges).show()  # type: ignore[attr-defined]
+    gf.calibrate(None, True)  # type: ignore[call-arg]
+    gf.hybrid_cluster("all")  # type: ignore[arg-type]
+    gf.tune_chunk_size([1], [2], sizes=256)  # type: ignore[arg-type]
+    generate.rmat("20")  # type: ignore[arg-type]
+    generate.grid(3)  # type: ignore[call-arg]
+    generate.path(3, 4)  # type: ignore[call-arg]
+    costs.ClusterSpec(workers=2.5)  # type: ignore[arg-type]
+    costs.share_out(1.0)  # type: ignore[arg-type]
+    gf.show()  # type: ignore[attr-defined]
