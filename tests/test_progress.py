@@ -276,7 +276,7 @@ def test_a_member_that_is_to_run_again_is_not_over():
     """Who was told of it goes on to be, when it runs again."""
     told = []
 
-    class Told(progress._Told):
+    class Told(progress.Told):
         def _listener(self):
             return told.append
 

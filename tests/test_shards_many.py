@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 
 import dask
@@ -160,8 +161,8 @@ def test_what_is_no_number_of_shards_is_refused(shards):
 
 def test_there_are_no_more_shards_than_partitions():
     edges = partitioned(frame([(0, 1), (1, 2)]), 2)
-    assert repr(gf.Graph(edges, **ENDS, shards=9)).endswith("shards=2)")
-    assert repr(gf.Graph(edges, **ENDS)).endswith("target=('b',))")
+    assert re.search(r"^shards +2$", repr(gf.Graph(edges, **ENDS, shards=9)), re.MULTILINE)
+    assert re.search(r"^shards +1$", repr(gf.Graph(edges, **ENDS)), re.MULTILINE)
 
 
 def test_what_one_process_finds_alone_says_so():
@@ -197,7 +198,7 @@ def test_on_a_cluster_each_worker_has_a_shard(client, rng, kind):
         one = graph(edges, 1, False)
         wanted = [ask(one, start).compute() for ask in ASKED.values()]
     many = gf.Graph(dd.from_pandas(edges, npartitions=4), **ENDS, weight="w", directed=False)
-    assert repr(many).endswith("shards=2)")
+    assert re.search(r"^shards +2$", repr(many), re.MULTILINE)
     many = many.persist()
     wait(many._built)
     at = client.who_has([part.dask[part.key] for part in many._built])

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import html
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from dask_graphflow.costs.cluster import ClusterSpec
-from dask_graphflow.costs.links import Links
+from dask_graphflow.costs.links import Links, speed
+from dask_graphflow.showing.tables import as_html, as_text, duration, size
 
-__all__ = ["Calibration", "Estimate"]
+__all__ = ["Calibration", "Estimate", "kind_name"]
 
-GiB = 2**30
+MEASURED = ("workers", "million edges/s:", "hook", "build", "pull", "search")
 
 
 @dataclass(frozen=True)
@@ -30,23 +29,29 @@ class Calibration:
     kinds: tuple[ClusterSpec, ...]
     links: Links
 
-    def __repr__(self) -> str:
-        rows: list[Sequence[str]] = [
-            ("workers", "million edges/s:", "hook", "build", "pull", "search")
-        ]
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows = []
         for kind in self.kinds:
-            assert kind.rates is not None
-            size, own = kind.rates.sizes[-1], kind.rates
-            name = f"{kind.workers} x {_kind(kind)}"
-            found = own.hook(size), own.build(size), own.pull(size), own.search(size)
-            rows.append((name, f"V = {size:,}", *(f"{rate / 1e6:,.0f}" for rate in found)))
+            assert kind.rates is not None, "kinds are calibrated"
+            largest, own = kind.rates.sizes[-1], kind.rates
+            found = own.hook(largest), own.build(largest), own.pull(largest), own.search(largest)
+            name = f"{kind.workers} x {kind_name(kind)}"
+            rows.append((name, f"V = {largest:,}", *(f"{rate / 1e6:,.0f}" for rate in found)))
+        return rows
+
+    def _between(self) -> str:
         links = self.links
         return (
-            f"{_laid_out(rows)}\nbetween two: {links.c / 1e9:.2f} GB/s of messages and "
-            f"{links.moves / 1e9:.2f} of forests, {links.latency * 1e6:.0f} us a round; a call "
-            f"{links.call * 1e3:.1f} ms, {links.level * 1e3:.1f} ms a level, a gang "
-            f"{links.gang * 1e3:.1f} ms"
+            f"between two: messages {speed(links.c)}, forests {speed(links.moves)}, a round "
+            f"{duration(links.latency)}; a call {duration(links.call)}, a level of tasks "
+            f"{duration(links.level)}, a gang {duration(links.gang)}"
         )
+
+    def __repr__(self) -> str:
+        return f"{as_text([MEASURED, *self._rows()])}\n{self._between()}"
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows(), head=MEASURED, note=self._between())
 
 
 @dataclass(frozen=True)
@@ -81,11 +86,11 @@ class Estimate:
     reason: str
 
     def _rows(self) -> list[tuple[str, str]]:
-        parts = ", ".join(f"{name} {_time(value)}" for name, value in self.parts.items() if value)
+        parts = ", ".join(
+            f"{name} {duration(value)}" for name, value in self.parts.items() if value
+        )
         least, most = min(self.bytes_per_worker), max(self.bytes_per_worker)
-        needed = f"{most / GiB:.3g} GiB"
-        if least != most:
-            needed = f"{least / GiB:.3g} to {needed}"
+        needed = size(most) if least == most else f"{size(least)} to {size(most)}"
         plan = ", ".join(f"{name}={_short(value)}" for name, value in self.plan.items())
         return [
             ("algorithm", self.algorithm),
@@ -97,21 +102,15 @@ class Estimate:
         ]
 
     def __repr__(self) -> str:
-        return _laid_out(self._rows())
+        return as_text(self._rows())
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in self._rows()
-        )
-        return f"<table>{rows}</table>"
+        return as_html(self._rows())
 
 
-def _kind(kind: ClusterSpec) -> str:
+def kind_name(kind: ClusterSpec) -> str:
+    """Return what tells workers of a kind from others."""
     return "GPU" if kind.device else f"{kind.threads} thread{'s' * (kind.threads > 1)}"
-
-
-def _time(seconds: float) -> str:
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1e3:.3g} ms"
 
 
 def _short(value: Any) -> str:
@@ -119,11 +118,3 @@ def _short(value: Any) -> str:
         shown = ", ".join(f"{one:.3g}" for one in value[:4])
         return f"[{shown}{', ...' if len(value) > 4 else ''}]"
     return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def _laid_out(rows: Sequence[Sequence[str]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )

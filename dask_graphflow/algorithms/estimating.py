@@ -11,11 +11,13 @@ from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import memory, model
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.measured import Rates
+from dask_graphflow.costs.measuring import STEPS
 from dask_graphflow.dataflow import merging, trees
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, nearest
 from dask_graphflow.operators.plan import Plan
+from dask_graphflow.showing.bar import listener
 
-from .estimates import Calibration, Estimate
+from .estimates import Calibration, Estimate, kind_name
 from .known import Known, known
 
 __all__ = ["calibrate", "estimate"]
@@ -26,7 +28,9 @@ FOREST_LEVELS = 8  # and of components, beside their merges: see dataflow/expr.p
 RANK = 8  # bytes of a message
 
 
-def calibrate(cluster: Any = None, *, device: bool = False, fresh: bool = True) -> Calibration:
+def calibrate(
+    cluster: Any = None, *, device: bool = False, fresh: bool = True, progress: Any = False
+) -> Calibration:
     """Measure the kernels of a cluster's workers, and what joins them; the rates are kept.
 
     Parameters
@@ -37,6 +41,11 @@ def calibrate(cluster: Any = None, *, device: bool = False, fresh: bool = True) 
         Measure GPUs, where no worker has the resource ``GPU``.
     fresh : bool
         Measure whatever is kept; else only what is not.
+    progress : bool or callable
+        True for a bar in a terminal, one for each kind of workers. A function is called when a kernel was
+        run on a graph, with a dict: "kernel", its name; "vertices" of the graph; "done", how many were run,
+        and "total", how many will be. The first graph comes twice: kernels are compiled for it. Of a
+        cluster's workers it hears ten times a second at most.
 
     Returns
     -------
@@ -49,7 +58,7 @@ def calibrate(cluster: Any = None, *, device: bool = False, fresh: bool = True) 
     BackendError
         There is no GPU that can be used.
     OptionError
-        `cluster` is none.
+        `cluster` or `progress` is none of what is allowed.
 
     Notes
     -----
@@ -67,7 +76,7 @@ def calibrate(cluster: Any = None, *, device: bool = False, fresh: bool = True) 
     >>> found.kinds[0].rates == rates, 0 < found.links.call < 10
     (True, True)
     """
-    return _calibrated(_kinds(cluster, device), fresh=fresh)
+    return _calibrated(_kinds(cluster, device), fresh=fresh, progress=progress)
 
 
 def estimate(
@@ -83,6 +92,7 @@ def estimate(
     num_vertices: int | None = None,
     supersteps: int | None = None,
     merge: str = "tree",
+    progress: Any = False,
 ) -> Estimate:
     """Say what a call will take, before any of its edges is read.
 
@@ -103,6 +113,8 @@ def estimate(
         a random graph: give it for a road.
     merge : {"tree", "one-way", "ring", "adaptive"}
         Of connected components.
+    progress : bool or callable
+        Of what is not kept and has to be measured; see :func:`calibrate`.
 
     Returns
     -------
@@ -153,7 +165,7 @@ def estimate(
     merging.merge_policy(merge)
     options: dict[str, Any] = {"num_edges": num_edges, "num_vertices": num_vertices}
     graph = known(edges, source=source, target=target, weight=weight, directed=directed, **options)
-    calibration = _calibrated(_kinds(cluster, graph.device))
+    calibration = _calibrated(_kinds(cluster, graph.device), progress=progress)
     if algorithm == "connected_components" and not graph.built:
         return _components(graph, calibration, merge)
     return _supersteps(graph, algorithm, calibration, supersteps)
@@ -172,10 +184,13 @@ def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
     return list(kinds)
 
 
-def _calibrated(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Calibration:
+def _calibrated(
+    kinds: Sequence[ClusterSpec], *, fresh: bool = False, progress: Any = False
+) -> Calibration:
+    told = [listener(progress, f"calibrate {kind_name(kind)}", STEPS) for kind in kinds]
     found = tuple(
-        ClusterSpec(**{**vars(kind), "rates": clusters.rates_of(kind, fresh=fresh)})
-        for kind in kinds
+        ClusterSpec(**{**vars(kind), "rates": clusters.rates_of(kind, fresh=fresh, listener=one)})
+        for kind, one in zip(kinds, told, strict=True)
     )
     clusters.remember(found)
     return Calibration(found, clusters.links_of(kinds, fresh=fresh))

@@ -16,6 +16,7 @@ from dask_graphflow.exceptions import OptionError, WeightError, nearest
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.shards import Shards
+from dask_graphflow.showing.tables import as_html, as_text
 
 from . import inputs
 from .answers import Answer, answered, empty_values, framed, ids_like, steps_frame
@@ -30,6 +31,8 @@ from .sharing import share
 
 __all__ = ["Graph"]
 
+LAZY = "no: each compute() builds it anew; persist() builds it once"
+KEPT = "yes, and kept where it was built"
 MULTI = ("keep", "sum", "min", "first")
 MOST_PARTS = 32
 PARTITIONS_PER_PART = 8
@@ -132,8 +135,10 @@ class Graph:
         self._columns = columns
         self.weighted = weight is not None
         self.directed = directed
-        self._parts = min(MOST_PARTS, -(-frame.npartitions // PARTITIONS_PER_PART))
+        self._npartitions = int(frame.npartitions)
+        self._parts = min(MOST_PARTS, -(-self._npartitions // PARTITIONS_PER_PART))
         self._ids = ids_like(frame._meta, columns)
+        self._numbers: dict[str, int] = {}  # that were asked of it when it was built, for its repr
         self._metas: dict[Any, Any] = {}  # by what is asked: cuDF takes milliseconds to make one
         self.on_device = not is_pandas(type(self._ids))
         check_count("shards", shards, least=1, optional=True)
@@ -143,7 +148,7 @@ class Graph:
             hybrid = as_hybrid(hybrid, self.on_device)
             hybrid, self._shards, workers = members_of(hybrid, shards)
         else:
-            self._shards = min(shards or len(placement.slots().workers), int(frame.npartitions))
+            self._shards = min(shards or len(placement.slots().workers), self._npartitions)
         self._turned: tuple[Callable[..., Any], Callable[..., Any]] | None = None
         how: dict[str, Any] = {"directed": directed, "multi": multi}
         reader = partial(read, columns=columns)
@@ -165,13 +170,27 @@ class Graph:
     def _built(self) -> Any:
         return self._build()
 
+    def _rows(self) -> list[tuple[str, str]]:
+        """Return what is known of it; nothing is computed for that."""
+        columns, kept = self._columns, self._build is None
+        rows = [
+            ("Graph", "directed" if self.directed else "undirected"),
+            ("source", ", ".join(map(repr, columns.source))),
+            ("target", ", ".join(map(repr, columns.target))),
+            ("weight", repr(columns.weight) if self.weighted else "none"),
+            ("ids", ", ".join(map(str, self._ids.dtypes))),
+            ("partitions", f"{self._npartitions:,} of edges"),
+            ("shards", f"{self._shards:,}{', by a hybrid' if self._hybrid else ''}"),
+            ("memory", "GPU" if self.on_device else "host" if not self._hybrid else "by worker"),
+            ("built", KEPT if kept else LAZY),
+        ]
+        return rows + [(name, f"{number:,}") for name, number in sorted(self._numbers.items())]
+
     def __repr__(self) -> str:
-        kind = "directed" if self.directed else "undirected"
-        weights = f", weight={self._columns.weight!r}" if self.weighted else ""
-        shards = f", shards={self._shards}" if self._shards > 1 else ""
-        source, target = self._columns.source, self._columns.target
-        hybrid = ", hybrid" if self._hybrid else ""
-        return f"Graph({kind}, source={source!r}, target={target!r}{weights}{shards}{hybrid})"
+        return as_text(self._rows())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows())
 
     def persist(self) -> Graph:
         """Build the graph now, and keep it where it was built.
@@ -191,7 +210,7 @@ class Graph:
         kept = object.__new__(Graph)
         (built,) = dask.persist(self._built)
         # Not what it was built of, or that would be kept too.
-        kept.__dict__.update(self.__dict__, _built=built, _build=None, _turned=None)
+        kept.__dict__.update(self.__dict__, _built=built, _build=None, _turned=None, _numbers={})
         return kept
 
     @property
@@ -204,7 +223,7 @@ class Graph:
         >>> gf.Graph(gf.generate.grid(3, 3), source="src", target="dst").num_vertices
         9
         """
-        return int(self._number("num-vertices", _num_vertices, num_vertices_many))
+        return self._number("vertices", _num_vertices, num_vertices_many)
 
     @property
     def num_edges(self) -> int:
@@ -220,7 +239,7 @@ class Graph:
         >>> gf.Graph(twice, source="a", target="b", multi="first").num_edges
         1
         """
-        return int(self._number("num-edges", _num_edges, num_edges_many))
+        return self._number("edges", _num_edges, num_edges_many)
 
     def degrees(self) -> Any:
         """Return how many edges leave and enter each vertex, after `multi`.
@@ -650,9 +669,14 @@ optional
         return named(sources, self._ids)
 
     def _number(self, name: str, work: Callable[..., int], many: Callable[..., int]) -> int:
-        if not self._members:
-            return int(gathered.run(self._built, name, work).compute())
-        return int(self._gang(many, None, name=name)[0].compute())
+        task = f"num-{name}"
+        if self._members:
+            found = int(self._gang(many, None, name=task)[0].compute())
+        else:
+            found = int(gathered.run(self._built, task, work).compute())
+        if self._build is None:
+            self._numbers[name] = found
+        return found
 
     def _gang(
         self, loop: gang.Loop, meta: Any, *arguments: Any, name: str, turned: bool = False

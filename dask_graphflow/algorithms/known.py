@@ -122,7 +122,7 @@ def _of_graph(graph: Graph, num_edges: int | None, num_vertices: int | None) -> 
     built = graph._build is None
     if not built and (num_edges is None or num_vertices is None):
         raise OptionError(
-            f"{graph!r} is not built, and how large it will be is not known; give num_edges= and "
+            "the graph is not built, and how large it will be is not known; give num_edges= and "
             "num_vertices=, or persist it first"
         )
     edges = graph.num_edges if num_edges is None else num_edges

@@ -29,6 +29,7 @@ from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.placed import Placed, arrange
 from dask_graphflow.graph.shards import HUBS, HUBS_EDGES
 from dask_graphflow.kernels import device_room, twin
+from dask_graphflow.showing.tables import as_html
 
 from .naming import swap
 
@@ -97,6 +98,14 @@ class Hybrid:
             raise OptionError(
                 f"shares={self.shares!r}; give parts of the edges of 0 or more that add up to 1"
             )
+
+    def _repr_html_(self) -> str:
+        shares = [("all", "auto: by speed and room")]
+        if not isinstance(self.shares, str):
+            named = isinstance(self.shares, Mapping)
+            parts = self.shares.items() if named else enumerate(self.shares)
+            shares = [(str(one) if named else f"shard {one}", f"{part:.1%}") for one, part in parts]
+        return as_html(shares, head=("shares of the edges", f"placement {self.placement}"))
 
     @property
     def count(self) -> int | None:

@@ -17,6 +17,7 @@ import click
 
 from dask_graphflow import __version__
 from dask_graphflow.cli.components import components
+from dask_graphflow.cli.doctor import doctor
 from dask_graphflow.cli.generate import generate
 from dask_graphflow.cli.options import DEBUG
 from dask_graphflow.exceptions import GraphflowError
@@ -85,4 +86,5 @@ def main() -> None:
 
 
 main.add_command(components)
+main.add_command(doctor)
 main.add_command(generate)

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-__all__ = ["DEBUG", "common", "output", "threads"]
+__all__ = ["DEBUG", "common", "debug", "output", "threads"]
 
 DEBUG = "dask_graphflow.debug"
 
@@ -16,17 +16,19 @@ def _note_debug(ctx: click.Context, _: click.Parameter, value: bool) -> None:
     ctx.meta[DEBUG] = value
 
 
+debug = click.option(
+    "--debug",
+    is_flag=True,
+    expose_value=False,
+    callback=_note_debug,
+    help="Show the traceback of an error.",
+)
+
+
 def common(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--quiet`` and ``--debug``."""
-    command = click.option(
-        "--debug",
-        is_flag=True,
-        expose_value=False,
-        callback=_note_debug,
-        help="Show the traceback of an error.",
-    )(command)
     return click.option("--quiet", "-q", is_flag=True, help="No progress bar and no summary.")(
-        command
+        debug(command)
     )
 
 

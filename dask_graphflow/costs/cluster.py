@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 from weakref import WeakKeyDictionary
 
 from dask.system import CPU_COUNT
 
 from dask_graphflow.dataflow import placement
+from dask_graphflow.dataflow.progress import Listener, Progress, Told
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels.memory import free_bytes
+from dask_graphflow.showing.bar import Step
 
 from . import store
 from .links import Links, measure_links
@@ -83,8 +86,9 @@ class ClusterSpec:
     memory: int | None = None
     hosts: int = 1
     addresses: tuple[str, ...] = ()
-    rates: Rates | None = None
-    links: Links | None = None
+    # Tables, which are looked at by themselves.
+    rates: Rates | None = field(default=None, repr=False)
+    links: Links | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         for name in ("workers", "threads", "hosts"):
@@ -142,18 +146,28 @@ def room_of(device: bool) -> int | None:
     return free_bytes(kernels_of(device))
 
 
-def rates_of(kind: ClusterSpec, *, fresh: bool = False) -> Rates:
+def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | None = None) -> Rates:
     """Return the rates of a worker of a kind, while all others of its host work too.
 
     Workers of one host do together what one with all of their threads would, but no more than its cores.
+
+    Parameters
+    ----------
+    kind : ClusterSpec
+    fresh : bool
+        Measure them whatever is kept.
+    listener : callable, optional
+        Takes each of :data:`.measuring.STEPS` of what is measured, wherever that is.
     """
     if kind.rates is not None:
         return kind.rates
     beside = 1 if kind.device else -(-kind.workers // kind.hosts)
     client = client_in_use() if kind.addresses else None
+    told = Progress(listener)
+    told.of(f"calibrate-{uuid4().hex}")
+    given = kind.device, kind.threads, beside, fresh, told
     if client is None:
-        return _shared(kind.device, kind.threads, beside, fresh)
-    given = kind.device, kind.threads, beside, fresh
+        return _shared(*given)
     found: Rates = client.submit(_shared, *given, workers=kind.addresses[:1], pure=False).result()
     return found
 
@@ -189,6 +203,11 @@ def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:
     return known[about]
 
 
-def _shared(device: bool, threads: int, beside: int, fresh: bool) -> Rates:
+def _shared(device: bool, threads: int, beside: int, fresh: bool, told: Told) -> Rates:
     whole = threads if beside == 1 else max(1, min(threads * beside, CPU_COUNT))
-    return store.rates(device, whole, fresh=fresh).over(beside)
+    with told.listening(_counted) as tell:
+        return store.rates(device, whole, fresh=fresh, tell=tell).over(beside)
+
+
+def _counted(number: int, step: Mapping[str, Any]) -> Step:
+    return {**step, "done": number + 1}

@@ -17,10 +17,11 @@ from dask_graphflow.dataflow import gang, placement
 from dask_graphflow.dataflow.channel import Channel
 from dask_graphflow.dataflow.exchange import Exchange, Vote
 from dask_graphflow.operators.forest import Forest
+from dask_graphflow.showing.tables import as_html, as_text, duration
 
 from .measuring import kernels_of
 
-__all__ = ["Links", "measure_links"]
+__all__ = ["Links", "measure_links", "speed"]
 
 ROUNDS = 200
 BYTES = 1 << 23
@@ -64,6 +65,27 @@ class Links:
     call: float
     level: float
     gang: float
+
+    def _rows(self) -> list[tuple[str, str]]:
+        return [
+            ("messages", speed(self.c)),
+            ("forests", speed(self.moves)),
+            ("a round", duration(self.latency)),
+            ("a call", duration(self.call)),
+            ("a level of tasks", duration(self.level)),
+            ("an empty gang", duration(self.gang)),
+        ]
+
+    def __repr__(self) -> str:
+        return as_text(self._rows())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows())
+
+
+def speed(rate: float) -> str:
+    """Return bytes a second in words; infinite ones are of what is not sent."""
+    return "not sent" if math.isinf(rate) else f"{rate / 1e9:.3g} GB/s"
 
 
 def measure_links(client: Any = None, *, device: bool = False) -> Links:

@@ -15,8 +15,19 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.tables import as_html, as_text
 
 __all__ = ["Rates"]
+
+CURVES = {
+    "hooks": "hook, edges/s",
+    "builds": "build, edges/s",
+    "pulls": "pull, edges/s",
+    "searches": "search, edges/s",
+    "paths": "path, edges/s",
+    "labels": "label, edges/s",
+    "merges": "merge, vertices/s",
+}
 
 
 @dataclass(frozen=True)
@@ -81,7 +92,31 @@ class Rates:
                 "kernel a rate for each, or none"
             )
         if not all(0 < rate < math.inf for curve in (*curves, self.merges) for rate in curve):
-            raise OptionError(f"{self!r}; give rates above 0")
+            wrong = {
+                name: value
+                for name, value in asdict(self).items()
+                if name in CURVES and not all(0 < rate < math.inf for rate in value)
+            }
+            raise OptionError(f"rates {wrong}; give numbers above 0")
+
+    def _head(self) -> list[str]:
+        return ["millions, at V =", *(f"{size:,}" for size in self.sizes)]
+
+    def _rows(self) -> list[list[str]]:
+        curves = ((said, getattr(self, name)) for name, said in CURVES.items())
+        rows = [
+            [said, *(f"{rate / 1e6:,.4g}" for rate in rates)] for said, rates in curves if rates
+        ]
+        copies = [] if math.isinf(self.copies) else [f"{self.copies / 1e6:,.4g}"]
+        if copies:
+            rows.append(["copies, bytes/s", *copies * len(self.sizes)])
+        return rows
+
+    def __repr__(self) -> str:
+        return as_text([self._head(), *self._rows()])
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows(), head=self._head())
 
     def hook(self, vertices: float) -> float:
         """Return edges a second that are hooked, of a graph of so many vertices.
@@ -301,10 +336,7 @@ class Rates:
         >>> Rates.of(rates.as_dict()) == rates
         True
         """
-        curves = {
-            name: tuple(map(float, found[name]))
-            for name in ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
-        }
+        curves = {name: tuple(map(float, found[name])) for name in CURVES}
         copies = math.inf if found["copies"] is None else float(found["copies"])
         return cls(tuple(map(int, found["sizes"])), **curves, copies=copies)
 

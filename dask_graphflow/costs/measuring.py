@@ -17,10 +17,11 @@ from dask_graphflow.kernels import index_dtype, kernels_for, no_room, twin
 from dask_graphflow.operators.advance import DENSE
 from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.showing.bar import Kind, Shown, Step
 
 from .measured import Rates
 
-__all__ = ["KERNELS", "forest_seconds", "kernels_of", "measure"]
+__all__ = ["KERNELS", "STEPS", "forest_seconds", "kernels_of", "measure"]
 
 EDGE_FACTOR = 16
 DRAWN = 18  # the largest scale that is drawn edge by edge on the host
@@ -34,12 +35,21 @@ ENOUGH = 0.06  # and what is shorter for so long
 COPIED = 1 << 26  # bytes
 
 
+def _shown(step: Step) -> Shown:
+    how = f"{step['kernel']} of {step['vertices']:,} vertices"
+    return Shown(step["done"], step["total"], how)
+
+
+STEPS = Kind("kernels", _shown)  # as `tell` of :func:`measure` has them, with "done", their number
+
+
 def measure(
     device: bool = False,
     threads: int = 1,
     *,
     scales: Sequence[int] | None = None,
     only: Collection[str] = KERNELS,
+    tell: Callable[[Step], object] | None = None,
 ) -> Rates:
     """Time the kernels: a few seconds, once they are compiled, which may take a minute for all of them.
 
@@ -54,6 +64,10 @@ def measure(
         and those after it are left out.
     only : collection of str
         Of :data:`KERNELS`, those to measure.
+    tell : callable, optional
+        Takes a dict when a kernel was run on a graph: "kernel", its name; "vertices" of the graph; and
+        "total", how often it will be called, if there is room for all graphs. The first graph comes twice,
+        and kernels are compiled for the first of them.
 
     Raises
     ------
@@ -64,11 +78,18 @@ def measure(
     """
     kernels = kernels_of(device)
     scales = scales or (DEVICE_SCALES if device else SCALES)
-    _timed(kernels, scales[0], threads, only)  # which compiles them
+    total = len(only) * (len(scales) + 1)
+
+    def told(scale: int, kernel: str) -> None:
+        if tell is not None:
+            tell({"kernel": kernel, "vertices": 1 << scale, "total": total})
+
+    # The first time compiles them.
+    _timed(kernels, scales[0], threads, only, partial(told, scales[0]))
     found: dict[int, dict[str, float]] = {}
     for scale in scales:
         try:
-            found[1 << scale] = _timed(kernels, scale, threads, only)
+            found[1 << scale] = _timed(kernels, scale, threads, only, partial(told, scale))
         except MemoryError as error:
             if not found:
                 size = 1 << scale
@@ -115,19 +136,26 @@ def kernels_of(device: bool) -> ModuleType:
 
 
 def _timed(
-    kernels: ModuleType, scale: int, threads: int, only: Collection[str]
+    kernels: ModuleType,
+    scale: int,
+    threads: int,
+    only: Collection[str],
+    told: Callable[[str], object],
 ) -> dict[str, float]:
-    """Return the rates on one graph, by the names that they have in :class:`.Rates`."""
+    """Return the rates on one graph, by the names that they have in :class:`.Rates`; each is told of."""
     size, (source, target) = 1 << scale, _edges(kernels.namespace, scale)
     seconds = partial(_seconds, kernels)
     found: dict[str, float] = {}
     if not {"hooks", "merges"}.isdisjoint(only):
         found |= _forests(source, target, size, threads, seconds)
+        for name in [name for name in found if name in only]:
+            told(name)
     make = partial(twin("rows", source).rows, count=size, undirected=True, threads=threads)
     if "builds" in only:
         found["builds"] = 2 * len(source) / seconds(lambda _: make(source, target))
+        told("builds")
     if not {"pulls", "searches", "paths", "labels"}.isdisjoint(only):
-        found |= _rows(make(source, target), threads, seconds, only)
+        found |= _rows(make(source, target), threads, seconds, only, told)
     return {name: rate for name, rate in found.items() if name in only}
 
 
@@ -147,7 +175,11 @@ def _forests(
 
 
 def _rows(
-    rows: Any, threads: int, seconds: Callable[..., float], only: Collection[str]
+    rows: Any,
+    threads: int,
+    seconds: Callable[..., float],
+    only: Collection[str],
+    told: Callable[[str], object],
 ) -> dict[str, float]:
     size, degrees = len(rows.offsets) - 1, np.diff(rows.offsets)
     vertices = np.arange(size, dtype=index_dtype(size), like=rows.ends)
@@ -169,6 +201,7 @@ def _rows(
     for name in work.keys() & only:
         one = work[name]()
         found[name] = len(rows.ends) / seconds(lambda _, one=one: one())
+        told(name)
     return found
 
 

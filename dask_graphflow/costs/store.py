@@ -20,17 +20,18 @@ import warnings
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask
 from dask.system import CPU_COUNT
 from dask.utils import parse_timedelta
 
-from dask_graphflow.exceptions import GraphflowError, OptionError
+from dask_graphflow.exceptions import BackendError, GraphflowError, OptionError
+from dask_graphflow.showing.bar import Step
 
 from .measured import Rates
 
-__all__ = ["folder", "hardware", "rates"]
+__all__ = ["Entry", "entries", "folder", "hardware", "rates"]
 
 FORMAT = 1
 AGE = "30 days"
@@ -47,6 +48,7 @@ def rates(
     only: str | None = None,
     fresh: bool = False,
     measure: Callable[[bool, int], Rates] | None = None,
+    tell: Callable[[Step], object] | None = None,
 ) -> Rates:
     """Return what is kept of this machine, or measure it: that takes seconds, and is kept.
 
@@ -63,6 +65,8 @@ def rates(
         Measure it whatever is kept.
     measure : callable, optional
         Measures; takes `device` and `threads`. By default the kernels are timed.
+    tell : callable, optional
+        Is told of each kernel that is measured.
 
     Returns
     -------
@@ -102,7 +106,8 @@ def rates(
         from .measuring import KERNELS
         from .measuring import measure as measured
 
-        measure = partial(measured, scales=_scales(), only=KERNELS if only is None else [only])
+        kernels = KERNELS if only is None else [only]
+        measure = partial(measured, scales=_scales(), only=kernels, tell=tell)
     path = folder() / names[-1]
     _known[path] = made = measure(device, threads)
     try:
@@ -114,6 +119,44 @@ def rates(
             stacklevel=2,
         )
     return made
+
+
+class Entry(NamedTuple):
+    """A file that is kept of this machine.
+
+    Attributes
+    ----------
+    path : Path
+    age : float
+        Seconds since it was written.
+    stale : bool
+        Whether what it is about is measured again when it is next asked for.
+    """
+
+    path: Path
+    age: float
+    stale: bool
+
+
+def entries() -> list[Entry]:
+    """Return what is kept of this machine, sorted by path; nothing is measured.
+
+    Raises
+    ------
+    OptionError
+        ``graphflow.calibration.age`` or ``.scales`` is none.
+    """
+    found = []
+    for path in sorted(folder().glob(f"rates-{_host()}-*.json")):
+        kind = re.match(r"-(cpu|gpu)-(\d+)", path.name.removeprefix(f"rates-{_host()}"))
+        if kind is None:
+            continue
+        try:
+            stale = _read(path, _about(kind[1] == "gpu", int(kind[2]))) is None
+        except BackendError:  # the GPU that it is about cannot be used any more
+            stale = True
+        found.append(Entry(path, time.time() - path.stat().st_mtime, stale))
+    return found
 
 
 def folder() -> Path:
@@ -172,9 +215,12 @@ def _scales() -> list[int] | None:
 
 
 def _file_name(device: bool, threads: int, only: str | None = None) -> str:
-    host = re.sub(r"[^\w.-]", "_", socket.gethostname())
     of = "" if only is None else f"-{only}"
-    return f"rates-{host}-{'gpu' if device else 'cpu'}-{threads}{of}.json"
+    return f"rates-{_host()}-{'gpu' if device else 'cpu'}-{threads}{of}.json"
+
+
+def _host() -> str:
+    return re.sub(r"[^\w.-]", "_", socket.gethostname())
 
 
 def _age() -> float:

@@ -1,7 +1,7 @@
-"""Progress: what a run does, told superstep by superstep while it goes on.
+"""Progress: what a run does, told step by step while it goes on: of a graph's algorithms, supersteps.
 
 Who wants to know gives a function, which stays in the process that asked. Where the run is a task of
-that process, it is called as a superstep ends. A task that travels to a worker logs events there, a few a
+that process, it is called as a step ends. A task that travels to a worker logs events there, a few a
 second, to a topic that the client has subscribed to.
 
 :class:`Progress` is an argument of the run's tasks that is left out of their keys: the result is the same
@@ -21,43 +21,27 @@ from weakref import WeakSet, WeakValueDictionary
 
 from dask.base import tokenize
 
-from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.bar import Bar, Listener, Step, listener
 
-from .bar import Bar
 from .channel import PeerLost
 
-__all__ = ["Listener", "Progress", "listener"]
+__all__ = ["Bar", "Listener", "Progress", "Tell", "Told", "listener"]
 
 PAUSE = 0.1  # seconds between events: a thousand short supersteps are not to be a thousand messages
 KEPT = 32  # runs whose listeners are kept, whatever becomes of the collections
 
-Step = dict[str, Any]
-
-Listener = Callable[[Step | None], None]
-"""Takes a superstep, or None where the run has ended."""
-
 Tell = Callable[[Mapping[str, Any]], None]
 
 
-def listener(progress: Any, name: str) -> Listener | None:
-    """Return who is told of a run, as a caller's ``progress=`` says, or raise where it says nothing known.
-
-    Parameters
-    ----------
-    progress : bool, None, or callable
-        True for a progress bar; or takes a dict for each superstep.
-    name : str
-        What the run is called.
-    """
-    if progress is None or progress is False:
-        return None
-    if progress is True:
-        return Bar(name)
-    if callable(progress):
-        return lambda step: None if step is None else progress(step)
-    raise OptionError(
-        f"progress={progress!r}; give True for a progress bar, or a function that takes a dict"
-    )
+def _superstep(number: int, row: Mapping[str, Any]) -> Step:
+    return {
+        "superstep": number,
+        "direction": row["direction"],
+        "frontier": int(row["frontier"]),
+        "edges": int(row["edges"]),
+        "bytes": int(row.get("bytes", 0)),
+        "seconds": float(row["seconds"]),
+    }
 
 
 class _Asked:
@@ -72,15 +56,24 @@ class _Asked:
         self.listener: Listener | None = None
 
 
-class _Told:
+class Told:
     """What a task is given to tell of its run by. It changes no key."""
 
     def _listener(self) -> Listener | None:
         raise NotImplementedError
 
     @contextmanager
-    def listening(self) -> Iterator[Tell | None]:
-        """Give what takes the rows of a trace as its supersteps end, or None where nobody listens."""
+    def listening(
+        self, step_of: Callable[[int, Mapping[str, Any]], Step] = _superstep
+    ) -> Iterator[Tell | None]:
+        """Give what takes the steps of a run as they end, or None where nobody listens.
+
+        Parameters
+        ----------
+        step_of : callable, optional
+            Takes the number of a step and what is told of it, and returns what a listener gets. By default
+            that is a superstep, and told is its row of a trace.
+        """
         listener = self._listener()
         if listener is None:
             yield None
@@ -88,16 +81,7 @@ class _Told:
         numbers = itertools.count()
 
         def tell(row: Mapping[str, Any]) -> None:
-            listener(
-                {
-                    "superstep": next(numbers),
-                    "direction": row["direction"],
-                    "frontier": int(row["frontier"]),
-                    "edges": int(row["edges"]),
-                    "bytes": int(row.get("bytes", 0)),
-                    "seconds": float(row["seconds"]),
-                }
-            )
+            listener(step_of(next(numbers), row))
 
         try:
             yield tell
@@ -111,7 +95,7 @@ class _Told:
         return "graphflow-progress"
 
 
-class Progress(_Told):
+class Progress(Told):
     """Who is told of a run; an argument of its tasks.
 
     Parameters
@@ -137,7 +121,7 @@ class Progress(_Told):
         return _Away, (self._asked.key, _topic(self._asked))
 
 
-class _Away(_Told):
+class _Away(Told):
     """A :class:`Progress` that has left the process that asked; a client may listen to its topic."""
 
     def __init__(self, key: str, topic: str | None) -> None:

@@ -12,14 +12,38 @@ import importlib
 import importlib.metadata
 import re
 import sys
-from typing import Any
+from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import BackendError
 
-__all__ = ["load_cupy", "require_gpu"]
+__all__ = ["EXTRAS", "Found", "found", "load_cupy", "require_gpu"]
 
 EXTRAS = (12, 13)  # the CUDA versions that there is an extra for, [cuda12] and [cuda13]
 PACKAGE = re.compile(r"(cupy|cudf)(-cuda\d+x|-cu\d+)?")
+
+
+class Found(NamedTuple):
+    """What there is to use a GPU with.
+
+    Attributes
+    ----------
+    driver : int or None
+        The newest CUDA that the driver supports, as 1000 * major + 10 * minor; None without a driver.
+    packages : dict of str to str
+        Versions of the packages of CuPy and cuDF.
+    advice : str
+        What to run to have what fits.
+    """
+
+    driver: int | None
+    packages: dict[str, str]
+    advice: str
+
+
+def found() -> Found:
+    """Return what there is to use a GPU with; neither CuPy nor cuDF is imported."""
+    driver, packages = _driver_version(), _packages()
+    return Found(driver, packages, _advice(driver, None, list(packages)))
 
 
 def load_cupy() -> Any:

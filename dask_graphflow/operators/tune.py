@@ -8,12 +8,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dask_graphflow.showing.bar import Kind, Shown, Step, listener
+
 from .forest import Forest
 from .plan import Plan
 
 __all__ = ["Tuning", "tune_chunk_size"]
 
 NEAR = 1.05  # a size this close to the fastest is as good
+
+
+def _shown(step: Step) -> Shown:
+    return Shown(step["done"], step["total"], f"chunks of {step['chunk_size']:,} edges")
 
 
 @dataclass(frozen=True)
@@ -40,6 +46,7 @@ def tune_chunk_size(
     repeat: int = 3,
     threads: int = 1,
     clock: Callable[[], float] = time.perf_counter,
+    progress: Any = False,
 ) -> Tuning:
     """Hook the same edges in chunks of several sizes, and see which takes least.
 
@@ -58,11 +65,19 @@ def tune_chunk_size(
         Host threads to use.
     clock : callable
         Tells seconds.
+    progress : bool or callable
+        True for a bar in a terminal. A function is called after each try with a dict: "chunk_size"; its
+        "seconds"; "done", how many tries there were, and "total", how many there will be.
 
     Returns
     -------
     Tuning
         The ``chunk_size`` to use, and the ``seconds`` of each that was tried.
+
+    Raises
+    ------
+    OptionError
+        `progress` is neither.
 
     Examples
     --------
@@ -72,6 +87,7 @@ def tune_chunk_size(
     >>> found.chunk_size in found.seconds
     True
     """
+    told = listener(progress, "tune_chunk_size", Kind("tries", _shown))
     edges = len(source)
     sizes = sorted(sizes or {max(1, edges >> shift) for shift in range(9)})
     low, high = int(min(source.min(), target.min())), int(max(source.max(), target.max()))
@@ -86,6 +102,12 @@ def tune_chunk_size(
             forest.hook(source, target, plan=plan, threads=threads)
             forest.compress(threads=threads)
             taken[size].append(clock() - start)
+            if told is not None:
+                done = sum(map(len, taken.values()))
+                about = {"chunk_size": size, "seconds": taken[size][-1]}
+                told({**about, "done": done, "total": repeat * len(sizes)})
+    if told is not None:
+        told(None)
     seconds = {size: statistics.median(times) for size, times in taken.items()}
     best = min(seconds.values())
     return Tuning(max(size for size, time in seconds.items() if time <= NEAR * best), seconds)

@@ -1,0 +1,251 @@
+"""What ``graphflow doctor`` looks at.
+
+What has to be installed is what the package's metadata say, of which the wheel was made.
+"""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+
+import dask
+import pandas as pd
+from dask.system import CPU_COUNT
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from dask_graphflow import versions
+from dask_graphflow.algorithms.cc import connected_components
+from dask_graphflow.costs import store
+from dask_graphflow.costs.cluster import room_of
+from dask_graphflow.kernels import gpu
+from dask_graphflow.showing.tables import size
+
+__all__ = ["MISSING", "OK", "WRONG", "Check", "checked"]
+
+OK, MISSING, WRONG = "ok", "missing", "wrong"
+PACKAGE = "dask-graphflow"
+DAY = 86_400
+
+
+class Check(NamedTuple):
+    """What was looked at.
+
+    Attributes
+    ----------
+    name : str
+    state : {"ok", "missing", "wrong"}
+    found : str
+    todo : str
+        What to do, where something is to be done.
+    needed : bool
+        Whether the library does nothing without it, on a CPU either.
+    """
+
+    name: str
+    state: str
+    found: str
+    todo: str = ""
+    needed: bool = False
+
+
+def checked() -> list[Check]:
+    """Return all checks, in the order to show them in."""
+    found: list[Check] = []
+    for check in CHECKS:
+        try:
+            found += check()
+        except Exception as error:
+            # One that cannot be made is a finding, and the others are of use all the same.
+            name = check.__name__
+            found.append(Check(name, WRONG, _said(error), "report it, with this line", needed=True))
+    return found
+
+
+def requirements() -> Iterator[Check]:
+    """Look at Python's version and at those of the packages that are needed."""
+    try:
+        wanted = importlib.metadata.metadata(PACKAGE)["Requires-Python"]
+    except importlib.metadata.PackageNotFoundError:
+        found = "not installed: this is a folder of its files"
+        yield Check(PACKAGE, WRONG, found, "pip install . there", needed=True)
+        return
+    python = platform.python_version()
+    if SpecifierSet(wanted).contains(python, prereleases=True):
+        yield Check("Python", OK, python, needed=True)
+    else:
+        yield Check("Python", WRONG, python, f"install Python {wanted}", needed=True)
+    for requirement in _required():
+        yield _requirement(requirement)
+
+
+def _required(extra: str = "") -> list[Requirement]:
+    """Return what an extra requires that is not required anyway; or without one, what is."""
+    try:
+        lines = importlib.metadata.requires(PACKAGE) or []
+    except importlib.metadata.PackageNotFoundError:
+        return []  # which is said once, by `requirements`
+    found = []
+    for line in lines:
+        wanted = Requirement(line)
+        always = wanted.marker is None or wanted.marker.evaluate({"extra": ""})
+        asked = wanted.marker is not None and wanted.marker.evaluate({"extra": extra})
+        if asked and not always if extra else always:
+            found.append(wanted)
+    return found
+
+
+def _requirement(wanted: Requirement) -> Check:
+    install = f'pip install "{wanted}"'
+    (version,) = versions.installed([wanted.name]).values()
+    if version is None:
+        return Check(wanted.name, MISSING, "not installed", install, needed=True)
+    if not wanted.specifier.contains(version, prereleases=True):
+        found = f"{version}, which is not {wanted.specifier}"
+        return Check(wanted.name, WRONG, found, install, needed=True)
+    return Check(wanted.name, OK, version, needed=True)
+
+
+def kernels() -> Iterator[Check]:
+    """See whether Numba compiles a kernel that runs."""
+    try:
+        _run(None)
+    except Exception as error:
+        todo = "pip install --upgrade --force-reinstall numba llvmlite"
+        yield Check("kernels", WRONG, _said(error), todo, needed=True)
+    else:
+        yield Check("kernels", OK, "compiled by Numba, and right", needed=True)
+
+
+def _run(device: str | None) -> None:
+    """Find the components of one edge."""
+    edge = pd.DataFrame({"a": [2], "b": [1]})
+    labels = connected_components(edge, source="a", target="b", device=device)
+    found = labels.compute(scheduler="sync")["component"].tolist()
+    if found != [1, 1]:
+        raise RuntimeError(f"the components of the edge from 2 to 1 are {found}, not [1, 1]")
+
+
+def gpus() -> Iterator[Check]:
+    """Look at GPUs, their driver, what is installed for them, and whether a kernel runs there."""
+    there, (driver, packages, advice) = versions.gpus(), gpu.found()
+    listed = "; ".join(there or [])
+    if driver is None:
+        if listed:
+            found = f"{listed}; but the driver's library, libcuda, cannot be loaded"
+            todo = (
+                "in a container, give it the driver: --gpus all, and NVIDIA_DRIVER_CAPABILITIES with "
+                "compute; elsewhere, install NVIDIA's driver again"
+            )
+            yield Check("GPU", WRONG, found, todo)
+        else:
+            held = ", ".join(f"{name} {version}" for name, version in packages.items())
+            found = "no NVIDIA driver; all runs on the CPU"
+            yield Check("GPU", MISSING, f"{found} ({held} cannot be used)" if held else found)
+        return
+    cuda = f"a driver for CUDA {driver // 1000}.{driver % 1000 // 10}"
+    if there == []:
+        todo = "in a container, give it the GPUs: --gpus all; elsewhere, look at nvidia-smi"
+        yield Check("GPU", WRONG, f"{cuda}, and no GPU", todo)
+        return
+    listed = listed or "not listed, for want of nvidia-smi"
+    if driver // 1000 < gpu.EXTRAS[0]:
+        yield Check("GPU", WRONG, f"{listed}; {cuda}", advice)
+        return
+    yield Check("GPU", OK, f"{listed}; {cuda}")
+    extra = f"cuda{_cuda_of(driver, packages)}"
+    checks = [_for_cuda(wanted, extra) for wanted in _required(extra)]
+    yield from checks
+    yield _on_gpu([check for check in checks if versions.base_name(check.name) in ("cupy", "cudf")])
+
+
+def _cuda_of(driver: int, packages: dict[str, str]) -> int:
+    """Return the CUDA to have packages for: that of the CuPy that is there, if the driver runs it."""
+    for cuda in gpu.EXTRAS:
+        others = [f"cupy-cuda{other}x" for other in gpu.EXTRAS if other != cuda]
+        alone = not any(name in packages for name in others)
+        if f"cupy-cuda{cuda}x" in packages and alone and cuda <= driver // 1000:
+            return cuda
+    return min(driver // 1000, gpu.EXTRAS[-1])
+
+
+def _for_cuda(wanted: Requirement, extra: str) -> Check:
+    base, install = versions.base_name(wanted.name), f'pip install "{PACKAGE}[{extra}]"'
+    there = {name: version for name, version in versions.installed([base]).items() if version}
+    found = ", ".join(f"{name} {version}" for name, version in there.items())
+    others = " ".join(name for name in there if name not in (wanted.name, base))
+    if others:
+        todo = f"pip uninstall {others}, then {install}"
+        return Check(wanted.name, WRONG, f"{found}, which is for another CUDA", todo)
+    if not there:
+        return Check(wanted.name, MISSING, "not installed", install)
+    return Check(wanted.name, OK, found)
+
+
+def _on_gpu(packages: list[Check]) -> Check:
+    name, lacking = "GPU kernels", [check for check in packages if check.state != OK]
+    if lacking:
+        found = f"the GPU cannot be used without {' and '.join(one.name for one in lacking)}"
+        return Check(name, WRONG, found, lacking[0].todo)
+    try:
+        _run("gpu")
+    except Exception as error:
+        advice = gpu.found().advice
+        return Check(name, WRONG, _said(error).removesuffix(advice).rstrip(), advice)
+    return Check(name, OK, "compiled by NVRTC, and right")
+
+
+def pictures() -> Iterator[Check]:
+    """Look for what draws pictures."""
+    for wanted in _required("plot"):
+        (version,) = versions.installed([wanted.name]).values()
+        if version is None:
+            todo = f'pip install "{PACKAGE}[plot]"'
+            yield Check(wanted.name, MISSING, "not installed; it draws pictures", todo)
+        else:
+            yield Check(wanted.name, OK, version)
+
+
+def cluster() -> Iterator[Check]:
+    """Look for a cluster that Dask's configuration names; it is not connected to."""
+    address = dask.config.get("scheduler-address", None)
+    if address is None:
+        found = f"none in Dask's configuration: threads of a process, {CPU_COUNT} here"
+    else:
+        found = f"{address}, which Client() connects to; not tried"
+    yield Check("cluster", OK, found)
+
+
+def memory() -> Iterator[Check]:
+    """Look at the memory that there is."""
+    free = room_of(False)
+    yield Check("memory", OK, "not known here" if free is None else f"{size(free)} free")
+
+
+def calibration() -> Iterator[Check]:
+    """Look at what was measured of this machine."""
+    kept = store.entries()
+    for path, age, stale in kept:
+        again = "; stale, and measured again when it is next needed" if stale else ""
+        yield Check("calibration", OK, f"{path}, {age / DAY:.1f} days old{again}")
+    if not kept:
+        found = f"nothing in {store.folder()}; measured when it is first needed"
+        todo = 'or now: python -c "import dask_graphflow as gf; gf.calibrate(progress=True)"'
+        yield Check("calibration", MISSING, found, todo)
+
+
+def _said(error: Exception) -> str:
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+
+
+CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
+    requirements,
+    kernels,
+    gpus,
+    pictures,
+    cluster,
+    memory,
+    calibration,
+)

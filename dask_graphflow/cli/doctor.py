@@ -1,0 +1,39 @@
+"""``graphflow doctor``."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from dask_graphflow.cli import options
+
+__all__ = ["doctor"]
+
+
+@click.command()
+@click.option("--json", "as_json", is_flag=True, help="For programs: one JSON object.")
+@options.debug
+def doctor(as_json: bool) -> None:
+    """Say what this machine can run, and what to install for more.
+
+    Each line is ok, missing or wrong. The exit code is 0 where all is well that a CPU needs, and 1
+    otherwise. Nothing is looked up in a network, and nothing is changed.
+    """
+    from dask_graphflow.cli.checks import OK, checked
+    from dask_graphflow.showing.tables import as_text
+
+    checks = checked()
+    well = all(check.state == OK for check in checks if check.needed)
+    if as_json:
+        click.echo(
+            json.dumps({"ok": well, "checks": [check._asdict() for check in checks]}, indent=1)
+        )
+    else:
+        rows = []
+        for check in checks:
+            rows.append((check.name, check.state, check.found))
+            if check.todo:
+                rows.append(("", "do", check.todo))
+        click.echo(as_text(rows))
+    click.get_current_context().exit(0 if well else 1)

@@ -1,0 +1,127 @@
+"""Who is told of what goes on: a progress bar, or a caller's function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from dask_graphflow.exceptions import OptionError
+
+__all__ = ["Bar", "Kind", "Listener", "Shown", "Step", "listener"]
+
+Step = dict[str, Any]
+
+Listener = Callable[[Step | None], None]
+"""Takes a step of some work, or None where the work has ended."""
+
+
+class Shown(NamedTuple):
+    """What a bar shows of a step.
+
+    Attributes
+    ----------
+    done : int
+        Steps that are done, with this one.
+    total : int or None
+        Steps that there will be, if that is known.
+    how : str
+        What the step did.
+    """
+
+    done: int
+    total: int | None
+    how: str
+
+
+class Kind(NamedTuple):
+    """A kind of steps.
+
+    Attributes
+    ----------
+    unit : str
+        What they are called.
+    shown : callable
+        Takes a step, and returns :class:`Shown`.
+    """
+
+    unit: str
+    shown: Callable[[Step], Shown]
+
+
+def _superstep(step: Step) -> Shown:
+    how = f"{step['direction']} from {step['frontier']:,} vertices"
+    return Shown(step["superstep"] + 1, None, how)
+
+
+SUPERSTEPS = Kind("supersteps", _superstep)
+
+
+def listener(progress: Any, name: str, kind: Kind = SUPERSTEPS) -> Listener | None:
+    """Return who is told of some work, as ``progress=`` says, or raise where that is nothing known.
+
+    Parameters
+    ----------
+    progress : bool, None, or callable
+        True for a progress bar; or takes a dict for each step.
+    name : str
+        What the work is called.
+    kind : Kind
+        Of its steps.
+    """
+    if progress is None or progress is False:
+        return None
+    if progress is True:
+        return Bar(name, kind)
+    if callable(progress):
+        return lambda step: None if step is None else progress(step)
+    raise OptionError(
+        f"progress={progress!r}; give True for a progress bar, or a function that takes a dict"
+    )
+
+
+class Bar:
+    """Shows in a terminal how far some work is; and nothing where there is none, as in a log file.
+
+    Parameters
+    ----------
+    name : str
+        What the work is called.
+    kind : Kind
+        Of its steps.
+
+    Raises
+    ------
+    OptionError
+        tqdm is not installed.
+    """
+
+    def __init__(self, name: str, kind: Kind = SUPERSTEPS) -> None:
+        try:
+            from tqdm import tqdm
+        except ImportError as error:
+            raise OptionError(
+                "progress=True shows a bar of tqdm's, which is not installed; pip install tqdm, or give "
+                "a function that takes a dict"
+            ) from error
+        self._shown = kind.shown
+        # disable=None is tqdm's "only in a terminal".
+        self._begin = partial(
+            tqdm, desc=name, unit=f" {kind.unit}", dynamic_ncols=True, disable=None
+        )
+        self._bar: Any = None
+
+    def __call__(self, step: Step | None) -> None:
+        """Show a step; or that the work has ended."""
+        if step is None:
+            if self._bar is not None:
+                self._bar.close()
+            self._bar = None
+            return
+        done, total, how = self._shown(step)
+        if self._bar is None:
+            self._bar = self._begin(total=total)
+        if done <= self._bar.n:
+            self._bar.reset()  # after a worker was lost
+        self._bar.set_postfix_str(how, refresh=False)
+        self._bar.update(done - self._bar.n)

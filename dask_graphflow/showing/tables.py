@@ -1,0 +1,70 @@
+"""Small tables: of text for a terminal, of HTML for a notebook.
+
+Their styles are in each cell, for a notebook has no style sheet of ours, and name no colour: a table
+takes those of the page, light or dark.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+__all__ = ["Rows", "as_html", "as_text", "duration", "size"]
+
+Rows = Sequence[Sequence[str]]
+
+LINE = "border:1px solid rgba(128,128,128,0.4);padding:0.2em 0.6em;vertical-align:top"
+LEFT, RIGHT = f"{LINE};text-align:left", f"{LINE};text-align:right"
+
+
+def as_text(rows: Rows, *, gap: str = "  ") -> str:
+    """Return rows of cells as lines whose columns stand below each other."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    )
+
+
+def as_html(rows: Rows, *, head: Sequence[str] = (), note: str = "") -> str:
+    """Return rows of cells as a table, in which nothing that a cell holds is taken for HTML.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        The first cell of each says what the others are.
+    head : sequence of str
+        Of the columns; those after the first are then numbers, and stand to the right.
+    note : str
+        Below the table.
+    """
+    style = RIGHT if head else LEFT
+
+    def line(row: Sequence[str], tag: str) -> str:
+        first, *others = map(html.escape, row)
+        cells = "".join(f'<{tag} style="{style}">{cell}</{tag}>' for cell in others)
+        return f'<tr><th style="{LEFT}">{first}</th>{cells}</tr>'
+
+    lines = "".join(line(row, "td") for row in rows)
+    top = f"<thead>{line(head, 'th')}</thead>" if head else ""
+    below = f"<div>{html.escape(note)}</div>" if note else ""
+    table = (
+        f'<table style="border-collapse:collapse;color:inherit">{top}<tbody>{lines}</tbody></table>'
+    )
+    return f"<div>{table}{below}</div>"
+
+
+def size(count: float) -> str:
+    """Return bytes in the largest unit that there is at least one of."""
+    for unit, each in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if count >= each:
+            return f"{count / each:,.1f} {unit}"
+    return f"{count:,.0f} bytes"
+
+
+def duration(seconds: float) -> str:
+    """Return seconds in three digits, and as what they are easily read."""
+    for unit, each in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= each:
+            return f"{seconds / each:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} us"

@@ -1,0 +1,126 @@
+"""The versions of what there is here, for a report of a bug: asked of metadata, not of packages."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import platform
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterable
+from typing import IO, Any
+
+from dask_graphflow.costs.store import hardware
+from dask_graphflow.kernels import gpu
+from dask_graphflow.showing.tables import as_text, size
+
+__all__ = ["base_name", "gpus", "installed", "show_versions"]
+
+PACKAGES = ("dask", "distributed", "pandas", "pyarrow", "numpy", "numba", "llvmlite")
+ON_GPU = ("cupy", "cudf", "dask-cudf", "dask-cuda", "rmm", "ucxx")
+FOR_CUDA = re.compile(r"-cuda\d+x|-cu\d+")  # what a wheel's name has after it, and Conda's has not
+PATIENCE = 20  # seconds: a driver that was not in use starts first
+
+
+def show_versions(file: IO[str] | None = None, *, as_dict: bool = False) -> dict[str, Any] | None:
+    """Print the versions of this library, of what it is built on, and of what it runs on.
+
+    To be pasted into a report of a bug. It takes a moment: no package is imported for it.
+
+    Parameters
+    ----------
+    file : file-like, optional
+        What to print to; by default the standard output.
+    as_dict : bool
+        Return it instead.
+
+    Returns
+    -------
+    dict or None
+        With `as_dict`: "system", "packages" and "cuda", each a dict. Of a package that is not installed the
+        version is None. "gpus" is a list, or None where there is no ``nvidia-smi`` to tell.
+
+    Examples
+    --------
+    >>> import dask_graphflow as gf
+    >>> found = gf.show_versions(as_dict=True)
+    >>> list(found)
+    ['system', 'packages', 'cuda']
+    >>> found["system"]["dask_graphflow"] == gf.__version__
+    True
+    """
+    import psutil  # which Dask's workers need: it is there
+
+    memory = psutil.virtual_memory()
+    driver = gpu.found().driver
+    found: dict[str, Any] = {
+        "system": {
+            "dask_graphflow": importlib.import_module("dask_graphflow").__version__,
+            "python": f"{platform.python_version()} ({platform.python_implementation()})",
+            "os": platform.platform(),
+            "processor": hardware(False),
+            "memory": f"{size(memory.total)}, of which {size(memory.available)} are free",
+        },
+        "packages": installed([*PACKAGES, *ON_GPU]),
+        "cuda": {
+            "driver": None if driver is None else f"CUDA {driver // 1000}.{driver % 1000 // 10}",
+            "gpus": gpus(),
+        },
+    }
+    if as_dict:
+        return found
+    rows = [
+        row for part in found.values() for name, value in part.items() for row in _rows(name, value)
+    ]
+    (file or sys.stdout).write(f"{as_text(rows)}\n")
+    return None
+
+
+def _rows(name: str, value: Any) -> list[tuple[str, str]]:
+    if isinstance(value, list):
+        return [(name, one) for one in value] or [(name, "none")]
+    return [(name, "none" if value is None else str(value))]
+
+
+def installed(names: Iterable[str]) -> dict[str, str | None]:
+    """Return the versions of packages, by the names that they are installed under; None for what is not.
+
+    Parameters
+    ----------
+    names : iterable of str
+        As Conda has them: a wheel of CuPy's for CUDA 13 is found too, as ``cupy-cuda13x``.
+    """
+    there: dict[str, dict[str, str]] = {}
+    for package in importlib.metadata.distributions():
+        name = re.sub(r"[-_.]+", "-", package.name).lower()
+        base = base_name(name)
+        # Of two with the same name the first is imported.
+        there.setdefault(base, {}).setdefault(name, package.version)
+    found: dict[str, str | None] = {}
+    for name in names:
+        found |= sorted(there[name].items()) if name in there else {name: None}
+    return found
+
+
+def base_name(name: str) -> str:
+    """Return what Conda calls a package that has a wheel for each CUDA."""
+    return FOR_CUDA.sub("", name)
+
+
+def gpus() -> list[str] | None:
+    """Return the GPUs that ``nvidia-smi`` lists, each in words; None where it is not there or fails."""
+    command = shutil.which("nvidia-smi")
+    if command is None:
+        return None
+    asked = "--query-gpu=name,memory.total,driver_version"
+    try:
+        done = subprocess.run(
+            [command, asked, "--format=csv,noheader"],
+            capture_output=True, text=True, timeout=PATIENCE, check=True,
+        )  # fmt: skip
+    except (OSError, subprocess.SubprocessError):
+        return None
+    lines = (line.split(",") for line in done.stdout.splitlines() if line.strip())
+    return [", ".join(map(str.strip, line)) for line in lines]

@@ -1,0 +1,301 @@
+"""``graphflow doctor``: each finding, on machines that are made up, and the exit code."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+import pathlib
+import socket
+import tomllib
+from types import SimpleNamespace
+
+import dask
+import pytest
+from click.testing import CliRunner
+
+from dask_graphflow import versions
+from dask_graphflow.cli import checks, main
+from dask_graphflow.cli.checks import MISSING, OK, WRONG
+from dask_graphflow.costs import Rates, store
+from dask_graphflow.exceptions import BackendError
+from dask_graphflow.kernels import gpu
+
+PROJECT = tomllib.loads((pathlib.Path(__file__).parents[1] / "pyproject.toml").read_text())[
+    "project"
+]
+H100 = "NVIDIA H100, 81559 MiB, 580.65"
+FOR_13 = {
+    "cupy-cuda13x": "14.2.0",
+    "cudf-cu13": "26.10.0",
+    "dask-cudf-cu13": "26.10.0",
+    "dask-cuda": "26.10.0",
+}
+FOR_12 = {name.replace("13", "12"): version for name, version in FOR_13.items()}
+
+
+def raising(error):
+    def call(*_, **__):
+        raise error
+
+    return call
+
+
+@pytest.fixture
+def machine(monkeypatch, tmp_path):
+    """Return a function that says what is installed on a machine where the library is."""
+    extras = [
+        f'{one}; extra == "{name}"'
+        for name, wanted in PROJECT["optional-dependencies"].items()
+        for one in wanted
+        if ";" not in one
+    ]
+    requires = [*PROJECT["dependencies"], *extras]
+    metadata = {"Requires-Python": PROJECT["requires-python"]}
+    here = {name: importlib.metadata.version(name) for name in ("dask", "pandas", "numba", "numpy")}
+
+    def set_up(*, python="3.12.1", driver=None, gpus=None, packages=None, run=None, **others):
+        there = here | {"distributed": here["dask"], "pyarrow": "26.0", "fsspec": "2026.1"}
+        there |= {"click": "8.2", "tqdm": "4.67", "matplotlib": "3.11"} | (packages or {}) | others
+        found = [SimpleNamespace(name=name, version=one) for name, one in there.items() if one]
+        monkeypatch.setattr(importlib.metadata, "requires", lambda _: requires)
+        monkeypatch.setattr(importlib.metadata, "metadata", lambda _: metadata)
+        monkeypatch.setattr(importlib.metadata, "distributions", lambda: found)
+        monkeypatch.setattr(checks.platform, "python_version", lambda: python)
+        monkeypatch.setattr(gpu, "_driver_version", lambda: driver)
+        monkeypatch.setattr(versions, "gpus", lambda: gpus)
+        monkeypatch.setattr(checks, "_run", run or (lambda device: None))
+
+    with dask.config.set({"graphflow.calibration.path": str(tmp_path)}):
+        yield set_up
+
+
+def examined(code=0):
+    """Run the command, and return its checks by name."""
+    done = CliRunner().invoke(main, ["doctor", "--json"])
+    assert done.exit_code == code, done.output
+    found = json.loads(done.stdout)
+    assert found["ok"] == (code == 0)
+    return {check["name"]: checks.Check(**check) for check in found["checks"]}
+
+
+# What is needed
+
+
+def test_a_machine_without_a_gpu_is_well(machine):
+    machine()
+    found = examined()
+    wanted = {one.split(">")[0].split("[")[0] for one in PROJECT["dependencies"]}
+    assert wanted | {"Python", "kernels"} == {name for name in found if found[name].needed}
+    assert all(check.state == OK for check in found.values() if check.needed)
+    assert (found["GPU"].state, found["GPU"].todo) == (MISSING, "")
+    assert "GPU kernels" not in found
+
+
+def test_it_prints_a_table(machine):
+    machine(matplotlib=None)
+    done = CliRunner().invoke(main, ["doctor"])
+    lines = done.stdout.splitlines()
+    assert done.exit_code == 0
+    assert lines[0].split() == ["Python", "ok", "3.12.1"]
+    at = next(i for i, line in enumerate(lines) if line.startswith("matplotlib "))
+    assert lines[at + 1].split(maxsplit=1) == ["do", 'pip install "dask-graphflow[plot]"']
+    assert len({line.index("ok") for line in lines if " ok " in line}) == 1
+
+
+def test_what_is_too_old_is_named_with_what_the_metadata_ask_for(machine):
+    machine(python="3.9.2", pandas="2.3.0", dask="2026.7.1rc1", tqdm=None)
+    found = examined(code=1)
+    assert (found["Python"].state, found["Python"].todo) == (WRONG, "install Python >=3.11")
+    assert found["pandas"].found == "2.3.0, which is not >=3.0"
+    assert found["pandas"].todo == 'pip install "pandas>=3.0"'
+    assert found["dask"].todo == 'pip install "dask[dataframe]>=2026.7.1"'
+    assert (found["tqdm"].state, found["tqdm"].todo) == (MISSING, 'pip install "tqdm"')
+    assert found["distributed"].state == OK
+
+
+def test_a_folder_that_is_not_installed_is_told(machine, monkeypatch):
+    machine(driver=13000, gpus=[H100], packages=FOR_13)
+    absent = raising(importlib.metadata.PackageNotFoundError("dask-graphflow"))
+    monkeypatch.setattr(importlib.metadata, "metadata", absent)
+    monkeypatch.setattr(importlib.metadata, "requires", absent)
+    found = examined(code=1)
+    assert found["dask-graphflow"].state == WRONG
+    assert [name for name in found if found[name].state == WRONG] == ["dask-graphflow"]
+
+
+def test_a_real_kernel_is_compiled_and_its_answer_looked_at(monkeypatch):
+    (check,) = checks.kernels()
+    assert check.state == OK
+    compute = SimpleNamespace(compute=lambda scheduler: {"component": SimpleNamespace(tolist=list)})
+    monkeypatch.setattr(checks, "connected_components", lambda *_, **__: compute)
+    (check,) = checks.kernels()
+    assert check.state == WRONG
+    assert "are [], not [1, 1]" in check.found
+
+
+def test_a_check_that_fails_does_not_hide_the_others(machine, monkeypatch):
+    machine(run=raising(OSError("libllvm:\nno such file")))
+    monkeypatch.setattr(checks, "room_of", raising(ImportError("no numba")))
+    found = examined(code=1)
+    assert found["kernels"].found == "OSError: libllvm: no such file"
+    assert "numba" in found["kernels"].todo
+    assert (found["memory"].state, found["memory"].found) == (WRONG, "ImportError: no numba")
+    assert "calibration" in found
+
+
+# GPUs
+
+
+@pytest.mark.parametrize(
+    ("driver", "packages", "names"),
+    [
+        (13010, FOR_13, ["cupy-cuda13x", "cudf-cu13", "dask-cudf-cu13", "dask-cuda"]),
+        (12080, FOR_12, ["cupy-cuda12x", "cudf-cu12", "dask-cudf-cu12", "dask-cuda"]),
+        # A newer driver runs what is built for an older CUDA.
+        (13000, FOR_12, ["cupy-cuda12x", "cudf-cu12", "dask-cudf-cu12", "dask-cuda"]),
+        (14000, FOR_13, ["cupy-cuda13x", "cudf-cu13", "dask-cudf-cu13", "dask-cuda"]),
+    ],
+)
+def test_a_gpu_that_can_be_used(machine, driver, packages, names):
+    ran = []
+    machine(driver=driver, gpus=[H100], packages=packages, run=ran.append)
+    found = examined()
+    assert all(found[name].state == OK for name in ["GPU", *names, "GPU kernels"])
+    assert H100 in found["GPU"].found
+    assert ran == [None, "gpu"]
+
+
+def test_packages_of_conda_have_no_cuda_in_their_names(machine):
+    packages = dict.fromkeys(("cupy", "cudf", "dask-cudf", "dask-cuda"), "26.10")
+    machine(driver=13000, gpus=[H100], packages=packages)
+    found = examined()
+    assert found["cupy-cuda13x"].found == "cupy 26.10"
+    assert found["GPU kernels"].state == OK
+
+
+@pytest.mark.parametrize(("driver", "extra"), [(13010, "cuda13"), (12040, "cuda12")])
+def test_a_gpu_without_packages_says_which_fit_the_driver(machine, driver, extra):
+    machine(driver=driver, gpus=[H100])
+    found = examined()
+    install = f'pip install "dask-graphflow[{extra}]"'
+    cupy = found[f"cupy-{extra}x"]
+    assert (cupy.state, cupy.todo) == (MISSING, install)
+    assert (found["GPU kernels"].state, found["GPU kernels"].todo) == (WRONG, install)
+
+
+@pytest.mark.parametrize(
+    ("driver", "packages", "wrong", "todo"),
+    [
+        (
+            12080,
+            FOR_13,
+            "cupy-cuda12x",
+            'pip uninstall cupy-cuda13x, then pip install "dask-graphflow[cuda12]"',
+        ),
+        (
+            13000,
+            FOR_13 | {"cupy-cuda12x": "13.6"},
+            "cupy-cuda13x",
+            'pip uninstall cupy-cuda12x, then pip install "dask-graphflow[cuda13]"',
+        ),
+        (
+            13000,
+            FOR_13 | {"cudf-cu13": None, "cudf-cu12": "26.10"},
+            "cudf-cu13",
+            'pip uninstall cudf-cu12, then pip install "dask-graphflow[cuda13]"',
+        ),
+    ],
+    ids=["newer than the driver", "two of CuPy", "CuPy and cuDF for two"],
+)
+def test_packages_for_another_cuda_are_wrong(machine, driver, packages, wrong, todo):
+    machine(driver=driver, gpus=[H100], packages=packages)
+    found = examined()
+    assert (found[wrong].state, found[wrong].todo) == (WRONG, todo)
+    assert found["GPU kernels"].state == WRONG
+
+
+@pytest.mark.parametrize(
+    ("given", "said", "todo"),
+    [
+        ({"gpus": [H100]}, "libcuda, cannot be loaded", "--gpus all"),
+        ({"driver": 13000, "gpus": []}, "CUDA 13.0, and no GPU", "nvidia-smi"),
+        ({"driver": 11040, "gpus": [H100]}, "CUDA 11.4", "Update the driver to one for CUDA 12"),
+    ],
+    ids=["no driver's library", "no GPU", "an old driver"],
+)
+def test_a_gpu_that_cannot_be_used_is_wrong_and_the_machine_well(machine, given, said, todo):
+    machine(**given)
+    check = examined()["GPU"]
+    assert check.state == WRONG
+    assert said in check.found
+    assert todo in check.todo
+
+
+def test_a_driver_without_nvidia_smi_will_do(machine):
+    machine(driver=13000, packages=FOR_13)
+    found = examined()
+    assert found["GPU"].state == found["GPU kernels"].state == OK
+
+
+def test_what_the_library_says_of_a_gpu_is_shown_once(machine):
+    def run(device):
+        if device:
+            raise BackendError(f"the NVRTC is of CUDA 13.1. {gpu.found().advice}")
+
+    machine(driver=13000, gpus=[H100], packages=FOR_13, run=run)
+    check = examined()["GPU kernels"]
+    assert check.state == WRONG
+    assert check.found == "BackendError: the NVRTC is of CUDA 13.1."
+    assert check.todo == 'Run pip install "dask-graphflow[cuda13]"'
+
+
+def test_packages_for_a_gpu_without_a_driver_are_named(machine):
+    machine(packages=FOR_13)
+    check = examined()["GPU"]
+    assert check.state == MISSING
+    assert "cupy-cuda13x 14.2.0" in check.found
+
+
+# The rest
+
+
+def test_a_cluster_of_the_configuration_is_named_and_not_connected_to(machine, monkeypatch):
+    machine()
+    monkeypatch.setattr(socket.socket, "connect", raising(AssertionError("connected")))
+    assert "threads of a process" in examined()["cluster"].found
+    with dask.config.set({"scheduler-address": "tcp://10.0.0.1:8786"}):
+        assert "tcp://10.0.0.1:8786" in examined()["cluster"].found
+
+
+def test_memory_is_told(machine):
+    machine()
+    assert examined()["memory"].found.endswith(("free", "not known here"))
+
+
+def test_the_calibration_that_is_kept_is_told(machine, monkeypatch):
+    machine()
+    monkeypatch.setattr(store, "_known", {})
+    assert examined()["calibration"].state == MISSING
+    made = Rates((100,), (1e6,))
+    store.rates(False, 3, measure=lambda device, threads: made)
+    (path,) = store.folder().iterdir()
+    (store.folder() / "rates-another-host-cpu-3.json").write_text(path.read_text())
+    check = examined()["calibration"]
+    assert check.state == OK
+    assert check.found == f"{path}, 0.0 days old"
+    with dask.config.set({"graphflow.calibration.age": "0 s"}):
+        assert "stale" in examined()["calibration"].found
+    path.write_text("{")
+    assert "stale" in examined()["calibration"].found
+
+
+def test_a_calibration_of_a_gpu_that_is_gone_is_stale(machine, monkeypatch):
+    machine()
+    monkeypatch.setattr(store, "_known", {})
+    monkeypatch.setattr(store, "hardware", lambda device: "a GPU")
+    store.rates(True, 1, only="pulls", measure=lambda device, threads: Rates((100,), pulls=(1e6,)))
+    (entry,) = store.entries()
+    assert not entry.stale
+    monkeypatch.setattr(store, "hardware", raising(BackendError("no GPU")))
+    (entry,) = store.entries()
+    assert entry.stale

@@ -1,0 +1,120 @@
+"""Progress of what is measured: of a calibration, here and on a cluster, and of a sweep."""
+
+from __future__ import annotations
+
+import io
+import sys
+
+import dask
+import numpy as np
+import pytest
+
+import dask_graphflow as gf
+from dask_graphflow.costs import links, measuring, store
+from dask_graphflow.costs.measuring import KERNELS, measure
+from dask_graphflow.exceptions import OptionError
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Keep what is measured in a folder of its own, of graphs that take no time."""
+    monkeypatch.setattr(store, "_known", {})
+    for of, name, value in (
+        (measuring, "REPEAT", 1),
+        (measuring, "ENOUGH", 0.0),
+        (links, "ROUNDS", 2),
+        (links, "REPEAT", 1),
+        (links, "BYTES", 1 << 10),
+    ):
+        monkeypatch.setattr(of, name, value)
+    told = {"graphflow.calibration.path": str(tmp_path), "graphflow.calibration.scales": [6, 8]}
+    with dask.config.set(told):
+        yield tmp_path
+
+
+def test_every_kernel_is_told_of_on_every_graph(kept):
+    told = []
+    found = gf.calibrate(progress=told.append)
+    assert [step["done"] for step in told] == [*range(1, 22)]
+    assert {step["total"] for step in told} == {21}
+    sizes = [64] * 7 + [64] * 7 + [256] * 7  # the first to compile them
+    assert [step["vertices"] for step in told] == sizes
+    for at in (0, 7, 14):
+        assert sorted(step["kernel"] for step in told[at : at + 7]) == sorted(KERNELS)
+    assert found.kinds[0].rates.sizes == (64, 256)
+
+
+def test_what_is_kept_is_not_told_of(kept):
+    gf.calibrate()
+    told = []
+    gf.calibrate(fresh=False, progress=told.append)
+    edges = gf.generate.rmat(6, npartitions=1).compute()
+    gf.estimate(edges, source="src", target="dst", progress=told.append)
+    assert not told
+    store._known.clear()
+    for file in kept.iterdir():
+        file.unlink()
+    gf.estimate(edges, source="src", target="dst", progress=told.append)
+    assert len(told) == 21
+
+
+def test_one_kernel_alone_is_told_of_alone():
+    told = []
+    measure(scales=(6,), only=("merges",), tell=told.append)
+    assert told == [{"kernel": "merges", "vertices": 64, "total": 2}] * 2
+
+
+def test_a_terminal_shows_a_bar_and_a_log_file_nothing(kept, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    gf.calibrate(progress=True)
+    shown = sys.stderr.getvalue().replace("\r", "\n").rstrip().splitlines()[-1]
+    assert shown.startswith("calibrate ")
+    assert "21/21" in shown
+    assert "of 256 vertices" in shown
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    gf.calibrate(progress=True)
+    assert sys.stderr.getvalue() == ""
+
+
+def test_a_worker_of_a_cluster_tells_the_client(kept):
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
+        Client(cluster),
+    ):
+        told = []
+        found = gf.calibrate(progress=told.append)
+        done = [step["done"] for step in told]
+        # Whatever was left out in between, the first and the last are there when it returns.
+        assert done == sorted(set(done))
+        assert (done[0], done[-1]) == (1, 21)
+        assert found.kinds[0].addresses
+
+
+def test_each_try_of_a_sweep_is_told_of(monkeypatch):
+    source, target = np.random.default_rng(0).integers(0, 500, (2, 1000))
+    told = []
+    found = gf.tune_chunk_size(source, target, sizes=[10, 1000], repeat=2, progress=told.append)
+    assert [step["chunk_size"] for step in told] == [10, 1000, 10, 1000]
+    assert [step["done"] for step in told] == [1, 2, 3, 4]
+    assert {step["total"] for step in told} == {4}
+    assert found.seconds[10] == np.median([step["seconds"] for step in told[::2]])
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    gf.tune_chunk_size(source, target, sizes=[10, 1000], repeat=2, progress=True)
+    shown = sys.stderr.getvalue().replace("\r", "\n").rstrip().splitlines()[-1]
+    assert shown.startswith("tune_chunk_size: 100%")
+    assert "chunks of 1,000 edges" in shown
+
+
+@pytest.mark.parametrize("call", [gf.calibrate, lambda **o: gf.tune_chunk_size([1], [2], **o)])
+def test_what_tells_nobody_is_refused(call):
+    with pytest.raises(OptionError, match=r"progress='yes'.*True for a progress bar"):
+        call(progress="yes")

@@ -1,0 +1,194 @@
+"""How things look in a terminal and in a notebook: what is known is said, and nothing is computed."""
+
+from __future__ import annotations
+
+import math
+from html.parser import HTMLParser
+
+import dask
+import pandas as pd
+import pytest
+from conftest import frame, partitioned
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms.estimates import Calibration
+from dask_graphflow.costs import ClusterSpec, Links, Rates
+from dask_graphflow.showing.tables import as_html, as_text, duration, size
+
+CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
+RATES = Rates((100, 2000), **dict.fromkeys(CURVES, (4e6, 1.5e6)))
+LINKS = Links(c=1e9, moves=math.inf, latency=3e-5, call=0.01, level=0.001, gang=0.05)
+EVIL = "<script>alert('&')</script>"
+
+
+class Table(HTMLParser):
+    """The cells of a table, row by row, and the tags that there were."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.rows, self.tags, self.styles = [], set(), []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        self.styles += [value for name, value in attrs if name == "style"]
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_data(self, data):
+        if self.rows:
+            self.rows[-1][-1] += data
+
+
+def said(thing):
+    """Return the rows of a table of two columns, in both forms the same."""
+    printed = dict(line.split("  ", 1) for line in repr(thing).splitlines())
+    printed = {name: value.strip() for name, value in printed.items()}
+    assert dict(Table(thing._repr_html_()).rows) == printed
+    return printed
+
+
+def unread(_):
+    raise AssertionError("an edge was read")
+
+
+def lazy(edges, count=3):
+    return partitioned(edges, count).map_partitions(unread, meta=edges.iloc[:0])
+
+
+# Tables
+
+
+def test_columns_of_text_stand_below_each_other():
+    assert as_text([("a", "1", "x"), ("long", "22", "")]) == "a     1   x\nlong  22"
+
+
+def test_html_takes_nothing_for_tags():
+    table = Table(as_html([(EVIL, EVIL)], head=(EVIL, "<b>"), note=f"{EVIL}"))
+    assert table.tags == {"div", "table", "thead", "tbody", "tr", "th", "td"}
+    assert table.rows[0] == [EVIL, "<b>"]
+    assert table.rows[1][0] == EVIL
+
+
+def test_no_color_is_named_but_a_gray_that_shows_on_both():
+    for style in Table(as_html([("a", "b")], head=("c", "d"))).styles:
+        rules = dict(rule.split(":") for rule in style.split(";"))
+        assert not {"background", "background-color"} & set(rules)
+        assert rules.get("color", "inherit") == "inherit"
+        assert "rgba(128,128,128" in rules.get("border", "rgba(128,128,128")
+
+
+def test_numbers_are_said_in_the_unit_that_fits():
+    sizes = [size(count) for count in (0, 1023, 1024, 3 << 20, 5 << 29)]
+    assert sizes == ["0 bytes", "1,023 bytes", "1.0 KiB", "3.0 MiB", "2.5 GiB"]
+    spans = [duration(seconds) for seconds in (0.0, 2.5e-6, 0.0123, 1.0, 75.0)]
+    assert spans == ["0 us", "2.5 us", "12.3 ms", "1 s", "75 s"]
+
+
+# Graphs
+
+
+def test_a_lazy_graph_says_so_and_reads_no_edge():
+    edges = frame([(0, 1), (1, 2)]).assign(w=1.0)
+    found = said(gf.Graph(lazy(edges), source="a", target="b", weight="w", directed=False))
+    assert found == {
+        "Graph": "undirected",
+        "source": "'a'",
+        "target": "'b'",
+        "weight": "'w'",
+        "ids": "int64",
+        "partitions": "3 of edges",
+        "shards": "1",
+        "memory": "host",
+        "built": "no: each compute() builds it anew; persist() builds it once",
+    }
+
+
+def test_ids_of_several_columns_and_shards():
+    edges = frame([(0, 1), (1, 2)]).assign(c="x", d="y")
+    graph = gf.Graph(lazy(edges), source=["a", "c"], target=["b", "d"], shards=2)
+    found = said(graph)
+    assert (found["Graph"], found["weight"], found["shards"]) == ("directed", "none", "2")
+    assert (found["source"], found["target"]) == ("'a', 'c'", "'b', 'd'")
+    assert found["ids"].startswith("int64, ")
+    assert said(gf.Graph(edges, source="a", target="b", hybrid="auto"))["shards"].endswith("hybrid")
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_a_kept_graph_says_what_is_known_of_it(scheduler, shards):
+    edges = partitioned(frame([(0, 1), (1, 2), (2, 2)]), 2)
+    lazily = gf.Graph(edges, source="a", target="b", shards=shards)
+    graph = lazily.persist()
+    found = said(graph)
+    assert found["built"].startswith("yes")
+    assert "vertices" not in found
+    assert (graph.num_vertices, graph.num_edges) == (3, 3)
+    with dask.config.set(scheduler=lambda *_, **__: unread(None)):
+        found = said(graph)
+    assert (found["vertices"], found["edges"]) == ("3", "3")
+    # What was found of one that is not kept may be otherwise when it is built again.
+    assert lazily.num_edges == 3
+    assert "edges" not in said(lazily)
+    assert "edges" not in said(lazily.persist())
+
+
+def test_names_of_columns_are_no_tags():
+    edges = pd.DataFrame({EVIL: [1], "b": [2]})
+    html = gf.Graph(edges, source=EVIL, target="b")._repr_html_()
+    assert "<script" not in html
+    assert dict(Table(html).rows)["source"] == repr(EVIL)
+
+
+# Estimates, and what they are made of
+
+
+def test_an_estimate_is_the_same_table_in_a_notebook():
+    cluster = [ClusterSpec(3, memory=1 << 30, rates=RATES, links=LINKS)]
+    edges = frame([(0, 1), (1, 2)])
+    found = said(gf.estimate(edges, "pagerank", cluster, source="a", target="b"))
+    assert found["graph"] == "3 vertices, 2 edges"
+    assert "bytes" in found["bytes per worker"]
+
+
+def test_a_calibration_has_a_row_for_each_kind():
+    kinds = ClusterSpec(2, 4, rates=RATES), ClusterSpec(1, device=True, rates=RATES)
+    made = Calibration(kinds, LINKS)
+    rows = [["2 x 4 threads", "V = 2,000"], ["1 x GPU", "V = 2,000"]]
+    rates = ["2"] * 4  # of 1.5 million, in whole ones
+    table = Table(made._repr_html_())
+    note = "between two: messages 1 GB/s, forests not sent, a round 30 us"
+    assert [row[:2] for row in table.rows[1:]] == rows
+    assert table.rows[1][2:] == rates
+    assert note in made._repr_html_()
+    lines = repr(made).splitlines()
+    assert [line.split("  ")[0] for line in lines[1:3]] == ["2 x 4 threads", "1 x GPU"]
+    assert lines[3].startswith(note)
+
+
+def test_rates_and_links_are_tables_and_their_cluster_one_line():
+    lines = repr(RATES).splitlines()
+    assert lines[0].split() == ["millions,", "at", "V", "=", "100", "2,000"]
+    assert lines[1].split() == ["hook,", "edges/s", "4", "1.5"]
+    assert len(lines) == 1 + len(CURVES)
+    assert len(Table(RATES._repr_html_()).rows) == len(lines)
+    some = Rates((100,), pulls=(1e6,), copies=5e9)
+    assert [line.split(",")[0] for line in repr(some).splitlines()[1:]] == ["pull", "copies"]
+    assert said(LINKS)["forests"] == "not sent"
+    assert said(LINKS)["a call"] == "10 ms"
+    assert "\n" not in repr(ClusterSpec(2, rates=RATES, links=LINKS))
+
+
+def test_shares_of_a_hybrid():
+    kinds = gf.Hybrid({"gpu": 0.7, "<cpu>": 0.3}, placement="hubs-on-cpu")
+    rows = Table(kinds._repr_html_()).rows
+    assert rows == [
+        ["shares of the edges", "placement hubs-on-cpu"],
+        ["gpu", "70.0%"],
+        ["<cpu>", "30.0%"],
+    ]
+    assert Table(gf.Hybrid([0.5, 0.5])._repr_html_()).rows[2] == ["shard 1", "50.0%"]
+    assert Table(gf.Hybrid()._repr_html_()).rows[1] == ["all", "auto: by speed and room"]
+    assert eval(repr(kinds), {"Hybrid": gf.Hybrid}) == kinds
