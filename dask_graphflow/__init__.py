@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dask_graphflow import costs, exceptions
+from dask_graphflow import costs, exceptions, plot
 from dask_graphflow._accessor import GraphflowAccessor as _GraphflowAccessor  # noqa: F401
 from dask_graphflow.algorithms.bfs import bfs
 from dask_graphflow.algorithms.cc import connected_components
@@ -35,6 +35,7 @@ __all__ = [
     "hybrid_cluster",
     "label_propagation",
     "pagerank",
+    "plot",
     "show_versions",
     "sssp",
     "tune_chunk_size",

@@ -62,6 +62,7 @@ def test_exported_names():
         "hybrid_cluster",
         "label_propagation",
         "pagerank",
+        "plot",
         "show_versions",
         "sssp",
         "tune_chunk_size",

@@ -1,0 +1,66 @@
+"""What all pictures have in common: matplotlib, imported when it is needed; colours; numbers as text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dask_graphflow.exceptions import BackendError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["FAINT", "INK", "PALETTE", "counted", "new_axes", "plain", "pyplot", "with_commas"]
+
+# Of Okabe and Ito: told apart by whoever sees colours otherwise, and in grey nearly so.
+PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
+INK = "#33383d"
+FAINT = "#c9ced3"
+
+
+def pyplot() -> Any:
+    """Return matplotlib.pyplot, or raise with the line that installs it."""
+    try:
+        from matplotlib import pyplot
+    except ImportError as error:
+        raise BackendError(
+            f"pictures take matplotlib, which cannot be imported ({error}); install it with "
+            'pip install "dask-graphflow[plot]"'
+        ) from error
+    return pyplot
+
+
+def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """Return the Axes given, or those of a new figure of so many inches."""
+    plt = pyplot()
+    if ax is None:
+        ax = plt.figure(figsize=size, layout="constrained").add_subplot()
+    return ax
+
+
+def plain(ax: Axes, grid: str = "both") -> None:
+    """Leave out the frame's upper and right sides, and draw a light grid behind the rest."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.grid(axis=grid, color=FAINT, linewidth=0.6, alpha=0.6)
+    ax.set_axisbelow(True)
+
+
+def with_commas(value: float, _: object = None) -> str:
+    """Return a number as an axis has it.
+
+    Examples
+    --------
+    >>> with_commas(12000.0), with_commas(0.5)
+    ('12,000', '0.5')
+    """
+    return f"{value:,.0f}" if value == round(value) else f"{value:,g}"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "vertex", "vertices"), counted(1200, "merge")
+    ('1 vertex', '1,200 merges')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -1,0 +1,191 @@
+"""The sizes of components: how many there are of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import dask
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownColumnError, nearest
+from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.graph.frames import is_pandas
+
+from .canvas import INK, PALETTE, counted, new_axes, plain, pyplot, with_commas
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["components"]
+
+SIZE = "__size__"  # beside columns of any name
+
+
+def components(labels: Any, *, column: Any = "component", ax: Axes | None = None) -> Axes:
+    """Draw how many components there are of each size, and name the largest.
+
+    Both axes are logarithmic: a graph mostly has one component of nearly all vertices and many of few.
+
+    Parameters
+    ----------
+    labels : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
+        A row a vertex, as :func:`dask_graphflow.connected_components` returns it. Sizes of a Dask frame are
+        counted where its partitions are; what comes here is how many there are of each size.
+    column : column name
+        What names the component of a vertex: ``"component_0.9"`` where there were thresholds. Of ids of
+        several columns it is what the columns' names begin with: ``"component"`` stands for
+        ``component_0``, ``component_1`` and so on. Communities have ``"label"``.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default on a figure of its own.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Its one line has the sizes (vertices) as x, ascending, and the numbers of components as y.
+
+    Raises
+    ------
+    UnknownColumnError
+        The frame has no such column.
+    NullVertexError
+        A vertex has no component.
+    EdgeListError
+        `labels` is no frame.
+    BackendError
+        Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> pairs = pd.DataFrame({"a": [1, 2, 7, 9], "b": [2, 3, 8, 9]})
+    >>> ax = gf.plot.components(gf.connected_components(pairs, source="a", target="b"))
+    >>> sizes, counts = ax.lines[0].get_data()
+    >>> sizes.tolist(), counts.tolist()
+    ([1, 2, 3], [1, 1, 1])
+    >>> ax.get_title(loc="left")
+    '3 components of 6 vertices'
+    """
+    pyplot()  # before anything is computed
+    found = _sizes(labels, column)
+    sizes, counts = found.sizes, found.counts
+    ax = new_axes(ax, (7, 4))
+    ax.vlines(sizes, 0, counts, color=PALETTE[0], linewidth=1.5, alpha=0.35)
+    ax.plot(sizes, counts, "o", color=PALETTE[0], markersize=5, clip_on=False)
+    ax.set_xscale("log")
+    ax.set_yscale("log", nonpositive="clip")
+    # At least a decade, so that a single size has an axis to be on.
+    ax.set_xlim(0.8, max(10, 1.6 * sizes.max(initial=1)))
+    ax.set_ylim(0.7, max(10, 1.8 * counts.max(initial=1)))
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(with_commas)
+        axis.set_minor_formatter("")
+    plain(ax)
+    noun = "component" if str(column).startswith("component") else "group"
+    ax.set_xlabel(f"size of a {noun} (vertices)")
+    ax.set_ylabel(f"{noun}s of that size")
+    vertices = counted(int((sizes * counts).sum()), "vertex", "vertices")
+    ax.set_title(f"{counted(int(counts.sum()), noun)} of {vertices}", loc="left")
+    if len(sizes):
+        _name(ax, found)
+    return ax
+
+
+def _name(ax: Axes, found: _Sizes) -> None:
+    """Write what the largest component is called beside its point."""
+    size, count = int(found.sizes[-1]), int(found.counts[-1])
+    name = ", ".join(map(str, found.largest))
+    name = name if len(name) <= 40 else f"{name[:39]}…"
+    others = f" and {count - 1:,} more" if count > 1 else ""
+    left, right = ax.get_xlim()
+    far = np.log(size / left) > 0.5 * np.log(right / left)
+    ax.annotate(
+        f"largest: {name}{others}\n{counted(size, 'vertex', 'vertices')}",
+        (size, count),
+        xytext=(6 if not far else 0, 9),
+        textcoords="offset points",
+        ha="right" if far else "left",
+        va="bottom" if count * 4 < ax.get_ylim()[1] else "top",
+        color=INK,
+    )
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """How many components there are of each size, ascending, and the parts of the largest one's name."""
+
+    sizes: np.ndarray
+    counts: np.ndarray
+    largest: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, components: pd.DataFrame) -> _Sizes:
+        """Count the sizes of components, a row each: the columns of its name, and its size."""
+        sizes, counts = np.unique(components[SIZE].to_numpy(), return_counts=True)
+        names = [column for column in components.columns if column != SIZE]
+        top = components[components[SIZE] == (sizes[-1] if len(sizes) else 0)]
+        first = top.sort_values(names)[names].head(1)
+        return cls(sizes, counts, next(first.itertuples(index=False, name=None), ()))
+
+    @classmethod
+    def all(cls, parts: list[_Sizes]) -> _Sizes:
+        """Return those of parts that have no component in common."""
+        each = np.concatenate([part.sizes for part in parts])
+        sizes, places = np.unique(each, return_inverse=True)
+        counts = np.zeros(len(sizes), np.int64)
+        np.add.at(counts, places, np.concatenate([part.counts for part in parts]))
+        largest = [
+            part.largest for part in parts if sizes[-1:].tolist() == part.sizes[-1:].tolist()
+        ]
+        return cls(sizes, counts, min(largest, default=()))
+
+
+def _sizes(labels: Any, column: Any) -> _Sizes:
+    if not hasattr(labels, "columns"):
+        raise EdgeListError(
+            f"labels is a {type(labels).__module__}.{type(labels).__name__}; give a frame with a row a "
+            "vertex, as connected_components returns it"
+        )
+    names = _columns(labels, column)
+    if not isinstance(labels, dd.DataFrame):
+        return _Sizes.of(_counted(labels[names]))
+    meta = _counted(labels._meta[names])
+    counts = labels[names].map_partitions(_counted, meta=meta)
+    # Components are as many as vertices, at worst: they are dealt to as many partitions.
+    sizes = counts.groupby(names, sort=False)[SIZE].sum(split_out=labels.npartitions)
+    whole = sizes.reset_index().to_delayed()
+    return _Sizes.all(list(dask.compute(*(dask.delayed(_Sizes.of)(part) for part in whole))))
+
+
+def _columns(labels: Any, column: Any) -> list[Any]:
+    """Return the columns that name a component: as many as name a vertex."""
+    have, width = list(labels.columns), 0
+    while f"vertex_{width}" in have:
+        width += 1
+    names = [column] if column in have else vertex_names(column, max(width, 1))
+    if any(name not in have for name in names):
+        raise UnknownColumnError(
+            f"column={column!r} is no column of the labels, which have {', '.join(map(repr, have))}"
+            f"{nearest(column, have)}"
+        )
+    return names
+
+
+def _counted(part: Any) -> pd.DataFrame:
+    """Return a partition's components, a row each, and how many of its vertices are in them."""
+    part = part if is_pandas(type(part)) else part.to_pandas()
+    for name in part.columns:
+        if nulls := int(part[name].isna().sum()):
+            raise NullVertexError(
+                f"{nulls:,} of {len(part):,} vertices of a partition have no {name!r}; leave them out "
+                f"with labels.dropna(subset=[{name!r}]), or give all ids as vertices= when components "
+                "are found"
+            )
+        if isinstance(part[name].dtype, pd.CategoricalDtype):
+            part = part.assign(**{name: part[name].astype(part[name].cat.categories.dtype)})
+    counts = part.groupby(list(part.columns), sort=False).size()
+    found: pd.DataFrame = counts.rename(SIZE).reset_index()
+    return found

@@ -1,0 +1,237 @@
+"""The neighbourhood of a vertex: a small subgraph, drawn on rings by distance."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .canvas import INK, PALETTE, counted, new_axes, pyplot
+from .rings import rings
+from .subgraph import Subgraph, around
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["neighborhood"]
+
+LONGEST = 24  # letters of a label
+FILLS = (PALETTE[5], PALETTE[0], PALETTE[4], "#b9dcf2")  # by distance; further ones are as the last
+
+
+def neighborhood(
+    edges: Any,
+    vertex: Any,
+    *,
+    source: Any = None,
+    target: Any = None,
+    directed: bool | None = None,
+    follow: str = "out",
+    hops: int = 1,
+    limit: int = 60,
+    dropna: bool = False,
+    ax: Axes | None = None,
+) -> Axes:
+    """Draw the vertices around one, and all edges between them.
+
+    Vertices lie on rings by their distance, and each near the one that it was reached from, by the edge
+    drawn darker. Size is by the edges in the picture.
+
+    Parameters
+    ----------
+    edges : Graph, dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
+        The edge list, or a graph. Of edges a graph is built for this one picture: who draws several builds
+        a :class:`~dask_graphflow.Graph` first.
+    vertex : id
+        Whose neighbourhood; an id of several columns is a tuple.
+    source, target : column name, or list of column names
+        The ends of an edge, where `edges` is a frame.
+    directed : bool, optional
+        Whether edges have a direction, and arrows; by default they have. A graph knows.
+    follow : {"out", "in", "both"}
+        Which edges lead to neighbours, where they have a direction: those that leave a vertex, as in
+        :func:`dask_graphflow.bfs`, those that enter it, or all. A graph is followed along its edges only.
+    hops : int
+        How many edges away a vertex may be.
+    limit : int
+        Vertices to draw at most. The nearest come first, and of those that are equally far the ones with
+        the most edges in the whole graph, then the smallest ids. The title says how many were left out.
+    dropna : bool
+        Leave out edges with a null end, instead of raising.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default on a figure of its own.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Its first collection has the vertices; the offsets of those are their places.
+
+    Raises
+    ------
+    UnknownVertexError
+        No edge begins or ends at `vertex`.
+    UnknownColumnError, VertexTypeError, NullVertexError, EdgeListError, OptionError
+        What is wrong with the edges or the call.
+    BackendError
+        Matplotlib is not installed.
+
+    Notes
+    -----
+    It is computed at the call: a breadth-first search, the degrees where there are too many vertices, and
+    one pass over the edges. Only what is drawn is brought here.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> needs = pd.DataFrame({"package": ["app", "app", "curl"], "on": ["curl", "ssl", "ssl"]})
+    >>> ax = gf.plot.neighborhood(needs, "app", source="package", target="on")
+    >>> sorted(text.get_text() for text in ax.texts)
+    ['app', 'curl', 'ssl']
+    """
+    pyplot()  # before anything is computed
+    found = around(
+        edges,
+        vertex,
+        source=source,
+        target=target,
+        directed=directed,
+        follow=follow,
+        hops=hops,
+        limit=limit,
+        dropna=dropna,
+    )
+    ax = new_axes(ax, (7.5, 7.5))
+    ax.set_axis_off()
+    angles, points = rings(found.distance, found.parent, found.edges)
+    sizes = _sizes(found)
+    _edges(ax, found, points, sizes)
+    _vertices(ax, found, points, sizes)
+    names = [_name(row) for row in found.ids.itertuples(index=False, name=None)]
+    things = ("neighbour",) if hops == 1 else ("vertex", "vertices")
+    title = f"{names[0]}: {counted(len(found) - 1, *things)}"
+    title += f" within {hops} edges" if hops > 1 else ""
+    if left := found.reached - len(found):
+        title += f", {left:,} more left out"
+    ax.set_title(title, loc="left")
+    _fit(ax, points, _labels(ax, found, names, angles, points, sizes))
+    return ax
+
+
+def _sizes(found: Subgraph) -> np.ndarray:
+    """Return diameters in points: by the root of a vertex's edges; the first is never small."""
+    degree = np.bincount(found.edges.ravel(), minlength=len(found))
+    sizes: np.ndarray = np.clip(5 + 1.4 * np.sqrt(degree), 5, 16)
+    sizes[0] = max(sizes[0], 14)
+    return sizes
+
+
+def _vertices(ax: Axes, found: Subgraph, points: np.ndarray, sizes: np.ndarray) -> None:
+    colors = [FILLS[min(one, len(FILLS) - 1)] for one in found.distance.tolist()]
+    style = {"edgecolors": "white", "linewidths": 0.8, "zorder": 3}
+    ax.scatter(*points.T, s=sizes**2, c=colors, **style)
+
+
+def _edges(ax: Axes, found: Subgraph, points: np.ndarray, sizes: np.ndarray) -> None:
+    """Draw an arrow or a line an edge; those on the way to the first vertex darker."""
+    from matplotlib.patches import FancyArrowPatch
+    from matplotlib.transforms import ScaledTranslation
+
+    head = "-|>,head_length=3.2,head_width=1.5" if found.directed else "-"
+    many = len(found.edges) > 3 * len(found)
+    # Many arrows end around the first vertex, where their heads have room beside each other.
+    gap = 4.5 * np.sum(found.edges[:, 1] == 0) / (2 * np.pi) if found.directed else 0.0
+    for a, b in found.edges.tolist():
+        tree = found.parent[a] == b or found.parent[b] == a
+        style: dict[str, Any] = {"color": INK if tree else "#7d868e", "zorder": 2 if tree else 1}
+        style["linewidth"] = 0.9 if tree else 0.6
+        style["alpha"] = 0.75 if tree else 0.3 if many else 0.5
+        if a == b:
+            away = 0.7 * sizes[a] / 72
+            beside = ax.transData + ScaledTranslation(away, away, ax.figure.dpi_scale_trans)
+            round_ = {"marker": "o", "markersize": sizes[a], "markerfacecolor": "none"}
+            ax.plot(*points[a], transform=beside, **round_, **style)
+            continue
+        # Other edges than those of the tree are bent inwards, clear of what lies on their ring.
+        turn = np.sign(points[a, 0] * points[b, 1] - points[a, 1] * points[b, 0])
+        ax.add_patch(
+            FancyArrowPatch(
+                tuple(points[a]),
+                tuple(points[b]),
+                arrowstyle=head,
+                connectionstyle=f"arc3,rad={0 if tree else -0.15 * turn}",
+                shrinkA=sizes[a] / 2,
+                shrinkB=max(sizes[b] / 2 + 1, gap if b == 0 else 0),
+                **style,
+            )
+        )
+
+
+def _labels(
+    ax: Axes,
+    found: Subgraph,
+    names: list[str],
+    angles: np.ndarray,
+    points: np.ndarray,
+    sizes: np.ndarray,
+) -> list[Any]:
+    """Write each vertex's name outward of it; return the texts."""
+    from matplotlib.patheffects import withStroke
+
+    size = 9 if len(found) <= 40 else 8
+    halo = [withStroke(linewidth=2.5, foreground=ax.get_facecolor())]
+    texts = []
+    for row, name in enumerate(names):
+        way = np.array([np.cos(angles[row]), np.sin(angles[row])]) if row else np.array([0, -1])
+        left = way[0] < -1e-9
+        turn = np.degrees(angles[row]) + 180 * left if row else 0
+        text = ax.annotate(
+            name,
+            tuple(points[row]),
+            xytext=tuple((sizes[row] / 2 + 3) * way),
+            textcoords="offset points",
+            rotation=turn,
+            rotation_mode="anchor",
+            ha="center" if not row else "right" if left else "left",
+            va="top" if not row else "center",
+            fontsize=size if row else size + 2,
+            fontweight="normal" if row else "bold",
+            color=INK,
+            path_effects=halo,
+            zorder=4,
+            in_layout=False,  # it will lie within the Axes, which are not to shrink for it
+        )
+        texts.append(text)
+    return texts
+
+
+def _fit(ax: Axes, points: np.ndarray, texts: list[Any]) -> None:
+    """Show as little around the vertices as their names take, which are of so many pixels at any scale."""
+    # Where the figure is laid out, and how large a name is, is known once it was drawn.
+    ax.figure.canvas.figure.draw_without_rendering()
+    middles = ax.transData.transform(points)
+    low, high = np.zeros((2, len(points), 2))
+    for row, text in enumerate(texts):
+        box = text.get_window_extent()
+        low[row], high[row] = middles[row] - (box.x0, box.y0), (box.x1, box.y1) - middles[row]
+    pad, room = 0.1 * ax.figure.dpi, np.array([ax.bbox.width, ax.bbox.height])
+
+    def taken(scale: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return how far all reaches below and above 0, in pixels, at so many pixels a unit."""
+        return (low - scale * points).max(0) + pad, (high + scale * points).max(0) + pad
+
+    # However long names are, a ring is at least some pixels wide; and a vertex alone has none.
+    least, most = 12.0, max(ax.bbox.width, 13.0)
+    for _ in range(30):
+        scale = (least + most) / 2
+        least, most = (scale, most) if (sum(taken(scale)) <= room).all() else (least, scale)
+    below, above = taken(least)
+    spare = np.maximum(room - below - above, 0) / 2
+    ax.set_xlim(*(np.array([-below[0] - spare[0], above[0] + spare[0]]) / least))
+    ax.set_ylim(*(np.array([-below[1] - spare[1], above[1] + spare[1]]) / least))
+    ax.set_aspect("equal")
+
+
+def _name(parts: tuple[Any, ...]) -> str:
+    name = ", ".join(map(str, parts))
+    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

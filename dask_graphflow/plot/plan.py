@@ -1,0 +1,200 @@
+"""The plan of connected components: chains of partitions, the merges of their forests, and who has them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from dask_graphflow.dataflow.expr import ForestReduction
+from dask_graphflow.dataflow.trees import Chain, Merge, depth
+from dask_graphflow.exceptions import OptionError
+
+from .canvas import FAINT, INK, PALETTE, counted, new_axes, pyplot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["plan"]
+
+WIDTH = 10.0  # of the longest chain at most, and of its merges; a dot is 0.5 where there is room
+NARROW = 2.6  # at least, for what is written below
+ROWS = 4  # high at least
+TICKS = 24
+NAMED = 12  # workers that have a line in the legend
+ANYWHERE = "#8a939b"
+
+
+def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
+    """Draw what connected components will do, before any of it is done.
+
+    From left to right: each chain hooks its partitions into one forest, one after another; where ids are
+    not known to be dense integers they are numbered; forests are merged, two at a time, down to one; and
+    each owner writes its range of the labels. Colours are workers, where it is known which one has a chain:
+    by where its partitions lie, by ``inputs=``, or with ``merge="adaptive"``. A merge between two workers,
+    which moves a forest, has a filled dot; a ring where both lie on one, or nobody can tell.
+
+    Parameters
+    ----------
+    labels : dask.dataframe.DataFrame
+        What :func:`dask_graphflow.connected_components` returns, or what is made of it, lazily.
+    ax : matplotlib.axes.Axes, optional
+        Where to draw; by default on a figure of its own.
+
+    Returns
+    -------
+    matplotlib.axes.Axes
+        Chain i is at y = i, and its partitions, merges and labels are collections of that name
+        (``get_label()``), of a dot each.
+
+    Raises
+    ------
+    OptionError
+        `labels` was computed, or not made by :func:`dask_graphflow.connected_components`, or of several.
+    BackendError
+        Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import dask
+    >>> import dask_graphflow as gf
+    >>> edges = gf.generate.rmat(8, npartitions=16)
+    >>> with dask.config.set(num_workers=4):
+    ...     labels = gf.connected_components(edges, source="src", target="dst")
+    >>> gf.plot.plan(labels).get_title(loc="left")
+    '16 partitions in 4 chains, 3 merges, 2 deep'
+    """
+    pyplot()
+    reduction = _reduction(labels)
+    chains: Sequence[Chain] = reduction.operand("chains")
+    merges: Sequence[Merge] = reduction.operand("merges")
+    owners = int(reduction.operand("owners"))
+    dense = bool(reduction.operand("program").dense)
+    ax = new_axes(ax, (8.5, min(1.6 + 0.36 * max(len(chains), ROWS), 9)))
+    workers = sorted({chain.at for chain in chains if chain.at is not None})
+    colors: dict[str | None, str] = {None: ANYWHERE if workers else PALETTE[0]}
+    colors |= {worker: PALETTE[i % len(PALETTE)] for i, worker in enumerate(workers)}
+    paint = [colors[chain.at] for chain in chains]
+
+    hooked = _hooks(ax, chains, paint)
+    begin = hooked + 0.4 if dense else hooked + 2.0
+    end = _merges(ax, chains, merges, paint, begin)
+    rows = max(len(chains), ROWS)
+    _labels(ax, owners, paint[0], end, rows)
+    marks = {hooked / 2: "hook", (begin + end) / 2: "merge", end + 3.0: "label"}
+    if not dense:
+        ax.axvspan(hooked + 0.6, begin - 0.4, color=FAINT, alpha=0.45, linewidth=0)
+        marks[hooked + 1.1] = "number"
+    ax.set_xticks(sorted(marks), [marks[x] for x in sorted(marks)])
+    ax.tick_params(axis="x", length=0)
+    ax.set_xlim(-1, end + 4.2)
+    ax.set_ylim(rows - 0.3, -0.7)
+    ax.set_ylabel("chain")
+    ax.set_yticks(range(0, len(chains), -(-len(chains) // TICKS)))
+    ax.spines[["top", "right", "bottom"]].set_visible(False)
+    _legend(ax, workers, colors, any(chain.at is None for chain in chains))
+    partitions = counted(sum(len(chain.chunks) for chain in chains), "partition")
+    deep = f", {depth(merges):,} deep" if merges else ""
+    ax.set_title(
+        f"{partitions} in {counted(len(chains), 'chain')}, {counted(len(merges), 'merge')}{deep}",
+        loc="left",
+    )
+    return ax
+
+
+def _reduction(labels: Any) -> Any:
+    """Return the one reduction that a lazy frame is made by."""
+    give = "give the lazy result of connected_components, before compute() or persist()"
+    if not hasattr(labels, "expr"):
+        raise OptionError(f"labels is a {type(labels).__module__}.{type(labels).__name__}; {give}")
+    found = {one._name: one for one in labels.expr.find_operations(ForestReduction)}
+    if len(found) != 1:
+        raise OptionError(
+            f"labels is made by {len(found)} reductions to a forest, not by one; {give}"
+        )
+    (only,) = found.values()
+    return only
+
+
+def _hooks(ax: Axes, chains: Sequence[Chain], paint: Sequence[str]) -> float:
+    """Draw a dot a partition, chain by chain; return where the longest chain ends."""
+    longest = max((len(chain.chunks) for chain in chains), default=1)
+    step = min(0.5, WIDTH / longest)
+    spots = [(step * i, row) for row, chain in enumerate(chains) for i in range(len(chain.chunks))]
+    colors = [color for chain, color in zip(chains, paint, strict=True) for _ in chain.chunks]
+    _dots(ax, "partitions", spots, colors, "s", 36 if step > 0.4 else 20)
+    return max(step * longest, NARROW)
+
+
+def _merges(
+    ax: Axes,
+    chains: Sequence[Chain],
+    merges: Sequence[Merge],
+    paint: Sequence[str],
+    begin: float,
+) -> float:
+    """Draw each chain's way to its merges and a dot a merge; return where the last one is."""
+    step = min(1.2, WIDTH / max(depth(merges), 1))
+    level = [0] * len(chains)
+    at = [0.0] * len(chains)  # how far each chain's line is drawn
+    spots, fills, rims = [], [], []
+    for source, target in merges:
+        level[target] = max(level[source], level[target]) + 1
+        x = begin + step * level[target]
+        moved = None not in (pair := (chains[source].at, chains[target].at)) and pair[0] != pair[1]
+        style: dict[str, Any] = {"linewidth": 1.6 if moved else 1.0, "solid_joinstyle": "round"}
+        ax.plot(
+            [at[source], x, x], [source, source, target], color=paint[source], zorder=1, **style
+        )
+        ax.plot([at[target], x], [target, target], color=paint[target], linewidth=1.0, zorder=1)
+        at[target] = x
+        spots.append((x, target))
+        fills.append(paint[target] if moved else "white")
+        rims.append(paint[target])
+    end = begin + max(step * level[0], NARROW)
+    ax.plot([at[0], end + 1.0], [0, 0], color=paint[0], linewidth=1.0, zorder=1)
+    _dots(ax, "merges", spots, fills, "o", 40, rims)
+    return end
+
+
+def _labels(ax: Axes, owners: int, color: str, end: float, rows: int) -> None:
+    """Draw a dot an owner, and how it gets the one forest."""
+    spots = [(end + 3.0, owner * min(0.7, (rows - 1) / owners)) for owner in range(owners)]
+    for x, y in spots:
+        ax.plot([end + 1.0, x], [0, y], color=color, linewidth=0.6, alpha=0.6, zorder=1)
+    _dots(ax, "labels", spots, [INK] * owners, "s", 36 if owners <= rows else 16)
+
+
+def _dots(
+    ax: Axes,
+    name: str,
+    spots: Sequence[tuple[float, float]],
+    colors: Sequence[str],
+    marker: str,
+    size: float,
+    rims: Sequence[str] | None = None,
+) -> None:
+    x, y = np.array(spots, float).reshape(-1, 2).T
+    edges: Any = rims if rims is not None else "white"
+    width = 1.4 if rims is not None else 0.5 if size > 20 else 0
+    style: dict[str, Any] = {"edgecolors": edges, "linewidths": width, "zorder": 3, "label": name}
+    ax.scatter(x, y, s=size, marker=marker, c=list(colors), **style)
+
+
+def _legend(
+    ax: Axes, workers: Sequence[str], colors: dict[str | None, str], some_anywhere: bool
+) -> None:
+    if not workers:
+        return
+    from matplotlib.lines import Line2D
+
+    shown = [(worker.partition("://")[2] or worker, colors[worker]) for worker in workers[:NAMED]]
+    if len(workers) > NAMED:
+        shown.append((f"and {len(workers) - NAMED} more", "none"))
+    if some_anywhere:
+        shown.append(("any", ANYWHERE))
+    style: dict[str, Any] = {"marker": "s", "linestyle": "none", "markersize": 6}
+    handles = [Line2D([], [], color=color, label=name, **style) for name, color in shown]
+    place: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    ax.legend(handles=handles, title="worker", frameon=False, **place)

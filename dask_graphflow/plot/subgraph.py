@@ -1,0 +1,176 @@
+"""What is near a vertex: the nearest vertices of a graph, and the edges between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import dask
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.algorithms import inputs
+from dask_graphflow.algorithms.graph import Graph
+from dask_graphflow.dataflow.gathered import parts_of
+from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph.frames import is_pandas
+
+from .adjacency import adjacency
+
+__all__ = ["FOLLOW", "Subgraph", "around"]
+
+FOLLOW = ("out", "in", "both")
+
+
+@dataclass(frozen=True)
+class Subgraph:
+    """Some of the vertices around one, nearest first.
+
+    Attributes
+    ----------
+    ids : pandas.DataFrame
+        A row a vertex, a column for each part of an id.
+    distance : ndarray of int, shape (n,)
+        Edges from the first vertex.
+    parent : ndarray of int, shape (n,)
+        The row of a vertex that is one edge nearer; -1 for the first.
+    edges : ndarray of int, shape (m, 2)
+        Rows of the ends of each edge between them, each pair once.
+    directed : bool
+    reached : int
+        All vertices that are as near, those that were left out too.
+    """
+
+    ids: pd.DataFrame
+    distance: np.ndarray
+    parent: np.ndarray
+    edges: np.ndarray
+    directed: bool
+    reached: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def around(
+    edges: Any,
+    vertex: Any,
+    *,
+    source: Any,
+    target: Any,
+    directed: bool | None,
+    follow: str,
+    hops: int,
+    limit: int,
+    dropna: bool,
+) -> Subgraph:
+    """Return what is around a vertex; see :func:`.neighborhood.neighborhood`."""
+    if follow not in FOLLOW:
+        names = ", ".join(map(repr, FOLLOW))
+        raise OptionError(f"follow={follow!r}; give {names}{nearest(follow, FOLLOW)}")
+    inputs.check_count("hops", hops)
+    inputs.check_count("limit", limit)
+    if isinstance(edges, Graph):
+        if source is not None or target is not None or directed is not None:
+            raise OptionError("a Graph knows its source, target and directed; leave them out")
+        if edges.directed and follow != "out":
+            raise OptionError(
+                f"follow={follow!r} goes against edges, and a Graph is searched along them; give the "
+                "edges, with source= and target="
+            )
+        graph = edges.persist()
+        ids, distance, parent, reached = _nearest(graph, vertex, hops, limit)
+        pairs = adjacency(graph, ids)
+        return Subgraph(
+            ids, distance, parent, _once(pairs, graph.directed), graph.directed, reached
+        )
+    directed = True if directed is None else directed
+    frame = inputs.as_dask(edges, "edges", source, target)
+    columns = inputs.edge_columns(frame, source, target, None, dropna)
+    ends = (target, source) if follow == "in" else (source, target)
+    graph = Graph(
+        edges,
+        source=ends[0],
+        target=ends[1],
+        directed=directed and follow != "both",
+        dropna=dropna,
+    ).persist()
+    ids, distance, parent, reached = _nearest(graph, vertex, hops, limit)
+    pairs = _among(frame, columns, ids)
+    return Subgraph(ids, distance, parent, _once(pairs, directed), directed, reached)
+
+
+def _nearest(
+    graph: Graph, vertex: Any, hops: int, limit: int
+) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, int]:
+    """Return the ids, distances and parents of the nearest vertices, and how many are within `hops`.
+
+    Of those that are equally far and too many, the ones with the most edges.
+    """
+    reached = graph.bfs([vertex], depth_limit=hops)
+    columns = list(reached.columns)
+    names = columns[: columns.index("distance")]
+    there = _host(reached.groupby("distance").size().compute()).sort_index()
+    counts = there.reindex(range(hops + 1), fill_value=0).to_numpy()
+    whole = int(np.searchsorted(counts.cumsum(), limit, side="right")) - 1
+    found = [_host(reached[reached["distance"] <= whole].compute())]
+    if left := limit - len(found[0]) if whole < hops else 0:
+        ring = reached[reached["distance"] == whole + 1].merge(graph.degrees(), on=names)
+        parts = ring.to_delayed()
+        best = dask.compute(*(dask.delayed(_most_edges)(part, names, left) for part in parts))
+        found.append(_most_edges(pd.concat(best), names, left)[columns])
+    near = pd.concat(found).sort_values(["distance", *names], ignore_index=True)
+    parents = near[columns[len(names) + 1 :]].set_axis(names, axis=1)
+    ids = near[names]
+    parent = np.full(len(near), -1)
+    parent[1:] = rows_of(ids, parents.iloc[1:].astype(ids.dtypes))
+    return ids, near["distance"].to_numpy(), parent, int(counts.sum())
+
+
+def _most_edges(part: Any, names: list[str], count: int) -> pd.DataFrame:
+    """Return the rows of the vertices with the most edges, and of as many the smaller ids."""
+    part = _host(part)
+    degrees = [column for column in part.columns if column.endswith("degree")]
+    part = part.assign(__degree__=-part[degrees].sum(axis=1))
+    found: pd.DataFrame = part.sort_values(["__degree__", *names]).head(count)
+    return found.drop(columns="__degree__")
+
+
+def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
+    """Return the edges of a frame between some vertices, as rows of these, in one pass over it."""
+    frame = frame if not hasattr(frame, "expr") else frame[columns.columns]
+    _, parts = parts_of(frame)
+    found = dask.compute(*(dask.delayed(_between)(part, columns, ids) for part in parts))
+    return np.concatenate(found)
+
+
+def _between(part: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
+    source, target, _ = columns.ends(part)
+    first, values = columns.names[0], ids.iloc[:, 0].tolist()
+    # Most edges are told to be others by a part of their ids, where they lie.
+    near = source.series[first].isin(values) & target.series[first].isin(values)
+    ends = [rows_of(ids, _host(side.frame[near])) for side in (source, target)]
+    pairs = np.column_stack(ends)
+    found: np.ndarray = pairs[(pairs >= 0).all(axis=1)]
+    return found
+
+
+def rows_of(ids: pd.DataFrame, wanted: pd.DataFrame) -> np.ndarray:
+    """Return the rows in which `ids` has each of the wanted ones, -1 where it has not."""
+    if len(ids.columns) == 1:
+        found: np.ndarray = pd.Index(ids.iloc[:, 0]).get_indexer(pd.Index(wanted.iloc[:, 0]))
+    else:
+        found = pd.MultiIndex.from_frame(ids).get_indexer(pd.MultiIndex.from_frame(wanted))
+    return found
+
+
+def _once(pairs: np.ndarray, directed: bool) -> np.ndarray:
+    """Return each pair once; without direction, whichever way round."""
+    found: np.ndarray = np.unique(pairs if directed else np.sort(pairs, axis=1), axis=0)
+    return found
+
+
+def _host(frame: Any) -> Any:
+    """Return a frame or series as one of pandas."""
+    return frame if is_pandas(type(frame)) else frame.to_pandas()

@@ -1,0 +1,250 @@
+"""Supersteps: what each began from, which way it went, what it took, and who waited for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.exceptions import EdgeListError, UnknownColumnError, nearest
+
+from .canvas import INK, PALETTE, counted, plain, pyplot, with_commas
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["trace"]
+
+NEEDED = ("superstep", "direction", "frontier", "edges", "seconds")
+SPENT = ("compute", "communicate", "wait")
+DIRECTIONS = ("push", "pull", "stream")
+SPENT_COLORS = dict(zip(SPENT, (PALETTE[4], PALETTE[3], "#d5d8dc"), strict=True))
+FEW = 60  # supersteps, which have gaps between them and a dot each
+MEMBERS = 16  # that have a number each
+SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
+BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
+
+
+def trace(steps: Any, *, fig: Any = None) -> np.ndarray:
+    """Draw the supersteps of a search or a ranking, in panels one above the other.
+
+    1. The vertices that each superstep began from, and the edges that leave those, coloured by its
+       direction.
+    2. Its time. Of several members, what they spent it on, on average; and how long the one computed that
+       did so longest, which the others wait for.
+    3. Of several members, the bytes that all of them sent.
+    4. Of several members, what each spent its time on in all supersteps.
+
+    Parameters
+    ----------
+    steps : pandas.DataFrame or dask.dataframe.DataFrame
+        The second frame that ``trace=True`` returns: see :func:`dask_graphflow.bfs`. A Dask frame is
+        computed, and with it what it is the trace of, so compute both together where both are wanted.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        Where to draw; by default a new one.
+
+    Returns
+    -------
+    ndarray of matplotlib.axes.Axes, shape (2,) or (4,)
+        The panels, from above: two of a graph in one process, four of one of several members.
+
+    Raises
+    ------
+    UnknownColumnError
+        The frame lacks a column of a trace.
+    EdgeListError
+        `steps` is no frame.
+    BackendError
+        Matplotlib is not installed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ring = pd.DataFrame({"a": [0, 1, 2, 3], "b": [1, 2, 3, 0]})
+    >>> found, steps = gf.bfs(ring, source="a", target="b", sources=[0], trace=True)
+    >>> work, time = gf.plot.trace(steps)
+    >>> work.lines[0].get_ydata().tolist()
+    [1, 1, 1, 1]
+    """
+    plt = pyplot()
+    steps = _checked(steps)
+    many = "member" in steps.columns
+    if fig is None:
+        fig = plt.figure(figsize=(8, 8 if many else 5), layout="constrained")
+    heights = [3, 2, 1.5, 2] if many else [3, 2]
+    panels: np.ndarray = fig.subplots(len(heights), 1, gridspec_kw={"height_ratios": heights})
+    for panel in panels[1:3]:
+        panel.sharex(panels[0])
+    whole = _by_superstep(steps)
+    _work(panels[0], whole)
+    if many:
+        _spent(panels[1], whole)
+        _sent(panels[2], whole)
+        _members(panels[3], steps)
+    else:
+        _time(panels[1], whole)
+    shared = panels[:3] if many else panels
+    for panel in shared[:-1]:
+        panel.tick_params(labelbottom=False)
+    for panel in shared:
+        plain(panel, "y")
+    last = shared[-1]
+    last.set_xlabel("superstep")
+    last.xaxis.get_major_locator().set_params(integer=True)
+    last.set_xlim(whole.index.min() - 0.5, whole.index.max() + 0.5) if len(whole) else None
+    members = f" on {counted(steps['member'].nunique(), 'member')}" if many else ""
+    panels[0].set_title(counted(len(whole), "superstep") + members, loc="left", pad=26)
+    return panels
+
+
+def _checked(steps: Any) -> pd.DataFrame:
+    if not hasattr(steps, "columns"):
+        raise EdgeListError(
+            f"steps is a {type(steps).__module__}.{type(steps).__name__}; give the second frame that "
+            "trace=True returns"
+        )
+    have = list(steps.columns)
+    needed = [*NEEDED, *(("member", *SPENT, "bytes") if "member" in have else ())]
+    for name in needed:
+        if name not in have:
+            raise UnknownColumnError(
+                f"steps has no column {name!r}, but {', '.join(map(repr, have)) or 'none'}"
+                f"{nearest(name, have)}; give the second frame that trace=True returns"
+            )
+    found: pd.DataFrame = steps.compute() if isinstance(steps, dd.DataFrame) else steps
+    return found
+
+
+def _by_superstep(steps: pd.DataFrame) -> pd.DataFrame:
+    """Return a row a superstep: counts are of all members together already, and seconds are the longest."""
+    how = {"direction": "first", "frontier": "first", "edges": "first", "seconds": "max"}
+    if "member" in steps.columns:
+        how |= dict.fromkeys(SPENT, "mean") | {"bytes": "sum"}
+    whole = steps.groupby("superstep").agg(how)
+    if "member" in steps.columns:
+        whole["slowest"] = steps.groupby("superstep")["compute"].max()
+    return whole
+
+
+def _directions(whole: pd.DataFrame) -> Iterator[tuple[str, str, np.ndarray]]:
+    """Return each direction that there was, its colour, and which supersteps went so."""
+    there = set(whole["direction"])
+    for number, name in enumerate([*DIRECTIONS, *sorted(there - set(DIRECTIONS))]):
+        if name in there:
+            yield name, PALETTE[number % len(PALETTE)], (whole["direction"] == name).to_numpy()
+
+
+def _work(ax: Axes, whole: pd.DataFrame) -> None:
+    ax.set_yscale("log", nonpositive="clip")
+    most = max(int(whole[["frontier", "edges"]].to_numpy().max(initial=1)), 10)
+    ax.set_ylim(0.7, 2 * most)
+    for name, color, chosen in _directions(whole):
+        edges = np.where(chosen, whole["edges"], np.nan)
+        _bars(ax, whole.index, edges, color=color, label=f"edges, {name}", least=0.5)
+    mark = "o-" if len(whole) <= FEW else "-"
+    style = {"color": INK, "markersize": 4, "linewidth": 1.2, "path_effects": _halo()}
+    ax.plot(whole.index, whole["frontier"].to_numpy(), mark, label="frontier (vertices)", **style)
+    ax.yaxis.set_major_formatter(with_commas)
+    ax.set_ylabel("edges, vertices")
+    _legend(ax)
+
+
+def _time(ax: Axes, whole: pd.DataFrame) -> None:
+    scale, unit = _unit(whole["seconds"], SECONDS)
+    for _, color, chosen in _directions(whole):
+        _bars(ax, whole.index, np.where(chosen, whole["seconds"] / scale, np.nan), color=color)
+    ax.set_ylabel(f"time ({unit})")
+    ax.set_ylim(bottom=0)
+
+
+def _spent(ax: Axes, whole: pd.DataFrame) -> None:
+    scale, unit = _unit(whole["seconds"], SECONDS)
+    below = np.zeros(len(whole))
+    for name, color in SPENT_COLORS.items():
+        # A clock that is read in parts may leave less than nothing for one of them.
+        values = whole[name].clip(lower=0).to_numpy() / scale
+        _bars(ax, whole.index, values, below=below, color=color, label=name)
+        below = below + values
+    mark = "_" if len(whole) <= FEW else "-"
+    style: dict[str, Any] = {
+        "color": INK,
+        "markersize": 9,
+        "markeredgewidth": 1.4,
+        "linewidth": 0.8,
+    }
+    label = "compute, slowest member"
+    ax.plot(whole.index, whole["slowest"].to_numpy() / scale, mark, label=label, **style)
+    ax.set_ylabel(f"time ({unit})\nmean of members")
+    ax.set_ylim(bottom=0)
+    _legend(ax)
+
+
+def _sent(ax: Axes, whole: pd.DataFrame) -> None:
+    scale, unit = _unit(whole["bytes"], BYTES)
+    _bars(ax, whole.index, whole["bytes"].to_numpy() / scale, color=PALETTE[3])
+    ax.set_ylabel(f"sent ({unit})")
+    ax.set_ylim(bottom=0)
+
+
+def _members(ax: Axes, steps: pd.DataFrame) -> None:
+    spent = steps.groupby("member")[list(SPENT)].sum().clip(lower=0)
+    scale, unit = _unit(spent.sum(axis=1), SECONDS)
+    left = np.zeros(len(spent))
+    for name, color in SPENT_COLORS.items():
+        values = spent[name].to_numpy() / scale
+        ax.barh(spent.index, values, left=left, color=color, height=0.8)
+        left = left + values
+    ax.invert_yaxis()
+    ax.set_yticks(spent.index[:: -(-len(spent) // MEMBERS) or 1])
+    ax.set_ylabel("member")
+    ax.set_xlabel(f"time in all supersteps ({unit})")
+    plain(ax, "x")
+
+
+def _bars(
+    ax: Axes,
+    x: Any,
+    values: np.ndarray,
+    *,
+    below: np.ndarray | None = None,
+    least: float = 0.0,
+    **style: Any,
+) -> None:
+    """Draw a bar a superstep, on what is below it, as one artist: there may be thousands. NaN is no bar.
+
+    A logarithmic axis has no 0 to begin at, but something less than it shows.
+    """
+    if not len(x):
+        return
+    half = 0.4 if len(x) <= FEW else 0.5
+    x = np.asarray(x, float)
+    ends = np.column_stack([x - half, x + half]).ravel()
+    base = np.full(len(x), least) if below is None else below
+    tops = np.asarray(values, float) + (0 if below is None else below)
+    tall = np.column_stack([tops, np.full(len(x), np.nan)]).ravel()[:-1]
+    base = np.column_stack([base, base]).ravel()[:-1]
+    ax.stairs(tall, ends, baseline=base, fill=True, linewidth=0, **style)
+
+
+def _legend(ax: Axes) -> None:
+    handles, labels = ax.get_legend_handles_labels()
+    if handles:
+        place = {"loc": "lower left", "bbox_to_anchor": (0, 1), "borderaxespad": 0.2}
+        ax.legend(handles, labels, ncols=len(handles), frameon=False, columnspacing=1.2, **place)
+
+
+def _halo() -> list[Any]:
+    """Return what keeps a line apart from bars that it crosses."""
+    from matplotlib.patheffects import Normal, Stroke
+
+    return [Stroke(linewidth=3, foreground="white", alpha=0.8), Normal()]
+
+
+def _unit(values: Any, units: Sequence[tuple[float, str]]) -> tuple[float, str]:
+    """Return the largest unit that the largest value is one of, or the smallest unit."""
+    most = float(np.max(np.asarray(values, float), initial=0.0))
+    return next((unit for unit in units if unit[0] <= most), units[-1])

@@ -1,0 +1,636 @@
+"""Pictures: what is drawn is what was given, and what cannot be drawn says why."""
+
+from __future__ import annotations
+
+import collections
+import subprocess
+import sys
+
+import dask
+import dask.dataframe as dd
+import matplotlib as mpl
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame, partitioned
+from distributed import Client, LocalCluster, wait
+from matplotlib import pyplot
+
+import dask_graphflow as gf
+from dask_graphflow.dataflow import placement, trees
+from dask_graphflow.exceptions import (
+    BackendError,
+    EdgeListError,
+    NullVertexError,
+    OptionError,
+    UnknownColumnError,
+    UnknownVertexError,
+)
+from dask_graphflow.plot.rings import rings
+from dask_graphflow.plot.subgraph import around
+
+ENDS = {"source": "a", "target": "b"}
+
+
+@pytest.fixture(autouse=True)
+def figures():
+    """Draw without a screen, leave no figure, and find the settings as they were."""
+    pyplot.switch_backend("agg")
+    before = mpl.rcParams.copy()
+    yield
+    assert mpl.rcParams == before
+    pyplot.close("all")
+
+
+def drawn(axes):
+    """Draw a figure as a file would be, where an error of what is on it shows."""
+    axes.figure.draw_without_rendering()
+    return axes
+
+
+def test_matplotlib_is_imported_when_something_is_drawn():
+    code = "import sys, dask_graphflow as gf; gf.plot.plan; assert 'matplotlib' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize("name", gf.plot.__all__)
+def test_without_matplotlib_an_error_names_the_extra(name, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    draw = getattr(gf.plot, name)
+    given = {"neighborhood": (None, 1)}.get(name, (None,))
+    with pytest.raises(BackendError, match=r'pip install "dask-graphflow\[plot\]"'):
+        draw(*given)
+
+
+def test_nothing_is_shown(monkeypatch):
+    monkeypatch.setattr(pyplot, "show", lambda *_, **__: pytest.fail("a picture was shown"))
+    edges = frame([(1, 2), (2, 3)])
+    labels = gf.connected_components(edges, **ENDS)
+    _, steps = gf.bfs(edges, **ENDS, sources=[1], trace=True)
+    drawn(gf.plot.components(labels))
+    drawn(gf.plot.plan(labels))
+    drawn(gf.plot.neighborhood(edges, 1, **ENDS))
+    drawn(gf.plot.trace(steps)[0])
+
+
+# Components
+
+
+def histogram(labels, columns):
+    """Return the numbers of components by size, counted by pandas."""
+    sizes = labels.groupby(columns).size().value_counts().sort_index()
+    return sizes.index.tolist(), sizes.tolist()
+
+
+def points(ax):
+    (line,) = ax.lines
+    x, y = line.get_data()
+    return list(x), list(y)
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+@pytest.mark.parametrize("ids", ["int64", "str"])
+def test_the_points_are_the_sizes_that_pandas_counts(count, ids, rng):
+    pairs = pd.DataFrame(rng.integers(0, 900, (500, 2)), columns=["a", "b"]).astype(ids)
+    labels = gf.connected_components(partitioned(pairs, count), **ENDS).compute()
+    expected = histogram(labels, "component")
+    shuffled = labels.sample(frac=1, random_state=3)
+    for given in (shuffled, dd.from_pandas(shuffled, npartitions=count, sort=False)):
+        ax = drawn(gf.plot.components(given))
+        assert points(ax) == expected
+        sizes, counts = map(np.array, expected)
+        title = f"{counts.sum():,} components of {(sizes * counts).sum():,} vertices"
+        assert ax.get_title(loc="left") == title
+        assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
+        assert "vertices" in ax.get_xlabel()
+        assert ax.get_ylabel()
+        of_each = labels.groupby("component").size()
+        name = min(of_each.index[of_each == of_each.max()])
+        assert f"largest: {name}" in ax.texts[0].get_text()
+
+
+def test_sizes_are_counted_where_the_labels_are():
+    """A client is given what there is of each size, and never a row a vertex or component."""
+    edges = partitioned(frame([(2 * i, 2 * i + 1) for i in range(20_000)]), 16)
+    rows = []
+
+    class Watch(dask.callbacks.Callback):
+        def _finish(self, dsk, state, errored):
+            rows.extend(state["cache"].values())
+
+    with Watch():
+        labels = gf.connected_components(edges, **ENDS)
+        ax = gf.plot.components(labels, ax=pyplot.figure().add_subplot())
+    assert points(ax) == ([2], [20_000])
+    results = [one for one in rows if type(one).__name__ == "_Sizes"]
+    assert sum(one.counts.sum() for one in results) == 20_000
+    assert not any(isinstance(one, pd.DataFrame | pd.Series) for one in rows)
+
+
+def test_ids_of_several_columns_and_thresholds():
+    edges = pd.DataFrame({"a": [1, 1, 2], "x": list("xyx"), "b": [1, 2, 3], "y": list("yyy")})
+    labels = gf.connected_components(edges, source=["a", "x"], target=["b", "y"])
+    found = labels.compute()
+    assert points(gf.plot.components(labels)) == histogram(found, ["component_0", "component_1"])
+    weighed = frame([(1, 2), (2, 3)]).assign(w=[0.9, 0.1])
+    labels = gf.connected_components(weighed, **ENDS, weight="w", thresholds=[0, 0.5])
+    assert points(gf.plot.components(labels, column="component_0")) == ([3], [1])
+    assert points(gf.plot.components(labels, column="component_0.5")) == ([1, 2], [1, 1])
+    with pytest.raises(UnknownColumnError, match=r"'component_0', 'component_0\.5'"):
+        gf.plot.components(labels)
+
+
+@pytest.mark.parametrize(
+    ("component", "expected"),
+    [([], ([], [])), ([4] * 9, ([9], [1])), (range(5), ([1], [5])), ([7], ([1], [1]))],
+    ids=["no vertices", "one component", "singletons", "one vertex"],
+)
+@pytest.mark.parametrize("lazy", [False, True])
+def test_few_sizes_have_axes_too(component, expected, lazy):
+    labels = pd.DataFrame(
+        {"vertex": range(len(component)), "component": list(component)}, dtype="int64"
+    )
+    ax = drawn(gf.plot.components(dd.from_pandas(labels, npartitions=2) if lazy else labels))
+    assert points(ax) == expected
+    for low, high in (ax.get_xlim(), ax.get_ylim()):
+        assert 0 < low < 1
+        assert high >= 10
+
+
+def test_categorical_components_are_counted_by_their_values():
+    labels = pd.DataFrame(
+        {"vertex": list("abc"), "component": pd.Categorical(list("aac"), list("xca"))}
+    )
+    assert points(gf.plot.components(labels)) == ([1, 2], [1, 1])
+    assert points(gf.plot.components(dd.from_pandas(labels, npartitions=2))) == ([1, 2], [1, 1])
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_a_vertex_without_a_component_is_an_error(lazy):
+    labels = pd.DataFrame({"vertex": ["a", "b"], "component": ["a", None]})
+    with pytest.raises(NullVertexError, match=r"1 of .*'component'.*dropna"):
+        gf.plot.components(dd.from_pandas(labels, npartitions=1) if lazy else labels)
+
+
+def test_labels_that_are_no_labels_are_refused():
+    with pytest.raises(UnknownColumnError, match=r"'component'.*'vertex', 'label'"):
+        gf.plot.components(pd.DataFrame({"vertex": [1], "label": [1]}))
+    with pytest.raises(EdgeListError, match="list"):
+        gf.plot.components([1, 2])
+
+
+def test_it_is_drawn_where_it_is_told():
+    ax = pyplot.figure().add_subplot()
+    assert gf.plot.components(pd.DataFrame({"vertex": [1], "component": [1]}), ax=ax) is ax
+    assert len(pyplot.get_fignums()) == 1
+
+
+# Supersteps
+
+
+def bars(ax):
+    """Return the bars of a panel by label: each as {superstep: height}."""
+    found = {}
+    for number, patch in enumerate(ax.patches):
+        values, edges, baseline = patch.get_data()
+        there = ~np.isnan(values)
+        middles = ((edges[:-1] + edges[1:]) / 2)[there].round().astype(int)
+        heights = (values - np.where(ax.get_yscale() == "log", 0, baseline))[there]
+        found[patch.get_label() or number] = dict(
+            zip(middles.tolist(), heights.tolist(), strict=True)
+        )
+    return found
+
+
+def hop(size):
+    """Return a grid, a search of which takes many supersteps."""
+    ids = np.arange(size * size).reshape(size, size)
+    right = np.column_stack([ids[:, :-1].ravel(), ids[:, 1:].ravel()])
+    down = np.column_stack([ids[:-1].ravel(), ids[1:].ravel()])
+    return frame(np.concatenate([right, down]).tolist())
+
+
+@pytest.mark.parametrize("size", [4, 150])
+def test_a_search_has_a_bar_and_a_point_a_superstep(size):
+    edges = hop(size)
+    _, steps = gf.bfs(edges, **ENDS, sources=[0], directed=False, trace=True)
+    steps = steps.compute()
+    assert len(steps) == 2 * size - 1
+    work, time = panels = gf.plot.trace(steps)
+    drawn(work)
+    assert work.lines[0].get_xdata().tolist() == steps.superstep.tolist()
+    assert work.lines[0].get_ydata().tolist() == steps.frontier.tolist()
+    by_direction = {f"edges, {way}": part for way, part in steps.groupby("direction")}
+    found = bars(work)
+    assert found == {
+        name: dict(zip(part.superstep, part.edges.astype(float), strict=True))
+        for name, part in by_direction.items()
+    }
+    colors = {patch.get_label(): patch.get_facecolor() for patch in work.patches}
+    assert len(set(colors.values())) == len(by_direction)
+    unit = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}[time.get_ylabel().split("(")[1].rstrip(")")]
+    taken = {step: tall * unit for one in bars(time).values() for step, tall in one.items()}
+    assert taken == pytest.approx(dict(zip(steps.superstep, steps.seconds, strict=True)))
+    assert time.get_xlabel() == "superstep"
+    assert sum(len(panel.patches) + len(panel.lines) for panel in panels) <= 8
+
+
+def test_members_are_drawn_together_and_each():
+    edges = gf.generate.rmat(10, npartitions=6)
+    graph = gf.Graph(edges, source="src", target="dst", directed=False, shards=3)
+    _, steps = graph.pagerank(tol=None, max_iter=5, trace=True)
+    steps = steps.compute()
+    assert steps.groupby("superstep").size().tolist() == [3] * 5
+    work, spent, sent, members = gf.plot.trace(steps)
+    drawn(work)
+    assert work.get_title(loc="left") == "5 supersteps on 3 members"
+    unit = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}[spent.get_ylabel().split("(")[1].split(")")[0]]
+    mean = steps.groupby("superstep")[["compute", "communicate", "wait"]].mean().clip(lower=0)
+    found = bars(spent)
+    for name in mean:
+        assert found[name] == pytest.approx((mean[name] / unit).to_dict(), abs=1e-9)
+    slowest = steps.groupby("superstep")["compute"].max() / unit
+    assert spent.lines[0].get_ydata().tolist() == pytest.approx(slowest.tolist())
+    unit = {"kB": 1e3, "MB": 1e6, "bytes": 1}[sent.get_ylabel().split("(")[1].rstrip(")")]
+    (total,) = bars(sent).values()
+    assert total == pytest.approx((steps.groupby("superstep")["bytes"].sum() / unit).to_dict())
+    each = steps.groupby("member")[["compute", "communicate", "wait"]].sum().clip(lower=0)
+    unit = {"s": 1.0, "ms": 1e-3, "µs": 1e-6}[members.get_xlabel().split("(")[1].rstrip(")")]
+    widths = np.array([bar.get_width() for bar in members.patches]).reshape(3, 3).T * unit
+    assert widths == pytest.approx(each.to_numpy())
+
+
+def test_a_lazy_trace_is_computed_and_a_figure_may_be_given():
+    _, steps = gf.bfs(frame([(1, 2), (2, 3)]), **ENDS, sources=[1], trace=True)
+    half = pyplot.figure(layout="constrained").subfigures(1, 2)[1]
+    panels = gf.plot.trace(steps, fig=half)
+    assert list(half.axes) == list(panels)
+    assert panels[0].lines[0].get_ydata().tolist() == [1, 1, 1]
+    assert len(pyplot.get_fignums()) == 1
+
+
+def test_a_trace_without_supersteps_has_panels():
+    _, steps = gf.bfs(frame([(1, 2)]), **ENDS, sources=[1], depth_limit=0, trace=True)
+    panels = gf.plot.trace(steps)
+    drawn(panels[0])
+    assert panels[0].get_title(loc="left") == "0 supersteps"
+
+
+def test_what_is_no_trace_is_refused():
+    pair = gf.bfs(frame([(1, 2)]), **ENDS, sources=[1], trace=True)
+    with pytest.raises(EdgeListError, match=r"tuple.*trace=True"):
+        gf.plot.trace(pair)
+    with pytest.raises(UnknownColumnError, match=r"'superstep'.*'vertex'"):
+        gf.plot.trace(pair[0])
+    with pytest.raises(UnknownColumnError, match="'compute'"):
+        gf.plot.trace(pair[1].compute().assign(member=0))
+
+
+# Neighbourhoods
+
+
+def names(ax):
+    return sorted(text.get_text() for text in ax.texts)
+
+
+def vertices(ax):
+    return len(ax.collections[0].get_offsets())
+
+
+def edges_drawn(ax):
+    """Return how many edges there are: a self-loop is a line, any other a patch."""
+    return len(ax.patches) + len(ax.lines)
+
+
+RANDOM = np.random.default_rng(5).integers(0, 60, (90, 2)).tolist()
+
+
+def ego(pairs, vertex, hops, follow, directed):
+    graph = (nx.DiGraph if directed else nx.Graph)(pairs)
+    where = graph.reverse() if follow == "in" and directed else graph
+    both = follow == "both" or not directed
+    within = nx.ego_graph(where, vertex, radius=hops, undirected=both)
+    return graph.subgraph(within.nodes)
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3])
+@pytest.mark.parametrize("follow", ["out", "in", "both"])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("count", [None, 4])
+def test_what_is_drawn_is_the_subgraph_within_so_many_edges(hops, follow, directed, count):
+    edges = frame(RANDOM)
+    vertex = RANDOM[0][0]
+    expected = ego(RANDOM, vertex, hops, follow, directed)
+    how = {"hops": hops, "follow": follow, "directed": directed, "limit": 1000}
+    ax = gf.plot.neighborhood(
+        edges if count is None else partitioned(edges, count), vertex, **ENDS, **how
+    )
+    drawn(ax)
+    assert names(ax) == sorted(map(str, expected.nodes))
+    assert vertices(ax) == len(expected)
+    assert edges_drawn(ax) == expected.number_of_edges()
+    assert "left out" not in ax.get_title(loc="left")
+    distance = nx.single_source_shortest_path_length(
+        expected.to_undirected() if follow == "both" or not directed
+        else expected.reverse() if follow == "in" else expected,
+        vertex,
+    )  # fmt: skip
+    rounds = np.hypot(*ax.collections[0].get_offsets().T).round(6)
+    assert sorted(rounds.tolist()) == sorted(map(float, distance.values()))
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("directed", [True, False])
+@pytest.mark.parametrize("ids", ["int64", "str"])
+def test_a_graph_has_the_same_picture_as_its_edges(shards, directed, ids):
+    edges = partitioned(frame(RANDOM).astype(ids), 3)
+    kind = nx.DiGraph(RANDOM)
+    farthest = max(kind, key=lambda one: (len(nx.descendants(kind, one)), one))
+    vertex = edges.dtypes["a"].type(farthest)
+    how = {"hops": 4, "limit": 100}
+    graph = gf.Graph(edges, **ENDS, directed=directed, shards=shards)
+    of_graph = gf.plot.neighborhood(graph, vertex, **how)
+    of_edges = gf.plot.neighborhood(edges, vertex, **ENDS, directed=directed, **how)
+    assert edges_drawn(of_graph) == edges_drawn(of_edges) > 20
+    for ax in (of_graph, of_edges):
+        drawn(ax)
+    assert [t.get_text() for t in of_graph.texts] == [t.get_text() for t in of_edges.texts]
+    there, here = (ax.collections[0].get_offsets() for ax in (of_graph, of_edges))
+    assert there.tolist() == here.tolist()
+
+
+def pairs_of(found):
+    """Return a subgraph's edges as pairs of ids."""
+    ids = found.ids["vertex"].tolist()
+    return {(ids[a], ids[b]) for a, b in found.edges.tolist()}
+
+
+@pytest.mark.parametrize("directed", [True, False])
+def test_edges_lead_where_they_are_said_to(directed):
+    given = {"vertex": 4, "source": None, "target": None, "directed": None, "follow": "out"}
+    given |= {"hops": 3, "limit": 100, "dropna": False}
+    pairs = [(4, 9), (9, 2), (2, 4), (9, 9), (7, 9), (2, 30), (30, 2), (30, 31)]
+    expected = set(ego(pairs, 4, 3, "out", directed).edges)
+    if not directed:
+        expected = {(min(pair), max(pair)) for pair in expected}
+    graph = gf.Graph(partitioned(frame(pairs), 2), **ENDS, directed=directed, shards=2)
+    of_edges = around(frame(pairs), **given | ENDS | {"directed": directed})
+    for found in (around(graph, **given), of_edges):
+        there = pairs_of(found)
+        assert (
+            there == expected if directed else {tuple(sorted(pair)) for pair in there} == expected
+        )
+        assert found.ids["vertex"].tolist()[0] == 4
+        assert found.distance[1:].tolist() == (found.distance[found.parent[1:]] + 1).tolist()
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_more_vertices_than_an_integer_has_bits(shards):
+    pairs = [(0, i) for i in range(1, 200)] + [(i, i + 1) for i in range(1, 150)]
+    graph = gf.Graph(partitioned(frame(pairs), 2), **ENDS, shards=shards)
+    ax = gf.plot.neighborhood(graph, 0, limit=200)
+    assert (vertices(ax), edges_drawn(ax)) == (200, len(pairs))
+
+
+def test_the_nearest_come_first_and_of_these_those_with_most_edges():
+    near = [(0, i) for i in range(1, 6)]
+    far = [(i, 10 + j) for i in range(1, 6) for j in range(i)]  # 10 has five edges that enter it
+    ax = gf.plot.neighborhood(partitioned(frame(near + far), 3), 0, **ENDS, hops=2, limit=8)
+    assert names(ax) == sorted(map(str, [0, 1, 2, 3, 4, 5, 10, 11]))
+    assert ax.get_title(loc="left") == "0: 7 vertices within 2 edges, 3 more left out"
+    ax = gf.plot.neighborhood(frame(near + far), 0, **ENDS, limit=3)
+    assert names(ax) == ["0", "4", "5"]
+    assert ax.get_title(loc="left") == "0: 2 neighbours, 3 more left out"
+    ax = gf.plot.neighborhood(frame(near + far), 0, **ENDS, limit=1)
+    assert names(ax) == ["0"]
+    assert ax.get_title(loc="left").endswith("5 more left out")
+
+
+@pytest.mark.parametrize("lazy", [False, True])
+def test_ids_of_several_columns(lazy):
+    edges = pd.DataFrame(
+        {"bank": ["A", "A", "B"], "no": [1, 1, 1], "to": ["B", "A", "C"], "to_no": [1, 2, 9]}
+    )
+    edges = dd.from_pandas(edges, npartitions=2) if lazy else edges
+    how = {"source": ["bank", "no"], "target": ["to", "to_no"], "hops": 2}
+    ax = drawn(gf.plot.neighborhood(edges, ("A", 1), **how))
+    assert names(ax) == ["A, 1", "A, 2", "B, 1", "C, 9"]
+    assert edges_drawn(ax) == 3
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        pd.Series(["x", "y", "z"], dtype="category"),
+        pd.to_datetime(pd.Series(["2020-01-01", "2020-01-02", "2020-01-03"])),
+        pd.Series([-5, 2**62, 7]),
+        pd.Series([0, 1, 2], dtype="uint8"),
+    ],
+    ids=["categorical", "dates", "wide", "narrow"],
+)
+def test_ids_of_any_type(ids):
+    edges = pd.DataFrame({"a": ids[[0, 1]].to_numpy(), "b": ids[[1, 2]].to_numpy()})
+    if ids.dtype == "category":
+        edges = edges.astype("category")
+    ax = gf.plot.neighborhood(edges, ids[0], **ENDS, hops=2)
+    assert names(ax) == sorted(map(str, ids))
+    assert edges_drawn(ax) == 2
+
+
+def test_arrows_duplicates_and_self_loops():
+    pairs = [(1, 2), (1, 2), (2, 1), (1, 1), (2, 3)]
+    ax = drawn(gf.plot.neighborhood(frame(pairs), 1, **ENDS))
+    assert (len(ax.patches), len(ax.lines)) == (2, 1)  # 1 to 2, 2 to 1; 1 to 1
+    assert all(type(one.get_arrowstyle()).__name__ == "CurveFilledB" for one in ax.patches)
+    ax = drawn(gf.plot.neighborhood(frame(pairs), 1, **ENDS, directed=False))
+    assert (len(ax.patches), len(ax.lines)) == (1, 1)
+    assert all(type(one.get_arrowstyle()).__name__ == "Curve" for one in ax.patches)
+
+
+def test_names_are_within_the_axes():
+    pairs = [("the centre of it all", f"vertex number {i}") for i in range(40)]
+    for size in ((9, 4), (4, 9), (6, 6)):
+        ax = pyplot.figure(figsize=size).add_subplot()
+        gf.plot.neighborhood(frame(pairs, "str"), pairs[0][0], **ENDS, ax=ax)
+        drawn(ax)
+        box = ax.get_window_extent()
+        for text in ax.texts:
+            inside = text.get_window_extent()
+            assert box.x0 - 1 <= inside.x0 < inside.x1 <= box.x1 + 1
+            assert box.y0 - 1 <= inside.y0 < inside.y1 <= box.y1 + 1
+
+
+def test_what_is_on_the_axes_already_stays():
+    ax = pyplot.figure().add_subplot()
+    ax.text(0, 0, "mine")
+    assert gf.plot.neighborhood(frame([(1, 2)]), 1, **ENDS, ax=ax) is ax
+    assert names(drawn(ax)) == ["1", "2", "mine"]
+
+
+def test_edges_without_an_end():
+    edges = pd.DataFrame({"a": ["x", None, "y"], "b": ["y", "x", "z"]})
+    with pytest.raises(NullVertexError):
+        gf.plot.neighborhood(edges, "x", **ENDS)
+    assert edges_drawn(gf.plot.neighborhood(edges, "x", **ENDS, dropna=True)) == 1
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"vertex": 99}, UnknownVertexError, "99"),
+        ({"source": "A"}, UnknownColumnError, "'A'"),
+        ({"source": None}, UnknownColumnError, "source="),
+        ({"hops": 0}, OptionError, "hops=0"),
+        ({"limit": 0}, OptionError, "limit=0"),
+        ({"follow": "outt"}, OptionError, "did you mean 'out'"),
+        ({"edges": [(1, 2)]}, EdgeListError, "list"),
+    ],
+)
+def test_what_is_wrong_with_the_call(given, error, message):
+    call = {"edges": frame([(1, 2)]), "vertex": 1, **ENDS} | given
+    with pytest.raises(error, match=message):
+        gf.plot.neighborhood(call.pop("edges"), call.pop("vertex"), **call)
+
+
+def test_a_graph_knows_its_ends_and_is_followed_along_its_edges():
+    graph = gf.Graph(frame([(1, 2)]), **ENDS)
+    with pytest.raises(OptionError, match="leave them out"):
+        gf.plot.neighborhood(graph, 1, **ENDS)
+    with pytest.raises(OptionError, match=r"follow='in'.*give the edges"):
+        gf.plot.neighborhood(graph, 2, follow="in")
+    with pytest.raises(UnknownVertexError, match="7"):
+        gf.plot.neighborhood(graph, 7)
+
+
+def test_rings_are_1_apart_and_no_two_vertices_are_in_one_place(rng):
+    tree = nx.random_labeled_rooted_tree(40, seed=3)
+    order = list(nx.bfs_edges(tree.to_undirected(), tree.graph["root"]))
+    number = {tree.graph["root"]: 0} | {v: i for i, (_, v) in enumerate(order, 1)}
+    parent, distance = np.full(40, -1), np.zeros(40, int)
+    for above, vertex in order:
+        parent[number[vertex]] = number[above]
+        distance[number[vertex]] = distance[number[above]] + 1
+    edges = rng.integers(0, 40, (60, 2))
+    _, found = rings(distance, parent, edges)
+    assert np.hypot(*found.T) == pytest.approx(distance)
+    apart = np.linalg.norm(found[:, None] - found[None], axis=2) + np.eye(40)
+    assert apart.min() > 0.01
+    again = rings(distance, parent, edges)[1]
+    assert found.tolist() == again.tolist()
+
+
+# Plans
+
+
+def dots(ax):
+    """Return the dots of a plan by name: places."""
+    found = {one.get_label(): one.get_offsets() for one in ax.collections}
+    return {name: found[name].tolist() for name in ("partitions", "merges", "labels")}
+
+
+def stages(labels):
+    graph = labels.optimize().__dask_graph__()
+    return collections.Counter(str(key[0]).split("-")[0] for key in graph)
+
+
+def target_rows(labels):
+    merges = labels.expr.operand("merges")
+    return sorted(target for _, target in merges)
+
+
+@pytest.mark.parametrize("merge", ["tree", "one-way", "ring", "adaptive"])
+@pytest.mark.parametrize("renumber", [True, False])
+@pytest.mark.parametrize(("partitions", "threads"), [(1, 4), (12, 3), (200, 4)])
+def test_as_many_dots_as_tasks(merge, renumber, partitions, threads):
+    edges = partitioned(frame([(i, i + 1) for i in range(300)]), partitions)
+    with dask.config.set(num_workers=threads):
+        labels = gf.connected_components(edges, **ENDS, merge=merge, renumber=renumber)
+    ax = drawn(gf.plot.plan(labels))
+    found, tasks = dots(ax), stages(labels)
+    assert len(found["partitions"]) == tasks["hook"] == partitions
+    assert len(found["merges"]) == tasks["merge"]
+    assert len(found["labels"]) == labels.npartitions
+    assert sorted(int(y) for _, y in found["merges"]) == target_rows(labels)
+    ticks = [tick.get_text() for tick in ax.get_xticklabels()]
+    assert ("number" in ticks) == renumber == ("number" in tasks)
+    rows = collections.Counter(int(y) for _, y in found["partitions"])
+    chains = labels.expr.operand("chains")
+    assert rows == {i: len(chain.chunks) for i, chain in enumerate(chains)}
+
+
+def test_a_merge_is_right_of_all_that_it_needs():
+    edges = partitioned(frame([(i, i + 1) for i in range(64)]), 8)
+    for merge in ("tree", "one-way", "ring"):
+        with dask.config.set(num_workers=4):
+            labels = gf.connected_components(edges, **ENDS, merge=merge)
+        found = dots(gf.plot.plan(labels))
+        last = {}
+        for (source, target), (x, y) in zip(
+            labels.expr.operand("merges"), found["merges"], strict=True
+        ):
+            assert int(y) == target
+            assert x > max(last.get(source, 0), last.get(target, 0))
+            last[target] = x
+        assert max(x for x, _ in found["partitions"]) < min(x for x, _ in found["merges"])
+        assert max(last.values()) < min(x for x, _ in found["labels"])
+
+
+def test_a_plan_is_found_in_what_is_made_of_it():
+    labels = gf.connected_components(partitioned(frame([(1, 2)]), 3), **ENDS)
+    big = labels[labels.vertex != labels.component].groupby("component").size()
+    assert dots(gf.plot.plan(big)) == dots(gf.plot.plan(labels))
+
+
+def test_what_has_no_plan_is_refused():
+    edges = partitioned(frame([(1, 2)]), 2)
+    labels = gf.connected_components(edges, **ENDS)
+    with pytest.raises(OptionError, match=r"pandas.*before compute"):
+        gf.plot.plan(labels.compute())
+    with pytest.raises(OptionError, match="by 0 reductions"):
+        gf.plot.plan(gf.connected_components(edges, **ENDS, method="label"))
+    other = gf.connected_components(partitioned(frame([(1, 5)]), 2), **ENDS)
+    with pytest.raises(OptionError, match="by 2 reductions"):
+        gf.plot.plan(dd.concat([labels, other]))
+
+
+def legend(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def filled(ax):
+    (merges,) = (one for one in ax.collections if one.get_label() == "merges")
+    return [tuple(color) != (1, 1, 1, 1) for color in merges.get_facecolors().tolist()]
+
+
+def test_workers_have_colours_where_they_are_known():
+    workers = {"n_workers": 3, "threads_per_worker": 2, "processes": False}
+    with LocalCluster(**workers, dashboard_address=":0") as cluster, Client(cluster) as client:
+        there = sorted(worker.partition("://")[2] for worker in client.scheduler_info()["workers"])
+        edges = partitioned(frame([(i, i + 1) for i in range(60)]), 12)
+        anywhere = gf.connected_components(edges, **ENDS)
+        assert drawn(gf.plot.plan(anywhere)).get_legend() is None
+        labels = gf.connected_components(edges, **ENDS, inputs="round-robin", merge="adaptive")
+        ax = drawn(gf.plot.plan(labels))
+        assert legend(ax) == there
+        chains = labels.expr.operand("chains")
+        merges = labels.expr.operand("merges")
+        assert filled(ax) == [chains[s].at != chains[t].at for s, t in merges]
+        assert sum(filled(ax)) == 2
+        held = edges.persist()
+        wait(held)
+        chains = gf.connected_components(held, **ENDS).expr.operand("chains")
+        homes = sorted({chain.home.partition("://")[2] for chain in chains})
+        ax = drawn(gf.plot.plan(gf.connected_components(held, **ENDS)))
+        assert legend(ax) == homes
+
+
+def test_more_workers_than_a_legend_has_lines(monkeypatch):
+    addresses = tuple(f"tcp://host:{port}" for port in range(1000, 1030))
+    monkeypatch.setattr(placement, "slots", lambda: trees.Slots(addresses))
+    edges = partitioned(frame([(i, i + 1) for i in range(60)]), 60)
+    labels = gf.connected_components(edges, **ENDS, inputs="round-robin")
+    ax = drawn(gf.plot.plan(labels))
+    assert len(legend(ax)) == 13
+    assert legend(ax)[-1] == "and 18 more"
+    assert len(dots(ax)["merges"]) == 29
