@@ -12,7 +12,7 @@
     ├── ExpressionError         an edge program that is not of the language, or whose types do not fit
     ├── ConvergenceError        an iteration did not come to rest in the steps it was given
     ├── OptionError             an option's value is not one of those allowed
-    ├── BackendError            CuPy, cuDF or a GPU is needed and is not there
+    ├── BackendError            CuPy, cuDF, a GPU or matplotlib is needed and is not there
     ├── GraphMemoryError        a forest does not fit into the memory where it is to lie
     ├── WorkerLostError         a worker was lost, and what it held cannot be made again as it was
     ├── InputFileError          a file that cannot be read
@@ -206,7 +206,7 @@ you mean 'pull'?
 
 
 class BackendError(GraphflowError, RuntimeError):
-    """A GPU, CuPy or cuDF is needed and is not there or does not work.
+    """A GPU, CuPy, cuDF or matplotlib is needed and is not there or does not work.
 
     Examples
     --------

@@ -724,19 +724,10 @@ def test_only_the_target_is_written():
     assert "    const float* share_;\n    long long* total_;\n" in bound.cuda
 
 
-# The document.
-
-
-def test_every_block_of_the_document_runs():
-    text = (ROOT / "docs" / "edge_op.md").read_text()
-    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
-    assert len(blocks) >= 3
-    names = {}
-    for block in blocks:
-        exec(block, names)
+# The document; its examples run when the site is built.
 
 
 def test_the_document_names_every_function_and_type():
-    text = (ROOT / "docs" / "edge_op.md").read_text()
+    text = (ROOT / "docs" / "howto" / "edge_programs.md").read_text()
     for name in (*edge_expr._FUNCTIONS, *edge_expr.COLUMN_TYPES):
         assert f"`{name}" in text, name

@@ -117,10 +117,10 @@ def search(
     graph: Graph,
     sources: Any,
     *,
-    depth_limit: int | None = None,
-    direction: str = "beamer",
-    trace: bool = False,
-    progress: Any = False,
+    depth_limit: int | None,
+    direction: str,
+    trace: bool,
+    progress: Any,
 ) -> Any:
     """Search a graph breadth first: see :func:`bfs`."""
     check_way(direction)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
 
@@ -16,6 +16,7 @@ from dask_graphflow.exceptions import OptionError, WeightError, nearest
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.shards import Shards
+from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.showing.tables import as_html, as_text
 
 from . import inputs
@@ -296,7 +297,15 @@ class Graph:
         result = gathered.run(self._built, "layout", layout_one)
         return gathered.frames(result, [0], layout_frame([]))
 
-    def bfs(self, sources: Any, **options: Any) -> Any:
+    def bfs(
+        self,
+        sources: Any,
+        *,
+        depth_limit: int | None = None,
+        direction: str = "beamer",
+        trace: bool = False,
+        progress: Any = False,
+    ) -> Any:
         """Search breadth first: see :func:`dask_graphflow.bfs`.
 
         Parameters
@@ -334,9 +343,17 @@ class Graph:
         """
         from .bfs import search
 
-        return search(self, sources, **options)
+        how: dict[str, Any] = {"direction": direction, "trace": trace, "progress": progress}
+        return search(self, sources, depth_limit=depth_limit, **how)
 
-    def sssp(self, sources: Any, **options: Any) -> Any:
+    def sssp(
+        self,
+        sources: Any,
+        *,
+        cutoff: float | None = None,
+        trace: bool = False,
+        progress: Any = False,
+    ) -> Any:
         """Find shortest paths: see :func:`dask_graphflow.sssp`.
 
         Parameters
@@ -375,9 +392,20 @@ class Graph:
         """
         from .sssp import shortest_paths
 
-        return shortest_paths(self, sources, **options)
+        return shortest_paths(self, sources, cutoff=cutoff, trace=trace, progress=progress)
 
-    def pagerank(self, **options: Any) -> Any:
+    def pagerank(
+        self,
+        *,
+        alpha: float = 0.85,
+        tol: float | None = 1e-6,
+        max_iter: int = 100,
+        personalization: Any = None,
+        precision: str = "float64",
+        fail_on_nonconvergence: bool = True,
+        trace: bool = False,
+        progress: Any = False,
+    ) -> Any:
         """Rank the vertices: see :func:`dask_graphflow.pagerank`.
 
         Parameters
@@ -413,9 +441,21 @@ class Graph:
         """
         from .pagerank import rank
 
-        return rank(self, **options)
+        return rank(
+            self,
+            alpha=alpha,
+            tol=tol,
+            max_iter=max_iter,
+            personalization=personalization,
+            precision=precision,
+            fail_on_nonconvergence=fail_on_nonconvergence,
+            trace=trace,
+            progress=progress,
+        )
 
-    def label_propagation(self, **options: Any) -> Any:
+    def label_propagation(
+        self, *, max_iter: int = 10, trace: bool = False, progress: Any = False
+    ) -> Any:
         """Find communities: see :func:`dask_graphflow.label_propagation`.
 
         Parameters
@@ -449,7 +489,7 @@ class Graph:
         """
         from .label_propagation import propagate
 
-        return propagate(self, **options)
+        return propagate(self, max_iter=max_iter, trace=trace, progress=progress)
 
     def connected_components(self, *, trace: bool = False, progress: Any = False) -> Any:
         """Find the connected components of a graph whose edges have no direction, by the smallest label.
@@ -494,7 +534,18 @@ class Graph:
         columns = {"component": "vertex"}
         return run(self, COMPONENTS, columns=columns, trace=trace, progress=progress)
 
-    def run(self, op: Any, *, columns: Any, **options: Any) -> Any:
+    def run(
+        self,
+        op: EdgeOp,
+        *,
+        columns: Mapping[str, Any],
+        start: Any = None,
+        max_iter: int | None = None,
+        direction: str = "gemini",
+        balance: str = "auto",
+        trace: bool = False,
+        progress: Any = False,
+    ) -> Any:
         """Run an edge program until no vertex changes: see :class:`dask_graphflow.EdgeOp`.
 
         Parameters
@@ -556,7 +607,8 @@ optional
         """
         from .programs import run
 
-        return run(self, op, columns=columns, **options)
+        how: dict[str, Any] = {"direction": direction, "balance": balance, "max_iter": max_iter}
+        return run(self, op, columns=columns, start=start, trace=trace, progress=progress, **how)
 
     def ask(
         self,

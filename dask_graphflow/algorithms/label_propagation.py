@@ -89,9 +89,7 @@ def label_propagation(
     return propagate(graph, max_iter=max_iter, trace=trace, progress=progress)
 
 
-def propagate(
-    graph: Graph, *, max_iter: int = 10, trace: bool = False, progress: Any = False
-) -> Any:
+def propagate(graph: Graph, *, max_iter: int, trace: bool, progress: Any) -> Any:
     """Find communities of a graph: see :func:`label_propagation`."""
     check_count("max_iter", max_iter)
     name, dtypes = "label-propagation", {"label": "id"}

@@ -52,7 +52,14 @@ def pagerank(
     directed: bool = True,
     multi: str = "keep",
     dropna: bool = False,
-    **options: Any,
+    alpha: float = 0.85,
+    tol: float | None = 1e-6,
+    max_iter: int = 100,
+    personalization: Any = None,
+    precision: str = "float64",
+    fail_on_nonconvergence: bool = True,
+    trace: bool = False,
+    progress: Any = False,
 ) -> Any:
     """Rank vertices by the edges that lead to them.
 
@@ -125,20 +132,30 @@ def pagerank(
         multi=multi,
         dropna=dropna,
     )
-    return rank(graph, **options)
+    return rank(
+        graph,
+        alpha=alpha,
+        tol=tol,
+        max_iter=max_iter,
+        personalization=personalization,
+        precision=precision,
+        fail_on_nonconvergence=fail_on_nonconvergence,
+        trace=trace,
+        progress=progress,
+    )
 
 
 def rank(
     graph: Graph,
     *,
-    alpha: float = 0.85,
-    tol: float | None = 1e-6,
-    max_iter: int = 100,
-    personalization: Any = None,
-    precision: str = "float64",
-    fail_on_nonconvergence: bool = True,
-    trace: bool = False,
-    progress: Any = False,
+    alpha: float,
+    tol: float | None,
+    max_iter: int,
+    personalization: Any,
+    precision: str,
+    fail_on_nonconvergence: bool,
+    trace: bool,
+    progress: Any,
 ) -> Any:
     """Rank the vertices of a graph: see :func:`pagerank`."""
     if not isinstance(alpha, int | float | np.number) or not 0 <= alpha <= 1:

@@ -116,9 +116,9 @@ def shortest_paths(
     graph: Graph,
     sources: Any,
     *,
-    cutoff: float | None = None,
-    trace: bool = False,
-    progress: Any = False,
+    cutoff: float | None,
+    trace: bool,
+    progress: Any,
 ) -> Any:
     """Find the shortest paths of a graph: see :func:`sssp`."""
     if not graph.weighted:

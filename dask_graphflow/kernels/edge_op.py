@@ -141,7 +141,7 @@ class EdgeOp:
             self._keep("signal", _text(f"{self}: signal", self.signal))
             if self.cond is not None:
                 self._keep("cond", _text(f"{self}: cond", self.cond))
-            signal, cond = self.readers()
+            signal, cond = self._readers()
             signal.signal(self.target)
             cond.cond()
             read = {**signal.columns, **cond.columns}
@@ -167,7 +167,7 @@ class EdgeOp:
     def _keep(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
 
-    def readers(
+    def _readers(
         self, index: str = "number", weight: str = "number", columns: dict[str, str] | None = None
     ) -> tuple[Reader, Reader]:
         """Return readers of the signal and of cond, for these dtypes or before they are known."""
@@ -226,6 +226,22 @@ class EdgeOp:
             A function that does not take these arguments, or has no twin.
         OptionError
             As of :class:`EdgeOp`.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> def mixed(columns, src, dst, weight):
+        ...     label = columns[0][src]
+        ...     return label ^ (label >> 7)
+        >>> twin = (
+        ...     "__device__ Value signal(Index src, Index dst, Weight weight) const "
+        ...     "{ return label_[src] ^ (label_[src] >> 7); }"
+        ... )
+        >>> op = gf.EdgeOp.from_code(
+        ...     "mixed", target="label", slot="min", columns=["label"], signal=mixed, cuda=twin
+        ... )
+        >>> op.columns
+        ('label',)
         """
         label = f"EdgeOp {name!r}"
         if isinstance(columns, str) or not isinstance(columns, Iterable):
@@ -275,6 +291,14 @@ class EdgeOp:
         ExpressionError
             A dtype that programs do not compute with, an expression that these dtypes make wrong, a
             message that the target cannot hold, or a sum in floating point.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> hops = gf.EdgeOp("hops", target="level", signal="level[src] + 1", slot="min")
+        >>> bound = hops.bind({"level": "int32"}, index_dtype="int32")
+        >>> bound.dtypes, bound.value_dtype
+        ((('level', 'int32'),), 'int32')
         """
         found = []
         for name in self.columns:
@@ -351,7 +375,7 @@ class BoundOp:
     @property
     def trees(self) -> tuple[Node, Node]:
         """The signal and cond as typed trees."""
-        signal, cond = self.op.readers(
+        signal, cond = self.op._readers(
             self.index_dtype, self.weight_dtype or "number", dict(self.dtypes)
         )
         message = signal.signal(self.op.target)

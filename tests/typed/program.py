@@ -5,6 +5,7 @@ Dask has types in part only, so what comes of a frame is of none; annotations of
 
 from __future__ import annotations
 
+import io
 from collections.abc import Mapping
 from typing import Any, assert_type
 
@@ -12,6 +13,7 @@ import dask.dataframe as dd
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from matplotlib.axes import Axes
 
 import dask_graphflow as gf
 from dask_graphflow import costs, exceptions, generate
@@ -183,6 +185,18 @@ def measured(source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> di
     return tuning.seconds
 
 
+def drawn(edges: dd.DataFrame) -> Axes:
+    """Return the last of four pictures."""
+    ends: dict[str, Any] = {"source": "src", "target": "dst"}
+    labels = gf.connected_components(edges, **ends)
+    _, steps = gf.bfs(edges, **ends, sources=[1], trace=True)
+    assert_type(gf.plot.components(labels), Axes)
+    assert len(gf.plot.trace(steps)) > 0
+    near = gf.plot.neighborhood(edges, 1, source="src", target="dst", hops=1, limit=5)
+    assert near.figure is not None
+    return gf.plot.plan(labels)
+
+
 def refusals(edges: dd.DataFrame) -> list[str]:
     """Return the messages of calls that are wrong in what no type can say."""
     said: list[str] = []
@@ -220,6 +234,8 @@ def main() -> None:
     pairs: pd.DataFrame = generate.rmat(6).compute()
     assert set(measured(pairs.src.to_numpy(), pairs.dst.to_numpy())) == {256, 1024}
     assert len(refusals(edges)) == 3
+    assert drawn(edges).has_data()
+    gf.show_versions(io.StringIO())
 
 
 if __name__ == "__main__":
