@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import pathlib
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 
 import dask.dataframe as dd
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import dask_graphflow as gf
+from dask_graphflow.cli import main
 
 ROOT = pathlib.Path(__file__).parent.parent
 TABLE = (ROOT / "docs" / "internals" / "mechanisms.md").read_text()
@@ -107,6 +111,22 @@ def test_readmes_examples_run(folder, capsys):
     names["edges"] = dd.read_parquet("edges.parquet")
     exec(second, names)
     assert names["g"].num_edges == len(names["edges"])
+
+
+def commands():
+    """Return the lines of the command line in README and on the pages, which may have a comment."""
+    documents = [(ROOT / name).read_text() for name in ("README.md", *PAGES)]
+    shell = "\n".join(re.findall(r"```shell\n(.*?)```", "\n".join(documents), re.DOTALL))
+    return sorted(set(re.findall(r"^graphflow ([^#\n]+)", shell, re.MULTILINE)))
+
+
+@pytest.mark.parametrize("command", commands())
+def test_commands_run(command, folder):
+    pairs = pd.DataFrame({"id_l": ["a", "b", "x"], "id_r": ["b", "c", "y"]})
+    pairs.to_parquet("pairs.parquet")
+    done = CliRunner().invoke(main, shlex.split(command))
+    if command.split() != ["doctor"]:  # which may find that something is wrong here
+        assert done.exit_code == 0, done.output
 
 
 def test_only_what_needs_a_gpu_is_not_run_by_the_sites_build():
