@@ -171,6 +171,78 @@ def test_without_tqdm_the_call_says_what_to_install(monkeypatch):
     gf.bfs(frame([(0, 1)]), **ENDS, sources=[0], progress=print)
 
 
+# Components, whose parts many tasks do
+
+
+def parts(told):
+    return [step["done"] for step in told], [step["stage"] for step in told]
+
+
+@pytest.mark.parametrize("dense", [True, False], ids=["dense", "loose"])
+def test_components_tell_of_each_part(scheduler, dense):
+    edges = partitioned(frame([(7 * i, 7 * i + 7) for i in range(90)]), 9)
+    if not dense:
+        edges = edges.astype("str")
+    told, unwatched = [], gf.connected_components(edges, **ENDS)
+    labels = gf.connected_components(edges, **ENDS, progress=told.append)
+    assert labels._name == unwatched._name
+    labels.compute(scheduler=scheduler)
+    total = 9 + labels.npartitions
+    stages = ["hook"] * 9 + ["label"] * labels.npartitions
+    assert parts(told) == (list(range(1, total + 1)), stages)
+    assert {step["total"] for step in told} == {total}
+    labels.compute(scheduler=scheduler)  # counts anew
+    assert told[total:] == told[:total]
+
+
+def test_components_by_label_tell_of_supersteps(scheduler):
+    told = []
+    edges = partitioned(frame(TREE), 4)
+    gf.connected_components(edges, **ENDS, method="label", progress=told.append).compute()
+    assert list(told[0]) == STEP
+
+
+def test_components_that_fail_are_counted_anew():
+    pairs = frame([(i, i + 1) for i in range(20)]).astype("Int64")
+    pairs.iloc[15] = [1, None]
+    told = []
+    labels = gf.connected_components(partitioned(pairs, 4), **ENDS, progress=told.append)
+    with pytest.raises(gf.exceptions.NullVertexError):
+        labels.compute(scheduler="sync")
+    first = list(told)
+    assert first
+    with pytest.raises(gf.exceptions.NullVertexError):
+        labels.compute(scheduler="sync")
+    assert told == first * 2
+
+
+def test_what_is_done_again_is_counted_once():
+    told = []
+    tally = progress.Tally(told.append, {"hook": 2, "label": 1})
+    for stage in ("hook", "hook", "hook", "label"):
+        tally({"stage": stage})
+    assert [step and step["done"] for step in told] == [1, 2, 2, 3, None]
+
+
+def test_a_part_of_a_result_ends_where_the_next_begins():
+    told = []
+    tally = progress.Tally(told.append, {"hook": 1, "label": 2})
+    for stage in ("hook", "label", "hook"):
+        tally({"stage": stage})
+    assert [step and step["done"] for step in told] == [1, 2, None, 1]
+
+
+def test_a_cluster_tells_of_components(client):
+    told = []
+    edges = partitioned(frame(TREE), 6)
+    labels = gf.connected_components(edges, **ENDS, progress=told.append)
+    assert len(labels.compute()) == 9001
+    deadline = time.monotonic() + 10
+    while len(told) < 6 + labels.npartitions and time.monotonic() < deadline:
+        time.sleep(0.01)  # events come by themselves
+    assert parts(told)[0] == list(range(1, 7 + labels.npartitions))
+
+
 # On a cluster
 
 

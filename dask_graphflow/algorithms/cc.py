@@ -36,9 +36,11 @@ from dask_graphflow.dataflow.expr import (
     collection,
     held_by,
 )
+from dask_graphflow.dataflow.progress import Progress, Tally, listener
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.showing.bar import PARTS
 
 from . import inputs as inputs_of
 from .answers import ids_like
@@ -69,6 +71,7 @@ def connected_components(
     device: str | None = None,
     renumber: bool = True,
     method: str = "forest",
+    progress: Any = False,
 ) -> Any:
     """Find the connected components of an undirected graph.
 
@@ -123,7 +126,12 @@ def connected_components(
     method : {"forest", "label"}
         "forest" is what is described above. "label" builds a :class:`~dask_graphflow.Graph` and spreads
         the smallest label by push and pull (Gemini [3]_): for comparison, and slower. Of the options it
-        takes `dropna` alone.
+        takes `dropna` and `progress` alone.
+    progress : bool or callable
+        Tell of each part that is done: True shows a progress bar in a terminal; or a function that is
+        given a dict of ``stage`` ("hook" of a partition of edges, "label" of one of the result),
+        ``done`` and ``total`` (parts of both). Calls that ask the same are one computation, of which the
+        last one says who is told. With a scheduler that is other processes and no cluster, nobody is.
 
     Returns
     -------
@@ -165,6 +173,7 @@ def connected_components(
     4      y         x
     """
     edges = inputs_of.as_dask(edges, "edges", source, target)
+    shown = listener(progress, "connected components", PARTS)
     merges = merging.merge_policy(merge)
     inputs_of.check_count("chunk_size", chunk_size, optional=True)
     inputs_of.check_count("merge_chunks", merge_chunks)
@@ -173,7 +182,7 @@ def connected_components(
             "vertices": vertices, "weight": weight, "threshold": threshold, "thresholds": thresholds,
             "seed": seed, "chunk_size": chunk_size, "device": device,
         }  # fmt: skip
-        return by_label(edges, source, target, others, dropna=dropna)
+        return by_label(edges, source, target, others, dropna=dropna, progress=progress)
     if method != "forest":
         raise OptionError(
             f"method={method!r}; give 'forest' or 'label'{nearest(method, ['forest', 'label'])}"
@@ -207,6 +216,9 @@ def connected_components(
         placement.keep_pins()
     if streamed or not is_pandas(type(edges._meta)):
         placement.preload("dask_graphflow.algorithms.sending")
+    owners = min(MOST_OWNERS, max(len(chains), partitions // PARTITIONS_PER_OWNER))
+    parts = {"hook": partitions, "label": owners}
+    told = Progress(shown and Tally(shown, parts))
     program = Components(
         frames=tuple(how for _, how in frames),
         columns=(*columns.names, *(name for width in widths for name in width)),
@@ -216,6 +228,7 @@ def connected_components(
         sharing=min(slots.chains, -(-len(chains) // len(slots.workers))),
         streamed=streamed,
         dense=not renumber,
+        told=told,
     )
     # Where each chain has a process of its own, it makes its own forest.
     resident = all(chain.home for chain in chains)
@@ -225,9 +238,8 @@ def connected_components(
         (resident and not isinstance(whole, Held) and Resident.of(whole.expr)) or frame
         for frame, (whole, _) in zip(given, frames, strict=True)
     ]
-    owners = min(MOST_OWNERS, max(len(chains), partitions // PARTITIONS_PER_OWNER))
     result = _empty(edges, program)
-    return collection(
+    found = collection(
         ForestReduction(
             program,
             Empty(result),
@@ -239,6 +251,7 @@ def connected_components(
             *sources,
         )
     )
+    return told.of(found)
 
 
 def _empty(edges: Any, program: Components) -> Any:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from dask_graphflow.dataflow import placement
+from dask_graphflow.dataflow.progress import Progress, Told
 from dask_graphflow.exceptions import VertexTypeError, WorkerLostError
 from dask_graphflow.graph import edgelist, frames, renumber
 from dask_graphflow.graph.edgelist import EdgeColumns
@@ -83,6 +84,8 @@ class Components:
         The edges and the result are pandas frames, and the forest lies on the GPU of each process.
     dense : bool
         The ids are known to be vertices as they are.
+    told : Told
+        Tells of chunks that are hooked, and of parts of the result.
     """
 
     frames: tuple[EdgeColumns, ...]
@@ -93,6 +96,7 @@ class Components:
     sharing: int = 1
     streamed: bool = False
     dense: bool = False
+    told: Told = field(default_factory=lambda: Progress(None), compare=False)
 
     @property
     def threads(self) -> int:
@@ -105,6 +109,10 @@ class Components:
 
     def hook(self, chain: Chain | Shared | None, frame: Any, position: int) -> Chain:
         """Hook a chunk into the chain's forests, in place."""
+        with self.told.part("hook"):
+            return self._hook(chain, frame, position)
+
+    def _hook(self, chain: Chain | Shared | None, frame: Any, position: int) -> Chain:
         edges = self._edges(frame, self.frames[position])
         if not isinstance(chain, Chain):
             chain = Chain.start(chain or self.start(), edges, max(1, len(self.thresholds)))
@@ -313,6 +321,18 @@ class Components:
         heads: list[Any],
     ) -> Any:
         """Return the vertices of an owner's range and the components they are in."""
+        with self.told.part("label"):
+            return self._label(forests, owned, numbering, sizes, owner, heads)
+
+    def _label(
+        self,
+        forests: list[Forest],
+        owned: tuple[Any, list[Any]] | None,
+        numbering: Numbering,
+        sizes: list[Any],
+        owner: int,
+        heads: list[Any],
+    ) -> Any:
         if owned is None:
             return self._label_dense(forests, *numbering.bounds[owner : owner + 2])
         ids, xp = owned[0], forests[0].kernels.namespace
@@ -333,9 +353,10 @@ class Components:
 
     def label_plain(self, forests: list[Forest], owner: int, owners: int) -> Any:
         """Return an owner's share of the vertices and the components they are in, ids being dense."""
-        low, high = forests[0].base, forests[0].stop
-        bounds = [low + (high - low) * i // owners for i in (owner, owner + 1)]
-        return self._label_dense(forests, *bounds)
+        with self.told.part("label"):
+            low, high = forests[0].base, forests[0].stop
+            bounds = [low + (high - low) * i // owners for i in (owner, owner + 1)]
+            return self._label_dense(forests, *bounds)
 
     def _label_dense(self, forests: list[Forest], low: int, high: int) -> Any:
         dtype = self.frames[0].dtypes[0]

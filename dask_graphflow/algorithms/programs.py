@@ -131,7 +131,7 @@ def _run_many(
 
 
 def by_label(
-    edges: Any, source: Any, target: Any, others: Mapping[str, Any], *, dropna: bool
+    edges: Any, source: Any, target: Any, others: Mapping[str, Any], *, dropna: bool, progress: Any
 ) -> Any:
     """Find connected components by the smallest label; none of the other options may be given."""
     given = [name for name, value in others.items() if value is not None]
@@ -141,4 +141,4 @@ def by_label(
             "or the method"
         )
     graph = Graph(edges, source=source, target=target, directed=False, dropna=dropna)
-    return graph.connected_components()
+    return graph.connected_components(progress=progress)

@@ -1,4 +1,6 @@
-"""Progress: what a run does, told step by step while it goes on: of a graph's algorithms, supersteps.
+"""Progress: what a run does, told step by step while it goes on.
+
+Of a graph's algorithms the steps are supersteps; of what many tasks do, the parts that are done.
 
 Who wants to know gives a function, which stays in the process that asked. Where the run is a task of
 that process, it is called as a step ends. A task that travels to a worker logs events there, a few a
@@ -13,9 +15,11 @@ from __future__ import annotations
 import itertools
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from threading import Lock
 from typing import Any
 from weakref import WeakSet, WeakValueDictionary
 
@@ -25,7 +29,7 @@ from dask_graphflow.showing.bar import Bar, Listener, Step, listener
 
 from .channel import PeerLost
 
-__all__ = ["Bar", "Listener", "Progress", "Tell", "Told", "listener"]
+__all__ = ["Bar", "Listener", "Progress", "Tally", "Tell", "Told", "listener"]
 
 PAUSE = 0.1  # seconds between events: a thousand short supersteps are not to be a thousand messages
 KEPT = 32  # runs whose listeners are kept, whatever becomes of the collections
@@ -91,8 +95,59 @@ class Told:
             raise
         listener(None)
 
+    @contextmanager
+    def part(self, stage: str) -> Iterator[None]:
+        """Tell that a part of a stage is done; or that all has ended, if it fails. For a :class:`Tally`."""
+        listener = self._listener()
+        try:
+            yield
+        except BaseException:
+            if listener is not None:
+                listener(None)
+            raise
+        if listener is not None:
+            listener({"stage": stage})
+
     def __dask_tokenize__(self) -> str:
         return "graphflow-progress"
+
+
+class Tally:
+    """Counts parts that are done, in any order and by any threads, for a listener.
+
+    Parameters
+    ----------
+    listener : callable
+        Is given a dict of ``stage``, ``done`` and ``total`` as each part is done.
+    totals : dict of str to int
+        The parts of each stage, in the stages' order.
+    """
+
+    def __init__(self, listener: Listener, totals: Mapping[str, int]) -> None:
+        self._listener, self._totals = listener, totals
+        self._first, *_, self._last = totals
+        self._done: Counter[str] = Counter()
+        self._lock = Lock()
+
+    def __call__(self, step: Step | None) -> None:
+        """Count a part; or give up, as the run did."""
+        with self._lock:
+            stage = None if step is None else step["stage"]
+            if stage is None or (stage == self._first and self._done[self._last]):  # the next run's
+                self._end()
+            if stage is None:
+                return
+            self._done[stage] += 1
+            # What a lost worker had is done again.
+            done = sum(min(self._done[one], total) for one, total in self._totals.items())
+            total = sum(self._totals.values())
+            self._listener({"stage": stage, "done": done, "total": total})
+            if self._done[self._last] == self._totals[self._last]:
+                self._end()
+
+    def _end(self) -> None:
+        self._done.clear()
+        self._listener(None)
 
 
 class Progress(Told):
@@ -106,6 +161,7 @@ class Progress(Told):
 
     def __init__(self, listener: Listener | None) -> None:
         self._given = listener
+        self._asked = _Asked("")  # nobody, until it is a collection's
 
     def of(self, result: Any) -> Any:
         """Return the collection whose tasks have this; to be called with it."""

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import OptionError
 
-__all__ = ["Bar", "Kind", "Listener", "Shown", "Step", "listener"]
+__all__ = ["PARTS", "Bar", "Kind", "Listener", "Shown", "Step", "listener"]
 
 Step = dict[str, Any]
 
@@ -54,7 +54,12 @@ def _superstep(step: Step) -> Shown:
     return Shown(step["superstep"] + 1, None, how)
 
 
+def _part(step: Step) -> Shown:
+    return Shown(step["done"], step["total"], step["stage"])
+
+
 SUPERSTEPS = Kind("supersteps", _superstep)
+PARTS = Kind("parts", _part)
 
 
 def listener(progress: Any, name: str, kind: Kind = SUPERSTEPS) -> Listener | None:
