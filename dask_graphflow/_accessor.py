@@ -1,9 +1,10 @@
-"""``frame.gf``: the library's functions as methods of Dask DataFrames."""
+"""``frame.gf``: the library's functions as methods of Dask and pandas DataFrames."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor
 
 from dask_graphflow.algorithms.bfs import bfs
@@ -16,13 +17,15 @@ __all__ = ["GraphflowAccessor"]
 
 
 @register_dataframe_accessor("gf")
+@pd.api.extensions.register_dataframe_accessor("gf")
 class GraphflowAccessor:
-    """Graph algorithms on the edge list that a Dask DataFrame holds: ``frame.gf``.
+    """Graph algorithms on the edge list that a Dask or a pandas DataFrame holds: ``frame.gf``.
 
     Parameters
     ----------
-    frame : dask.dataframe.DataFrame
-        The edge list, a row an edge; backed by pandas or by cuDF.
+    frame : dask.dataframe.DataFrame or pandas.DataFrame
+        The edge list, a row an edge. A Dask DataFrame is backed by pandas or by cuDF; of a frame of cuDF's
+        own, which has no accessor, call the functions.
 
     Examples
     --------
@@ -33,6 +36,12 @@ class GraphflowAccessor:
     >>> labels = pairs.gf.connected_components(source="a", target="b")
     >>> labels.component.unique().compute().tolist()
     [1, 8]
+
+    The result is lazy for a pandas DataFrame too:
+
+    >>> links = pd.DataFrame({"a": [1, 2], "b": [2, 3]})
+    >>> links.gf.bfs(source="a", target="b", sources=[1]).compute().distance.tolist()
+    [0, 1, 2]
     """
 
     def __init__(self, frame: Any) -> None:

@@ -136,7 +136,7 @@ class WeightError(EdgeListError):
     >>> gf.sssp(roads, source="a", target="b", weight="km", sources=[1]).compute()
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.WeightError: 1 weights are negative or no number; a shortest path is of \
+    dask_graphflow.exceptions.WeightError: 1 weight is negative or no number; a shortest path is of \
 weights of 0 or more. Leave those edges out
     """
 
@@ -152,7 +152,7 @@ class UnknownVertexError(GraphflowError, ValueError):
     >>> gf.bfs(links, source="a", target="b", sources=[9]).compute()
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.UnknownVertexError: 1 of 1 ids are no vertices: 9; a vertex is an id that \
+    dask_graphflow.exceptions.UnknownVertexError: 1 of 1 id is no vertex: 9; a vertex is an id that \
 some edge begins or ends at
     """
 
@@ -184,7 +184,7 @@ class ConvergenceError(GraphflowError, RuntimeError):
     >>> gf.pagerank(links, source="a", target="b", max_iter=1).compute()
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.ConvergenceError: after 1 iterations ranks still change by 0.13 a vertex, \
+    dask_graphflow.exceptions.ConvergenceError: after 1 iteration ranks still change by 0.13 a vertex, \
 and tol=1e-06; give a larger max_iter or tol, or fail_on_nonconvergence=False for the ranks so far
     """
 

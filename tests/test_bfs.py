@@ -245,10 +245,10 @@ def test_a_search_without_edges_to_follow_has_one_step():
     ("sources", "error", "message"),
     [
         ([9, 1, 8], UnknownVertexError, r"2 of 3 ids are no vertices: 9, 8; a vertex is"),
-        ([4], UnknownVertexError, r"1 of 1 ids are no vertices: 4"),
+        ([4], UnknownVertexError, r"1 of 1 id is no vertex: 4"),
         ([5, 6, 7, 8], UnknownVertexError, r"4 of 4 ids .*: 5, 6, 7, ...; a vertex is"),
         ([2**40 + 1], UnknownVertexError, r"1099511627777 is no vertex: ids are of dtype int32"),
-        (["1"], VertexTypeError, r"edges has dtype int32 and sources has dtype \w+; ids of one"),
+        (["1"], VertexTypeError, r"edges' id has dtype int32 and sources has dtype \w+; ids"),
         ([1.0], VertexTypeError, r"dtype float64; ids are integers"),
         ([], EdgeListError, r"sources has no vertex; give at least one"),
         (None, EdgeListError, r"sources has a null"),
@@ -266,13 +266,37 @@ def test_sources_that_are_refused(sources, error, message):
     ("sources", "message"),
     [
         ([1], r"sources=\[1\]; an id has 2 parts here: give tuples of as many"),
-        (pd.DataFrame({"x": [1]}), r"sources has 1 columns; an id has 2 parts"),
+        ([1, 2], r"sources=\[1, 2\]; an id has 2 parts here: give tuples of as many"),
+        ((1, 2, 5), r"sources=\(1, 2, 5\); an id has 2 parts here: give tuples of as many"),
+        (pd.DataFrame({"x": [1]}), r"sources has 1 column; an id has 2 parts"),
     ],
 )
 def test_ids_of_two_parts_are_named_by_both(sources, message):
     edges = pd.DataFrame({"p": [1], "q": [2], "r": [3], "s": [4]})
     with pytest.raises(EdgeListError, match=message):
         gf.bfs(edges, source=["p", "q"], target=["r", "s"], sources=sources)
+
+
+@pytest.mark.parametrize(
+    ("sources", "found"),
+    [
+        (("a", "b"), [("a", "b", 0), ("c", "d", 1)]),
+        ([("a", "b")], [("a", "b", 0), ("c", "d", 1)]),
+        ((("a", "b"), ("c", "d")), [("a", "b", 0), ("c", "d", 0)]),
+        ((["a", "b"], ["c", "d"]), [("a", "b", 0), ("c", "d", 0)]),
+    ],
+    ids=str,
+)
+def test_a_tuple_of_all_parts_of_an_id_is_one_source(sources, found):
+    edges = pd.DataFrame({"p": ["a"], "q": ["b"], "r": ["c"], "s": ["d"]})
+    reached = gf.bfs(edges, source=["p", "q"], target=["r", "s"], sources=sources).compute()
+    columns = ["vertex_0", "vertex_1", "distance"]
+    assert list(reached[columns].itertuples(index=False, name=None)) == found
+
+
+def test_a_tuple_of_ids_of_one_part_is_as_many_sources():
+    reached = gf.bfs(frame([(1, 2), (3, 4)]), **ENDS, sources=(1, 3)).compute()
+    assert reached["vertex"].tolist() == [1, 2, 3, 4]
 
 
 @pytest.mark.parametrize(

@@ -72,6 +72,13 @@ def test_rates_that_are_none_are_refused(wrong):
         made(sizes=sizes, **wrong)
 
 
+@pytest.mark.parametrize("only", ["hook", "copies", ["hooks"]], ids=str)
+def test_rates_of_a_kernel_that_is_none_are_refused(only):
+    with pytest.raises(OptionError, match=r"only=.*; give 'hooks', .*'merges', or None") as raised:
+        rates(False, 1, only=only, measure=lambda device, threads: made())
+    assert ("did you mean 'hooks'?" in str(raised.value)) == (only != "copies")
+
+
 def test_rates_survive_json():
     for copies in (math.inf, 55e9):
         found = made(sizes=(1, 7), copies=copies)
@@ -315,7 +322,7 @@ def test_shares_are_those_whose_slowest_member_ends_first(speeds, data):
         st.lists(st.floats(0.0, 1.0), min_size=len(speeds), max_size=len(speeds)), label="room"
     )
     if sum(room) < 1 - 1e-9:
-        with pytest.raises(GraphMemoryError, match="have room for"):
+        with pytest.raises(GraphMemoryError, match="there is room for"):
             share_out(speeds, room)
         return
     shares = share_out(speeds, room)
@@ -346,7 +353,7 @@ def test_shares_by_hand(speeds, room, shares):
 
 
 def test_there_is_not_room_for_all():
-    with pytest.raises(GraphMemoryError, match=r"2 workers have room for 70\.0%") as raised:
+    with pytest.raises(GraphMemoryError, match=r"for 70\.0% of the graph on 2 workers") as raised:
         share_out([1.0, 2.0], [0.3, 0.4], nbytes=1000)
     assert (raised.value.needed, raised.value.available) == (1000, 700)
 

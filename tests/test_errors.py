@@ -20,6 +20,7 @@ from dask_graphflow.cli.writing import Output
 
 ENDS = {"source": "a", "target": "b"}
 PAIRS = frame([(1, 2), (2, 3)]).assign(w=[0.5, 0.9], name="x", f=[1.0, 2.0])
+LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
 
 
 @pytest.mark.parametrize(
@@ -53,13 +54,48 @@ PAIRS = frame([(1, 2), (2, 3)]).assign(w=[0.5, 0.9], name="x", f=[1.0, 2.0])
         ({**ENDS, "chunk_size": 1.5}, ex.OptionError, "1 or more"),
         ({**ENDS, "vertices": pd.Series(["x"])}, ex.VertexTypeError, "vertices.*int64"),
         ({**ENDS, "vertices": [1, 2]}, ex.EdgeListError, "Dask DataFrame"),
-        ({**ENDS, "seed": frame([(1, 1)])}, ex.UnknownColumnError, "seed.*'vertex'"),
+        (
+            {**ENDS, "seed": frame([(1, 1)])},
+            ex.UnknownColumnError,
+            "^seed has 'a', 'b', and lacks 'vertex', 'component'; give .* columns 'vertex', 'component'$",
+        ),
+        (
+            {**ENDS, "seed": frame([(1, 1)]).set_axis(["vertex", "components"], axis=1)},
+            ex.UnknownColumnError,
+            "lacks 'component'; .*; did you mean 'components'",
+        ),
+        (
+            {**ENDS, "seed": LABELS, "weight": "w", "thresholds": [0.5, 0.9]},
+            ex.UnknownColumnError,
+            "lacks 'component_0.5', 'component_0.9'; .* 'vertex', 'component_0.5', 'component_0.9'",
+        ),
+        (
+            {"source": ["a", "b"], "target": ["b", "a"], "seed": LABELS},
+            ex.UnknownColumnError,
+            "lacks 'vertex_0', 'vertex_1', 'component_0', 'component_1'",
+        ),
+        (
+            {**ENDS, "vertices": frame([(1, 1)])[[]]},
+            ex.EdgeListError,
+            "has 0 columns and an id has 1",
+        ),
+        (
+            {**ENDS, "vertices": pd.Series(["x"])},
+            ex.VertexTypeError,
+            "has dtype .* and the edges' id has dtype int64",
+        ),
     ],
 )
 def test_known_at_the_call(options, error, message):
     with pytest.raises(error, match=message) as raised:
         gf.connected_components(PAIRS, **options)
     assert isinstance(raised.value, gf.GraphflowError)
+
+
+def test_one_null_of_one_edge_is_said_to_be_one():
+    edges = pd.DataFrame({"a": [None], "b": ["x"]}, dtype="str")
+    with pytest.raises(ex.NullVertexError, match="has 1 null in a partition of 1 edge; an edge"):
+        gf.connected_components(edges, **ENDS).compute(scheduler="sync")
 
 
 @pytest.mark.parametrize("edges", [None, [(1, 2)], np.zeros((2, 2)), pd.Series([1])])

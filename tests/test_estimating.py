@@ -192,7 +192,7 @@ def test_where_nothing_fits_it_says_so():
         algorithm="pagerank", cluster=workers(2, memory=10**6), num_edges=10**9, num_vertices=10**6
     )
     assert not found.fits
-    assert "have room for" in found.reason
+    assert "there is room for" in found.reason
     assert "does NOT fit" in repr(found)
 
 

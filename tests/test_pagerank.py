@@ -212,7 +212,7 @@ def test_weights_that_are_refused(weight, precision, message):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({7: 1}, UnknownVertexError, r"1 of 1 ids are no vertices: 7"),
+        ({7: 1}, UnknownVertexError, r"1 of 1 id is no vertex: 7"),
         ({"0": 1}, VertexTypeError, r"ids of one graph are of one type"),
         ({0: -1, 1: 2}, OptionError, r"parts that are negative or no number"),
         ({0: np.nan}, OptionError, r"negative or no number, or only zeros"),
@@ -220,12 +220,21 @@ def test_weights_that_are_refused(weight, precision, message):
         ({0: "x"}, OptionError, r"dtype (str|object); give a number for each id"),
         ({}, EdgeListError, r"give at least one"),
         ([0], OptionError, r"personalization is a list; give a dict, a Series or a DataFrame"),
-        (pd.DataFrame({"id": [0]}), OptionError, r"the parts in one more"),
+        (
+            pd.DataFrame({"id": [0]}),
+            OptionError,
+            r"has 1 column, as many as an id; give the parts in",
+        ),
     ],
 )
 def test_personalization_that_is_refused(given, error, message):
     with pytest.raises(error, match=message):
         gf.pagerank(frame([(0, 1)]), **ENDS, personalization=given).compute()
+
+
+def test_one_iteration_is_said_to_be_one():
+    with pytest.raises(ConvergenceError, match=r"^after 1 iteration ranks still change"):
+        gf.pagerank(frame([(0, 1)]), **ENDS, max_iter=1).compute()
 
 
 @pytest.mark.parametrize(

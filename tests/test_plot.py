@@ -169,7 +169,7 @@ def test_categorical_components_are_counted_by_their_values():
 @pytest.mark.parametrize("lazy", [False, True])
 def test_a_vertex_without_a_component_is_an_error(lazy):
     labels = pd.DataFrame({"vertex": ["a", "b"], "component": ["a", None]})
-    with pytest.raises(NullVertexError, match=r"1 of .*'component'.*dropna"):
+    with pytest.raises(NullVertexError, match=r"1 of .* has no 'component'; .*dropna"):
         gf.plot.components(dd.from_pandas(labels, npartitions=1) if lazy else labels)
 
 

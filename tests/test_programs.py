@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
@@ -151,6 +152,34 @@ def test_what_is_wrong_with_a_run_is_said_at_the_call(options, error, says):
         graph.run(WIDEST, **options)
 
 
+@pytest.mark.parametrize(
+    ("start", "says"),
+    [
+        (
+            {"vertex": [1], "widths": [2.0]},
+            "'widths'; after 1 column of ids give only columns of 'widest', which has 'width'; did you",
+        ),
+        ({"vertex": [1], "width": [2.0], "far": [3]}, "start has a column 'far'; .*'width'$"),
+    ],
+    ids=["misspelt", "spare"],
+)
+def test_a_column_to_start_with_that_is_none_of_the_program_is_refused(start, says):
+    graph = gf.Graph(pipes(), **ENDS, weight="bore")
+    with pytest.raises(gf.exceptions.OptionError, match=says):
+        graph.run(WIDEST, columns={"width": 0.0}, start=pd.DataFrame(start))
+
+
+def test_columns_to_start_with_come_in_any_order():
+    graph = gf.Graph(pipes(), **ENDS, weight="bore")
+    start = pd.DataFrame({"vertex": [1], "width": [np.inf]})
+    found = [
+        graph.run(WIDEST, columns={"width": 0.0}, start=one).compute()
+        for one in (start, start[["width", "vertex"]])
+    ]
+    pd.testing.assert_frame_equal(*found)
+    assert (found[0]["width"] > 0).sum() > 1
+
+
 def test_a_program_that_wants_weights_says_so_at_the_call():
     with pytest.raises(gf.exceptions.WeightError, match="weight"):
         gf.Graph(pipes(), **ENDS).run(WIDEST, columns={"width": 0.0})
@@ -183,3 +212,37 @@ def test_an_accessor_does_what_the_function_does(name):
     expected = getattr(gf, name)(edges, **ENDS, **options).compute()
     found = on_host(getattr(on_backend(edges).gf, name)(**ENDS, **options)).compute()
     pd.testing.assert_frame_equal(found, expected)
+
+
+@pytest.mark.parametrize("name", ["connected_components", "bfs", "sssp", "pagerank"])
+@pytest.mark.usefixtures("host_memory")  # cuDF's frames have no accessor of ours
+def test_a_pandas_frame_has_the_accessor_too(name):
+    edges = pipes(vertices=40, edges=90)
+    options = {"sources": [0]} if name in ("bfs", "sssp") else {}
+    options |= {"weight": "bore"} if name == "sssp" else {}
+    expected = getattr(gf, name)(edges, **ENDS, **options).compute()
+    found = getattr(edges.gf, name)(**ENDS, **options)
+    assert isinstance(found, dd.DataFrame)
+    pd.testing.assert_frame_equal(found.compute(), expected)
+
+
+@pytest.mark.parametrize("kind", ["dense", "strings"])
+def test_the_index_counts_from_0_in_each_partition(kind):
+    pairs = frame([(i, i + 1) for i in range(300)]).assign(w=1.0)
+    if kind == "strings":
+        pairs = pairs.astype({"a": "str", "b": "str"})
+    edges = partitioned(pairs, 20)
+    graph, first = gf.Graph(edges, **ENDS, weight="w"), pairs["a"].iloc[150]
+    for result in (
+        gf.connected_components(edges, **ENDS),
+        graph.bfs([first]),  # a half of all vertices
+        graph.sssp([first]),
+        graph.pagerank(),
+        graph.label_propagation(),
+        graph.degrees(),
+    ):
+        result = on_host(result)
+        parts = [to_host(part) for part in dask.compute(*result.to_delayed())]
+        assert len(parts) > 1
+        for part in parts:
+            assert part.index.tolist() == list(range(len(part)))

@@ -161,7 +161,9 @@ def test_a_run_that_begins_anew_is_shown_from_the_start(monkeypatch):
     for superstep in (0, 1, 2, 0, 1, 2, 3):
         bar(step | {"superstep": superstep})
     bar(None)
-    assert "bfs: 4 supersteps" in sys.stderr.getvalue().replace("\r", "\n").splitlines()[-1]
+    last = sys.stderr.getvalue().replace("\r", "\n").splitlines()[-1]
+    assert "bfs: 4 supersteps" in last
+    assert "push from 1 vertex]" in last
 
 
 def test_without_tqdm_the_call_says_what_to_install(monkeypatch):

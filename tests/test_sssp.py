@@ -186,7 +186,7 @@ def test_the_trace_has_a_row_a_bucket():
 @pytest.mark.parametrize(
     ("weight", "message"),
     [
-        ([1.0, -1.0], r"1 weights are negative or no number; .* of 0 or more"),
+        ([1.0, -1.0], r"^1 weight is negative or no number; .* of 0 or more"),
         ([np.nan, 1.0], r"column 'w' has 1 null in a partition of 2 edges; fill them"),
         (pd.array([None, None], dtype="Float64"), r"has 2 nulls in"),
     ],
@@ -210,11 +210,16 @@ def test_paths_need_weights():
     graph = gf.Graph(frame([(0, 1)]), **ENDS)
     with pytest.raises(WeightError, match=r"weight=, or use bfs, which counts edges"):
         graph.sssp([0])
+    with pytest.raises(WeightError, match=r"weight=, or use bfs, which counts edges"):
+        gf.sssp(frame([(0, 1)]), **ENDS, sources=[0], weight=None)
+    # As of any argument that is left out.
+    with pytest.raises(TypeError, match="weight"):
+        gf.sssp(frame([(0, 1)]), **ENDS, sources=[0])
 
 
 def test_a_source_that_is_no_vertex_is_refused():
     edges = frame([(0, 1)]).assign(w=1)
-    with pytest.raises(UnknownVertexError, match=r"1 of 2 ids are no vertices: 7"):
+    with pytest.raises(UnknownVertexError, match=r"1 of 2 ids is no vertex: 7"):
         gf.sssp(edges, **ENDS, sources=[0, 7], weight="w").compute()
 
 

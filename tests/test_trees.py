@@ -96,7 +96,7 @@ def test_chunks_go_to_the_workers_that_are_named():
     ("inputs", "message"),
     [
         ("robin", "'availability', 'round-robin'"),
-        (["tcp://0"], "1 workers.*3 partitions"),
+        (["tcp://0"], "1 worker for 3 partitions"),
         (["tcp://0", "tcp://7", "tcp://1"], "'tcp://7'.*'tcp://0', 'tcp://1'"),
     ],
 )

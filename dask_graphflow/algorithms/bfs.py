@@ -57,7 +57,8 @@ def bfs(
     edges, source, target, directed, dropna
         The graph; see :class:`~dask_graphflow.Graph`. Weights and repeated edges change nothing.
     sources : id, or list, Series or DataFrame of ids
-        Where to begin: distances are to the nearest. An id of several columns is a tuple.
+        Where to begin: distances are to the nearest. An id of several columns is a tuple,
+        and a single tuple of as many parts is one source.
     depth_limit : int, optional
         Go no further than this many edges.
     direction : {"beamer", "gemini", "push", "pull"}
@@ -76,7 +77,7 @@ def bfs(
     dask.dataframe.DataFrame
         Columns ``vertex``, ``distance`` (int32) and ``predecessor``, of the vertices that were reached,
         sorted by vertex. A source has no predecessor. Lazy, and the same bits for every partitioning,
-        number of threads and direction.
+        number of threads and direction. The index counts from 0 in each partition.
     dask.dataframe.DataFrame
         With `trace`, a row a superstep: ``superstep``, ``direction``, ``frontier`` (vertices it began
         from), ``edges`` (that leave those), ``seconds``. Of a graph of several shards a row for each of

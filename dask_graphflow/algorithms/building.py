@@ -13,6 +13,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.graph.vertices import number
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.showing.tables import counted
 
 __all__ = ["Build", "read"]
 
@@ -24,8 +25,8 @@ def read(frame: Any, columns: EdgeColumns) -> Any:
         return source, target, None
     if nulls := int(weight.isna().sum()):
         raise WeightError(
-            f"weight column {columns.weight!r} has {nulls:,} null{'s' if nulls > 1 else ''} in a "
-            f"partition of {len(weight):,} edges; fill them, or leave those edges out"
+            f"weight column {columns.weight!r} has {counted(nulls, 'null')} in a partition of "
+            f"{counted(len(weight), 'edge')}; fill them, or leave those edges out"
         )
     values = kernels_for(frame).asarray(weight)
     if values.dtype.kind in "bui" and values.dtype.itemsize < 8:

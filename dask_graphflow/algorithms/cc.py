@@ -95,8 +95,8 @@ def connected_components(
     thresholds : sequence of float, optional
         Several thresholds at once, in one pass over the edges.
     seed : DataFrame, optional
-        The result of an earlier call; `edges` then needs to hold only what is new. With `thresholds`,
-        the earlier call had the same ones.
+        The result of an earlier call, with its columns; `edges` then needs to hold only what is new. With
+        `thresholds`, the earlier call had the same ones.
     merge : {"tree", "one-way", "ring", "adaptive"}
         Which forest is merged into which, where there are several. "adaptive" looks at where they
         lie: those of each worker first, then workers in pairs, so that each worker but one sends a
@@ -139,7 +139,8 @@ def connected_components(
         Columns ``vertex`` and ``component``, of the ids' dtype, sorted by vertex; ``component`` is the
         smallest id of the component. Ids of k columns give ``vertex_0`` to ``vertex_k-1`` and
         ``component_0`` to ``component_k-1``; thresholds give ``component_0.9`` and so on. The result is
-        lazy, and the same bits for every partitioning, scheduler and backend.
+        lazy, and the same bits for every partitioning, scheduler and backend. The index counts from 0
+        in each partition.
 
     Raises
     ------

@@ -7,7 +7,7 @@ from typing import Any
 
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.links import Links, speed
-from dask_graphflow.showing.tables import as_html, as_text, duration, size
+from dask_graphflow.showing.tables import as_html, as_text, counted, duration, size
 
 __all__ = ["Calibration", "Estimate", "kind_name"]
 
@@ -89,12 +89,13 @@ class Estimate:
         parts = ", ".join(
             f"{name} {duration(value)}" for name, value in self.parts.items() if value
         )
+        vertices = counted(self.vertices, "vertex", "vertices")
         least, most = min(self.bytes_per_worker), max(self.bytes_per_worker)
         needed = size(most) if least == most else f"{size(least)} to {size(most)}"
         plan = ", ".join(f"{name}={_short(value)}" for name, value in self.plan.items())
         return [
             ("algorithm", self.algorithm),
-            ("graph", f"{self.vertices:,} vertices, {self.edges:,} edges"),
+            ("graph", f"{vertices}, {counted(self.edges, 'edge')}"),
             ("seconds", f"{self.seconds:.3g} ({parts})"),
             ("bytes per worker", f"{needed}, which {'fits' if self.fits else 'does NOT fit'}"),
             ("plan", plan),

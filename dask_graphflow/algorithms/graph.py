@@ -17,7 +17,7 @@ from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.showing.tables import as_html, as_text
+from dask_graphflow.showing.tables import as_html, as_text, counted
 
 from . import inputs
 from .answers import Answer, answered, empty_values, framed, ids_like, steps_frame
@@ -249,7 +249,8 @@ class Graph:
         -------
         dask.dataframe.DataFrame
             Columns ``vertex``, ``in_degree`` and ``out_degree``, or ``vertex`` and ``degree`` where
-            edges have no direction: int64, sorted by vertex. A self-loop counts once. Lazy.
+            edges have no direction: int64, sorted by vertex. A self-loop counts once. Lazy. The index
+            counts from 0 in each partition.
 
         Examples
         --------
@@ -311,7 +312,7 @@ class Graph:
         Parameters
         ----------
         sources : id, or list, Series or DataFrame of ids
-            Where to begin. An id of several columns is a tuple.
+            Where to begin. An id of several columns is a tuple, and a single one is one source.
         depth_limit : int, optional
             Go no further than this many edges.
         direction : {"beamer", "gemini", "push", "pull"}
@@ -359,7 +360,7 @@ class Graph:
         Parameters
         ----------
         sources : id, or list, Series or DataFrame of ids
-            Where to begin. An id of several columns is a tuple.
+            Where to begin. An id of several columns is a tuple, and a single one is one source.
         cutoff : float, optional
             Go no further than this, in the weights' unit.
         trace : bool
@@ -558,7 +559,7 @@ class Graph:
             values are ids in the result, and are compared as their order is.
         start : DataFrame, optional
             Vertices that begin with other values, and from which the program begins: the ids in the first
-            columns, and columns of the program's. By default it begins everywhere.
+            columns, and columns of the program's, no others. By default it begins everywhere.
         max_iter : int, optional
             Supersteps at most.
         direction : {"gemini", "beamer", "push", "pull"}, optional
@@ -674,8 +675,8 @@ optional
         if self._members:
             if many is None:
                 raise OptionError(
-                    f"{name} is found in one process, and this graph has {self._shards} shards; build it "
-                    "with shards=1"
+                    f"{name} is found in one process, and this graph has "
+                    f"{counted(self._shards, 'shard')}; build it with shards=1"
                 )
             answer = partial(answered_many, work=many, **how)
             meta = None if trace else self._metas[kinds]
@@ -699,7 +700,7 @@ optional
         Parameters
         ----------
         sources : id, or list, Series or DataFrame of ids
-            An id of several columns is a tuple.
+            An id of several columns is a tuple, and a single tuple of as many parts is one id.
 
         Returns
         -------

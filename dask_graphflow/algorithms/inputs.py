@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,10 +12,17 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.dataflow.expr import Held
-from dask_graphflow.exceptions import EdgeListError, OptionError, WeightError, nearest
+from dask_graphflow.exceptions import (
+    EdgeListError,
+    OptionError,
+    UnknownColumnError,
+    WeightError,
+    nearest,
+)
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.frames import empty_like, is_pandas
+from dask_graphflow.showing.tables import counted
 
 __all__ = [
     "as_dask",
@@ -124,8 +132,8 @@ def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool
     edgelist.check_columns(edges, targets, "target")
     if len(sources) != len(targets):
         raise EdgeListError(
-            f"source={source!r} has {len(sources)} columns and target={target!r} has {len(targets)}; "
-            "both ends of an edge have as many"
+            f"source={source!r} has {counted(len(sources), 'column')} and target={target!r} has "
+            f"{len(targets)}; both ends of an edge have as many"
         )
     meta = edges._meta
     dtypes = [
@@ -162,8 +170,8 @@ def vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:
     width = len(edges.names)
     if len(frame.columns) < width:
         raise EdgeListError(
-            f"vertices has {len(frame.columns)} columns and an id has {width}; the first {width} columns "
-            "are the id"
+            f"vertices has {counted(len(frame.columns), 'column')} and an id has {width}; give a column "
+            "for each part of an id, and those first"
         )
     columns = tuple(frame.columns[:width])
     return frame, _like(edges, frame, columns, columns, "vertices", level=0)
@@ -174,9 +182,15 @@ def seed_frames(
 ) -> list[tuple[Any, EdgeColumns]]:
     """Return an earlier result as edges from each vertex to its component, threshold by threshold."""
     frame = as_dask(seed, "seed")
+    needed, have = [*edges.names, *itertools.chain(*labels)], list(frame.columns)
+    if missing := [name for name in needed if name not in have]:
+        raise UnknownColumnError(
+            f"seed has {', '.join(map(repr, have)) or 'no column'}, and lacks "
+            f"{', '.join(map(repr, missing))}; give the result of an earlier call, with the columns "
+            f"{', '.join(map(repr, needed))}{nearest(missing[0], have)}"
+        )
     found = []
     for level, columns in enumerate(labels, start=1):
-        edgelist.check_columns(frame, [*edges.names, *columns], "seed")
         found.append((frame, _like(edges, frame, edges.names, tuple(columns), "seed", level=level)))
     return found
 
@@ -195,6 +209,6 @@ def _like(
                 edgelist.value_dtype(frame._meta[column], role),
                 dtype,
                 f"{role} {column!r}",
-                "the edges",
+                "the edges' id",
             )
     return replace(edges, source=source, target=target, weight=None, level=level)

@@ -63,7 +63,7 @@ def label_propagation(
     -------
     dask.dataframe.DataFrame
         Columns ``vertex`` and ``label``, of the ids' dtype, sorted by vertex. Lazy, and the same bits
-        for every partitioning and number of threads.
+        for every partitioning and number of threads. The index counts from 0 in each partition.
     dask.dataframe.DataFrame
         With `trace`, a row an iteration; see :func:`dask_graphflow.bfs`.
 

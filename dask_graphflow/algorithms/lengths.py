@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.exceptions import WeightError
+from dask_graphflow.showing.tables import counted
 
 __all__ = ["bucket_width"]
 
@@ -25,8 +26,8 @@ def bucket_width(kernels: Any, wrong: int, mean: float, edges: int, vertices: in
     """
     if wrong:
         raise WeightError(
-            f"{wrong:,} weights are negative or no number; a shortest path is of weights of 0 or more. "
-            "Leave those edges out"
+            f"{counted(wrong, 'weight')} {'is' if wrong == 1 else 'are'} negative or no number; a shortest "
+            "path is of weights of 0 or more. Leave those edges out"
         )
     width = kernels.bucket_width(mean, max(edges / max(1, vertices), 1.0))
     # Neither it nor its reciprocal overflows.

@@ -13,6 +13,7 @@ from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.showing.tables import counted
 
 __all__ = ["named", "numbers_of", "unknown"]
 
@@ -40,7 +41,8 @@ def unknown(ids: Any, lost: Any) -> UnknownVertexError:
     first = kernels_for(ids).to_pandas(ids).iloc[lost[:3]].to_numpy().tolist()
     shown = ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in first)
     return UnknownVertexError(
-        f"{len(lost)} of {len(ids)} ids are no vertices: {shown}"
+        f"{len(lost):,} of {counted(len(ids), 'id')} "
+        f"{'is no vertex' if len(lost) == 1 else 'are no vertices'}: {shown}"
         f"{', ...' if len(lost) > 3 else ''}; a vertex is an id that some edge begins or ends at"
     )
 
@@ -60,13 +62,13 @@ def named(sources: Any, ids: Any) -> Any:
     ):
         if len(sources.columns) < len(names):
             raise EdgeListError(
-                f"sources has {len(sources.columns)} columns; an id has {len(names)} parts here: give a "
-                "column for each"
+                f"sources has {counted(len(sources.columns), 'column')}; an id has "
+                f"{counted(len(names), 'part')} here: give a column for each"
             )
         given = sources[sources.columns[: len(names)]].reset_index(drop=True)
         given.columns = names
     else:
-        if isinstance(sources, str | bytes) or not hasattr(sources, "__iter__"):
+        if _is_one(sources, len(names)):
             sources = [sources]
         if hasattr(sources, "to_pandas"):
             sources = sources.to_pandas()
@@ -91,6 +93,14 @@ def named(sources: Any, ids: Any) -> Any:
     return given
 
 
+def _is_one(sources: Any, width: int) -> bool:
+    """Say whether this is one id of so many parts, rather than several ids."""
+    if isinstance(sources, str | bytes) or not hasattr(sources, "__iter__"):
+        return True
+    parts = isinstance(sources, tuple) and len(sources) == width > 1
+    return parts and not any(isinstance(part, tuple | list) for part in sources)
+
+
 def brought(frame: Any, like: Any) -> Any:
     """Return a frame of pandas or cuDF as one of what `like` is of."""
     if is_pandas(type(frame)) == is_pandas(type(like)):
@@ -113,7 +123,7 @@ def _converted(values: Any, dtype: Any) -> Any:
                     f"{value} is no vertex: ids are of dtype {dtype} here, which does not hold it"
                 )
     else:
-        edgelist.common_dtype(dtype, own, "the edges", "sources")
+        edgelist.common_dtype(dtype, own, "the edges' id", "sources")
     try:
         return values.astype(dtype)
     except (TypeError, ValueError) as error:

@@ -29,6 +29,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import kernels_for, twin
 from dask_graphflow.operators.advance import superstep
+from dask_graphflow.showing.tables import counted
 
 from . import naming
 from .answers import Answer
@@ -91,7 +92,8 @@ def pagerank(
     Returns
     -------
     dask.dataframe.DataFrame
-        Columns ``vertex`` and ``pagerank`` (float64), sorted by vertex. Lazy.
+        Columns ``vertex`` and ``pagerank`` (float64), sorted by vertex. Lazy. The index counts from 0
+        in each partition.
     dask.dataframe.DataFrame
         With `trace`, a row an iteration; see :func:`dask_graphflow.bfs`.
 
@@ -184,8 +186,8 @@ def _personal(graph: Graph, given: Any) -> tuple[Any, Any]:
         width = len(ids.columns)
         if len(given.columns) <= width:
             raise OptionError(
-                f"personalization has {width} columns; give the ids in the first {width} and the parts "
-                "in one more"
+                f"personalization has {counted(width, 'column')}, as many as an id; give the parts in one "
+                "more"
             )
         parts = given[given.columns[width]]
     elif isinstance(given, pd.Series):

@@ -29,7 +29,7 @@ from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.placed import Placed, arrange
 from dask_graphflow.graph.shards import HUBS, HUBS_EDGES
 from dask_graphflow.kernels import device_room, twin
-from dask_graphflow.showing.tables import as_html
+from dask_graphflow.showing.tables import as_html, counted
 
 from .naming import swap
 
@@ -256,7 +256,7 @@ def members_of(hybrid: Hybrid, shards: int | None) -> tuple[Hybrid, int, list[st
     asked = shards or hybrid.count or len(workers) or 1
     if hybrid.count not in (None, asked):
         raise OptionError(
-            f"shards={shards}, and hybrid has {hybrid.count} shares; give one for each shard"
+            f"shards={shards}, and hybrid has {counted(hybrid.count, 'share')}; give one for each shard"
         )
     if not workers:
         return hybrid.by_shard(["cpu"] * asked), asked, None

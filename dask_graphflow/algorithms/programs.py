@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.dataflow.exchange import Exchange
-from dask_graphflow.exceptions import OptionError
+from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, policies
@@ -20,6 +20,7 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import check_way
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.showing.tables import counted
 
 from . import naming
 from .answers import Answer
@@ -70,7 +71,14 @@ def run(
     given = None
     if start is not None:
         named = [name for name in op.columns if name in start.columns]
-        ids = graph.sources(start[[c for c in start.columns if c not in named]])
+        others = [name for name in start.columns if name not in named]
+        ids = graph.sources(start[others])
+        if unknown := others[len(ids.columns) :]:
+            raise OptionError(
+                f"start has a column {unknown[0]!r}; after {counted(len(ids.columns), 'column')} of ids "
+                f"give only columns of {op.name!r}, which has {', '.join(map(repr, op.columns))}"
+                f"{nearest(unknown[0], op.columns)}"
+            )
         given = ids, {name: start[name].to_numpy() for name in named}
     settings = {"rule": direction, "balance": balance, "max_iter": max_iter}
     asked = op, dict(columns), given, settings

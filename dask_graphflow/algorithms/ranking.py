@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import ConvergenceError, WeightError
+from dask_graphflow.showing.tables import counted
 
 __all__ = ["are_weights", "check_converged", "refuse_total", "refuse_weights", "shares_of"]
 
@@ -56,7 +57,7 @@ def check_converged(steps: int, change: float, count: int, until: tuple[Any, int
     tol, _, strict = until
     if strict and tol is not None and change >= tol * count:
         raise ConvergenceError(
-            f"after {steps} iterations ranks still change by {change / count:.2g} a vertex, and "
+            f"after {counted(steps, 'iteration')} ranks still change by {change / count:.2g} a vertex, and "
             f"tol={tol:g}; give a larger max_iter or tol, or fail_on_nonconvergence=False for the ranks "
             "so far"
         )

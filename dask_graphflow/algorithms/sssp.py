@@ -60,10 +60,14 @@ def sssp(
 
     Parameters
     ----------
-    edges, source, target, weight, directed, dropna
-        The graph; see :class:`~dask_graphflow.Graph`. Weights are 0 or more.
+    edges, source, target, directed, dropna
+        The graph; see :class:`~dask_graphflow.Graph`.
     sources : id, or list, Series or DataFrame of ids
-        Where to begin: distances are to the nearest. An id of several columns is a tuple.
+        Where to begin: distances are to the nearest. An id of several columns is a tuple,
+        and a single tuple of as many parts is one source.
+    weight : column name
+        The edges' weights: numbers, 0 or more. It is needed, so to leave it out is Python's `TypeError`;
+        where there are none, :func:`dask_graphflow.bfs` counts edges.
     cutoff : float, optional
         Go no further than this.
     trace : bool
@@ -76,14 +80,14 @@ def sssp(
     dask.dataframe.DataFrame
         Columns ``vertex``, ``distance`` (float64) and ``predecessor``, of the vertices that were
         reached, sorted by vertex. A source has no predecessor. Lazy, and the same bits for every
-        partitioning and number of threads.
+        partitioning and number of threads. The index counts from 0 in each partition.
     dask.dataframe.DataFrame
         With `trace`, a row a superstep; see :func:`dask_graphflow.bfs`.
 
     Raises
     ------
     WeightError
-        `weight` is None; when it is computed: a weight is negative or NaN.
+        `weight` is None, or a column of no numbers; when it is computed: a weight is negative, null or NaN.
     UnknownVertexError
         When it is computed: a source that no edge begins or ends at.
     OptionError, UnknownColumnError, VertexTypeError, EdgeListError

@@ -6,6 +6,8 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+from dask_graphflow.showing.tables import counted
+
 __all__ = ["Summary", "count_components"]
 
 LONGEST_ID = 40
@@ -26,7 +28,7 @@ class Summary(dict[str, Any]):
             self[f"components{at}"] = int(components)
             if components:
                 short = name if len(name) <= LONGEST_ID else f"{name[: LONGEST_ID - 3]}..."
-                self[f"largest{at}"] = f"{largest:,} vertices, {short}"
+                self[f"largest{at}"] = f"{counted(largest, 'vertex', 'vertices')}, {short}"
 
     def finish(self, output: str, peak: int | None) -> None:
         """Add what is known only at the end."""

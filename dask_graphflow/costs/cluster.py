@@ -17,6 +17,7 @@ from dask_graphflow.dataflow.progress import Listener, Progress, Told
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.showing.bar import Step
+from dask_graphflow.showing.tables import counted
 
 from . import store
 from .links import Links, measure_links
@@ -97,7 +98,7 @@ class ClusterSpec:
                 raise OptionError(f"{name}={value!r} of a cluster; give a whole number, 1 or more")
         if self.hosts > self.workers:
             raise OptionError(
-                f"{self.hosts} hosts for {self.workers} workers; give at most one a worker"
+                f"{self.hosts:,} hosts for {counted(self.workers, 'worker')}; give at most one a worker"
             )
         if self.memory is not None and not self.memory >= 0:
             raise OptionError(f"memory={self.memory!r} of a worker; give bytes, or None")

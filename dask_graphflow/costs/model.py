@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from dask_graphflow.dataflow import merging, trees
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
+from dask_graphflow.showing.tables import counted
 
 __all__ = [
     "Scaling",
@@ -184,7 +185,7 @@ def share_out(
     limits = [math.inf] * len(rates) if room is None else list(room)
     if not rates or len(limits) != len(rates):
         raise OptionError(
-            f"{len(rates)} rates and room on {len(limits)}; give one of each a member"
+            f"{counted(len(rates), 'rate')} and room on {len(limits)}; give one of each a member"
         )
     if not all(0 < rate < math.inf for rate in rates) or not all(limit >= 0 for limit in limits):
         raise OptionError(
@@ -192,8 +193,8 @@ def share_out(
         )
     if sum(limits) < 1 - 1e-9:
         raise GraphMemoryError(
-            f"{len(rates)} workers have room for {sum(limits):.1%} of the graph. Add workers, or "
-            "memory; or leave weights out, where the algorithm needs none",
+            f"there is room for {sum(limits):.1%} of the graph on {counted(len(rates), 'worker')}. Add "
+            "workers, or memory; or leave weights out, where the algorithm needs none",
             needed=nbytes,
             available=int(sum(limits) * nbytes) if nbytes else None,
         )

@@ -26,10 +26,10 @@ import dask
 from dask.system import CPU_COUNT
 from dask.utils import parse_timedelta
 
-from dask_graphflow.exceptions import BackendError, GraphflowError, OptionError
+from dask_graphflow.exceptions import BackendError, GraphflowError, OptionError, nearest
 from dask_graphflow.showing.bar import Step
 
-from .measured import Rates
+from .measured import CURVES, Rates
 
 __all__ = ["Entry", "entries", "folder", "hardware", "rates"]
 
@@ -78,7 +78,7 @@ def rates(
     BackendError
         There is no GPU that can be used.
     OptionError
-        ``graphflow.calibration.age`` is no time.
+        `only` is none of those, or ``graphflow.calibration.age`` is no time.
 
     Examples
     --------
@@ -93,6 +93,11 @@ def rates(
     >>> first == again, first.merge(1 << 8) > 0
     (True, True)
     """
+    if only is not None and only not in list(CURVES):
+        raise OptionError(
+            f"only={only!r}; give {', '.join(map(repr, CURVES))}, or None for all of them"
+            f"{nearest(only, CURVES)}"
+        )
     about = _about(device, threads)
     names = [_file_name(device, threads)]
     if only is not None:

@@ -59,6 +59,8 @@ from dask.dataframe.dask_expr.io import FromGraph, FromPandas, ReadParquet
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
+from dask_graphflow.showing.tables import counted
+
 from .names import brought, gang, pinned
 from .trees import Chain, Merge
 
@@ -275,7 +277,8 @@ class ForestReduction(Expr):  # type: ignore[misc]
 
     def __str__(self) -> str:
         chains, owners = self.operand("chains"), self.operand("owners")
-        return f"{type(self).__name__}({len(chains)} chains, {owners} owners)"
+        how = f"{counted(len(chains), 'chain')}, {counted(owners, 'owner')}"
+        return f"{type(self).__name__}({how})"
 
     @property
     def _frames(self) -> list[Any]:
@@ -485,7 +488,8 @@ class Gang(Expr):  # type: ignore[misc]
     _parameters: ClassVar = ["shards", "title", "program", "result"]
 
     def __str__(self) -> str:
-        return f"{type(self).__name__}({self.operand('title')}, {self.npartitions} members)"
+        members = counted(self.npartitions, "member")
+        return f"{type(self).__name__}({self.operand('title')}, {members})"
 
     @functools.cached_property
     def _meta(self) -> Any:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.showing.tables import counted
 
 __all__ = [
     "INPUT_POLICIES",
@@ -242,7 +243,8 @@ def chains(
     wanted = list(inputs)
     if len(wanted) != len(homes):
         raise OptionError(
-            f"inputs names {len(wanted)} workers, and there are {len(homes)} partitions; name one for each"
+            f"inputs names {counted(len(wanted), 'worker')} for {counted(len(homes), 'partition')}; name "
+            "one for each"
         )
     for worker in wanted:
         if worker not in slots.workers:

@@ -19,6 +19,7 @@ from dask_graphflow.exceptions import (
     WeightError,
     nearest,
 )
+from dask_graphflow.showing.tables import counted
 
 __all__ = [
     "EdgeColumns",
@@ -170,8 +171,8 @@ class EdgeColumns:
             if not _never_null(values.dtype) and (nulls := int(values.isna().sum())):
                 if not self.dropna:
                     raise NullVertexError(
-                        f"column {column!r} has {nulls:,} null{'s' if nulls > 1 else ''} in a partition "
-                        f"of {len(frame):,} edges; an edge needs two ends. Pass dropna=True to leave "
+                        f"column {column!r} has {counted(nulls, 'null')} in a partition of "
+                        f"{counted(len(frame), 'edge')}; an edge needs two ends. Pass dropna=True to leave "
                         "such edges out, or fill them before"
                     )
                 frame = frame[values.notna()]

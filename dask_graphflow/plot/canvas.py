@@ -9,7 +9,7 @@ from dask_graphflow.exceptions import BackendError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FAINT", "INK", "PALETTE", "counted", "new_axes", "plain", "pyplot", "with_commas"]
+__all__ = ["FAINT", "INK", "PALETTE", "new_axes", "plain", "pyplot", "with_commas"]
 
 # Of Okabe and Ito: told apart by whoever sees colours otherwise, and in grey nearly so.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
@@ -53,14 +53,3 @@ def with_commas(value: float, _: object = None) -> str:
     ('12,000', '0.5')
     """
     return f"{value:,.0f}" if value == round(value) else f"{value:,g}"
-
-
-def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return a number of things.
-
-    Examples
-    --------
-    >>> counted(1, "vertex", "vertices"), counted(1200, "merge")
-    ('1 vertex', '1,200 merges')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"

@@ -13,8 +13,9 @@ import pandas as pd
 from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownColumnError, nearest
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.showing.tables import counted
 
-from .canvas import INK, PALETTE, counted, new_axes, plain, pyplot, with_commas
+from .canvas import INK, PALETTE, new_axes, plain, pyplot, with_commas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -180,8 +181,9 @@ def _counted(part: Any) -> pd.DataFrame:
     for name in part.columns:
         if nulls := int(part[name].isna().sum()):
             raise NullVertexError(
-                f"{nulls:,} of {len(part):,} vertices of a partition have no {name!r}; leave them out "
-                f"with labels.dropna(subset=[{name!r}]), or give all ids as vertices= when components "
+                f"{nulls:,} of {counted(len(part), 'vertex', 'vertices')} of a partition "
+                f"{'has' if nulls == 1 else 'have'} no {name!r}; leave them out with "
+                f"labels.dropna(subset=[{name!r}]), or give all ids as vertices= when components "
                 "are found"
             )
         if isinstance(part[name].dtype, pd.CategoricalDtype):

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .canvas import INK, PALETTE, counted, new_axes, pyplot
+from dask_graphflow.showing.tables import counted
+
+from .canvas import INK, PALETTE, new_axes, pyplot
 from .rings import rings
 from .subgraph import Subgraph, around
 

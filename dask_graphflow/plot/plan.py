@@ -10,8 +10,9 @@ import numpy as np
 from dask_graphflow.dataflow.expr import ForestReduction
 from dask_graphflow.dataflow.trees import Chain, Merge, depth
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.tables import counted
 
-from .canvas import FAINT, INK, PALETTE, counted, new_axes, pyplot
+from .canvas import FAINT, INK, PALETTE, new_axes, pyplot
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError, nearest
+from dask_graphflow.showing.tables import counted
 
-from .canvas import INK, PALETTE, counted, plain, pyplot, with_commas
+from .canvas import INK, PALETTE, plain, pyplot, with_commas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

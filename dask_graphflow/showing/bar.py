@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import OptionError
 
+from .tables import counted
+
 __all__ = ["PARTS", "Bar", "Kind", "Listener", "Shown", "Step", "listener"]
 
 Step = dict[str, Any]
@@ -50,7 +52,7 @@ class Kind(NamedTuple):
 
 
 def _superstep(step: Step) -> Shown:
-    how = f"{step['direction']} from {step['frontier']:,} vertices"
+    how = f"{step['direction']} from {counted(step['frontier'], 'vertex', 'vertices')}"
     return Shown(step["superstep"] + 1, None, how)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-__all__ = ["Rows", "as_html", "as_text", "duration", "size"]
+__all__ = ["Rows", "as_html", "as_text", "counted", "duration", "size"]
 
 Rows = Sequence[Sequence[str]]
 
@@ -52,6 +52,17 @@ def as_html(rows: Rows, *, head: Sequence[str] = (), note: str = "") -> str:
         f'<table style="border-collapse:collapse;color:inherit">{top}<tbody>{lines}</tbody></table>'
     )
     return f"<div>{table}{below}</div>"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a number of things.
+
+    Examples
+    --------
+    >>> counted(1, "vertex", "vertices"), counted(1200, "merge")
+    ('1 vertex', '1,200 merges')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def size(count: float) -> str:
