@@ -262,14 +262,24 @@ def test_the_rules_choose_by_the_edges_that_leave_the_frontier():
     assert direction(some[101], degrees, total=2000) == "pull"
     assert direction(some[133], degrees, total=2000, rule="beamer") == "push"
     assert direction(some[134], degrees, total=2000, rule="beamer") == "pull"
-    assert direction(some[100], degrees, total=2000, rule="beamer", unexplored=1499) == "pull"
+    assert direction(some[112], degrees, total=2000, rule="beamer", unexplored=1680) == "push"
+    assert direction(some[112], degrees, total=2000, rule="beamer", unexplored=1679) == "pull"
+    # After a pull: 1/18 of 2000 vertices are 111.1.
+    twice, how = on_backend(np.full(2000, 2)), {"total": 4000, "rule": "beamer", "unexplored": 9}
     pulled = Step("pull", 112, 0, 0, 0, 0)
-    assert direction(some[112], degrees, total=2000, rule="beamer", last=pulled) == "pull"
-    assert direction(some[100], degrees, total=2000, rule="beamer", last=pulled) == "push"
-    assert (
-        direction(some[112], degrees, total=2000, rule="beamer", last=pulled._replace(frontier=900))
-        == "pull"
-    )
+    assert direction(some[100], twice, **how) == "pull"
+    assert direction(some[100], twice, **how, last=pulled) == "push"
+    assert direction(some[100], twice, **how, last=pulled._replace(frontier=100)) == "pull"
+    assert direction(some[112], twice, **how, last=pulled._replace(frontier=900)) == "pull"
+
+
+@pytest.mark.parametrize("last", [None, Step("push", 99, 99, 0, 0, 0), Step("pull", 9, 9, 0, 0, 0)])
+def test_a_frontier_with_few_edges_is_pushed_however_few_are_unexplored(last):
+    degrees = on_backend(np.ones(2000, np.int64))
+    how = {"total": 2000, "rule": "beamer", "unexplored": 120, "last": last}
+    for count, way in [(0, "push"), (111, "push"), (112, "pull")]:
+        frontier = Frontier(2000, vertices=on_backend(np.arange(count)))
+        assert direction(frontier, degrees, **how) == way
 
 
 def test_options_that_do_not_exist_are_named_with_those_that_do():

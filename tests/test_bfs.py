@@ -156,9 +156,9 @@ SPINDLE = [(0, i) for i in range(1, 41)] + [(i, 41) for i in range(1, 41)] + [(4
         ("push", ["push"] * 5),
         ("pull", ["pull"] * 5),
         ("gemini", ["pull", "pull", "push", "push", "push"]),
-        # The third step has shrunk to less than 1/18 of 44 vertices, and of the one edge left one leaves
-        # the fourth.
-        ("beamer", ["pull", "pull", "push", "pull", "pull"]),
+        # One edge leaves the third step and one the fourth, the last of all, but 1/18 of 44 vertices are
+        # more.
+        ("beamer", ["pull", "pull", "push", "push", "push"]),
     ],
 )
 def test_the_trace_says_which_way_each_step_went(rule, directions):
@@ -179,13 +179,14 @@ def test_the_trace_says_which_way_each_step_went(rule, directions):
     ],
 )
 def test_a_step_pulls_past_the_threshold_of_its_rule(rule, leaving, total, way):
-    elsewhere = [(100 + i, 101 + i) for i in range(total - leaving)]
+    # Among few vertices: that 1/18 of them are more than the edges that leave is another threshold.
+    elsewhere = [(10 + i % 11, 21 + i // 11) for i in range(total - leaving)]
     _, steps = traced([(0, i + 1) for i in range(leaving)] + elsewhere, rule)
     assert (steps["direction"][0], steps["edges"][0]) == (way, leaving)
 
 
 def by_the_rule(rule, level, degrees):
-    """Return the directions of all steps, from what [1] and [2] of `bfs` say."""
+    """Return the directions of all steps, from what `bfs` says."""
     total = unexplored = int(degrees.sum())
     ways, before = [], 0
     for depth in range(level.max() + 1):
@@ -193,6 +194,8 @@ def by_the_rule(rule, level, degrees):
         count, leaving = int(here.sum()), int(degrees[here].sum())
         if rule == "gemini":
             way = "pull" if leaving * 20 > total else "push"
+        elif leaving * 18 <= len(level):
+            way = "push"
         elif ways[-1:] == ["pull"]:
             way = "push" if count < before and count * 18 <= len(level) else "pull"
         else:
@@ -229,6 +232,18 @@ def test_every_step_goes_the_way_that_its_rule_says(shape, rule, directed):
         degrees = np.bincount(source, minlength=len(level))
         assert [step["direction"] for step in steps] == by_the_rule(rule, level, degrees)
         assert [step["frontier"] for step in steps] == np.bincount(level[level >= 0]).tolist()
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize(("shape", "pulls"), [("grid", False), ("path", False), ("rmat", True)])
+def test_a_long_thin_graph_is_never_pulled(shape, pulls, directed):
+    pairs = LARGE[shape]()
+    shards = shards_of(pairs, directed=directed)  # one range, or a path would take long
+    first, middle = pairs[0][0], pairs[len(pairs) // 2][0]
+    for sources in ([first], [first, middle]):
+        given = on_backend(np.array(sources))
+        _, _, steps = levels(shards, given, depth_limit=None, rule="beamer", threads=1)
+        assert any(step["direction"] == "pull" for step in steps) == pulls
 
 
 def test_a_search_without_edges_to_follow_has_one_step():

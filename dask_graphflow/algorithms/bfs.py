@@ -23,7 +23,7 @@ from dask_graphflow.dataflow.exchange import Exchange
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, twin
-from dask_graphflow.operators.advance import ALPHA, DENSE, RULES, Step, check_way, superstep
+from dask_graphflow.operators.advance import ALPHA, BETA, DENSE, RULES, Step, check_way, superstep
 from dask_graphflow.operators.advance import direction as choose
 from dask_graphflow.operators.frontier import Frontier
 
@@ -62,8 +62,8 @@ def bfs(
     depth_limit : int, optional
         Go no further than this many edges.
     direction : {"beamer", "gemini", "push", "pull"}
-        When to pull: by the rule of [1]_; where more than 1/20 of all edges leave the frontier [2]_;
-        never; always.
+        When to pull: by the rule of [1]_, but not from frontiers that few edges leave, 1/18 of the
+        number of vertices; where more than 1/20 of all edges leave the frontier [2]_; never; always.
     trace : bool
         Return the supersteps too.
     progress : bool or callable
@@ -172,6 +172,8 @@ def levels(
     seen = shards.isolated().copy()
     frontier = Frontier(size, vertices=sources.astype(dtype))
     kernels.mark_seen(seen, frontier.vertices)
+    # "beamer" pulls from more than V / BETA edges only: as if at least so many were unexplored.
+    least = size // BETA * ALPHA
     out, steps = shards.out(threads), []
     last, depth = None, 0
 
@@ -189,7 +191,8 @@ def levels(
             way = choose(frontier, degrees, total=total, rule=rule, **how)
         leaving, state = frontier.edges(degrees), (seen, predecessor, level, depth + 1)
         if way == "push" and len(out) == 1 and leaving <= kernels.FEW:
-            dense = {"gemini": (DENSE, total, False), "beamer": (ALPHA, unexplored, True)}
+            beamer = ALPHA, max(unexplored, least), unexplored > least
+            dense = {"gemini": (DENSE, total, False), "beamer": beamer}
             left = (size if depth_limit is None else depth_limit) - depth
             found, sizes, edges = kernels.bfs_near(
                 out[0], frontier.vertices, *state, levels=left, dense=dense.get(rule, (0, 0, False))

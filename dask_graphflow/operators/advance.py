@@ -39,7 +39,11 @@ __all__ = [
 
 DIRECTIONS = ("push", "pull")
 DENSE = 20  # Gemini pulls once 1/20 of the edges leave the frontier
-# Beamer pulls from 1/15 of the edges not yet explored on, until the frontier is 1/18 of the vertices.
+# Beamer pulls from 1/15 of the edges not yet explored on, until the frontier is 1/18 of the vertices. Ours
+# is that V / 18 edges must leave it too. Where a search ends slowly, as on a grid, small frontiers are a
+# large part of the little that is left, but a pull passes over a bitmap of all vertices, which members send
+# each other. There it took 4 to 10 times as long as a push. The two are even somewhere from V / 110 edges
+# (random ends, a million vertices) to V / 4 (near ones, 20,000): docs/internals/benchmarks.md.
 ALPHA, BETA = 15, 18
 RULES = ("gemini", "beamer")
 WAYS = (*RULES, *DIRECTIONS)
@@ -123,7 +127,8 @@ def direction(
     rule : {"gemini", "beamer"}
         "gemini" pulls where more than 1/20 of the edges leave the frontier. "beamer" [2]_ begins to
         pull where that is more than 1/15 of the edges of vertices not reached so far, and goes on until
-        the frontier shrinks and is at most 1/18 of the vertices.
+        the frontier shrinks and is at most 1/18 of the vertices; but it pulls only where more edges
+        leave the frontier than 1/18 of the number of vertices.
     last : Step, optional
         The step before, for "beamer".
     unexplored : int, optional
@@ -142,11 +147,14 @@ def direction(
         raise OptionError(_unknown("rule", rule, RULES))
     if rule == "gemini":
         return "pull" if frontier.edges(degrees) * DENSE > total else "push"
+    leaving = frontier.edges(degrees)
+    if leaving * BETA <= frontier.size:
+        return "push"
     if last is not None and last.direction == "pull":
         shrinks = len(frontier) < last.frontier and len(frontier) * BETA <= frontier.size
         return "push" if shrinks else "pull"
     left = total if unexplored is None else unexplored
-    return "pull" if frontier.edges(degrees) * ALPHA > left else "push"
+    return "pull" if leaving * ALPHA > left else "push"
 
 
 def advance(
