@@ -71,13 +71,16 @@ def test_one_kernel_alone_is_told_of_alone():
 
 def test_a_terminal_shows_a_bar_and_a_log_file_nothing(kept, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
-    gf.calibrate(progress=True)
+    gf.calibrate()
     shown = sys.stderr.getvalue().replace("\r", "\n").rstrip().splitlines()[-1]
     assert shown.startswith("calibrate ")
     assert "21/21" in shown
     assert "of 256 vertices" in shown
     monkeypatch.setattr(sys, "stderr", io.StringIO())
-    gf.calibrate(progress=True)
+    gf.calibrate()
+    assert sys.stderr.getvalue() == ""
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    gf.calibrate(progress=False)
     assert sys.stderr.getvalue() == ""
 
 

@@ -169,6 +169,12 @@ def test_a_column_to_start_with_that_is_none_of_the_program_is_refused(start, sa
         graph.run(WIDEST, columns={"width": 0.0}, start=pd.DataFrame(start))
 
 
+def test_what_to_start_with_is_a_frame():
+    graph = gf.Graph(pipes(), **ENDS, weight="bore")
+    with pytest.raises(gf.exceptions.EdgeListError, match="start is a list; give a frame"):
+        graph.run(WIDEST, columns={"width": 0.0}, start=[1])
+
+
 def test_columns_to_start_with_come_in_any_order():
     graph = gf.Graph(pipes(), **ENDS, weight="bore")
     start = pd.DataFrame({"vertex": [1], "width": [np.inf]})

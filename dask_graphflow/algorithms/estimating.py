@@ -29,7 +29,7 @@ RANK = 8  # bytes of a message
 
 
 def calibrate(
-    cluster: Any = None, *, device: bool = False, fresh: bool = True, progress: Any = False
+    cluster: Any = None, *, device: bool = False, fresh: bool = True, progress: Any = True
 ) -> Calibration:
     """Measure the kernels of a cluster's workers, and what joins them; the rates are kept.
 
@@ -42,10 +42,10 @@ def calibrate(
     fresh : bool
         Measure whatever is kept; else only what is not.
     progress : bool or callable
-        True for a bar in a terminal, one for each kind of workers. A function is called when a kernel was
-        run on a graph, with a dict: "kernel", its name; "vertices" of the graph; "done", how many were run,
-        and "total", how many will be. The first graph comes twice: kernels are compiled for it. Of a
-        cluster's workers it hears ten times a second at most.
+        True, the default, for a bar in a terminal, one for each kind of workers. A function is called
+        when a kernel was run on a graph, with a dict: "kernel", its name; "vertices" of the graph; "done",
+        how many were run, and "total", how many will be. The first graph comes twice: kernels are compiled
+        for it. Of a cluster's workers it hears ten times a second at most.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def estimate(
     num_vertices: int | None = None,
     supersteps: int | None = None,
     merge: str = "tree",
-    progress: Any = False,
+    progress: Any = True,
 ) -> Estimate:
     """Say what a call will take, before any of its edges is read.
 
@@ -114,7 +114,7 @@ def estimate(
     merge : {"tree", "one-way", "ring", "adaptive"}
         Of connected components.
     progress : bool or callable
-        Of what is not kept and has to be measured; see :func:`calibrate`.
+        Of what is not kept and has to be measured, the first time for half a minute; see :func:`calibrate`.
 
     Returns
     -------

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.dataflow.exchange import Exchange
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import EdgeListError, OptionError, nearest
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, policies
@@ -70,6 +70,11 @@ def run(
     op.bind(bound, index_dtype="int32", weight_dtype="float64" if graph.weighted else None)
     given = None
     if start is not None:
+        if not hasattr(start, "columns"):
+            raise EdgeListError(
+                f"start is a {type(start).__name__}; give a frame of ids, and of the columns that begin "
+                "otherwise there"
+            )
         named = [name for name in op.columns if name in start.columns]
         others = [name for name in start.columns if name not in named]
         ids = graph.sources(start[others])

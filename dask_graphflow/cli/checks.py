@@ -232,7 +232,7 @@ def calibration() -> Iterator[Check]:
         yield Check("calibration", OK, f"{path}, {age / DAY:.1f} days old{again}")
     if not kept:
         found = f"nothing in {store.folder()}; measured when it is first needed"
-        todo = 'or now: python -c "import dask_graphflow as gf; gf.calibrate(progress=True)"'
+        todo = 'or now: python -c "import dask_graphflow as gf; gf.calibrate()"'
         yield Check("calibration", MISSING, found, todo)
 
 
