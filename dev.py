@@ -120,7 +120,9 @@ def docs() -> int:
     """Build the site; a warning, a page whose code fails, and a link that leads nowhere fail it."""
     programs = environment("newest", "docs")
     built = "docs/_build/html"
-    sphinx = f"--quiet --fail-on-warning --keep-going --jobs auto -d docs/_build/doctrees docs {built}"
+    sphinx = (
+        f"--quiet --fail-on-warning --keep-going --jobs auto -d docs/_build/doctrees docs {built}"
+    )
     return run(programs, "sphinx-build", *sphinx.split()) or run(
         programs, "python", "docs/check_links.py", built
     )
