@@ -127,14 +127,7 @@ class Watched(Exchange):
         self.supersteps: list[tuple[dict[int, int], dict[str, int]]] = []
         self._dirty: dict[int, int] = {}
 
-    def send(
-        self,
-        kind: str,
-        packed: Callable[[int], Any],
-        vote: Vote,
-        *,
-        device: bool | None = None,
-    ) -> None:
+    def send(self, kind: str, packed: Callable[[int], Any], vote: Vote, **options: Any) -> None:
         """Begin a round; those of two kinds begin a superstep."""
         if kind in ("gather", "bitmap"):
             self.end_superstep()
@@ -145,7 +138,7 @@ class Watched(Exchange):
                 self._dirty[to] = box.entries
             return box
 
-        super().send(kind, noted, vote, device=device)
+        super().send(kind, noted, vote, **options)
 
     def end_superstep(self) -> None:
         """Put away what was noted since the last one."""

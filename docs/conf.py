@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+
 import dask_graphflow
 
 project = "dask-graphflow"
@@ -28,6 +31,10 @@ nb_execution_raise_on_error = True
 nb_execution_show_tb = True
 nb_execution_timeout = 300
 nb_merge_streams = True
+# Estimates on pages are of small graphs, measured for this build: the real thing takes a minute.
+calibration = tempfile.TemporaryDirectory(prefix="graphflow-docs-")
+os.environ["DASK_GRAPHFLOW__CALIBRATION__PATH"] = calibration.name
+os.environ["DASK_GRAPHFLOW__CALIBRATION__SCALES"] = "[8, 10]"
 nb_render_image_options = {"width": "100%"}
 
 templates_path = ["_templates"]

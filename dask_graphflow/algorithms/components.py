@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from functools import wraps
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 import pandas as pd
@@ -31,6 +32,8 @@ Absorbed = tuple[list[Forest], list[str]]
 
 A plain tuple, forests first: Dask's serialisers for arrays look into no others.
 """
+
+Step = TypeVar("Step", bound=Callable[..., Any])
 
 ANY = 1 << 62  # edges, for which any range of ids is dense
 
@@ -60,6 +63,20 @@ class Numbering(NamedTuple):
     bounds: Any
     cuts: Any
     fingerprints: list[tuple[Any, ...]]
+
+
+def _part(stage: str) -> Callable[[Step], Step]:
+    """Have a step tell of the part of a stage that it does."""
+
+    def tells(step: Step) -> Step:
+        @wraps(step)
+        def told(self: Components, *arguments: Any) -> Any:
+            with self.told.part(stage):
+                return step(self, *arguments)
+
+        return cast("Step", told)
+
+    return tells
 
 
 @dataclass(frozen=True)
@@ -107,12 +124,9 @@ class Components:
         """Return what the chains of a process share."""
         return Shared()
 
+    @_part("hook")
     def hook(self, chain: Chain | Shared | None, frame: Any, position: int) -> Chain:
         """Hook a chunk into the chain's forests, in place."""
-        with self.told.part("hook"):
-            return self._hook(chain, frame, position)
-
-    def _hook(self, chain: Chain | Shared | None, frame: Any, position: int) -> Chain:
         edges = self._edges(frame, self.frames[position])
         if not isinstance(chain, Chain):
             chain = Chain.start(chain or self.start(), edges, max(1, len(self.thresholds)))
@@ -311,6 +325,7 @@ class Components:
         roots = roots[(roots >= bounds[owner]) & (roots < bounds[owner + 1])]
         return roots, ids.iloc[roots - bounds[owner]]
 
+    @_part("label")
     def label(
         self,
         forests: list[Forest],
@@ -321,18 +336,6 @@ class Components:
         heads: list[Any],
     ) -> Any:
         """Return the vertices of an owner's range and the components they are in."""
-        with self.told.part("label"):
-            return self._label(forests, owned, numbering, sizes, owner, heads)
-
-    def _label(
-        self,
-        forests: list[Forest],
-        owned: tuple[Any, list[Any]] | None,
-        numbering: Numbering,
-        sizes: list[Any],
-        owner: int,
-        heads: list[Any],
-    ) -> Any:
         if owned is None:
             return self._label_dense(forests, *numbering.bounds[owner : owner + 2])
         ids, xp = owned[0], forests[0].kernels.namespace
@@ -351,12 +354,12 @@ class Components:
             return found
         return self._typed(streaming.device().kernels.to_pandas(found))
 
+    @_part("label")
     def label_plain(self, forests: list[Forest], owner: int, owners: int) -> Any:
         """Return an owner's share of the vertices and the components they are in, ids being dense."""
-        with self.told.part("label"):
-            low, high = forests[0].base, forests[0].stop
-            bounds = [low + (high - low) * i // owners for i in (owner, owner + 1)]
-            return self._label_dense(forests, *bounds)
+        low, high = forests[0].base, forests[0].stop
+        bounds = [low + (high - low) * i // owners for i in (owner, owner + 1)]
+        return self._label_dense(forests, *bounds)
 
     def _label_dense(self, forests: list[Forest], low: int, high: int) -> Any:
         dtype = self.frames[0].dtypes[0]

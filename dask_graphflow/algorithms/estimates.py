@@ -111,7 +111,7 @@ class Estimate:
 
 def kind_name(kind: ClusterSpec) -> str:
     """Return what tells workers of a kind from others."""
-    return "GPU" if kind.device else f"{kind.threads} thread{'s' * (kind.threads > 1)}"
+    return "GPU" if kind.device else counted(kind.threads, "thread")
 
 
 def _short(value: Any) -> str:

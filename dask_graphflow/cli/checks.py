@@ -77,8 +77,10 @@ def requirements() -> Iterator[Check]:
         yield Check("Python", OK, python, needed=True)
     else:
         yield Check("Python", WRONG, python, f"install Python {wanted}", needed=True)
-    for requirement in _required():
-        yield _requirement(requirement)
+    needed = _required()
+    there = versions.installed(one.name for one in needed)
+    for one in needed:
+        yield _requirement(one, there[one.name])
 
 
 def _required(extra: str = "") -> list[Requirement]:
@@ -97,9 +99,8 @@ def _required(extra: str = "") -> list[Requirement]:
     return found
 
 
-def _requirement(wanted: Requirement) -> Check:
+def _requirement(wanted: Requirement, version: str | None) -> Check:
     install = f'pip install "{wanted}"'
-    (version,) = versions.installed([wanted.name]).values()
     if version is None:
         return Check(wanted.name, MISSING, "not installed", install, needed=True)
     if not wanted.specifier.contains(version, prereleases=True):

@@ -29,7 +29,7 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
     words = [f"to_{word}" for word in range(-(-len(ids) // BITS))]
     dtypes = dict.fromkeys(words, "int64")
     found = graph.ask("adjacency", _one, dtypes, graph.sources(ids), many=_many).compute()
-    found = found if isinstance(found, pd.DataFrame) else found.to_pandas()
+    found = kernels_for(found).to_pandas(found)
     # Vertices come in the order of their numbers, which need not be that of the rows asked for.
     order = found.merge(ids.assign(__row__=np.arange(len(ids))), on=list(ids.columns))
     masks = order[words].to_numpy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from dask_graphflow.exceptions import BackendError
@@ -9,7 +10,7 @@ from dask_graphflow.exceptions import BackendError
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-__all__ = ["FAINT", "INK", "PALETTE", "new_axes", "plain", "pyplot", "with_commas"]
+__all__ = ["FAINT", "INK", "PALETTE", "named", "new_axes", "plain", "pyplot", "with_commas"]
 
 # Of Okabe and Ito: told apart by whoever sees colours otherwise, and in grey nearly so.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
@@ -53,3 +54,15 @@ def with_commas(value: float, _: object = None) -> str:
     ('12,000', '0.5')
     """
     return f"{value:,.0f}" if value == round(value) else f"{value:,g}"
+
+
+def named(parts: Sequence[Any], most: int) -> str:
+    """Return the parts of an id as a name of so many letters at most.
+
+    Examples
+    --------
+    >>> named(("A", 17), 40), named(("a-long-name",), 6)
+    ('A, 17', 'a-lon…')
+    """
+    name = ", ".join(map(str, parts))
+    return name if len(name) <= most else f"{name[: most - 1]}…"

@@ -12,10 +12,10 @@ import pandas as pd
 
 from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownColumnError, nearest
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
 
-from .canvas import INK, PALETTE, new_axes, plain, pyplot, with_commas
+from .canvas import INK, PALETTE, named, new_axes, plain, pyplot, with_commas
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -98,8 +98,7 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
 def _name(ax: Axes, found: _Sizes) -> None:
     """Write what the largest component is called beside its point."""
     size, count = int(found.sizes[-1]), int(found.counts[-1])
-    name = ", ".join(map(str, found.largest))
-    name = name if len(name) <= 40 else f"{name[:39]}…"
+    name = named(found.largest, 40)
     others = f" and {count - 1:,} more" if count > 1 else ""
     left, right = ax.get_xlim()
     far = np.log(size / left) > 0.5 * np.log(right / left)
@@ -177,7 +176,7 @@ def _columns(labels: Any, column: Any) -> list[Any]:
 
 def _counted(part: Any) -> pd.DataFrame:
     """Return a partition's components, a row each, and how many of its vertices are in them."""
-    part = part if is_pandas(type(part)) else part.to_pandas()
+    part = kernels_for(part).to_pandas(part)
     for name in part.columns:
         if nulls := int(part[name].isna().sum()):
             raise NullVertexError(

@@ -8,7 +8,7 @@ import numpy as np
 
 from dask_graphflow.showing.tables import counted
 
-from .canvas import INK, PALETTE, new_axes, pyplot
+from .canvas import INK, PALETTE, named, new_axes, pyplot
 from .rings import rings
 from .subgraph import Subgraph, around
 
@@ -109,7 +109,7 @@ def neighborhood(
     sizes = _sizes(found)
     _edges(ax, found, points, sizes)
     _vertices(ax, found, points, sizes)
-    names = [_name(row) for row in found.ids.itertuples(index=False, name=None)]
+    names = [named(row, LONGEST) for row in found.ids.itertuples(index=False, name=None)]
     things = ("neighbour",) if hops == 1 else ("vertex", "vertices")
     title = f"{names[0]}: {counted(len(found) - 1, *things)}"
     title += f" within {hops} edges" if hops > 1 else ""
@@ -232,8 +232,3 @@ def _fit(ax: Axes, points: np.ndarray, texts: list[Any]) -> None:
     ax.set_xlim(*(np.array([-below[0] - spare[0], above[0] + spare[0]]) / least))
     ax.set_ylim(*(np.array([-below[1] - spare[1], above[1] + spare[1]]) / least))
     ax.set_aspect("equal")
-
-
-def _name(parts: tuple[Any, ...]) -> str:
-    name = ", ".join(map(str, parts))
-    return name if len(name) <= LONGEST else f"{name[: LONGEST - 1]}…"

@@ -14,7 +14,7 @@ from dask_graphflow.algorithms.graph import Graph
 from dask_graphflow.dataflow.gathered import parts_of
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.kernels import kernels_for
 
 from .adjacency import adjacency
 
@@ -173,4 +173,4 @@ def _once(pairs: np.ndarray, directed: bool) -> np.ndarray:
 
 def _host(frame: Any) -> Any:
     """Return a frame or series as one of pandas."""
-    return frame if is_pandas(type(frame)) else frame.to_pandas()
+    return kernels_for(frame).to_pandas(frame)
