@@ -120,6 +120,8 @@ class Question:
     def __init__(self, name: str, alone: Any, both: Any, options: argparse.Namespace) -> None:
         self.name, self.alone, self.both, self.options = name, alone, both, options
         self.directed = name == "pagerank"
+        # Before the GPUs have copies of graphs, while there is room to measure them.
+        self.calibrations = {client: self.calibrated(client) for client in (alone, both)}
         self.edges = {client: self.generated(client) for client in (alone, both)}
 
     def answer(self) -> dict[str, Any]:
@@ -139,7 +141,7 @@ class Question:
             made[f"{part} on GPUs, {placement}"] = self.built(self.both, how)
         self.start = self.begin()
         found: dict[str, Any] = {
-            name: {"build": build, "seconds": [], "inside": [], "steps": None}
+            name: {"build": build, "seconds": [], "inside": [], "steps": None, "trace": None}
             for name, (_, _, build) in made.items()
         }
         results: dict[str, Any] = {}
@@ -147,13 +149,13 @@ class Question:
             for name, (client, graph, _) in made.items():
                 # Another question each time: no result is known from before.
                 seconds, result = self.ask(client, graph, 2 * turn)
-                inside, steps = self.inside(client, graph, 2 * turn + 1)
+                inside, steps, trace = self.inside(client, graph, 2 * turn + 1)
                 if turn == 0:
                     results[name] = result
                     continue
                 found[name]["seconds"].append(seconds)
                 found[name]["inside"].append(inside)
-                found[name]["steps"] = steps
+                found[name] |= {"steps": steps, "trace": trace}
                 print(f"{name}: {seconds:.3f} s, loop {inside:.3f} s, {steps}", flush=True)
         for name, (client, graph, _) in made.items():
             found[name]["same"] = results[name] == results[ALONE]
@@ -180,6 +182,13 @@ class Question:
         print(f"{self.name}, {how}: built in {seconds:.1f} s", flush=True)
         return client, graph, seconds
 
+    def calibrated(self, client: Any) -> Any:
+        """Return what is known of a cluster's workers and links."""
+        import dask_graphflow as gf
+
+        with client.as_current():
+            return gf.calibrate(fresh=False, progress=False)
+
     def generated(self, client: Any) -> Any:
         """Return the edges on the workers of a cluster."""
         from distributed import wait
@@ -202,16 +211,13 @@ class Question:
         From what was measured of the workers and their link, and from the shares and the bytes of the
         cut, which are known once the graph is built.
         """
-        import dask_graphflow as gf
         from dask_graphflow.costs import model
 
         vertices = 1 << self.options.scale
         entries = (self.options.edge_factor << self.options.scale) * (1 if self.directed else 2)
         kernel = "pull" if self.directed else "search"
-        with self.alone.as_current():
-            (cpu,) = gf.calibrate(fresh=False).kinds
-        with self.both.as_current():
-            calibration = gf.calibrate(fresh=False)
+        (cpu,) = self.calibrations[self.alone].kinds
+        calibration = self.calibrations[self.both]
         kinds = sorted(calibration.kinds, key=lambda kind: not kind.device)
         members = [kind for kind in kinds for _ in range(kind.workers)]
         rates = [getattr(member.rates, kernel)(vertices) for member in members]
@@ -252,17 +258,20 @@ class Question:
             values = found[column].compute().to_numpy()
             return seconds, (len(values), hash(values.tobytes()))
 
-    def inside(self, client: Any, graph: Any, number: int) -> tuple[float, dict[str, Any]]:
-        """Return the seconds of the supersteps alone, and what members spent them on."""
+    def inside(
+        self, client: Any, graph: Any, number: int
+    ) -> tuple[float, dict[str, Any], list[dict[str, Any]]]:
+        """Return the seconds of the supersteps alone, what members spent them on, and each superstep."""
         with client.as_current():
             _, steps = self.asked(graph, number, trace=True)
             steps = steps.compute()
+        trace = steps.to_dict("records")
         if "member" not in steps:
-            return float(steps.seconds.sum()), {"supersteps": len(steps)}
+            return float(steps.seconds.sum()), {"supersteps": len(steps)}, trace
         by = steps.groupby("member")
         spent = by[["compute", "communicate", "wait", "bytes"]].sum()
         spent["supersteps"] = by.size()
-        return float(by.seconds.sum().max()), spent.to_dict("index")
+        return float(by.seconds.sum().max()), spent.to_dict("index"), trace
 
 
 def show(results: dict[str, Any]) -> str:

@@ -68,6 +68,7 @@ HOST = (
     "tests/test_docs.py",
     "tests/test_edge_op.py",
     "tests/test_generate.py",
+    "tests/test_hybrid.py",
     "tests/test_receipt.py",
 )
 """Test files that have nothing to do on a GPU: what they look at lies on the host."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -16,10 +15,11 @@ from dask_graphflow.dataflow.exchange import Exchange, Traffic
 from dask_graphflow.dataflow.progress import Progress
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import kernels_for, no_room_on_device
+from dask_graphflow.kernels import no_room_on_device
 from dask_graphflow.operators.advance import telling
 
 from .answers import Answer, OrNull, frame_of, steps_frame
+from .homeward import homeward
 from .naming import names_of, occurs
 
 __all__ = ["answered_many"]
@@ -45,6 +45,7 @@ def answered_many(
     if mixed and placement.on_gpu_worker():
         shard = shard.lifted()
     exchange = Exchange(channel, device=shard.on_device, mixed=mixed)
+    threads = gang.threads()
     with progress.listening() if rank == 0 else nullcontext() as tell:
 
         def note(row: dict[str, Any]) -> None:
@@ -53,10 +54,10 @@ def answered_many(
                 tell(row)
 
         with telling(note if trace or tell is not None else None), _said(shard):
-            answer = work(shard, exchange, gang.threads(), *arguments)
+            answer = work(shard, exchange, threads, *arguments)
     among = occurs(shard, exchange) if answer.among is None else answer.among
     if shard.placed is not None:
-        columns, vertices = _at_home(shard, exchange, answer, among)
+        columns, vertices = _at_home(shard, exchange, answer, among, threads)
     else:
         chosen = np.flatnonzero(among)
         columns, vertices = answer.of(chosen), chosen + shard.low if shard.low else chosen
@@ -79,37 +80,20 @@ def _said(shard: Shard) -> Iterator[None]:
 
 
 def _at_home(
-    shard: Shard, exchange: Exchange, answer: Answer, among: Any
+    shard: Shard, exchange: Exchange, answer: Answer, among: Any, threads: int
 ) -> tuple[dict[str, Any], np.ndarray]:
     """Return an answer's columns for those vertices that this member has the ids of, and their numbers."""
-    host = shard.host
-    chosen = np.flatnonzero(kernels_for(among).to_host(among))
-    numbers = host.numbers[chosen]
-    cuts = itertools.pairwise(np.searchsorted(numbers, shard.homes).tolist())
-    pieces = [slice(*cut) for cut in cuts]
-
-    def dealt(values: np.ndarray) -> np.ndarray:
-        told, _ = exchange.deal([values[piece] for piece in pieces])
-        found: np.ndarray = np.concatenate(told)
-        return found
-
-    low, high = shard.homes[shard.rank : shard.rank + 2]
-    there = dealt(numbers) - low
-    about = np.zeros(high - low, bool)
-    about[there] = True
-    # Each member's vertices ascend: so they are put in order by counting.
-    rows = (np.cumsum(about, dtype=np.int32) - 1)[there]
+    way = homeward(shard, exchange)
+    chosen = np.flatnonzero(way.bring(exchange, among, way.order, threads))
+    order = way.order[chosen]
 
     def home(values: Any) -> Any:
         if isinstance(values, OrNull):
             return OrNull(*map(home, values))
-        own = dealt(kernels_for(values).to_host(values)[chosen])
-        found = np.empty_like(own)
-        found[rows] = own
-        return found
+        return way.bring(exchange, values, order, threads)
 
     columns = {name: home(values) for name, values in answer.columns.items()}
-    return columns, np.flatnonzero(about) + low
+    return columns, chosen + shard.homes[shard.rank]
 
 
 def _spent(traffic: Traffic, seconds: float) -> dict[str, Any]:

@@ -172,7 +172,7 @@ class _Search:
             pulled[self._pulled] = True
             level = np.minimum(self.level[:owned], max(self._pulled) + 1)
             at = np.flatnonzero(pulled[level])
-            found[at] = self._shard.numbers_at(found[at])
+            found[at] = self._shard.numbers_at(found[at], self._threads)
         return found
 
     def _entering(self) -> Any:

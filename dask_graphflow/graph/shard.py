@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype, kernels_for, on_device
+from dask_graphflow.kernels import index_dtype, kernels_for, on_device, twin
 
 from .kept import Kept
 from .layout import Local, localize
@@ -145,12 +145,13 @@ class Shard(Kept):
         placed, low, high = self.placed, self.low, self.high
         return self.here("numbers", self.host.kept("numbers", lambda: placed.numbers(low, high)))
 
-    def numbers_at(self, places: Any) -> Any:
+    def numbers_at(self, places: Any, threads: int = 1) -> Any:
         """Return the numbers of vertices at places of any range."""
         if self.placed is None:
             return places
-        kernels = kernels_for(places)
-        return kernels.namespace.asarray(self.all_numbers[kernels.to_host(places)])
+        kernels, names = kernels_for(places), self.all_numbers
+        found = twin("rows", names).renamed(kernels.to_host(places), names, threads=threads)
+        return kernels.namespace.asarray(found)
 
     @property
     def all_numbers(self) -> np.ndarray:
@@ -163,7 +164,7 @@ class Shard(Kept):
     def slot_numbers(self, which: str = "out", threads: int = 1) -> Any:
         """Return the numbers of the vertices that the mirrors of :meth:`local` stand for."""
         slots = self.host.local(which, threads).slots.astype(index_dtype(self.size), copy=False)
-        return self.here(f"numbers {which}", self.host.numbers_at(slots))
+        return self.here(f"numbers {which}", self.host.numbers_at(slots, threads))
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows by the numbers that vertices have in this shard: masters, and then mirrors.
