@@ -53,6 +53,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--workers", type=int, nargs="+", default=[1, 2, 4], help="sizes of clusters, with 1 and 2"
     )
+    parser.add_argument(
+        "--foretell", type=int, nargs="+", default=[], help="sizes to predict and not to measure"
+    )
     parser.add_argument("--threads", type=int, default=1, help="of a worker (default 1)")
     parser.add_argument("--partitions", type=int, default=4, help="of a worker (default 4)")
     parser.add_argument("--rounds", type=int, default=3, help="times that clusters are started")
@@ -64,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure, fit, predict, print, keep."""
     numbers = options.scale, options.edge_factor, options.threads, options.partitions
-    if min(*numbers, options.rounds, options.repeat, *options.workers) < 1:
+    if min(*numbers, options.rounds, options.repeat, *options.workers, *options.foretell) < 1:
         raise UnusableInputError("give whole numbers, 1 or more")
     if not set(FITTED) <= set(options.workers):
         raise UnusableInputError("the model is fitted on 1 and 2: name both in --workers")
@@ -280,6 +283,7 @@ def predict(
         return ITERATIONS * (sent / between.c + latency) * crowd(size)
 
     found: dict[str, Any] = {}
+    sizes = sorted({*options.workers, *options.foretell})
     for phase, more in zip(PHASES, (merging, dealing, telling), strict=True):
         tiny = {size: statistic(taken[f"tiny {phase}"][size]) for size in FITTED}
         measured = {size: statistic(taken[phase][size]) for size in taken[phase]}
@@ -296,8 +300,8 @@ def predict(
             continue
         found[phase] = {
             "scaling": asdict(scaling) | {"most": None if options.gpu else cores},
-            "beside": {size: beside(size) for size in measured},
-            "seconds": {size: beside(size) + scaling.seconds(size) for size in measured},
+            "beside": {size: beside(size) for size in sizes},
+            "seconds": {size: beside(size) + scaling.seconds(size) for size in sizes},
         }
     return found
 
@@ -309,18 +313,15 @@ def show(results: dict[str, Any]) -> str:
         header += [f"{name} ms", "predicted", "/ measured", "within 25 %"]
     rows = []
     for phase in PHASES:
-        for size, seconds in results["seconds"][phase].items():
+        taken = results["seconds"][phase]
+        fits = [results["predicted"][name][phase] for name in STATISTICS]
+        sizes = sorted({*taken}.union(*(fit["seconds"] for fit in fits if fit)))
+        for size in sizes:
             row = [phase, str(size)]
-            for name, statistic in STATISTICS.items():
-                measured = statistic(seconds)
-                fitted = results["predicted"][name][phase]
-                row.append(f"{measured * 1e3:.1f}")
-                if fitted is None:
-                    row += ["no fit", "-", "-"]
-                    continue
-                predicted = fitted["seconds"][size]
-                row.append(f"{predicted * 1e3:.1f}")
-                row += [f"{predicted / measured:.2f}", verdict(size, predicted / measured)]
+            for statistic, fit in zip(STATISTICS.values(), fits, strict=True):
+                measured = statistic(taken[size]) if size in taken else None
+                predicted = fit and fit["seconds"][size]
+                row += compared(size, measured, predicted)
             rows.append(row)
     kind = "with a GPU" if results["gpu"] else f"of {results['threads']} thread(s)"
     cores = results["workers_with_cores"]
@@ -337,6 +338,16 @@ def show(results: dict[str, Any]) -> str:
 
 contention, by medians: {lost}
 {NOTES}"""
+
+
+def compared(size: int, measured: float | None, predicted: float | None) -> list[str]:
+    """Return what was measured and predicted, and how they go together."""
+    cells = [
+        "-" if seconds is None else f"{seconds * 1e3:.1f}" for seconds in (measured, predicted)
+    ]
+    if measured is None or predicted is None:
+        return [*cells, "-", "-"]
+    return [*cells, f"{predicted / measured:.2f}", verdict(size, predicted / measured)]
 
 
 def verdict(size: int, ratio: float) -> str:

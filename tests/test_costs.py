@@ -166,7 +166,7 @@ def test_it_is_measured_once_a_kind(kept):
         ("host", "another"),
         ("threads", 7),
         ("made", 0.0),
-        ("made", time.time() + 1e6),
+        pytest.param("made", time.time() + 1e6, id="made-later"),
         ("made", "yesterday"),
         ("rates", {}),
         ("rates", {**made().as_dict(), "pulls": [-1.0]}),
