@@ -283,10 +283,10 @@ def predict(
         return ITERATIONS * (sent / between.c + latency) * crowd(size)
 
     found: dict[str, Any] = {}
-    sizes = sorted({*options.workers, *options.foretell})
     for phase, more in zip(PHASES, (merging, dealing, telling), strict=True):
         tiny = {size: statistic(taken[f"tiny {phase}"][size]) for size in FITTED}
         measured = {size: statistic(taken[phase][size]) for size in taken[phase]}
+        sizes = sorted({*measured, *options.foretell})
 
         def beside(
             size: int, tiny: dict[int, float] = tiny, more: Callable[[int], float] = more

@@ -98,9 +98,12 @@ def test_the_real_kernels_are_timed():
     assert found.copies == math.inf
 
 
+OPTIONS = {"edge_factor": 16, "scale": 10, "foretell": []}  # of the benchmark
+
+
 def test_a_forest_takes_something_whatever_its_edges():
     assert 0 <= forest_seconds(scale=10) < 1e-3  # of a vertex
-    options = type("Options", (), {"edge_factor": 16, "scale": 10, "gpu": False})()
+    options = type("Options", (), {**OPTIONS, "gpu": False})()
     between = Links(c=1e9, moves=1e9, latency=0.0, call=0.0, level=0.0, gang=0.0)
     taken = {name: {1: [5.0], 2: [3.5], 4: [3.0]} for name in benchmark.PHASES}
     taken |= {f"tiny {name}": {n: [0.0] for n in (1, 2, 4)} for name in benchmark.PHASES}
@@ -522,7 +525,7 @@ def test_the_documentation_has_what_is_simulated():
 
 
 def test_the_benchmark_predicts_what_follows_its_own_law():
-    options = type("Options", (), {"edge_factor": 16, "scale": 10, "gpu": True})()
+    options = type("Options", (), {**OPTIONS, "gpu": True, "foretell": [8]})()
     between = Links(c=1e9, moves=1e9, latency=1e-4, call=0.0, level=0.0, gang=0.0)
     law = {1: 4.0, 2: 2.2, 4: 4.0 * 1.3 / 4}
     taken = {}
@@ -532,6 +535,7 @@ def test_the_benchmark_predicts_what_follows_its_own_law():
     found = benchmark.predict(taken, 1 << 10, options, between, 1e12, 0.0, math.inf, min)
     for phase in benchmark.PHASES:
         assert found[phase]["seconds"][4] == pytest.approx(law[4] + 0.01, rel=0.02)
+        assert 0.01 < found[phase]["seconds"][8] < found[phase]["seconds"][4]
     assert [benchmark.verdict(*one) for one in ((2, 9.0), (4, 1.2), (4, 0.7))] == [
         "fitted",
         "yes",
