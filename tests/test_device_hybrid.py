@@ -49,18 +49,46 @@ def test_results_are_those_of_the_host(
         same(found, ask(one, start).compute())
 
 
+def less_room(monkeypatch):
+    """Let there be no room on a device for more than 16 KiB of edges."""
+
+    def lift_less(value, linked=False, lift=lifted.lift):
+        rows = getattr(value, "rows", value)
+        if not linked and hasattr(rows, "ends") and rows.ends.nbytes > 1 << 14:
+            raise exceptions.GraphMemoryError("no room", needed=1, available=0)
+        return lift(value, linked=linked)
+
+    monkeypatch.setattr(lifted, "lift", lift_less)
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_edges_without_room_are_read_over_the_link(
+    rng, every_other_on_a_gpu, monkeypatch, kind, directed
+):
+    edges = KINDS[kind](power_law(rng, 5000, 40_000))
+    start = edges.a.iloc[[0, 700]].tolist()
+    one = graph(partitioned(edges, 2), 1, directed)
+    less_room(monkeypatch)
+    mixed = graph(partitioned(edges, 3), None, directed, hybrid=gf.Hybrid([0.5, 0.5])).persist()
+    for ask in ASKED.values():
+        same(ask(mixed, start).compute(), ask(one, start).compute())
+    shards = dask.compute(*mixed._built)
+    (there,) = (shard.lifted() for shard in shards if shard._lifted is not None)
+    rows = there.local("out").rows
+    kinds = [
+        cupy.cuda.runtime.pointerGetAttributes(array.data.ptr).type
+        for array in (rows.ends, rows.offsets)
+    ]
+    assert kinds == [cupy.cuda.runtime.memoryTypeHost, cupy.cuda.runtime.memoryTypeDevice]
+
+
 @pytest.mark.parametrize("precision", ["float32", "float64"])
 def test_ranks_stream_what_there_is_no_room_for(rng, every_other_on_a_gpu, monkeypatch, precision):
     edges = partitioned(power_law(rng, 5000, 40_000).drop(columns="w"), 3)
     wanted = gf.pagerank(edges, **ENDS, precision=precision).compute()
 
-    def lift_less(value, lift=lifted.lift):
-        rows = getattr(value, "rows", None)
-        if rows is not None and rows.ends.nbytes > 1 << 14:
-            raise exceptions.GraphMemoryError("no room", needed=1, available=0)
-        return lift(value)
-
-    monkeypatch.setattr(lifted, "lift", lift_less)
+    less_room(monkeypatch)
     mixed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.5, 0.5])).persist()
     ranks, steps = mixed.pagerank(precision=precision, trace=True)
     same(ranks.compute(), wanted)

@@ -193,6 +193,21 @@ def test_by_itself_shares_follow_the_rates_and_the_room():
         auto.of([third, third], size)
 
 
+def test_by_itself_edges_stream_to_a_gpu_where_that_is_faster():
+    size, auto = Size(vertices=10**6, ends=10**9, width=4), gf.Hybrid()
+    cpu = Member("cpu", rate=1e9, link=1e12)
+    gpu = Member("gpu", rate=9e9, link=1e12, free=VERTEX * 10**6 + 4 * 10**9 / 3)
+    assert auto.of([gpu._replace(streams=4 * 3e9), cpu], size) == pytest.approx([0.75, 0.25])
+    assert auto.of([gpu._replace(streams=4 * 0.4e9), cpu], size) == pytest.approx([1 / 3, 2 / 3])
+    # Values take longer to send than those edges do that the CPU would take.
+    far = gpu._replace(streams=4 * 8e9, link=5e7)
+    assert auto.of([far, cpu], size) == pytest.approx([1.0, 0.0])
+    # Nothing streams by columns that there is no room for; and two that have room need no host.
+    none = gpu._replace(free=1000, streams=4 * 3e9)
+    assert auto.of([none, cpu], size) == pytest.approx([0.0, 1.0])
+    assert sum(auto.of([gpu._replace(streams=4 * 3e9)] * 2, size)) == pytest.approx(1)
+
+
 def test_shares_of_a_kind_are_shared_out_evenly():
     by_kind = gf.Hybrid({"gpu": 0.5, "cpu": 0.5}, "random")
     assert by_kind.by_shard(["gpu", "cpu", "cpu"]) == gf.Hybrid([0.5, 0.25, 0.25], "random")

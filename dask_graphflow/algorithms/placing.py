@@ -28,7 +28,7 @@ from dask_graphflow.dataflow.exchange import IDLE, Exchange, Vote
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.placed import Placed, arrange
 from dask_graphflow.graph.shards import HUBS, HUBS_EDGES
-from dask_graphflow.kernels import device_room, twin
+from dask_graphflow.kernels import device_link, device_room, twin
 from dask_graphflow.showing.tables import as_html, counted
 
 from .naming import swap
@@ -195,12 +195,15 @@ class Member(NamedTuple):
         How fast it gets messages, in bytes a second.
     free : float
         The bytes that it has for rows and columns; infinite on the host, where they are built anyway.
+    streams : float
+        How many bytes a second reach its GPU of edges that there is no room for on it.
     """
 
     kind: str
     rate: float = 1.0
     link: float = math.inf
     free: float = math.inf
+    streams: float = 0.0
 
 
 class Size(NamedTuple):
@@ -223,6 +226,10 @@ class Size(NamedTuple):
     def bytes(self) -> int:
         """Return the bytes that all of it takes on a device."""
         return self.ends * self.width + VERTEX * self.vertices
+
+    def streamed(self, rate: float, streams: float) -> float:
+        """Return how many edges a second a GPU goes along that get to it at so many bytes a second."""
+        return min(rate, streams / max(1, self.width))
 
     def room(self, free: float) -> float:
         """Return the largest share that there is room for in so many bytes; any vertices may be in it."""
@@ -272,6 +279,7 @@ def members(exchange: Exchange, hybrid: Hybrid, vertices: int, threads: int) -> 
     if isinstance(hybrid.shares, str):
         free = SPARED * device_room() if device else math.inf
         own = own._replace(rate=rates(device, threads, only="pulls").pull(vertices), free=free)
+        own = own._replace(streams=device_link() if device else 0.0)
     told: list[Member] = swap(exchange, [own] * exchange.size)
     if isinstance(hybrid.shares, str) and exchange.size > 1:
         own = told[exchange.rank]._replace(link=_link(exchange))
@@ -294,26 +302,35 @@ def _link(exchange: Exchange) -> float:
 def _by_speed(members: Sequence[Member], size: Size) -> list[float]:
     """Return shares by which an iteration of PageRank takes the shortest time, as far as can be foretold.
 
-    Those that have a GPU may be faster alone than with the others, to which values have to be sent.
+    Those that have a GPU may be faster alone than with the others, to which values have to be sent. And a
+    GPU without room for its edges may be faster with those that stream to it than with fewer.
     """
-    rates = [member.rate for member in members]
     room = [min(1.0, size.room(member.free)) for member in members]
-    fastest = max(member.kind == "gpu" for member in members)
-    alone = [
-        own if fastest == (m.kind == "gpu") else 0.0 for m, own in zip(members, room, strict=True)
+    lying = [(member.rate, own) for member, own in zip(members, room, strict=True)]
+    # What there is of vertices has to lie there.
+    streaming = [
+        (size.streamed(member.rate, member.streams), 1.0)
+        if member.streams and 0 < own < 1
+        else (member.rate, own)
+        for member, own in zip(members, room, strict=True)
     ]
-    choices = [share_out(rates, room)]
-    if sum(alone) >= 1:
-        choices.append(share_out(rates, alone))
+    choices = []
+    for way in (lying, streaming):
+        rates, most = zip(*way, strict=True)
+        alone = [own if m.kind == "gpu" else 0.0 for m, own in zip(members, most, strict=True)]
+        choices += [(share_out(rates, own), rates) for own in (most, alone) if sum(own) >= 1 - 1e-9]
+    if not choices:
+        return share_out([member.rate for member in members], room)  # it says how much is missing
 
-    def seconds(shares: Sequence[float]) -> float:
+    def seconds(choice: tuple[Sequence[float], Sequence[float]]) -> float:
+        shares, rates = choice
         edges = [share * size.ends / 2 for share in shares]
         several = sum(share > 0 for share in shares) > 1
         # Each gets what it has no vertex of: about all values, whatever the placement.
         sent = [VALUE * size.vertices * several * (share > 0) for share in shares]
         return makespan(edges, rates, sent, min(member.link for member in members))
 
-    return min(choices, key=seconds)
+    return min(choices, key=seconds)[0]
 
 
 def placed(

@@ -78,7 +78,7 @@ def pulling(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
     found: Pulling
     if not shard.has("streamed"):
         try:
-            found = shard.here("pulling", host)
+            found = shard.here("pulling", host, linked=False)
             return found
         except GraphMemoryError:
             pass

@@ -2,7 +2,8 @@
 
 Where a graph is shared out between devices and hosts, all members build it on the host, alike. What an
 algorithm goes along, and nothing else, is then copied to the device, when it is first asked for, and kept
-there: so a device needs room for that alone.
+there: so a device needs room for that alone. Where it has none, edges stay in memory of the host that the
+device reads over the link; what there is of vertices has to lie there.
 """
 
 from __future__ import annotations
@@ -47,17 +48,23 @@ class Lifted(Shard):
         """Whether it lies on a device."""
         return True
 
-    def here(self, name: str, value: Any) -> Any:
+    def here(self, name: str, value: Any, *, linked: bool = True) -> Any:
         """Return what was made of :attr:`host`, copied to the device once.
 
         It is kept there while there is room: where there is none, what other algorithms go along, of
-        this graph and of others, is let go of first.
+        this graph and of others, is let go of first. With `linked`, edges that there is no room for even
+        then are read over the link.
         """
         try:
             return self.kept(name, lambda: lift(value))
         except GraphMemoryError:
             let_go()
+        try:
             return self.kept(name, lambda: lift(value))
+        except GraphMemoryError:
+            if not linked:
+                raise
+        return self.kept(name, lambda: lift(value, linked=True))
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows by the numbers that vertices have in this shard."""

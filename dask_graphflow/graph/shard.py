@@ -117,7 +117,7 @@ class Shard(Kept):
         found: Shard = self._lifted
         return found
 
-    def here(self, name: str, value: Any) -> Any:
+    def here(self, name: str, value: Any, *, linked: bool = True) -> Any:
         """Return what was made of :attr:`host`, where this shard lies."""
         return value
 

@@ -15,6 +15,7 @@ from .gpu import require_gpu
 from .memory import free_bytes, no_room, no_room_for_rows
 
 __all__ = [
+    "device_link",
     "device_room",
     "index_dtype",
     "kernels_for",
@@ -25,6 +26,8 @@ __all__ = [
     "require_gpu",
     "twin",
 ]
+
+EDGES = {"ends", "weights"}  # of rows
 
 
 def index_dtype(count: int) -> str:
@@ -62,8 +65,24 @@ def no_room_on_device(needed: int | None = None) -> GraphMemoryError:
     return no_room_for_rows(device, needed)
 
 
-def lift(value: Any) -> Any:
+def device_link() -> float:
+    """Return how many bytes a second reach the device in use from pinned memory; 0 without room."""
+    from . import device_copies
+
+    try:
+        return device_copies.speed()
+    except MemoryError:
+        return 0.0
+
+
+def lift(value: Any, *, linked: bool = False) -> Any:
     """Return an array, and what is in a tuple or a list, copied from the host to the device in use.
+
+    Parameters
+    ----------
+    value : object
+    linked : bool
+        Whether rows' edges stay in pinned memory of the host: kernels read them over the link.
 
     Raises
     ------
@@ -78,12 +97,24 @@ def lift(value: Any) -> Any:
         except MemoryError as error:
             raise no_room_on_device(value.nbytes) from error
     if isinstance(value, list):
-        return [lift(item) for item in value]
+        return [lift(item, linked=linked) for item in value]
     if isinstance(value, tuple):
-        return (
-            type(value)(*map(lift, value)) if hasattr(value, "_fields") else tuple(map(lift, value))
+        fields = getattr(value, "_fields", None)
+        if fields is None:
+            return tuple(lift(item, linked=linked) for item in value)
+        stay = EDGES if linked and {*fields} >= EDGES else ()
+        lifted = (
+            _link(item) if name in stay else lift(item, linked=linked)
+            for name, item in zip(fields, value, strict=True)
         )
+        return type(value)(*lifted)
     return value
+
+
+def _link(array: np.ndarray | None) -> Any:
+    from . import device_copies
+
+    return array if array is None else device_copies.linked(array)
 
 
 def twin(name: str, data: Any) -> ModuleType:

@@ -1,12 +1,17 @@
 """Copies, streams and events of CUDA: what the link runs on.
 
-The twin of :mod:`.host_copies`, with the same names and meanings. Kernels run on CuPy's current stream,
+The twin of :mod:`.host_copies`, with the same names and meanings, and what only a device has: memory of the
+host's that kernels read themselves [1]_. Kernels run on CuPy's current stream,
 mostly the legacy default one, and a non-blocking stream takes no notice of that: only events order the
 two.
+
+.. [1] S. W. Min, V. S. Mailthody, Z. Qureshi, J. Xiong, E. Ebrahimi, W. Hwu, "EMOGI: Efficient
+   Memory-access for Out-of-memory Graph-traversal In GPUs", PVLDB 14(2), 2020.
 """
 
 from __future__ import annotations
 
+import time
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -14,7 +19,9 @@ import numpy as np
 
 from .device import namespace as cupy  # it says what to do where there is no CuPy or no GPU
 
-__all__ = ["Copies"]
+__all__ = ["Copies", "linked", "speed"]
+
+PROBE, PROBES = 1 << 24, 3  # bytes that tell how fast the link is, copied so often
 
 
 class Copies:
@@ -85,3 +92,31 @@ class Copies:
         """Let what `stream` is given from now on wait for an event; the caller does not wait."""
         with self.attached():
             stream.wait_event(event)
+
+
+def linked(array: np.ndarray) -> Any:
+    """Return a copy of an array in the host's memory, as one that the device in use reads over the link."""
+    size = max(1, array.nbytes)
+    # Not from CuPy's pool, which takes powers of two: these are large, and stay.
+    memory = cupy.cuda.PinnedMemory(size)
+    there = np.frombuffer(cupy.cuda.PinnedMemoryPointer(memory, 0), array.dtype, array.size)
+    there[:] = array
+    device = cupy.cuda.runtime.getDevice()
+    address = cupy.cuda.UnownedMemory(memory.ptr, size, memory, device)
+    return cupy.ndarray(array.shape, array.dtype, cupy.cuda.MemoryPointer(address, 0))
+
+
+def speed() -> float:
+    """Return the bytes a second of a copy from pinned memory to the device in use."""
+    copies = Copies()
+    source, to = copies.pinned(PROBE), copies.device(PROBE)
+    source[:] = 1
+    copies.wait(copies.stream, copies.record(copies.current()))
+    best = float("inf")
+    for _ in range(PROBES):
+        copies.stream.synchronize()
+        began = time.perf_counter()
+        copies.copy(to, source)
+        copies.stream.synchronize()
+        best = min(best, time.perf_counter() - began)
+    return PROBE / best
