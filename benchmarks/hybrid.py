@@ -13,12 +13,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from dask_graphflow.kernels import device_link
+
 from . import machine, report
 from .errors import UnusableInputError
 
 ITERATIONS = 20
 ENDS = {"source": "src", "target": "dst"}
 ALONE = "CPU alone"
+END = 4  # bytes of an edge's end
 ALIGNED = 1 << 20  # bytes that a pool is a multiple of
 THIRD = 3  # a GPU that is capped has room for one part in so many of the graph
 
@@ -122,6 +125,9 @@ class Question:
         self.directed = name == "pagerank"
         # Before the GPUs have copies of graphs, while there is room to measure them.
         self.calibrations = {client: self.calibrated(client) for client in (alone, both)}
+        self.streams = (
+            both.submit(device_link, resources={"GPU": 1}).result() if options.gpus else 0.0
+        )
         self.edges = {client: self.generated(client) for client in (alone, both)}
 
     def answer(self) -> dict[str, Any]:
@@ -166,7 +172,7 @@ class Question:
             found[name]["predicted"] = None
             if name != ALONE:
                 found[name]["predicted"] = self.predicted(found[name])
-        return {"contenders": found}
+        return {"constants": self.constants(), "contenders": found}
 
     def built(self, client: Any, how: dict[str, Any]) -> tuple[Any, Any, float]:
         """Build the graph; return its client, it, and the seconds."""
@@ -205,34 +211,50 @@ class Question:
             wait(edges)
         return edges
 
+    def constants(self) -> dict[str, Any]:
+        """Return what was measured of the workers and their links, for a graph of this size.
+
+        Edges a second of the CPU alone and of each member; bytes a second and seconds of a message between
+        members; and bytes a second that a GPU reads over its link.
+        """
+        vertices, kernel = 1 << self.options.scale, "pull" if self.directed else "search"
+        (alone,), both = self.calibrations[self.alone].kinds, self.calibrations[self.both]
+        kinds = sorted(both.kinds, key=lambda kind: not kind.device)
+        members = [kind for kind in kinds for _ in range(kind.workers)]
+        return {
+            "alone": getattr(alone.rates, kernel)(vertices),
+            "members": [getattr(member.rates, kernel)(vertices) for member in members],
+            "c": both.links.c,
+            "latency": both.links.latency,
+            "streams": self.streams,
+        }
+
     def predicted(self, one: dict[str, Any]) -> float:
         """Return how many times as fast as the CPU alone the model says the supersteps are.
 
-        From what was measured of the workers and their link, and from the shares and the bytes of the
-        cut, which are known once the graph is built.
+        From the constants, and from the shares and the bytes of the cut, which are known once the graph is
+        built, as is which GPUs have no room for their edges.
         """
         from dask_graphflow.costs import model
 
-        vertices = 1 << self.options.scale
+        known = self.constants()
         entries = (self.options.edge_factor << self.options.scale) * (1 if self.directed else 2)
-        kernel = "pull" if self.directed else "search"
-        (cpu,) = self.calibrations[self.alone].kinds
-        calibration = self.calibrations[self.both]
-        kinds = sorted(calibration.kinds, key=lambda kind: not kind.device)
-        members = [kind for kind in kinds for _ in range(kind.workers)]
-        rates = [getattr(member.rates, kernel)(vertices) for member in members]
+        linked = {row["member"]: row["linked"] for row in one["trace"]}
+        rates = [
+            min(rate, known["streams"] / END) if self.directed and linked[rank] else rate
+            for rank, rate in enumerate(known["members"])
+        ]
         spent = [one["steps"][rank] for rank in sorted(one["steps"])]
         steps, sweeps = spent[0]["supersteps"], ITERATIONS if self.directed else 1
-        links = calibration.links
         seconds = model.steps_seconds(
             1,
             [sweeps * entries * share for share in one["shares"]],
             rates,
             [member["bytes"] for member in spent],
-            c=links.c,
-            latency=2 * steps * links.latency,
+            c=known["c"],
+            latency=2 * steps * known["latency"],
         )
-        return float(sweeps * entries / getattr(cpu.rates, kernel)(vertices) / seconds)
+        return float(sweeps * entries / known["alone"] / seconds)
 
     def begin(self) -> int:
         """Return where searches begin."""

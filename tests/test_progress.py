@@ -397,6 +397,7 @@ def test_each_member_says_how_it_spent_its_seconds(scheduler):
         "communicate",
         "wait",
         "bytes",
+        "linked",
     ]
     assert found.dtypes.to_dict() == trace.dtypes.to_dict()
     assert found.member.tolist() == [0] * 7 + [1] * 7 + [2] * 7

@@ -164,8 +164,13 @@ def framed(ids: Any, columns: dict[str, Any]) -> Any:
     return frames.build(type(ids), found)
 
 
-def steps_frame(steps: Sequence[dict[str, Any]], member: int | None = None) -> pd.DataFrame:
-    """Return supersteps as a frame; those of a member of a gang with what it did in them itself."""
+def steps_frame(
+    steps: Sequence[dict[str, Any]], member: int | None = None, *, linked: bool = False
+) -> pd.DataFrame:
+    """Return supersteps as a frame; those of a member of a gang with what it did in them itself.
+
+    And whether its device read edges of the graph over the link.
+    """
     dtypes = {"direction": "str", "frontier": "int64", "edges": "int64", "seconds": "float64"}
     if member is not None:
         dtypes |= {"compute": "float64", "communicate": "float64", "wait": "float64"}
@@ -174,4 +179,5 @@ def steps_frame(steps: Sequence[dict[str, Any]], member: int | None = None) -> p
     frame.insert(0, "superstep", np.arange(len(frame)))
     if member is not None:
         frame.insert(1, "member", member)
+        frame["linked"] = linked
     return frame

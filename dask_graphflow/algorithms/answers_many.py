@@ -63,7 +63,7 @@ def answered_many(
         columns, vertices = answer.of(chosen), chosen + shard.low if shard.low else chosen
     named = partial(names_of, shard, exchange)
     found = frame_of(columns, vertices, dtypes, named, shard.like)
-    return [found, steps_frame(answer.steps, rank)] if trace else found
+    return [found, steps_frame(answer.steps, rank, linked=shard.linked)] if trace else found
 
 
 @contextmanager

@@ -82,7 +82,8 @@ def bfs(
         With `trace`, a row a superstep: ``superstep``, ``direction``, ``frontier`` (vertices it began
         from), ``edges`` (that leave those), ``seconds``. Of a graph of several shards a row for each of
         these, by column ``member`` and a partition each, with its own seconds and how it spent them:
-        ``compute``, ``communicate``, ``wait``; and the ``bytes`` that it sent.
+        ``compute``, ``communicate``, ``wait``; the ``bytes`` that it sent; and whether its GPU, having no
+        room for the graph's edges, reads them over the link (``linked``).
 
     Raises
     ------

@@ -7,7 +7,6 @@ many edges leave it; sums are of whole numbers, and so are those of the ranks' c
 from __future__ import annotations
 
 import time
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,6 @@ from dask_graphflow.operators.advance import superstep
 
 from .pulling import pulling
 from .ranking import are_weights, check_converged, refuse_total, refuse_weights, shares_of
-from .streamed_rows import StreamedRows
 
 __all__ = ["ranks_many"]
 
@@ -79,9 +77,6 @@ def ranks_many(
     dangling = float(np.dtype(precision).type(1 / count)) * total.whole
 
     kernels = twin("pagerank", rank)
-    streamed = isinstance(rows, StreamedRows)
-    way = "stream" if streamed else "pull"
-    add_up = rows.sum_contributions if streamed else partial(kernels.sum_contributions, rows)
     contribution = np.zeros_like(rank, shape=size)
     own = contribution[: len(rank)]
     np.multiply(rank, shares, out=own)
@@ -98,11 +93,11 @@ def ranks_many(
             change, dangling = total.whole / kernels.CHANGE, total.edges / kernels.CHANGE
         if len(steps) == max_iter or (tol is not None and change < tol * count):
             break
-        add_up(contribution, sums, threads=threads)
+        kernels.sum_contributions(rows, contribution, sums, threads=threads)
         base = restart * (1 - alpha + alpha * dangling)
         moved, lost = kernels.apply_sums(sums, rank, shares, own, base, alpha, threads=threads)
         vote = Vote(whole=moved, edges=lost)
-        steps.append(superstep(way, count, edges, time.perf_counter() - began))
+        steps.append(superstep("pull", count, edges, time.perf_counter() - began))
     check_converged(max_iter, change, count, until)
     by_vertex = np.zeros_like(rank, shape=shard.owned)
     by_vertex[names] = rank

@@ -18,14 +18,12 @@ import numpy as np
 
 from dask_graphflow.dataflow.exchange import Exchange, Vote
 from dask_graphflow.dataflow.mirrors import Mirrors
-from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import has_hubs, inverse
 from dask_graphflow.kernels import index_dtype, twin
 
 from .naming import kept_by_all, occurs, swap
 from .sharing import entering
-from .streamed_rows import StreamedRows
 
 __all__ = ["Pulling", "pulling"]
 
@@ -37,9 +35,8 @@ class Pulling(NamedTuple):
 
     Attributes
     ----------
-    rows : Rows or StreamedRows
+    rows : Rows
         Of the member's vertices that have an edge, in the order of `names`; ends are places in a column.
-        Streamed where a GPU has no room for them.
     names : array of integers, shape (n,)
         Which those are, from 0 for the first of the range.
     size : int
@@ -75,16 +72,8 @@ def pulling(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
         return _made(shard.host, exchange, threads)
 
     host: Pulling = kept_by_all(shard.host, exchange, "pulling", make)
-    found: Pulling
-    if not shard.has("streamed"):
-        try:
-            found = shard.here("pulling", host, linked=False)
-            return found
-        except GraphMemoryError:
-            pass
-    # All but the rows' edges, which come each time that they are gone along.
-    found = shard.here("pulling but rows", host._replace(rows=None))
-    return found._replace(rows=shard.kept("streamed", lambda: StreamedRows(host.rows)))
+    found: Pulling = shard.here("pulling", host)
+    return found
 
 
 def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:

@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.dataflow import placement
 from dask_graphflow.graph import generate
 from dask_graphflow.graph.lifted import let_go
 from dask_graphflow.graph.shards import has_hubs, inverse
 from dask_graphflow.kernels import index_dtype, kernels_for, no_room, twin
+from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.operators.advance import DENSE
 from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.frontier import Frontier
@@ -26,9 +28,13 @@ __all__ = ["KERNELS", "STEPS", "forest_seconds", "kernels_of", "measure"]
 
 EDGE_FACTOR = 16
 DRAWN = 18  # the largest scale that is drawn edge by edge on the host
-SCALES = (12, 16, 18, 20)
+SCALES = (12, 16, 18, 20, 22)
 # On a device a launch takes as long as many thousand edges: what is small says nothing of what is large.
 DEVICE_SCALES = (16, 18, 20, 22, 24)
+# On the host a graph is left out that is expected to take longer than so many seconds,
+PATIENCE = 15.0
+# and one that takes more than one part in so many of the memory, at so many bytes an edge.
+PARTS, EDGE = 4, 100
 KERNELS = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
 REPEAT = 3
 LONG = 0.3  # seconds: what takes longer is timed twice,
@@ -62,13 +68,13 @@ def measure(
         Host threads to use.
     scales : sequence of int, optional
         Logarithms of the graphs' numbers of vertices, ascending. Where there is no room for a large one, it
-        and those after it are left out.
+        and those after it are left out; by default also what would take long.
     only : collection of str
         Of :data:`KERNELS`, those to measure.
     tell : callable, optional
         Takes a dict when a kernel was run on a graph: "kernel", its name; "vertices" of the graph; and
-        "total", how often it will be called, if there is room for all graphs. The first graph comes twice,
-        and kernels are compiled for the first of them.
+        "total", how often it will be called, if there is room and time for all graphs. The first graph
+        comes twice, and kernels are compiled for the first of them.
 
     Raises
     ------
@@ -77,7 +83,7 @@ def measure(
     GraphMemoryError
         There is no room for the smallest graph.
     """
-    kernels = kernels_of(device)
+    kernels, asked = kernels_of(device), bool(scales)
     scales = scales or (DEVICE_SCALES if device else SCALES)
     total = len(only) * (len(scales) + 1)
 
@@ -88,7 +94,12 @@ def measure(
     if device:
         let_go()  # copies of graphs: they come again when they are next asked for
     found: dict[int, dict[str, float]] = {}
+    last, began = scales[0], time.perf_counter()
     for scale in (scales[0], *scales):  # the first time compiles them
+        took = (time.perf_counter() - began) * 2.0 ** (scale - last)
+        if scale > last and not (asked or device) and (took > PATIENCE or not _fits(scale)):
+            break
+        last, began = scale, time.perf_counter()
         try:
             found[1 << scale] = _timed(kernels, scale, threads, only, partial(told, scale))
         except MemoryError as error:
@@ -104,6 +115,13 @@ def measure(
         copies = _copies(kernels)
         kernels.namespace.get_default_memory_pool().free_all_blocks()  # others want that room
     return Rates(tuple(found), **curves, copies=copies)
+
+
+def _fits(scale: int) -> bool:
+    """Say whether a graph takes a small part only of the memory that this process may have."""
+    limits = placement.memory_limit(), free_bytes(kernels_of(False))
+    room = min((limit for limit in limits if limit is not None), default=math.inf)
+    return PARTS * EDGE * EDGE_FACTOR << scale <= room
 
 
 def forest_seconds(device: bool = False, threads: int = 1, scale: int = 18) -> float:

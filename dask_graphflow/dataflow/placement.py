@@ -19,6 +19,7 @@ __all__ = [
     "homes",
     "keep_gangs",
     "keep_pins",
+    "memory_limit",
     "on_gpu_worker",
     "preload",
     "slots",
@@ -175,6 +176,12 @@ def task_threads(sharing: int) -> int:
     worker = _own_worker()
     there = _local_threads() if worker is None else int(worker.state.nthreads)
     return max(1, there // sharing)
+
+
+def memory_limit() -> int | None:
+    """Return the bytes that the worker may take whose task asks; None without a limit, or a worker."""
+    worker = _own_worker()
+    return None if worker is None else worker.memory_manager.memory_limit
 
 
 def _own_worker() -> Any:

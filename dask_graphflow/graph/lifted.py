@@ -35,7 +35,7 @@ class Lifted(Shard):
         own = host.like, host.bounds, host.rank
         about: dict[str, Any] = {"base": host.base, "ids": host.ids, "placed": host.placed}
         super().__init__(*own, directed=host.directed, **about)
-        self._host = host
+        self._host, self._linked = host, set[str]()
         _all.add(self)
 
     @property
@@ -48,12 +48,17 @@ class Lifted(Shard):
         """Whether it lies on a device."""
         return True
 
-    def here(self, name: str, value: Any, *, linked: bool = True) -> Any:
+    @property
+    def linked(self) -> bool:
+        """Whether the device reads edges of it over the link."""
+        return bool(self._linked)
+
+    def here(self, name: str, value: Any) -> Any:
         """Return what was made of :attr:`host`, copied to the device once.
 
         It is kept there while there is room: where there is none, what other algorithms go along, of
-        this graph and of others, is let go of first. With `linked`, edges that there is no room for even
-        then are read over the link.
+        this graph and of others, is let go of first. Edges that there is no room for even then are read
+        over the link.
         """
         try:
             return self.kept(name, lambda: lift(value))
@@ -62,9 +67,14 @@ class Lifted(Shard):
         try:
             return self.kept(name, lambda: lift(value))
         except GraphMemoryError:
-            if not linked:
-                raise
+            self._linked.add(name)
         return self.kept(name, lambda: lift(value, linked=True))
+
+    def let_go(self) -> None:
+        """Keep no copies any more that take room on a device; edges read over the link take none."""
+        with self._making:
+            for name in self._made.keys() - self._linked:
+                del self._made[name]
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
         """Return rows by the numbers that vertices have in this shard."""
@@ -75,5 +85,4 @@ class Lifted(Shard):
 def let_go() -> None:
     """Keep no copies on the device any more; who uses one has it still."""
     for lifted in list(_all):
-        with lifted._making:
-            lifted._made.clear()
+        lifted.let_go()

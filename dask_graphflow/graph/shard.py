@@ -108,6 +108,11 @@ class Shard(Kept):
         """Whether it lies on a device."""
         return on_device(self.like)
 
+    @property
+    def linked(self) -> bool:
+        """Whether it lies on a device that reads edges of it over the link."""
+        return False
+
     def lifted(self) -> Shard:
         """Return a view of this shard on the device in use, the same each time."""
         from .lifted import Lifted
@@ -117,7 +122,7 @@ class Shard(Kept):
         found: Shard = self._lifted
         return found
 
-    def here(self, name: str, value: Any, *, linked: bool = True) -> Any:
+    def here(self, name: str, value: Any) -> Any:
         """Return what was made of :attr:`host`, where this shard lies."""
         return value
 

@@ -1,0 +1,107 @@
+"""What of a shard is copied to a device, what stays on the host, what is let go of: without a device."""
+
+from __future__ import annotations
+
+import sys
+import types
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dask_graphflow import kernels
+from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.graph import lifted
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels.host_rows import Rows
+
+
+class Copy(NamedTuple):
+    """An array that would lie somewhere else."""
+
+    where: str
+    size: int
+
+
+class Device:
+    """A device with room for so many bytes."""
+
+    def __init__(self, room):
+        self.room, self.lifts = room, []
+
+    def lift(self, value, *, linked=False):
+        self.lifts.append((len(value), linked))
+        if linked:
+            return Copy("host", len(value))
+        if len(value) > self.room:
+            raise GraphMemoryError("no room", needed=len(value), available=self.room)
+        self.room -= len(value)
+        return Copy("device", len(value))
+
+
+@pytest.fixture
+def device(monkeypatch):
+    device = Device(100)
+    monkeypatch.setattr(lifted, "lift", device.lift)
+    return device
+
+
+@pytest.fixture
+def shard():
+    made = Shard(pd.DataFrame({"a": np.empty(0, "int64")}), [0, 4096], 0, directed=True)
+    return made.lifted()
+
+
+def array(size):
+    return np.zeros(size, np.uint8)
+
+
+def test_a_copy_is_made_once(shard, device):
+    assert [shard.here("one", array(60)) for _ in range(2)] == [Copy("device", 60)] * 2
+    assert device.lifts == [(60, False)]
+    assert not shard.linked
+
+
+def test_without_room_others_are_let_go_of_first(shard, device, monkeypatch):
+    shard.here("one", array(60))
+
+    def let_go(before=lifted.let_go):
+        before()
+        device.room = 100
+
+    monkeypatch.setattr(lifted, "let_go", let_go)
+    assert shard.here("two", array(70)) == Copy("device", 70)
+    assert not shard.has("one")
+    assert not shard.linked
+
+
+def test_edges_without_room_even_then_are_read_over_the_link_and_kept(shard, device):
+    for _ in range(2):
+        assert [shard.here(name, array(120)) for name in "ab"] == [Copy("host", 120)] * 2
+    # Each was tried twice and linked once: none makes another one be linked again.
+    assert device.lifts == [(120, False), (120, False), (120, True)] * 2
+    assert shard.linked
+    shard.here("small", array(10))
+    lifted.let_go()
+    assert shard.has("a")
+    assert not shard.has("small")
+
+
+def test_of_rows_the_edges_alone_are_linked(monkeypatch):
+    def there(name):
+        return lambda array: Copy(name, len(array))
+
+    namespace = types.SimpleNamespace(asarray=there("device"))
+    for name, stub in {
+        "device": types.SimpleNamespace(namespace=namespace),
+        "device_copies": types.SimpleNamespace(linked=there("host")),
+    }.items():
+        monkeypatch.setattr(kernels, name, stub, raising=False)
+        monkeypatch.setitem(sys.modules, f"dask_graphflow.kernels.{name}", stub)
+    rows = Rows(None, array(5), array(9), array(9), 0, None)
+    found, sizes, what = kernels.lift((rows, [array(3)], "text"), linked=True)
+    assert found == Rows(None, Copy("device", 5), Copy("host", 9), Copy("host", 9), 0, None)
+    assert (sizes, what) == ([Copy("device", 3)], "text")
+    assert kernels.lift(rows._replace(weights=None), linked=True).weights is None
+    assert kernels.lift(rows).ends == Copy("device", 9)
