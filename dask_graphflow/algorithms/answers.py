@@ -15,6 +15,7 @@ from dask_graphflow.dataflow.progress import Progress
 from dask_graphflow.graph import edgelist, frames
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.shards import Shards
+from dask_graphflow.kernels import twin
 from dask_graphflow.operators.advance import telling
 
 __all__ = [
@@ -54,11 +55,13 @@ class Answer:
     among: Any = None
     steps: Sequence[dict[str, Any]] = ()
 
-    def of(self, chosen: Any) -> dict[str, Any]:
+    def of(self, chosen: Any, threads: int) -> dict[str, Any]:
         """Return the columns of some vertices."""
 
         def some(values: Any) -> Any:
-            return OrNull(*map(some, values)) if isinstance(values, OrNull) else values[chosen]
+            if isinstance(values, OrNull):
+                return OrNull(*map(some, values))
+            return twin("rows", values).renamed(chosen, values, threads=threads)
 
         return {name: some(values) for name, values in self.columns.items()}
 
@@ -73,14 +76,16 @@ def answered(
     progress: Progress,
 ) -> list[Any]:
     """Run an algorithm; return its frames, and then its steps, if they are asked for."""
+    threads = placement.task_threads(1)
     with progress.listening() as tell, telling(tell):
-        answer = work(shards, placement.task_threads(1), *arguments)
+        answer = work(shards, threads, *arguments)
     among = shards.occurs() if answer.among is None else answer.among
     chosen = np.flatnonzero(among)
     cuts = [len(chosen) * part // parts for part in range(parts + 1)]
     own = [chosen[low:high] for low, high in itertools.pairwise(cuts)]
     vertices = shards.vertices
-    found = [frame_of(answer.of(some), some, dtypes, vertices.named, vertices.like) for some in own]
+    about = dtypes, vertices.named, vertices.like
+    found = [frame_of(answer.of(some, threads), some, *about) for some in own]
     return [*found, steps_frame(answer.steps)] if trace else found
 
 

@@ -60,7 +60,7 @@ def answered_many(
         columns, vertices = _at_home(shard, exchange, answer, among, threads)
     else:
         chosen = np.flatnonzero(among)
-        columns, vertices = answer.of(chosen), chosen + shard.low if shard.low else chosen
+        columns, vertices = answer.of(chosen, threads), chosen + shard.low if shard.low else chosen
     named = partial(names_of, shard, exchange)
     found = frame_of(columns, vertices, dtypes, named, shard.like)
     return [found, steps_frame(answer.steps, rank, linked=shard.linked)] if trace else found

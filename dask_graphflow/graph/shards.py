@@ -9,6 +9,7 @@ is made later is made of those.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -157,11 +158,11 @@ class Shards(Kept):
 
     def out_degrees(self, threads: int = 1) -> Any:
         """Return how many edges leave each vertex, as int64."""
-        return np.concatenate([np.diff(one.offsets) for one in self.out(threads)])
+        return _joined([np.diff(one.offsets) for one in self.out(threads)])
 
     def in_degrees(self, threads: int = 1) -> Any:
         """Return how many edges enter each vertex, as int64."""
-        return np.concatenate([np.diff(one.offsets) for one in self.into(threads)])
+        return _joined([np.diff(one.offsets) for one in self.into(threads)])
 
     def occurs(self) -> Any:
         """Return which vertices have an edge, as truth values; not to be changed."""
@@ -215,6 +216,10 @@ class Shards(Kept):
 
         found: list[Any] = self.kept(which, make)
         return found
+
+
+def _joined(parts: Sequence[Any]) -> Any:
+    return np.concatenate(parts) if len(parts) > 1 else parts[0]
 
 
 def self_loops(rows: Any, threads: int = 1) -> int:

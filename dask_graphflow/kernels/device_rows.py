@@ -46,6 +46,7 @@ __all__ = [
     "own_rows",
     "owners",
     "relabelled",
+    "renamed",
     "rows",
     "transposed",
 ]
@@ -328,6 +329,11 @@ def relabelled(
                 NULL if weights is None else weights,
             )
     return Rows(None, offsets, ends, weights, first)
+
+
+def renamed(ids: Any, names: Any, *, threads: int = 1) -> Any:
+    """Return the names of ids, all of which have one; see :func:`.host_rows.renamed`."""
+    return names[ids]
 
 
 def owners(rows_: Any, dtype: Any, *, threads: int = 1) -> Any:
