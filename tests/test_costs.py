@@ -18,7 +18,17 @@ from hypothesis import strategies as st
 import dask_graphflow as gf
 from benchmarks import costs as benchmark
 from benchmarks import simulate as simulating
-from dask_graphflow.costs import ClusterSpec, Links, Rates, memory, model, rates, share_out, store
+from dask_graphflow.costs import (
+    ClusterSpec,
+    Links,
+    Rates,
+    measuring,
+    memory,
+    model,
+    rates,
+    share_out,
+    store,
+)
 from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs.links import measure_links
 from dask_graphflow.costs.measuring import _edges, forest_seconds, measure
@@ -96,6 +106,31 @@ def test_the_real_kernels_are_timed():
     assert found.sizes == (64, 256)
     assert all(getattr(found, kernel)(100) > 1000 for kernel in KERNELS)
     assert found.copies == math.inf
+
+
+@pytest.mark.parametrize(
+    ("seconds", "room", "largest"),
+    [(0.0, math.inf, 22), (0.02, math.inf, 20), (0.0, 400 * 16 << 20, 20), (0.0, None, 22)],
+    ids=["all", "no time", "no room", "unknown"],
+)
+def test_large_graphs_are_measured_where_there_is_time_and_room(
+    monkeypatch, seconds, room, largest
+):
+    def timed(kernels, scale, threads, only, told):
+        time.sleep(seconds * 2.0 ** (scale - 16))
+        return {"merges": 1e6}
+
+    monkeypatch.setattr(measuring, "_timed", timed)
+    monkeypatch.setattr(measuring, "PATIENCE", 1.0)
+    monkeypatch.setattr(measuring, "free_bytes", lambda kernels: room)
+    assert measure(False, 1, only=("merges",)).sizes[-1] == 1 << largest
+
+
+def test_graphs_that_are_asked_for_are_measured(monkeypatch):
+    monkeypatch.setattr(measuring, "_timed", lambda *_: {"merges": 1e6})
+    monkeypatch.setattr(measuring, "PATIENCE", 0.0)
+    monkeypatch.setattr(measuring, "free_bytes", lambda kernels: 0)
+    assert measure(False, 1, only=("merges",), scales=(14, 22)).sizes == (1 << 14, 1 << 22)
 
 
 OPTIONS = {"edge_factor": 16, "scale": 10, "foretell": []}  # of the benchmark

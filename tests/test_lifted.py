@@ -88,6 +88,17 @@ def test_edges_without_room_even_then_are_read_over_the_link_and_kept(shard, dev
     assert not shard.has("small")
 
 
+def test_what_is_no_edges_has_to_have_room(shard, monkeypatch):
+    def lift(value, *, linked=False):
+        raise GraphMemoryError("no room", needed=len(value), available=0)
+
+    monkeypatch.setattr(lifted, "lift", lift)
+    with pytest.raises(GraphMemoryError, match="no room"):
+        shard.here("degrees", array(120))
+    assert not shard.linked
+    assert not shard.has("degrees")
+
+
 def test_of_rows_the_edges_alone_are_linked(monkeypatch):
     def there(name):
         return lambda array: Copy(name, len(array))

@@ -67,8 +67,9 @@ class Lifted(Shard):
         try:
             return self.kept(name, lambda: lift(value))
         except GraphMemoryError:
-            self._linked.add(name)
-        return self.kept(name, lambda: lift(value, linked=True))
+            found = self.kept(name, lambda: lift(value, linked=True))
+        self._linked.add(name)
+        return found
 
     def let_go(self) -> None:
         """Keep no copies any more that take room on a device; edges read over the link take none."""
