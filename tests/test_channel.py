@@ -207,12 +207,14 @@ def test_nothing_is_left_behind(end, tls):
     tls = tls and tls()
     before = resources()
     channels = by_sockets(3, tls)
+    sent = threading.Barrier(3)
 
     def member(channel):
         for to in others(channel):
-            channel.send(to, np.ones(LONG // 4, "uint8"))
-        if channel.rank == 0:
-            assert "graphflow-send-0-1" in resources()
+            channel.send(to, np.ones(LONG, "uint8"))
+        sent.wait(30)  # who is read from meanwhile may need no thread to send
+        sending = {thread.name for thread in threading.enumerate()}
+        assert f"graphflow-send-{channel.rank}-{(channel.rank + 1) % 3}" in sending
         for source in others(channel):
             channel.receive(source)
 
