@@ -342,12 +342,11 @@ contention, by medians: {lost}
 
 def compared(size: int, measured: float | None, predicted: float | None) -> list[str]:
     """Return what was measured and predicted, and how they go together."""
-    cells = [
-        "-" if seconds is None else f"{seconds * 1e3:.1f}" for seconds in (measured, predicted)
-    ]
+    found = "-" if measured is None else f"{measured * 1e3:.1f}"
+    said = "no fit" if predicted is None else f"{predicted * 1e3:.1f}"
     if measured is None or predicted is None:
-        return [*cells, "-", "-"]
-    return [*cells, f"{predicted / measured:.2f}", verdict(size, predicted / measured)]
+        return [found, said, "-", "-"]
+    return [found, said, f"{predicted / measured:.2f}", verdict(size, predicted / measured)]
 
 
 def verdict(size: int, ratio: float) -> str:

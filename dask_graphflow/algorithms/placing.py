@@ -278,8 +278,8 @@ def members(exchange: Exchange, hybrid: Hybrid, vertices: int, threads: int) -> 
     own = Member("gpu" if device else "cpu")
     if isinstance(hybrid.shares, str):
         free = SPARED * device_room() if device else math.inf
-        own = own._replace(rate=rates(device, threads, only="pulls").pull(vertices), free=free)
-        own = own._replace(streams=device_link() if device else 0.0)
+        rate = rates(device, threads, only="pulls").pull(vertices)
+        own = own._replace(rate=rate, free=free, streams=device_link() if device else 0.0)
     told: list[Member] = swap(exchange, [own] * exchange.size)
     if isinstance(hybrid.shares, str) and exchange.size > 1:
         own = told[exchange.rank]._replace(link=_link(exchange))

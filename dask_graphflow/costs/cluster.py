@@ -15,14 +15,13 @@ from dask.system import CPU_COUNT
 from dask_graphflow.dataflow import placement
 from dask_graphflow.dataflow.progress import Listener, Progress, Told
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.showing.bar import Step
 from dask_graphflow.showing.tables import counted
 
 from . import store
 from .links import Links, measure_links
 from .measured import Rates
-from .measuring import kernels_of
+from .measuring import room_of
 
 __all__ = [
     "ClusterSpec",
@@ -31,7 +30,6 @@ __all__ = [
     "links_of",
     "rates_of",
     "remember",
-    "room_of",
     "speeds",
 ]
 
@@ -140,11 +138,6 @@ def in_use(device: bool) -> list[ClusterSpec]:
             ClusterSpec(len(addresses), threads, there, room, len(hosts), tuple(addresses))
         )
     return found
-
-
-def room_of(device: bool) -> int | None:
-    """Return the bytes free on this process' GPU, or in its host's memory; None where nothing says."""
-    return free_bytes(kernels_of(device))
 
 
 def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | None = None) -> Rates:

@@ -24,7 +24,7 @@ from dask_graphflow.showing.bar import Kind, Shown, Step
 
 from .measured import Rates
 
-__all__ = ["KERNELS", "STEPS", "forest_seconds", "kernels_of", "measure"]
+__all__ = ["KERNELS", "STEPS", "forest_seconds", "kernels_of", "measure", "room_of"]
 
 EDGE_FACTOR = 16
 DRAWN = 18  # the largest scale that is drawn edge by edge on the host
@@ -119,7 +119,7 @@ def measure(
 
 def _fits(scale: int) -> bool:
     """Say whether a graph takes a small part only of the memory that this process may have."""
-    limits = placement.memory_limit(), free_bytes(kernels_of(False))
+    limits = placement.memory_limit(), room_of(False)
     room = min((limit for limit in limits if limit is not None), default=math.inf)
     return PARTS * EDGE * EDGE_FACTOR << scale <= room
 
@@ -152,6 +152,11 @@ def kernels_of(device: bool) -> ModuleType:
     from dask_graphflow.kernels import host
 
     return host
+
+
+def room_of(device: bool) -> int | None:
+    """Return the bytes free on this process' GPU, or in its host's memory; None where nothing says."""
+    return free_bytes(kernels_of(device))
 
 
 def _timed(
