@@ -167,6 +167,14 @@ def on_backend(data):
     return data
 
 
+def astray(data):
+    """Return the bytes of data, writable, one byte behind a multiple of all items' sizes."""
+    room = np.zeros(memoryview(data).nbytes + 65, np.uint8)
+    first = -room.ctypes.data % 64 + 1
+    room[first : first + memoryview(data).nbytes] = np.frombuffer(data, np.uint8)
+    return room[first : first + memoryview(data).nbytes].data
+
+
 def to_host(data):
     """Return what :func:`on_backend` made, or what was computed from it, in host memory."""
     if not hasattr(data, "to_pandas"):

@@ -122,6 +122,7 @@ def test_arrays_are_dealt(connected, size):
         assert found[rank] is arrays[rank]
         for source, array in enumerate(found):
             assert array.dtype == ("int32" if source % 2 else "float64")
+            assert array.flags.aligned
             np.testing.assert_array_equal(array, np.arange(source * rank))
 
     each(member, connected(size))

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import BACKEND, GRAPHS, on_backend, oracle, to_host
+from conftest import BACKEND, GRAPHS, astray, on_backend, oracle, to_host
 
 from dask_graphflow.kernels import host, kernels_for
 from dask_graphflow.operators.forest import Forest
@@ -214,6 +214,32 @@ def test_a_forest_travels_whole():
     again = pickle.loads(sent, buffers=buffers)
     assert again.counts == forest.counts
     assert labels(again) == labels(forest)
+
+
+@pytest.mark.usefixtures("host_memory")
+def test_a_forest_lies_in_whole_words_wherever_a_message_had_it():
+    # Compare-and-swap across two cache lines: a merge took seconds where Linux detects split locks.
+    forest = forest_of(*power_law(1000, 5000))
+    (part,) = forest.cut(1)
+    for one in forest, part:
+        buffers = []
+        sent = pickle.dumps(one, protocol=5, buffer_callback=buffers.append)
+        again = pickle.loads(sent, buffers=[astray(buffer) for buffer in buffers])
+        assert again.parent.flags.aligned
+        assert again.parent.flags.writeable
+        assert again.seen.flags.writeable
+        np.testing.assert_array_equal(again.parent, one.parent)
+        np.testing.assert_array_equal(again.seen, one.seen)
+
+
+@pytest.mark.usefixtures("host_memory")
+def test_edges_that_lie_astray_are_hooked_by_the_kernels_that_there_are():
+    ends = power_law(1000, 5000)
+    forest = forest_of(*ends)
+    signatures = len(host._hook.signatures)
+    again = forest_of(*(host.asarray(np.frombuffer(astray(side), side.dtype)) for side in ends))
+    assert labels(again) == labels(forest)
+    assert len(host._hook.signatures) == signatures
 
 
 @pytest.mark.usefixtures("host_memory")  # from a device, pickle takes a copy

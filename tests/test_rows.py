@@ -218,6 +218,12 @@ def test_each_mini_chunk_is_taken_once_and_none_is_stolen_by_a_part_that_has_its
     assert host_threads.take(ranges, 0, 64) == (0, 0)
 
 
+def test_what_costs_nothing_is_shared_out_evenly():
+    # In one range, all threads would take each mini-chunk from it by an atomic addition.
+    free = host_threads.even_turns(1000, 2, np.zeros(1001, np.int64))
+    np.testing.assert_array_equal(free, host_threads.even_turns(1000, 2))
+
+
 def test_a_part_that_is_done_steals_what_the_others_have_left():
     costs = np.concatenate([[0], np.cumsum(np.where(np.arange(1000) < 64, 10_000, 1))])
     ranges = host_threads.even_turns(1000, 2, costs)

@@ -7,7 +7,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, on_backend, to_host
+from conftest import astray, frame, on_backend, to_host
 from shapes import LARGE, SMALL, both_ways, rows_to_host, shards_of
 
 from dask_graphflow.graph.edgelist import Ends
@@ -226,3 +226,18 @@ def test_shards_can_be_sent_elsewhere():
     there = pickle.loads(pickle.dumps(shards))
     pd.testing.assert_frame_equal(edges_of(there.into()), edges_of(shards.into()))
     assert there.__sizeof__() == shards.__sizeof__() > 8 * len(SMALL["rmat"])
+
+
+def test_arrays_are_in_whole_words_wherever_a_message_had_them():
+    shards = shards_of(SMALL["rmat"], parts=2)
+    shards.out()
+    shards.kept("shared", lambda: shards.into()[0])
+    buffers = []
+    sent = pickle.dumps(shards, protocol=5, buffer_callback=buffers.append)
+    there = pickle.loads(sent, buffers=[astray(buffer) for buffer in buffers])
+    for rows in [*there.into(), *there.out()]:
+        assert rows.offsets.flags.aligned
+        assert rows.ends.flags.aligned
+    assert there.made("shared").ends is there.into()[0].ends  # what was one array is one still
+    assert there.__sizeof__() == shards.__sizeof__()
+    pd.testing.assert_frame_equal(edges_of(there.into()), edges_of(shards.into()))

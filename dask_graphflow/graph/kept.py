@@ -6,6 +6,8 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dask_graphflow.kernels import aligned
+
 __all__ = ["Kept"]
 
 
@@ -23,6 +25,8 @@ class Kept:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state, _making=threading.RLock())
+        copies: dict[int, Any] = {}
+        self._made = {name: aligned(value, copies) for name, value in self._made.items()}
 
     def __sizeof__(self) -> int:
         # What was made of something else may share arrays with it.

@@ -15,6 +15,7 @@ from .gpu import require_gpu
 from .memory import free_bytes, no_room, no_room_for_rows
 
 __all__ = [
+    "aligned",
     "device_link",
     "device_room",
     "index_dtype",
@@ -73,6 +74,33 @@ def device_link() -> float:
         return device_copies.speed()
     except MemoryError:
         return 0.0
+
+
+def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
+    """Return an array of the host, or a copy where it does not begin at a multiple of its items' size.
+
+    What Dask has received may begin anywhere in a message. Kernels would be compiled anew for such an array;
+    and a compare-and-swap of an item that lies in two cache lines locks all of the machine's memory, for
+    which Linux makes who does it wait (split lock detection): a merge took 10 s.
+
+    Parameters
+    ----------
+    value : object
+        Of a tuple or a list, what is in it.
+    copies : dict, optional
+        Copies by what they are of, to be shared as those are.
+    """
+    copies = {} if copies is None else copies
+    if isinstance(value, np.ndarray):
+        if not value.flags.aligned and id(value) not in copies:
+            copies[id(value)] = value.copy()
+        return copies.get(id(value), value)
+    if isinstance(value, list):
+        return [aligned(item, copies) for item in value]
+    if isinstance(value, tuple):
+        items = [aligned(item, copies) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    return value
 
 
 def lift(value: Any, *, linked: bool = False) -> Any:

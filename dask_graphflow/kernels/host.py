@@ -19,6 +19,8 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 from numba.np import arrayobj
 
+from . import aligned
+
 namespace = np
 SAMPLED = 2  # a sample has an edge for so many vertices
 BLOCK = 1 << 18  # items a thread takes at a time: 5 us of Python against 0.5 ms of work
@@ -26,7 +28,8 @@ BLOCK = 1 << 18  # items a thread takes at a time: 5 us of Python against 0.5 ms
 
 def asarray(series: Any) -> np.ndarray:
     """Return the values of a pandas Series or a NumPy array, without a copy where that can be."""
-    return series if isinstance(series, np.ndarray) else series.to_numpy()
+    values: np.ndarray = aligned(series if isinstance(series, np.ndarray) else series.to_numpy())
+    return values
 
 
 def to_host(array: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype, kernels_for, no_room
+from dask_graphflow.kernels import aligned, index_dtype, kernels_for, no_room
 
 from .plan import Plan
 
@@ -323,11 +323,12 @@ class Entries:
 
 def _restore_entries(held: tuple[tuple[int, int, int], Any, Any], token: str) -> Entries:
     place, parent, seen = held
-    return Entries(*place, parent, seen, token)
+    return Entries(*place, aligned(parent), seen, token)
 
 
 def _restore(held: tuple[int, Any, Any], blank: bool, counts: dict[str, int]) -> Forest:
-    forest = Forest(held[1])
-    forest._held, forest.blank, forest.counts = held, blank, counts
+    base, parent, seen = held
+    forest = Forest(parent)
+    forest._held, forest.blank, forest.counts = (base, aligned(parent), seen), blank, counts
     forest.flat = False  # other threads may have hooked while it was sent
     return forest
