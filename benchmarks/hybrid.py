@@ -229,19 +229,22 @@ class Question:
             "streams": self.streams,
         }
 
-    def predicted(self, one: dict[str, Any]) -> float:
+    def predicted(self, one: dict[str, Any]) -> float | None:
         """Return how many times as fast as the CPU alone the model says the supersteps are.
 
         From the constants, and from the shares and the bytes of the cut, which are known once the graph is
-        built, as is which GPUs have no room for their edges.
+        built, as is which GPUs have no room for their edges. None for a search over the link: how many of
+        the edges it reads is not known before.
         """
         from dask_graphflow.costs import model
 
         known = self.constants()
         entries = (self.options.edge_factor << self.options.scale) * (1 if self.directed else 2)
         linked = {row["member"]: row["linked"] for row in one["trace"]}
+        if not self.directed and any(linked.values()):
+            return None
         rates = [
-            min(rate, known["streams"] / END) if self.directed and linked[rank] else rate
+            min(rate, known["streams"] / END) if linked[rank] else rate
             for rank, rate in enumerate(known["members"])
         ]
         spent = [one["steps"][rank] for rank in sorted(one["steps"])]

@@ -2,8 +2,9 @@
 
 A rate falls once what a kernel reads at random, an entry a vertex, no longer fits in a cache. So each is
 kept for several numbers of vertices. Between two of them its logarithm lies on the line over the logarithm
-of the vertices; below the first and above the last one it stays theirs: nothing is made up of what was
-not measured.
+of the vertices; below the first one it stays what it was. Beyond the last one a vertex more takes as long
+as between the last two: a rate rises where most of what was measured is the launch of kernels, and falls
+where caches no longer help.
 """
 
 from __future__ import annotations
@@ -28,6 +29,11 @@ CURVES = {
     "labels": "label, edges/s",
     "merges": "merge, vertices/s",
 }
+
+
+# The time of one part in so many of the last graph is the least that those between it and the one before
+# take: what is measured is never exact.
+LEAST_MORE = 16
 
 
 @dataclass(frozen=True)
@@ -62,14 +68,15 @@ class Rates:
 
     Examples
     --------
-    A rate for a size in between lies between those measured, and beyond them it is the last one's:
+    A rate for a size in between lies between those measured. Beyond them it is that of the vertices
+    between the last two:
 
     >>> from dask_graphflow.costs import Rates
     >>> rates = Rates((2**12, 2**20), hooks=(4e8, 1e8), merges=(8e8, 2e8))
     >>> rates.hook(2**16)
     200000000.0
-    >>> rates.hook(2**30), rates.merge(2**12)
-    (100000000.0, 800000000.0)
+    >>> round(rates.hook(2**30) / 1e8, 3), rates.merge(2**12)
+    (0.999, 800000000.0)
     """
 
     sizes: tuple[int, ...]
@@ -343,8 +350,13 @@ class Rates:
 
 def _between(sizes: Sequence[int], rates: Sequence[float], vertices: float) -> float:
     after = bisect_right(sizes, vertices)
-    if after in (0, len(sizes)):
-        return rates[max(after - 1, 0)]
+    if not after or len(sizes) == 1:
+        return rates[0]
+    if after == len(sizes):
+        low, high = sizes[-2:]
+        before, last = low / rates[-2], high / rates[-1]
+        more = max(last - before, last / LEAST_MORE) / (high - low)
+        return float(vertices / (last + (vertices - high) * more))
     low, high = sizes[after - 1], sizes[after]
     part = math.log(vertices / low) / math.log(high / low)
     return float(rates[after - 1] * (rates[after] / rates[after - 1]) ** part)

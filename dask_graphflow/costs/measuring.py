@@ -31,11 +31,13 @@ DRAWN = 18  # the largest scale that is drawn edge by edge on the host
 SCALES = (12, 16, 18, 20, 22)
 # On a device a launch takes as long as many thousand edges: what is small says nothing of what is large.
 DEVICE_SCALES = (16, 18, 20, 22, 24)
-# On the host a graph is left out that is expected to take longer than so many seconds,
-PATIENCE = 15.0
+# On the host a graph is left out whose kernels are expected to take longer than so many seconds,
+PATIENCE = 20.0
 # and one that takes more than one part in so many of the memory, at so many bytes an edge.
 PARTS, EDGE = 4, 100
 KERNELS = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
+WORK = {"hooks": EDGE_FACTOR, "merges": 1}  # what a rate counts, a vertex; else twice its edges
+TURNS = 3  # of a kernel that takes long
 REPEAT = 3
 LONG = 0.3  # seconds: what takes longer is timed twice,
 ENOUGH = 0.06  # and what is shorter for so long
@@ -94,12 +96,9 @@ def measure(
     if device:
         let_go()  # copies of graphs: they come again when they are next asked for
     found: dict[int, dict[str, float]] = {}
-    last, began = scales[0], time.perf_counter()
     for scale in (scales[0], *scales):  # the first time compiles them
-        took = (time.perf_counter() - began) * 2.0 ** (scale - last)
-        if scale > last and not (asked or device) and (took > PATIENCE or not _fits(scale)):
+        if found and not (asked or device) and not (_fits(scale) and _soon(scale, found)):
             break
-        last, began = scale, time.perf_counter()
         try:
             found[1 << scale] = _timed(kernels, scale, threads, only, partial(told, scale))
         except MemoryError as error:
@@ -122,6 +121,19 @@ def _fits(scale: int) -> bool:
     limits = placement.memory_limit(), room_of(False)
     room = min((limit for limit in limits if limit is not None), default=math.inf)
     return PARTS * EDGE * EDGE_FACTOR << scale <= room
+
+
+def _soon(scale: int, found: dict[int, dict[str, float]]) -> bool:
+    """Say whether a graph's kernels are expected to take no longer than one waits for them.
+
+    By the rates of the graph before it, not by the time that it took: small ones are timed for as long as
+    makes them last, or compiled.
+    """
+    rates = found[max(found)]
+    turn = sum(WORK.get(name, 2 * EDGE_FACTOR) / rate for name, rate in rates.items()) * (
+        1 << scale
+    )
+    return TURNS * turn <= PATIENCE
 
 
 def forest_seconds(device: bool = False, threads: int = 1, scale: int = 18) -> float:
