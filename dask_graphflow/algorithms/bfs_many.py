@@ -179,6 +179,11 @@ class _Search:
         """Return rows of what enters this member's vertices, by their own numbers at one end."""
         rows = into(self._shard, self._exchange)
         # Half the vertices of a power-law graph have no edge. They are passed over as seen.
-        empty = np.packbits(rows.offsets[1:] == rows.offsets[:-1], bitorder="little")
+        empty = self._shard.kept("not entered", lambda: _empty(rows.offsets))
         self._seen.view("uint8")[: len(empty)] |= empty
         return rows._replace(first=0)
+
+
+def _empty(offsets: Any) -> Any:
+    """Return a bitmap, in bytes, of the rows without an end."""
+    return np.packbits(offsets[1:] == offsets[:-1], bitorder="little")
