@@ -62,16 +62,19 @@ def test_beyond_what_was_measured_a_launch_is_made_once():
         return vertices / (1e-3 + vertices / 1e9)
 
     sizes = 1 << 16, 1 << 18
-    found = made(sizes=sizes, pulls=tuple(map(rate, sizes)))
+    pulls = tuple(map(rate, sizes))
+    device, host = made(sizes=sizes, pulls=pulls, copies=1e9), made(sizes=sizes, pulls=pulls)
     for scale in range(18, 30):
-        assert found.pull(1 << scale) == pytest.approx(rate(1 << scale))
+        assert device.pull(1 << scale) == pytest.approx(rate(1 << scale))
+        assert host.pull(1 << scale) == pulls[-1]
 
 
 @given(st.lists(st.floats(1.0, 1e12), min_size=3, max_size=3), st.integers(0, 10**10))
 def test_a_rate_is_never_far_outside_of_what_was_measured(pulls, vertices):
-    found = made(sizes=(10, 1000, 10**6), pulls=tuple(pulls))
-    most = max(pulls) if vertices <= 10**6 else 16 * pulls[-1]
-    assert min(pulls) * 0.998 <= found.pull(vertices) <= most * 1.001
+    for copies, beyond in (1e9, 16), (math.inf, 1):
+        found = made(sizes=(10, 1000, 10**6), pulls=tuple(pulls), copies=copies)
+        most = max(pulls) if vertices <= 10**6 else beyond * pulls[-1]
+        assert min(pulls) * 0.998 <= found.pull(vertices) <= most * 1.001
 
 
 @pytest.mark.parametrize(

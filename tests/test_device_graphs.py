@@ -387,9 +387,26 @@ def test_the_most_frequent_labels_are_the_same(graph, ids, directed, kinds):
             same(found, wanted)
 
 
-def test_tables_in_memory_are_used_again(monkeypatch):
-    """More long rows than blocks."""
-    monkeypatch.setattr(device_labels, "ROOM", 1 << 13)
+class Scarce:
+    """CuPy on a device with memory for some slots at a time."""
+
+    def __init__(self, slots):
+        self.slots = slots
+
+    def __getattr__(self, name):
+        return getattr(cupy, name)
+
+    def empty(self, size, dtype):
+        if size > self.slots:
+            raise MemoryError
+        return cupy.empty(size, dtype)
+
+
+@pytest.mark.parametrize("less", [{"ROOM": 1 << 13}, {"cupy": Scarce(1 << 14)}], ids=list)
+def test_tables_in_memory_are_used_again(monkeypatch, less):
+    """More long rows than blocks, of which there are as many as there is room for."""
+    for name, value in less.items():
+        monkeypatch.setattr(device_labels, name, value)
     size, degree = 40, 1500
     source = np.repeat(np.arange(size), degree)
     target = np.random.default_rng(7).integers(0, size, len(source))
@@ -399,6 +416,9 @@ def test_tables_in_memory_are_used_again(monkeypatch):
     changed = host_labels.most_frequent(out, None, labels, wanted)
     assert device_labels.most_frequent(on_device(out), None, cupy.asarray(labels), found) == changed
     same(found, wanted)
+    monkeypatch.setattr(device_labels, "cupy", Scarce(1 << 8))
+    with pytest.raises(MemoryError):
+        device_labels.most_frequent(on_device(out), None, cupy.asarray(labels), found)
 
 
 def shards(graph, place, directed, weighted):

@@ -3,8 +3,8 @@
 A rate falls once what a kernel reads at random, an entry a vertex, no longer fits in a cache. So each is
 kept for several numbers of vertices. Between two of them its logarithm lies on the line over the logarithm
 of the vertices; below the first one it stays what it was. Beyond the last one a vertex more takes as long
-as between the last two: a rate rises where most of what was measured is the launch of kernels, and falls
-where caches no longer help.
+as between the last two: a rate falls where caches help no longer, and rises on a device, where most of what
+was measured may be the launch of kernels.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Rates:
     >>> rates.hook(2**16)
     200000000.0
     >>> round(rates.hook(2**30) / 1e8, 3), rates.merge(2**12)
-    (0.999, 800000000.0)
+    (0.997, 800000000.0)
     """
 
     sizes: tuple[int, ...]
@@ -125,6 +125,22 @@ class Rates:
     def _repr_html_(self) -> str:
         return as_html(self._rows(), head=self._head())
 
+    def _rate(self, rates: Sequence[float], vertices: float) -> float:
+        sizes = self.sizes
+        after = bisect_right(sizes, vertices)
+        if not after or len(sizes) == 1:
+            return rates[0]
+        at = min(after, len(sizes) - 1)
+        (low, high), (first, last) = sizes[at - 1 : at + 1], rates[at - 1 : at + 1]
+        if after < len(sizes):
+            return float(
+                first * (last / first) ** (math.log(vertices / low) / math.log(high / low))
+            )
+        seconds = high / last
+        more = max(seconds - low / first, seconds / LEAST_MORE) / (high - low)
+        beyond = vertices / (seconds + (vertices - high) * more)
+        return float(beyond if math.isfinite(self.copies) else min(beyond, last))
+
     def hook(self, vertices: float) -> float:
         """Return edges a second that are hooked, of a graph of so many vertices.
 
@@ -144,7 +160,7 @@ class Rates:
         >>> Rates((2**12, 2**20), hooks=(4e8, 1e8)).hook(2**16)
         200000000.0
         """
-        return _between(self.sizes, self.hooks, vertices)
+        return self._rate(self.hooks, vertices)
 
     def build(self, vertices: float) -> float:
         """Return edges a second that rows are made of.
@@ -165,7 +181,7 @@ class Rates:
         >>> Rates((2**12, 2**20), builds=(4e8, 1e8)).build(2**16)
         200000000.0
         """
-        return _between(self.sizes, self.builds, vertices)
+        return self._rate(self.builds, vertices)
 
     def pull(self, vertices: float) -> float:
         """Return edges a second of an iteration of PageRank.
@@ -186,7 +202,7 @@ class Rates:
         >>> Rates((2**12, 2**20), pulls=(4e8, 1e8)).pull(2**16)
         200000000.0
         """
-        return _between(self.sizes, self.pulls, vertices)
+        return self._rate(self.pulls, vertices)
 
     def search(self, vertices: float) -> float:
         """Return edges a second of a breadth-first search.
@@ -207,7 +223,7 @@ class Rates:
         >>> Rates((2**12, 2**20), searches=(4e8, 1e8)).search(2**16)
         200000000.0
         """
-        return _between(self.sizes, self.searches, vertices)
+        return self._rate(self.searches, vertices)
 
     def path(self, vertices: float) -> float:
         """Return edges a second of shortest paths.
@@ -228,7 +244,7 @@ class Rates:
         >>> Rates((2**12, 2**20), paths=(4e8, 1e8)).path(2**16)
         200000000.0
         """
-        return _between(self.sizes, self.paths, vertices)
+        return self._rate(self.paths, vertices)
 
     def label(self, vertices: float) -> float:
         """Return edges a second of an iteration of label propagation.
@@ -249,7 +265,7 @@ class Rates:
         >>> Rates((2**12, 2**20), labels=(4e8, 1e8)).label(2**16)
         200000000.0
         """
-        return _between(self.sizes, self.labels, vertices)
+        return self._rate(self.labels, vertices)
 
     def merge(self, vertices: float) -> float:
         """Return vertices a second of merging a forest.
@@ -270,7 +286,7 @@ class Rates:
         >>> Rates((2**12, 2**20), merges=(4e8, 1e8)).merge(2**16)
         200000000.0
         """
-        return _between(self.sizes, self.merges, vertices)
+        return self._rate(self.merges, vertices)
 
     def over(self, workers: int) -> Rates:
         """Return the rates of each of some workers that do all of this together.
@@ -346,17 +362,3 @@ class Rates:
         curves = {name: tuple(map(float, found[name])) for name in CURVES}
         copies = math.inf if found["copies"] is None else float(found["copies"])
         return cls(tuple(map(int, found["sizes"])), **curves, copies=copies)
-
-
-def _between(sizes: Sequence[int], rates: Sequence[float], vertices: float) -> float:
-    after = bisect_right(sizes, vertices)
-    if not after or len(sizes) == 1:
-        return rates[0]
-    if after == len(sizes):
-        low, high = sizes[-2:]
-        before, last = low / rates[-2], high / rates[-1]
-        more = max(last - before, last / LEAST_MORE) / (high - low)
-        return float(vertices / (last + (vertices - high) * more))
-    low, high = sizes[after - 1], sizes[after]
-    part = math.log(vertices / low) / math.log(high / low)
-    return float(rates[after - 1] * (rates[after] / rates[after - 1]) ** part)

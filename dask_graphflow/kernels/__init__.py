@@ -79,7 +79,7 @@ def device_link() -> float:
 def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
     """Return an array of the host, or a copy where it does not begin at a multiple of its items' size.
 
-    What Dask has received may begin anywhere in a message. Kernels would be compiled anew for such an array;
+    What Dask has received may begin anywhere in a message. Kernels would be compiled anew for such arrays;
     and a compare-and-swap of an item that lies in two cache lines locks all of the machine's memory, for
     which Linux makes who does it wait (split lock detection): a merge took 10 s.
 

@@ -51,10 +51,22 @@ def most_frequent(
     if in_memory:
         room = 2 << (largest - 1).bit_length()
         blocks = max(1, min(in_memory, ROOM // room, 4 * attribute("MultiProcessorCount")))
-        tables = cupy.empty(blocks * room, labels.dtype), cupy.empty(blocks * room, "uint32")
+        blocks, *tables = _tables(blocks, room, labels.dtype)
         kernel = instance("many_labels", labels.dtype)
         of_tables = np.uint64(room), *tables
         launch_blocks(kernel, blocks, THREADS, 0, neighbours, *state, many, *of_tables, sizes)
     if in_shared or in_memory:
         changed = int(sizes[0])
     return int(changed)
+
+
+def _tables(blocks: int, room: int, dtype: Any) -> tuple[int, Any, Any]:
+    """Return for how many blocks there is memory, at most so many, and their tables of slots."""
+    while True:
+        try:
+            slots = blocks * room
+            return blocks, cupy.empty(slots, dtype), cupy.empty(slots, "uint32")
+        except MemoryError:
+            if blocks == 1:
+                raise
+            blocks //= 2

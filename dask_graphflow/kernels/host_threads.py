@@ -88,8 +88,8 @@ def even_turns(count: int, parts: int, cost: np.ndarray | None = None) -> np.nda
     count, parts : int
         Items, and parts to make.
     cost : ndarray of int64, shape (count + 1,), optional
-        What all items before each one cost together: for rows, their offsets. Where none costs anything, they
-        are shared out as if all cost the same: in one range all threads would take every mini-chunk.
+        What all items before each one cost together: for rows, their offsets. Where none costs anything
+        they are shared out evenly: all threads would take mini-chunks from one range.
     """
     if cost is None or cost[0] == cost[-1]:
         cuts = [count * part // parts for part in range(1, parts)]
