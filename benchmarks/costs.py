@@ -9,17 +9,20 @@ import os
 import statistics
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from typing import Any
 
 import dask.dataframe as dd
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.cc import MOST_OWNERS
 from dask_graphflow.costs import links, model, store
 from dask_graphflow.costs.measuring import forest_seconds
 from dask_graphflow.costs.memory import index_bytes
+from dask_graphflow.costs.model import Scaling
 from dask_graphflow.dataflow import trees
+from dask_graphflow.dataflow.expr import reduction_tasks
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import generate
 
@@ -40,10 +43,11 @@ PHASES = ("components", "build", f"pagerank, {ITERATIONS} iterations")
 NOTES = """\
 Seconds from persisted edges to persisted components, and to a persisted graph, and from that to persisted
 ranks (float32): the median and the least of all turns of all rounds; each round starts each cluster afresh,
-one after the other. Predicted: the same calls of a tiny graph, what a forest takes whatever its edges,
-merges and messages by their rates, each measured on one worker and on two; and the rest, which is shared
-out, with the contention that two showed, up to the cores that there are. What all workers do takes as much
-longer as there are more of them than cores."""
+one after the other. Predicted: the same calls of a tiny graph, and what each task of them takes where there
+are more; what a forest takes whatever its edges, merges and messages by their rates, each measured on one
+worker and on two; and the rest, which is shared out, with the contention that two showed (of a build, with
+what dealing edges took them, each to the members that have an end of it), up to the cores that there are.
+What all workers do takes as much longer as there are more of them than cores."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -262,6 +266,11 @@ def predict(
 ) -> dict[str, Any]:
     """Return of each phase the constants that fit one and two workers, and the seconds that follow."""
     edges, index = options.edge_factor << options.scale, index_bytes(vertices)
+    own = 1 if options.gpu else min(options.threads, options.partitions)  # chains of a worker
+    tasks = {
+        size: reduction_tasks(size * own, min(MOST_OWNERS, size * own))
+        for size in {*taken[PHASES[0]], *options.foretell}
+    }
     degree = 2 * edges / vertices
 
     def crowd(size: int) -> float:
@@ -288,22 +297,67 @@ def predict(
         measured = {size: statistic(taken[phase][size]) for size in taken[phase]}
         sizes = sorted({*measured, *options.foretell})
 
-        def beside(
-            size: int, tiny: dict[int, float] = tiny, more: Callable[[int], float] = more
-        ) -> float:
-            return tiny[min(size, 2)] * crowd(size) + more(size)
+        # Of components a call grows by its tasks, of the others hardly: a gang is as many as members.
+        each = (tiny[2] - tiny[1]) / (tasks[2] - tasks[1]) if phase == PHASES[0] else 0.0
 
+        def beside(
+            size: int,
+            tiny: dict[int, float] = tiny,
+            more: Callable[[int], float] = more,
+            each: float = max(each, 0.0),
+        ) -> float:
+            call = tiny[min(size, 2)] + each * max(tasks[size] - tasks[2], 0)
+            return call * crowd(size) + more(size)
+
+        shared: Scaling | Dealt
         try:
-            scaling = model.fit(measured, beside, most=cores)
+            if phase == PHASES[1]:
+                shared = Dealt.fit(measured, beside, most=cores)
+            else:
+                shared = model.fit(measured, beside, most=cores)
         except OptionError:  # what is not shared out was said to take longer than all of it takes
             found[phase] = None
             continue
         found[phase] = {
-            "scaling": asdict(scaling) | {"most": None if options.gpu else cores},
+            "scaling": asdict(shared) | {"most": None if options.gpu else cores},
             "beside": {size: beside(size) for size in sizes},
-            "seconds": {size: beside(size) + scaling.seconds(size) for size in sizes},
+            "seconds": {size: beside(size) + shared.seconds(size) for size in sizes},
         }
     return found
+
+
+@dataclass(frozen=True)
+class Dealt:
+    """How rows are made by more members: each of edges that have an end at it, which were dealt first.
+
+    Attributes
+    ----------
+    alone : float
+        Seconds of the rows of all edges, on one worker.
+    dealing : float
+        Seconds of dealing all edges, which one worker does not have to.
+    most : float
+        Workers that there are cores for.
+    """
+
+    alone: float
+    dealing: float
+    most: float = math.inf
+
+    @classmethod
+    def fit(cls, measured: dict[int, float], beside: Callable[[int], float], most: float) -> Dealt:
+        """Fit it to one worker and two."""
+        alone, both = (measured[size] - beside(size) for size in FITTED)
+        if alone <= 0:
+            raise OptionError(f"of {measured[1]} seconds {beside(1)} are not shared out")
+        return cls(alone, max(2 * both / max(2 / most, 1.0) - 1.5 * alone, 0.0), most)
+
+    def seconds(self, workers: int) -> float:
+        """Return the seconds on so many workers."""
+        # Of n members each owns an end of 1 - (1 - 1/n)^2 of the edges: (2 - 1/n) / n.
+        dealing = self.dealing if workers > 1 else 0.0
+        each = (self.alone * (2 - 1 / workers) + dealing) / workers
+        return each * max(workers / self.most, 1.0)
 
 
 def show(results: dict[str, Any]) -> str:
@@ -328,7 +382,9 @@ def show(results: dict[str, Any]) -> str:
     room = "" if cores is None else f"; cores for {cores:g} of them"
     fits = results["predicted"]["median"]
     lost = ", ".join(
-        f"{phase} {fits[phase]['scaling']['contention']:.2f}" for phase in PHASES if fits[phase]
+        f"{phase} {fits[phase]['scaling']['contention']:.2f}"
+        for phase in PHASES
+        if fits[phase] and "contention" in fits[phase]["scaling"]
     )
     return f"""\
 {results["graph"]}, edges without direction; workers {kind}{room}

@@ -144,7 +144,8 @@ def test_graphs_that_are_asked_for_are_measured(monkeypatch):
     assert measure(False, 1, only=("merges",), scales=(14, 22)).sizes == (1 << 14, 1 << 22)
 
 
-OPTIONS = {"edge_factor": 16, "scale": 10, "foretell": []}  # of the benchmark
+# Of the benchmark.
+OPTIONS = {"edge_factor": 16, "scale": 10, "foretell": [], "threads": 1, "partitions": 4}
 
 
 def test_a_forest_takes_something_whatever_its_edges():
@@ -503,6 +504,7 @@ def test_links_between_threads_of_this_process():
     assert 1e6 < found.c < 1e12
     assert found.moves == math.inf
     assert found.call > 0 <= found.level
+    assert 0 < found.task < 0.1
     assert found.gang > found.latency
 
 
@@ -574,13 +576,18 @@ def test_the_benchmark_predicts_what_follows_its_own_law():
     options = type("Options", (), {**OPTIONS, "gpu": True, "foretell": [8]})()
     between = Links(c=1e9, moves=1e9, latency=1e-4, call=0.0, level=0.0, gang=0.0)
     law = {1: 4.0, 2: 2.2, 4: 4.0 * 1.3 / 4}
+    # Two members deal each edge for 1 s, and own an end of 3/4 of them; four of 7/16.
+    build = {1: 4.0, 2: 4.0 * 3 / 4 + 1 / 2, 4: 4.0 * 7 / 16 + 1 / 4}
+    tasks = {1: 9, 2: 21, 4: 67}  # of components, by hand: 2n² + n(n-1)/2 + 5n + 1, and the merges
     taken = {}
     for phase in benchmark.PHASES:
-        taken[phase] = {n: [seconds + 0.01] * 3 for n, seconds in law.items()}
-        taken[f"tiny {phase}"] = {n: [0.01] * 3 for n in law}
+        own = build if phase == "build" else law
+        call = {n: 0.01 + (tasks[n] / 1000 if phase == "components" else 0) for n in law}
+        taken[phase] = {n: [seconds + call[n]] * 3 for n, seconds in own.items()}
+        taken[f"tiny {phase}"] = {n: [call[n]] * 3 for n in law}
     found = benchmark.predict(taken, 1 << 10, options, between, 1e12, 0.0, math.inf, min)
     for phase in benchmark.PHASES:
-        assert found[phase]["seconds"][4] == pytest.approx(law[4] + 0.01, rel=0.02)
+        assert found[phase]["seconds"][4] == pytest.approx(taken[phase][4][0], rel=0.02)
         assert 0.01 < found[phase]["seconds"][8] < found[phase]["seconds"][4]
     assert [benchmark.verdict(*one) for one in ((2, 9.0), (4, 1.2), (4, 0.7))] == [
         "fitted",

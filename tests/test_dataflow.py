@@ -14,6 +14,7 @@ from conftest import Reader, as_dict, frame, on_backend, oracle, partitioned, to
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.components import Components
+from dask_graphflow.dataflow.expr import ForestReduction, reduction_tasks
 from dask_graphflow.graph import renumber
 
 ENDS = {"source": "a", "target": "b"}
@@ -32,6 +33,19 @@ def stages(labels):
         stage = str(key[0] if isinstance(key, tuple) else key).rpartition("-")[0]
         counts[stage] = counts.get(stage, 0) + 1
     return counts
+
+
+@pytest.mark.parametrize("parts", [1, 2, 7, 40])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_the_tasks_of_a_reduction_are_as_many_as_is_said(parts, workers):
+    edges = partitioned(frame([(i, i + 1) for i in range(100)]), parts)
+    with dask.config.set(scheduler="threads", num_workers=workers):
+        labels = gf.connected_components(edges, **ENDS)
+    (made,) = labels.expr.find_operations(ForestReduction)
+    counts = stages(labels)
+    beside = {"hook-first", "hook", "start"}
+    found = sum(count for stage, count in counts.items() if stage not in beside)
+    assert found == reduction_tasks(len(made.operand("chains")), made.operand("owners"))
 
 
 def test_nothing_is_read_before_compute():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import dask
 import dask.dataframe as dd
 import pandas as pd
@@ -125,6 +127,17 @@ def test_components_by_hand():
         merge="one-way",
     )  # fmt: skip
     assert one_way.parts["merging"] == pytest.approx(1.5 * merging)
+
+
+def test_components_take_time_by_their_tasks():
+    # 12 chains and as many owners: twice their product, and half of it again; or a chain a partition.
+    for partitions, tasks in (12, 288 + 66 + 24 + 36 + 1 + 11), (2, 8 + 1 + 4 + 6 + 1 + 1):
+        seconds = []
+        for task in 0.0, 1.0:
+            cluster = ClusterSpec(4, threads=3, rates=rates(1e6), links=replace(LINKS, task=task))
+            how = {"cluster": cluster, "num_edges": len(EDGES), "num_vertices": 256}
+            seconds.append(estimate(partitioned(EDGES, partitions), **how).seconds)
+        assert seconds[1] - seconds[0] == pytest.approx(tasks)
 
 
 def test_edges_of_the_host_are_copied_to_devices_while_others_are_hooked():

@@ -44,7 +44,7 @@ class Calibration:
         return (
             f"between two: messages {speed(links.c)}, forests {speed(links.moves)}, a round "
             f"{duration(links.latency)}; a call {duration(links.call)}, a level of tasks "
-            f"{duration(links.level)}, a gang {duration(links.gang)}"
+            f"{duration(links.level)}, a task {duration(links.task)}, a gang {duration(links.gang)}"
         )
 
     def __repr__(self) -> str:

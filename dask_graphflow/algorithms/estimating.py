@@ -13,10 +13,12 @@ from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.measured import Rates
 from dask_graphflow.costs.measuring import STEPS
 from dask_graphflow.dataflow import merging, trees
+from dask_graphflow.dataflow.expr import reduction_tasks
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, nearest
 from dask_graphflow.operators.plan import Plan
 from dask_graphflow.showing.bar import listener
 
+from .cc import MOST_OWNERS
 from .estimates import Calibration, Estimate, kind_name
 from .known import Known, known
 
@@ -231,10 +233,14 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
         0.0 if graph.device else 2 * graph.id_bytes / _own(one).copies for one in members.all
     ]
     slower = [max(1 / rate, copy) for rate, copy in zip(hooks, copying, strict=True)]
+    # As :mod:`.cc` has them: a chain a thread, if there are as many partitions; an owner of results each.
+    partitions = -(-edges // max(graph.chunk, 1))
+    chains = max(1, min(partitions, sum(1 if m.device else m.threads for m in members.all)))
+    tasks = reduction_tasks(chains, min(MOST_OWNERS, chains))
     chunk = count * vertices / sum(1 / edge for edge in slower)  # seconds of V edges, of one worker
     constants = {
         "t_at": chunk,
-        "t_com": links.call + (FOREST_LEVELS - 1) * links.level,
+        "t_com": links.call + (FOREST_LEVELS - 1) * links.level + tasks * links.task,
         "t_merge": t_merge,
     }
     seconds = model.components_seconds(vertices, edges, count, **constants, merge=merge)

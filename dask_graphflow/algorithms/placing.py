@@ -398,9 +398,9 @@ def _degrees(
 ) -> np.ndarray:
     """Return how many ends of all members' edges each vertex of this member's home is."""
     size = homes[-1]
-    own = np.zeros(size, np.int64)
-    for side in itertools.chain.from_iterable(numbers):
-        own += twin("rows", side).degrees(side, count=size, threads=threads)
+    sides = list(itertools.chain.from_iterable(numbers))
+    kernels = twin("rows", np.empty(0))  # on the host, where hybrid graphs are built
+    own = kernels.count_all(sides, count=size, threads=threads)
     told, _ = exchange.deal([own[low:high] for low, high in itertools.pairwise(homes)])
     degrees: np.ndarray = np.sum(told, axis=0)
     return degrees

@@ -97,7 +97,7 @@ def share(
     rounds = max(map(len, told))
     dtypes = [dtype for own in told for dtype in own]
     numbering, numbers = naming.number(exchange, ends)
-    bounds = _bounds(exchange, numbers, numbering.size)
+    bounds = _bounds(exchange, numbers, numbering.size, threads)
     ids = naming.ranged(exchange, numbering, bounds)
     placed, labels = None, None
     owners, shift = _by_grain(bounds), GRAIN.bit_length() - 1
@@ -120,7 +120,14 @@ def share(
         for (source, target), weight in pairs
     )
     source, target, weight = _dealt(
-        exchange, edges, rounds, owners, shift, Edges(empty, empty, none), both=not directed
+        exchange,
+        edges,
+        rounds,
+        owners,
+        shift,
+        Edges(empty, empty, none),
+        both=not directed,
+        threads=threads,
     )
     about: dict[str, Any] = {"directed": directed, "base": numbering.base, "ids": ids}
     about["placed"] = placed
@@ -200,7 +207,14 @@ def entering(shard: Shard, exchange: Exchange) -> Edges:
     none = _cut(whole, slice(0))
     rounds = int(exchange.agree(Vote(most=len(slices))).most)
     target, source, weight = _dealt(
-        exchange, edges, rounds, _by_grain(shard.bounds), GRAIN.bit_length() - 1, none, both=False
+        exchange,
+        edges,
+        rounds,
+        _by_grain(shard.bounds),
+        GRAIN.bit_length() - 1,
+        none,
+        both=False,
+        threads=threads,
     )
     return Edges(source, target, weight)
 
@@ -228,12 +242,14 @@ def _dtype(weight: Any) -> Any:
     return None if weight is None else weight.dtype
 
 
-def _bounds(exchange: Exchange, numbers: list[tuple[Any, Any]], count: int) -> list[int]:
+def _bounds(
+    exchange: Exchange, numbers: list[tuple[Any, Any]], count: int, threads: int
+) -> list[int]:
     """Cut the vertices into ranges that are as much work each, by the edges that all members have."""
     grains, shift = -(-count // GRAIN), GRAIN.bit_length() - 1
     edges = np.zeros(grains, np.int64)
     for side in itertools.chain.from_iterable(numbers):
-        edges += twin("deal", side).count_grains(side, grains, shift=shift)
+        edges += twin("deal", side).count_grains(side, grains, shift=shift, threads=threads)
     told, _ = exchange.deal([edges] * exchange.size)
     return chunk_grains(sum(told), count, exchange.size)
 
@@ -247,6 +263,7 @@ def _dealt(
     none: Edges,
     *,
     both: bool,
+    threads: int,
 ) -> Edges:
     """Deal edges to the owners of their sources, or of both their ends; return those for this member.
 
@@ -264,6 +281,8 @@ def _dealt(
         Of no edges: what is dealt when there are no more, and the dtypes.
     both : bool
         Whether the owner of an edge's target gets it too, if that is another one.
+    threads : int
+        Host threads to use.
     """
     owners = np.asarray(owners, like=none.source)
     columns = [column for column, empty in enumerate(none) if empty is not None]
@@ -273,11 +292,13 @@ def _dealt(
     for _ in range(rounds):
         piece = next(edges, none)
         ends = piece.source, piece.target if both else None
-        chosen = twin("deal", piece.source).choose(*ends, owners, exchange.size, shift=shift)
-        dealt += sum(map(len, chosen))
-        for column in columns:
-            values = piece[column].astype(none[column].dtype, copy=False)
-            told, _ = exchange.deal([values[at] for at in chosen])
+        values = [piece[column].astype(none[column].dtype, copy=False) for column in columns]
+        how: dict[str, Any] = {"shift": shift, "threads": threads}
+        parts = twin("deal", piece.source).parted(values, *ends, owners, exchange.size, **how)
+        del values
+        dealt += sum(map(len, parts[0]))
+        for column, own in zip(columns, naming.consumed(parts), strict=True):
+            told, _ = exchange.deal(own)
             for source, arrived in enumerate(told):
                 got[column][source].append(arrived)
     received = [sum(map(len, itertools.chain(*got[column]))) for column in columns]

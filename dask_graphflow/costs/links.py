@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -28,6 +29,7 @@ BYTES = 1 << 23
 DEALS = 5
 REPEAT = 5
 LEVELS = 6
+EACH = 8  # tasks of a level, of which each deals with all of the next
 FOREST = 1 << 23  # vertices that are moved
 MOVED = 3
 
@@ -50,6 +52,8 @@ class Links:
         Seconds of each level of tasks more.
     gang : float
         Seconds that a gang of two members takes and does nothing, with the call.
+    task : float
+        Seconds of each task more of a graph of many, which hand on next to nothing between workers.
 
     Examples
     --------
@@ -65,6 +69,7 @@ class Links:
     call: float
     level: float
     gang: float
+    task: float = 0.0
 
     def _rows(self) -> list[tuple[str, str]]:
         return [
@@ -74,6 +79,7 @@ class Links:
             ("a call", duration(self.call)),
             ("a level of tasks", duration(self.level)),
             ("an empty gang", duration(self.gang)),
+            ("a task", duration(self.task)),
         ]
 
     def __repr__(self) -> str:
@@ -100,6 +106,7 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
     """
     call, deep = _call(1), _call(LEVELS)
     level = max(deep - call, 0.0) / (LEVELS - 1)
+    task = max(_dealt() - call - 2 * level, 0.0) / (EACH * EACH + 2 * EACH)
     addresses: Sequence[Any] = [None, None]
     moves = math.inf
     if client is not None:
@@ -108,9 +115,9 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
         moves = _moves(client, addresses, device)
     seconds, told = _ask(client, addresses, device)
     if len(addresses) == 1:
-        return Links(math.inf, moves, 0.0, call, level, seconds)
+        return Links(math.inf, moves, 0.0, call, level, seconds, task)
     latency, dealing = (max(one) for one in zip(*told, strict=True))
-    return Links(BYTES / max(dealing - latency, 1e-9), moves, latency, call, level, seconds)
+    return Links(BYTES / max(dealing - latency, 1e-9), moves, latency, call, level, seconds, task)
 
 
 def _moves(client: Any, addresses: Sequence[str], device: bool) -> float:
@@ -142,6 +149,23 @@ def _call(levels: int) -> float:
             last = dask.delayed(_same, pure=False)(last, dask_key_name=f"level-{level}-{uuid4()}")
         began = time.perf_counter()
         dask.compute(last, optimize_graph=False)
+        taken.append(time.perf_counter() - began)
+    return statistics.median(taken)
+
+
+def _dealt() -> float:
+    """Return the seconds of some tasks, each of which hands something on to each of as many others."""
+    taken = []
+    for _ in range(REPEAT):
+        name, deal = uuid4().hex, partial(dask.delayed, pure=False)
+        made = [deal(_same)(i, dask_key_name=f"made-{name}-{i}") for i in range(EACH)]
+        pieces = [
+            [deal(_same)(one, dask_key_name=f"piece-{name}-{i}-{at}") for i, one in enumerate(made)]
+            for at in range(EACH)
+        ]
+        got = [deal(len)(own, dask_key_name=f"got-{name}-{at}") for at, own in enumerate(pieces)]
+        began = time.perf_counter()
+        dask.compute(*got, optimize_graph=False)
         taken.append(time.perf_counter() - began)
     return statistics.median(taken)
 

@@ -80,6 +80,7 @@ __all__ = [
     "delayed_parts",
     "held_by",
     "read_of",
+    "reduction_tasks",
 ]
 
 collection = new_collection
@@ -307,6 +308,15 @@ class ForestReduction(Expr):  # type: ignore[misc]
 
     def _layer(self) -> dict[Any, Task]:
         return _Layer(self).build()
+
+
+def reduction_tasks(chains: int, owners: int) -> int:
+    """Return how many tasks a reduction has beside hooks, where it is not known that ids are dense.
+
+    Most of them cut what chains made into what owners get, and back.
+    """
+    cut = 2 * chains * owners + owners * (owners - 1) // 2
+    return cut + 2 * chains + 3 * owners + 1 + max(1, chains - 1)
 
 
 class _Layer:

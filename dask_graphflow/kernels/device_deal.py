@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,26 @@ from .device_words import from_words
 from .launching import NULL, attribute, launch, launch_blocks
 from .sources import instance
 
-__all__ = ["choose", "count_grains"]
+__all__ = ["choose", "count_grains", "parted"]
+
+
+def parted(
+    columns: Sequence[Any],
+    source: Any,
+    target: Any,
+    owners: Any,
+    members: int,
+    *,
+    shift: int,
+    threads: int = 1,
+) -> list[list[Any]]:
+    """Part edges by the members that own an end of them; see :func:`.host_deal.parted`."""
+    chosen = choose(source, target, owners, members, shift=shift)
+    return [[values[at] for at in chosen] for values in columns]
 
 
 def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -> list[Any]:
-    """Return for each member the edges that have an end it owns; see :func:`.host_deal.choose`."""
+    """Return for each member the edges that have an end it owns, ascending."""
     source, both = _indices(source, source if target is None else target)
     words = cupy.empty((members, -(-len(source) // 64)), "uint64")
     if len(source):
@@ -37,7 +53,7 @@ def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -
     return [from_words(own, index_dtype(len(source))) for own in words]
 
 
-def count_grains(ids: Any, count: int, *, shift: int) -> np.ndarray:
+def count_grains(ids: Any, count: int, *, shift: int, threads: int = 1) -> np.ndarray:
     """Return, on the host, how many ids lie in each of `count` grains of ``2**shift``."""
     ids, _ = _indices(ids, ids)
     if 4 * count > attribute("MaxSharedMemoryPerBlockOptin"):
