@@ -295,14 +295,13 @@ def _dealt(
         values = [piece[column].astype(none[column].dtype, copy=False) for column in columns]
         how: dict[str, Any] = {"shift": shift, "threads": threads}
         parts = twin("deal", piece.source).parted(values, *ends, owners, exchange.size, **how)
-        del values
-        dealt += sum(map(len, parts[0]))
-        for column, own in zip(columns, naming.consumed(parts), strict=True):
+        for column, own in zip(columns, parts, strict=True):
+            dealt += sum(map(len, own))
             told, _ = exchange.deal(own)
             for source, arrived in enumerate(told):
                 got[column][source].append(arrived)
     received = [sum(map(len, itertools.chain(*got[column]))) for column in columns]
-    total = exchange.agree(Vote(active=dealt * len(columns), edges=sum(received)))
+    total = exchange.agree(Vote(active=dealt, edges=sum(received)))
     if total.active != total.edges:
         raise GraphflowError(
             f"{total.active:,} ends and weights of edges were dealt to the members of a gang, and "

@@ -81,7 +81,7 @@ def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
 
     What Dask has received may begin anywhere in a message. Kernels would be compiled anew for such arrays;
     and a compare-and-swap of an item that lies in two cache lines locks all of the machine's memory, for
-    which Linux makes who does it wait (split lock detection): a merge took 10 s.
+    which Linux may make who does it wait (split lock detection): a merge took 10 s.
 
     Parameters
     ----------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,10 +27,11 @@ def parted(
     *,
     shift: int,
     threads: int = 1,
-) -> list[list[Any]]:
+) -> Iterator[list[Any]]:
     """Part edges by the members that own an end of them; see :func:`.host_deal.parted`."""
     chosen = choose(source, target, owners, members, shift=shift)
-    return [[values[at] for at in chosen] for values in columns]
+    for values in columns:
+        yield [values[at] for at in chosen]
 
 
 def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -> list[Any]:

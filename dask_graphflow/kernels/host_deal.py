@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numba
 import numpy as np
@@ -32,7 +33,7 @@ def parted(
     *,
     shift: int,
     threads: int = 1,
-) -> list[list[np.ndarray]]:
+) -> Iterator[list[np.ndarray]]:
     """Part edges by the members that own an end of them, in the order that they have.
 
     Parameters
@@ -49,33 +50,36 @@ def parted(
     threads : int
         Threads to use.
 
-    Returns
-    -------
-    list of list of ndarray
-        By column and member. An edge whose ends have two owners is in the parts of both.
+    Yields
+    ------
+    list of ndarray
+        Of each column, what each member gets. An edge whose ends have two owners is in the parts of both.
     """
     cuts = _cuts(len(source), threads)
 
     # In NumPy's own loops, which let go of the interpreter: compiled ones that write to the members in turn
     # took longer, of edges in no order.
-    def some(part: int) -> list[list[np.ndarray]]:
+    def choose(part: int) -> list[np.ndarray]:
         here = slice(*cuts[part])
         own = owners[source[here] >> shift]
         other = own if target is None else owners[target[here] >> shift]
-        chosen = [np.flatnonzero((own == q) | (other == q)) for q in range(members)]
-        return [[values[here][at] for at in chosen] for values in columns]
+        return [np.flatnonzero((own == member) | (other == member)) for member in range(members)]
 
-    done = share(some, len(cuts), threads)
-    if len(done) == 1:
-        return done[0]
-    places = [(column, member) for column in range(len(columns)) for member in range(members)]
+    chosen = share(choose, len(cuts), threads)
+    stops = np.array([[len(at) for at in one] for one in chosen]).cumsum(axis=0)
+    for values in columns:
+        found = [np.empty(count, values.dtype) for count in stops[-1]]
 
-    def whole(place: int) -> np.ndarray:
-        column, member = places[place]
-        return np.concatenate([one[column][member] for one in done])
+        def gather(piece: int, values: Any = values, found: Any = found) -> None:
+            part, member = divmod(piece, members)
+            at, stop = chosen[part][member], stops[part, member]
+            # Not looked at again for whether they are within: that would go through a copy.
+            values[slice(*cuts[part])].take(
+                at, out=found[member][stop - len(at) : stop], mode="clip"
+            )
 
-    joined = iter(share(whole, len(places), threads))
-    return [[next(joined) for _ in range(members)] for _ in columns]
+        share(gather, len(cuts) * members, threads)
+        yield found
 
 
 def count_grains(ids: np.ndarray, count: int, *, shift: int, threads: int = 1) -> np.ndarray:
