@@ -97,7 +97,7 @@ def folder(tmp_path, monkeypatch):
     edges = gf.generate.rmat(8, npartitions=2)
     edges.to_parquet(tmp_path / "edges")
     edges.compute().to_parquet(tmp_path / "edges.parquet")
-    shutil.copy(ROOT / "examples" / "debian12_deps.parquet", tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
