@@ -16,7 +16,7 @@ from typing import Any
 import dask.dataframe as dd
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.cc import MOST_OWNERS
+from dask_graphflow.algorithms.cc import owners_of
 from dask_graphflow.costs import links, model, store
 from dask_graphflow.costs.measuring import forest_seconds
 from dask_graphflow.costs.memory import index_bytes
@@ -268,7 +268,7 @@ def predict(
     edges, index = options.edge_factor << options.scale, index_bytes(vertices)
     own = 1 if options.gpu else min(options.threads, options.partitions)  # chains of a worker
     tasks = {
-        size: reduction_tasks(size * own, min(MOST_OWNERS, size * own))
+        size: reduction_tasks(size * own, owners_of(size * own, size * options.partitions))
         for size in {*taken[PHASES[0]], *options.foretell}
     }
     degree = 2 * edges / vertices
@@ -309,12 +309,9 @@ def predict(
             call = tiny[min(size, 2)] + each * max(tasks[size] - tasks[2], 0)
             return call * crowd(size) + more(size)
 
-        shared: Scaling | Dealt
+        fit: Callable[..., Scaling | Dealt] = Dealt.fit if phase == PHASES[1] else model.fit
         try:
-            if phase == PHASES[1]:
-                shared = Dealt.fit(measured, beside, most=cores)
-            else:
-                shared = model.fit(measured, beside, most=cores)
+            shared = fit(measured, beside, most=cores)
         except OptionError:  # what is not shared out was said to take longer than all of it takes
             found[phase] = None
             continue

@@ -12,6 +12,8 @@ from shapes import LARGE, SMALL, both_ways, rows_to_host, shards_of
 
 from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.partition import GRAIN, chunk
+from dask_graphflow.graph.placed import Placed
+from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertices import number
 
 # Numbers of vertices
@@ -241,3 +243,13 @@ def test_arrays_are_in_whole_words_wherever_a_message_had_them():
     assert there.made("shared").ends is there.into()[0].ends  # what was one array is one still
     assert there.__sizeof__() == shards.__sizeof__()
     pd.testing.assert_frame_equal(edges_of(there.into()), edges_of(shards.into()))
+
+
+def test_where_vertices_are_placed_is_in_whole_words_too():
+    placed = Placed(np.arange(5, dtype="int64"), [0, 5])
+    shard = Shard(np.zeros(0), [0, 5], 0, directed=True, placed=placed)
+    buffers = []
+    sent = pickle.dumps(shard, protocol=5, buffer_callback=buffers.append)
+    there = pickle.loads(sent, buffers=[astray(buffer) for buffer in buffers])
+    assert there.placed.places.flags.aligned
+    np.testing.assert_array_equal(there.placed.places, placed.places)

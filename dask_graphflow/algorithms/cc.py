@@ -47,7 +47,7 @@ from .answers import ids_like
 from .components import Components
 from .programs import by_label
 
-__all__ = ["connected_components"]
+__all__ = ["connected_components", "owners_of"]
 
 MOST_OWNERS = 32
 PARTITIONS_PER_OWNER = 8
@@ -217,7 +217,7 @@ def connected_components(
         placement.keep_pins()
     if streamed or not is_pandas(type(edges._meta)):
         placement.preload("dask_graphflow.algorithms.sending")
-    owners = min(MOST_OWNERS, max(len(chains), partitions // PARTITIONS_PER_OWNER))
+    owners = owners_of(len(chains), partitions)
     parts = {"hook": partitions, "label": owners}
     told = Progress(shown and Tally(shown, parts))
     program = Components(
@@ -253,6 +253,11 @@ def connected_components(
         )
     )
     return told.of(found)
+
+
+def owners_of(chains: int, partitions: int) -> int:
+    """Return how many partitions the result of so many chains has, which take so many of the edges'."""
+    return min(MOST_OWNERS, max(chains, partitions // PARTITIONS_PER_OWNER))
 
 
 def _empty(edges: Any, program: Components) -> Any:

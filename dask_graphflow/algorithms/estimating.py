@@ -18,7 +18,7 @@ from dask_graphflow.exceptions import GraphMemoryError, OptionError, nearest
 from dask_graphflow.operators.plan import Plan
 from dask_graphflow.showing.bar import listener
 
-from .cc import MOST_OWNERS
+from .cc import owners_of
 from .estimates import Calibration, Estimate, kind_name
 from .known import Known, known
 
@@ -233,10 +233,10 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
         0.0 if graph.device else 2 * graph.id_bytes / _own(one).copies for one in members.all
     ]
     slower = [max(1 / rate, copy) for rate, copy in zip(hooks, copying, strict=True)]
-    # As :mod:`.cc` has them: a chain a thread, if there are as many partitions; an owner of results each.
+    # A chain a thread, if there are as many partitions.
     partitions = -(-edges // max(graph.chunk, 1))
     chains = max(1, min(partitions, sum(1 if m.device else m.threads for m in members.all)))
-    tasks = reduction_tasks(chains, min(MOST_OWNERS, chains))
+    tasks = reduction_tasks(chains, owners_of(chains, partitions))
     chunk = count * vertices / sum(1 / edge for edge in slower)  # seconds of V edges, of one worker
     constants = {
         "t_at": chunk,

@@ -24,9 +24,7 @@ class Kept:
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state, _making=threading.RLock())
-        copies: dict[int, Any] = {}
-        self._made = {name: aligned(value, copies) for name, value in self._made.items()}
+        self.__dict__.update(aligned(state), _making=threading.RLock())
 
     def __sizeof__(self) -> int:
         # What was made of something else may share arrays with it.

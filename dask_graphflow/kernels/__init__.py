@@ -86,7 +86,7 @@ def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
     Parameters
     ----------
     value : object
-        Of a tuple or a list, what is in it.
+        Of a tuple, a list or a dict, what is in it.
     copies : dict, optional
         Copies by what they are of, to be shared as those are.
     """
@@ -97,6 +97,8 @@ def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
         return copies.get(id(value), value)
     if isinstance(value, list):
         return [aligned(item, copies) for item in value]
+    if isinstance(value, dict):
+        return {name: aligned(item, copies) for name, item in value.items()}
     if isinstance(value, tuple):
         items = [aligned(item, copies) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 
+from .host_rows import _cuts, count_all
 from .host_threads import share
 
 __all__ = ["count_grains", "parted"]
 
 LEAST = 1 << 14  # edges that are worth a thread
-
-_compiled = numba.njit(nogil=True, cache=True)
-
-
-@_compiled
-def _count_grains(ids, shift, start, stop, counts):  # type: ignore[no-untyped-def]
-    shift = np.uint64(shift)
-    for i in range(start, stop):
-        counts[np.uint64(ids[i]) >> shift] += 1
 
 
 def parted(
@@ -55,12 +47,13 @@ def parted(
     list of ndarray
         Of each column, what each member gets. An edge whose ends have two owners is in the parts of both.
     """
-    cuts = _cuts(len(source), threads)
+    bounds = _cuts(len(source), max(1, min(threads, len(source) // LEAST)))
+    cuts = [slice(*ends) for ends in itertools.pairwise(bounds)]
 
     # In NumPy's own loops, which let go of the interpreter: compiled ones that write to the members in turn
     # took longer, of edges in no order.
     def choose(part: int) -> list[np.ndarray]:
-        here = slice(*cuts[part])
+        here = cuts[part]
         own = owners[source[here] >> shift]
         other = own if target is None else owners[target[here] >> shift]
         return [np.flatnonzero((own == member) | (other == member)) for member in range(members)]
@@ -74,9 +67,7 @@ def parted(
             part, member = divmod(piece, members)
             at, stop = chosen[part][member], stops[part, member]
             # Not looked at again for whether they are within: that would go through a copy.
-            values[slice(*cuts[part])].take(
-                at, out=found[member][stop - len(at) : stop], mode="clip"
-            )
+            values[cuts[part]].take(at, out=found[member][stop - len(at) : stop], mode="clip")
 
         share(gather, len(cuts) * members, threads)
         yield found
@@ -84,14 +75,4 @@ def parted(
 
 def count_grains(ids: np.ndarray, count: int, *, shift: int, threads: int = 1) -> np.ndarray:
     """Return how many ids lie in each of `count` grains of ``2**shift``, as int64."""
-    cuts = _cuts(len(ids), threads)
-    counts = np.zeros((len(cuts), count), np.int64)
-    share(lambda part: _count_grains(ids, shift, *cuts[part], counts[part]), len(cuts), threads)
-    total: np.ndarray = counts.sum(axis=0)
-    return total
-
-
-def _cuts(count: int, threads: int) -> list[tuple[int, int]]:
-    """Return where each thread's items begin and end."""
-    parts = max(1, min(threads, count // LEAST))
-    return [(count * part // parts, count * (part + 1) // parts) for part in range(parts)]
+    return count_all([ids], count=count, shift=shift, threads=threads)

@@ -14,7 +14,6 @@ So the edge list is read twice, and memory is written in as many streams as ther
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -93,10 +92,10 @@ class Rows(NamedTuple):
 
 
 @_compiled
-def _count_ids(ids, start, stop, first, counts):  # type: ignore[no-untyped-def]
-    size = np.uint64(counts.size)
+def _count_ids(ids, start, stop, first, shift, counts):  # type: ignore[no-untyped-def]
+    size, shift = np.uint64(counts.size), np.uint64(shift)
     for i in range(start, stop):
-        at = np.uint64(ids[i] - first)
+        at = np.uint64(ids[i] - first) >> shift
         if at < size:
             counts[at] += 1
 
@@ -343,37 +342,35 @@ def degrees(ids: np.ndarray, *, first: int = 0, count: int, threads: int = 1) ->
     -------
     ndarray of int64, shape (count,)
     """
-    parts = max(1, min(threads, len(ids) // max(count, 1)))
-    counts = np.zeros((parts, count), np.int64)
-    cuts = _cuts(len(ids), parts)
-    share(lambda i: _count_ids(ids, cuts[i], cuts[i + 1], first, counts[i]), parts, threads)
-    return counts[0] if parts == 1 else counts.sum(axis=0)  # type: ignore[no-any-return]
+    return count_all([ids], first=first, count=count, threads=threads)
 
 
-def count_all(sides: Sequence[np.ndarray], *, count: int, threads: int = 1) -> np.ndarray:
-    """Count how often each of `count` vertices occurs in some arrays together.
+def count_all(
+    sides: Sequence[np.ndarray], *, first: int = 0, count: int, shift: int = 0, threads: int = 1
+) -> np.ndarray:
+    """Count how often each of some vertices, or of some ranges of them, occurs in some arrays together.
 
     Parameters
     ----------
     sides : sequence of ndarray of integers
-    count : int
+    first, count : int
+        The first vertex, and how many ranges of ``2**shift`` from there on; others are passed over.
+    shift : int
     threads : int
-        Threads to use, each with counts of its own: one for each four ids a vertex at most. To share
-        counts, by atomic additions, took longer with two than with one: hubs are counted over and over.
+        Threads to use, each with counts of its own: no more of them than ids a range. To share counts, by
+        atomic additions, took longer with two than with one: hubs are counted over and over.
 
     Returns
     -------
     ndarray of int64, shape (count,)
     """
-    parts = max(1, min(threads, sum(map(len, sides)) // (4 * max(count, 1))))
-    counts = np.zeros((parts, count), np.int64)
     blocks = [(ids, at) for ids in sides for at in range(0, len(ids), BLOCK)]
-    tickets = itertools.count()  # next() on it is atomic
+    parts = max(1, min(threads, len(blocks), sum(map(len, sides)) // max(count, 1)))
+    counts = np.zeros((parts, count), np.int64)
 
     def work(part: int) -> None:
-        while (block := next(tickets)) < len(blocks):
-            ids, start = blocks[block]
-            _count_ids(ids, start, min(start + BLOCK, len(ids)), 0, counts[part])
+        for ids, start in blocks[part::parts]:
+            _count_ids(ids, start, min(start + BLOCK, len(ids)), first, shift, counts[part])
 
     share(work, parts, threads)
     return counts[0] if parts == 1 else counts.sum(axis=0)  # type: ignore[no-any-return]

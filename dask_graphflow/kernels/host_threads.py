@@ -89,7 +89,7 @@ def even_turns(count: int, parts: int, cost: np.ndarray | None = None) -> np.nda
         Items, and parts to make.
     cost : ndarray of int64, shape (count + 1,), optional
         What all items before each one cost together: for rows, their offsets. Where none costs anything
-        they are shared out evenly: all threads would take mini-chunks from one range.
+        they are shared out evenly: else one range had them all, and threads would wait for each other.
     """
     if cost is None or cost[0] == cost[-1]:
         cuts = [count * part // parts for part in range(1, parts)]
