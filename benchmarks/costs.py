@@ -175,7 +175,7 @@ def edges_of(client: Any, scale: int, options: argparse.Namespace) -> Any:
     """Return a persisted edge list, as much of it on each worker."""
     from distributed import wait
 
-    workers = sorted(client.scheduler_info(n_workers=-1)["workers"])
+    workers = sorted(client.nthreads())
     count, parts = options.edge_factor << scale, len(workers) * options.partitions
     bounds = [count * part // parts for part in range(parts + 1)]
     whole = generate.rmat(scale, edge_factor=options.edge_factor, npartitions=parts)

@@ -123,8 +123,23 @@ def test_a_slow_worker_takes_fewer_chunks_under_availability_only(client, inputs
     assert share < 0.4 if falls else share == 0.5
 
 
+def test_workers_are_known_while_their_client_polls(client, monkeypatch):
+    """What the client keeps in mind has no workers after a poll, and polls come at any time."""
+    plain = client._update_scheduler_info
+
+    async def and_polled(n_workers):
+        await plain(n_workers=n_workers)
+        await plain(n_workers=0)
+
+    monkeypatch.setattr(client, "_update_scheduler_info", and_polled)
+    assert not client.scheduler_info(n_workers=-1)["workers"]
+    there = sorted(client.run(lambda: None))
+    assert sorted(worker.address for worker in placement.workers()) == there
+    assert placement.slots().workers == tuple(there)
+
+
 def test_chunks_are_hooked_by_the_worker_that_is_named(client, tmp_path):
-    first = next(a for a, w in client.scheduler_info()["workers"].items() if w["name"] == 0)
+    first = next(a for a, w in placement.described(client).items() if w["name"] == 0)
     labels = gf.connected_components(slow_on_one(tmp_path, 6, 0.05), **ENDS, inputs=[first] * 6)
     assert as_dict(labels.compute())[6] == 0
     assert len(list(tmp_path.glob("0-*"))) == 6

@@ -138,7 +138,7 @@ def mortal():
 
 
 def addresses(client):
-    return sorted(client.scheduler_info(n_workers=-1)["workers"])
+    return sorted(client.nthreads())
 
 
 # What comes out

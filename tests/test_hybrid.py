@@ -94,7 +94,7 @@ def test_several_workers_where_there_is_no_gpu():
         threads = max(1, CPU_COUNT // 2)
         kinds = [(worker.threads, worker.kind) for worker in placement.workers()]
         assert kinds == [(threads, "cpu")] * 2
-        about = client.scheduler_info(n_workers=-1)["workers"].values()
+        about = placement.described(client).values()
         assert [one["resources"] for one in about] == [{"CPU": 1}] * 2
         assert [one["memory_limit"] for one in about] == [int(MEMORY_LIMIT / 2)] * 2
 
@@ -137,7 +137,7 @@ def test_the_library_is_imported_without_distributed_and_dask_cuda():
 
 def test_workers_with_a_gpu_come_first(client):
     there = placement.workers()
-    names = client.scheduler_info(n_workers=-1)["workers"]
+    names = placement.described(client)
     assert [names[worker.address]["name"] for worker in there] == [0, 1, "cpu-0"]
     assert [worker[1:] for worker in there] == [(1, "gpu"), (1, "gpu"), (1, "cpu")]
     with dask.config.set(scheduler="threads"):

@@ -606,7 +606,7 @@ def filled(ax):
 def test_workers_have_colours_where_they_are_known():
     workers = {"n_workers": 3, "threads_per_worker": 2, "processes": False}
     with LocalCluster(**workers, dashboard_address=":0") as cluster, Client(cluster) as client:
-        there = sorted(worker.partition("://")[2] for worker in client.scheduler_info()["workers"])
+        there = sorted(worker.partition("://")[2] for worker in client.nthreads())
         edges = partitioned(frame([(i, i + 1) for i in range(60)]), 12)
         anywhere = gf.connected_components(edges, **ENDS)
         assert drawn(gf.plot.plan(anywhere)).get_legend() is None

@@ -11,7 +11,7 @@ from test_shards_many import ASKED, ENDS, graph, power_law, same
 from throttle import throttled
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow import gang
+from dask_graphflow.dataflow import gang, placement
 
 # Sockets and event loops that a worker leaves behind are not this library's to close.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -34,7 +34,7 @@ def client(tmp_path_factory):
     scheduler = {"cls": Scheduler, "options": {"dashboard_address": ":0"}}
     with SpecCluster(workers, scheduler) as cluster, Client(cluster) as client:
         client.wait_for_workers(2)
-        names = client.scheduler_info(n_workers=-1)["workers"]
+        names = placement.described(client)
         slow = next(address for address, about in names.items() if about["name"] == "slow")
         client.run(_warm)  # what is compiled now takes no part in what is measured
         with throttled(client.run(os.getpid, workers=[slow])[slow], SLOW):

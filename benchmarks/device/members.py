@@ -72,7 +72,7 @@ def spread(client: Any, options: argparse.Namespace) -> Any:
 
     count, parts = options.edge_factor << options.scale, options.gpus * options.partitions
     bounds = [count * part // parts for part in range(parts + 1)]
-    workers = list(client.scheduler_info(n_workers=-1)["workers"])
+    workers = list(client.nthreads())
     futures = [
         client.submit(
             graphs.rmat_part,

@@ -112,7 +112,7 @@ def compare(
     # On a worker, whose pool is the memory there is, and gone before anything is measured.
     truth = client.submit(truth_on_host, count, **how, pure=False).result()
     # Placed, as many on each worker: left to the scheduler, one may get more, and the rest waits.
-    workers = list(client.scheduler_info(n_workers=-1)["workers"])
+    workers = list(client.nthreads())
     futures = [
         client.submit(
             graphs.rmat_part, *ends, workers=workers[at % len(workers)], pure=False, **how

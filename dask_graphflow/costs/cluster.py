@@ -121,7 +121,7 @@ def in_use(device: bool) -> list[ClusterSpec]:
     if client is None:
         memory = room_of(device)
         return [ClusterSpec(1, placement.task_threads(1), device, memory)]
-    workers = client.scheduler_info(n_workers=-1)["workers"]
+    workers = placement.described(client)
     told = any(info.get("resources", {}).get(DEVICE, 0) > 0 for info in workers.values())
     kinds: dict[tuple[bool, int], list[str]] = {}
     for address, info in sorted(workers.items()):

@@ -110,7 +110,7 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
     addresses: Sequence[Any] = [None, None]
     moves = math.inf
     if client is not None:
-        addresses = sorted(client.scheduler_info(n_workers=-1)["workers"])[:2]
+        addresses = sorted(client.nthreads())[:2]
     if len(addresses) == 2 and client is not None:
         moves = _moves(client, addresses, device)
     seconds, told = _ask(client, addresses, device)

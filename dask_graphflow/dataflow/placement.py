@@ -16,6 +16,7 @@ __all__ = [
     "GPU",
     "Worker",
     "again",
+    "described",
     "homes",
     "keep_gangs",
     "keep_pins",
@@ -75,11 +76,10 @@ def slots() -> Slots:
     client = _client()
     if client is None:
         return Slots(chains=min(_local_threads(), CHAINS_PER_WORKER))
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    if not workers:
+    threads = client.nthreads()
+    if not threads:
         return Slots(chains=CHAINS_PER_WORKER)
-    threads = max(worker["nthreads"] for worker in workers.values())
-    return Slots(tuple(sorted(workers)), min(threads, CHAINS_PER_WORKER))
+    return Slots(tuple(sorted(threads)), min(max(threads.values()), CHAINS_PER_WORKER))
 
 
 def workers() -> tuple[Worker, ...]:
@@ -90,7 +90,7 @@ def workers() -> tuple[Worker, ...]:
     client = _client()
     if client is None:
         return ()
-    there = client.scheduler_info(n_workers=-1)["workers"]
+    there = described(client)
 
     def order(worker: Worker) -> tuple[bool, int, str, str]:
         name = str(there[worker.address]["name"])
@@ -101,6 +101,16 @@ def workers() -> tuple[Worker, ...]:
         for address, about in there.items()
     )
     return tuple(sorted(found, key=order))
+
+
+def described(client: Any) -> dict[str, Any]:
+    """Return what the scheduler of a client says of its workers now, by their addresses.
+
+    ``Client.scheduler_info`` returns what it keeps in mind, which a poll that runs beside it has
+    at times just replaced by one without workers.
+    """
+    workers: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
+    return workers
 
 
 def on_gpu_worker() -> bool:
