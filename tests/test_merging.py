@@ -22,6 +22,7 @@ from distributed.protocol import dask_deserialize, dask_serialize, deserialize, 
 import dask_graphflow as gf
 from dask_graphflow.algorithms import sending  # noqa: F401
 from dask_graphflow.algorithms.components import Components
+from dask_graphflow.dataflow import placement
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 from dask_graphflow.operators import forest as forest_module
 from dask_graphflow.operators.forest import Entries, Forest
@@ -255,6 +256,8 @@ def cluster_of_two():
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         Client(cluster) as client,
     ):
+        # What this module imports, every worker is to have, and so those started for ones that die.
+        placement.preload("dask_graphflow.algorithms.sending")
         if BACKEND.name == "cudf":
             client.run(start_gpu)
         yield client
