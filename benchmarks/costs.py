@@ -16,13 +16,12 @@ from typing import Any
 import dask.dataframe as dd
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.cc import owners_of
+from dask_graphflow.algorithms.cc import tasks_of
 from dask_graphflow.costs import links, model, store
 from dask_graphflow.costs.measuring import forest_seconds
 from dask_graphflow.costs.memory import index_bytes
 from dask_graphflow.costs.model import Scaling
-from dask_graphflow.dataflow import trees
-from dask_graphflow.dataflow.expr import reduction_tasks
+from dask_graphflow.dataflow import placement, trees
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import generate
 
@@ -254,6 +253,14 @@ class Workers(Side):
         return result
 
 
+def _tasks(size: int, options: argparse.Namespace) -> int:
+    """Return how many tasks a call of components has on so many workers, beside hooks."""
+    workers = [str(number) for number in range(size)]
+    slots = placement.slots_of(dict.fromkeys(workers, 1 if options.gpu else options.threads))
+    homes = [worker for worker in workers for _ in range(options.partitions)]
+    return tasks_of(trees.chains("availability", homes, slots), len(homes), slots)
+
+
 def predict(
     taken: dict[str, dict[int, list[float]]],
     vertices: int,
@@ -266,11 +273,7 @@ def predict(
 ) -> dict[str, Any]:
     """Return of each phase the constants that fit one and two workers, and the seconds that follow."""
     edges, index = options.edge_factor << options.scale, index_bytes(vertices)
-    own = 1 if options.gpu else min(options.threads, options.partitions)  # chains of a worker
-    tasks = {
-        size: reduction_tasks(size * own, owners_of(size * own, size * options.partitions))
-        for size in {*taken[PHASES[0]], *options.foretell}
-    }
+    tasks = {size: _tasks(size, options) for size in {*taken[PHASES[0]], *options.foretell}}
     degree = 2 * edges / vertices
 
     def crowd(size: int) -> float:

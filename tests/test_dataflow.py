@@ -35,7 +35,7 @@ def stages(labels):
     return counts
 
 
-@pytest.mark.parametrize("parts", [1, 2, 7, 40])
+@pytest.mark.parametrize("parts", [1, 2, 7, 40, 100])
 @pytest.mark.parametrize("workers", [1, 3])
 def test_the_tasks_of_a_reduction_are_as_many_as_is_said(parts, workers):
     edges = partitioned(frame([(i, i + 1) for i in range(100)]), parts)
@@ -45,7 +45,31 @@ def test_the_tasks_of_a_reduction_are_as_many_as_is_said(parts, workers):
     counts = stages(labels)
     beside = {"hook-first", "hook", "start"}
     found = sum(count for stage, count in counts.items() if stage not in beside)
-    assert found == reduction_tasks(len(made.operand("chains")), made.operand("owners"))
+    chains, owners, shares = map(made.operand, ["chains", "owners", "shares"])
+    assert found == reduction_tasks(len(chains), len(chains), owners, shares)
+    assert (owners <= workers, owners * shares) == (True, labels.npartitions)
+
+
+@pytest.mark.parametrize(("threads", "owners"), [(2, 2), (9, 9)])
+@pytest.mark.parametrize("kind", ["dense", "far apart", "text", "said to be dense"])
+def test_owners_write_their_ranges_in_shares(rng, kind, threads, owners):
+    pairs = rng.integers(0, 3000, (2000, 2)) * (10**12 if kind == "far apart" else 1)
+    edges = frame(pairs.tolist()).astype("str" if kind == "text" else "int64")
+    with dask.config.set(scheduler="threads", num_workers=threads):
+        labels = gf.connected_components(
+            partitioned(edges, 100), **ENDS, renumber=kind != "said to be dense"
+        )
+        whole = to_host(labels.compute())
+        sizes = [len(part.compute()) for part in labels.partitions]
+    shares = 12 // owners
+    assert len(sizes) == owners * shares
+    assert sum(sizes) == len(whole)
+    if kind in ("far apart", "text"):
+        # Owners' ranges lie where a sample says; the shares of each are alike.
+        cut = [sizes[o * shares : (o + 1) * shares] for o in range(owners)]
+        assert all(max(own) - min(own) <= 1 for own in cut)
+    assert whole["vertex"].is_monotonic_increasing
+    assert as_dict(whole) == oracle(zip(edges["a"], edges["b"], strict=True))
 
 
 def test_nothing_is_read_before_compute():

@@ -130,12 +130,17 @@ def test_components_by_hand():
 
 
 def test_components_take_time_by_their_tasks():
-    # 12 chains and as many owners: twice their product, and half of it again; or a chain a partition.
-    for partitions, tasks in (12, 288 + 66 + 24 + 36 + 1 + 11), (2, 8 + 1 + 4 + 6 + 1 + 1):
+    # 12 chains and as many owners: twice their product; or a chain a partition; or, where it is known
+    # which of four workers chains lie on, twice as much for each of those.
+    for partitions, merge, tasks in (
+        (12, "tree", 288 + 21 + 24 + 36 + 1 + 11),
+        (2, "tree", 8 + 1 + 4 + 6 + 1 + 1),
+        (12, "adaptive", 96 + 21 + 24 + 36 + 1 + 11),
+    ):
         seconds = []
         for task in 0.0, 1.0:
             cluster = ClusterSpec(4, threads=3, rates=rates(1e6), links=replace(LINKS, task=task))
-            how = {"cluster": cluster, "num_edges": len(EDGES), "num_vertices": 256}
+            how = {"cluster": cluster, "num_edges": len(EDGES), "num_vertices": 256, "merge": merge}
             seconds.append(estimate(partitioned(EDGES, partitions), **how).seconds)
         assert seconds[1] - seconds[0] == pytest.approx(tasks)
 

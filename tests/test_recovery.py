@@ -57,7 +57,7 @@ def recovered(chains, workers, again, cut_before=True):
     numbering = steps.number([steps.survey(fragment) for fragment in found], 1)
 
     def own():
-        return steps.own([steps.piece(fragment, numbering, 0) for fragment in found])
+        return steps.own([steps.piece([fragment], numbering, 0) for fragment in found])
 
     owned = own() if cut_before else None
     for chain in again:
@@ -65,7 +65,7 @@ def recovered(chains, workers, again, cut_before=True):
     owned = owned if cut_before else own()
     sizes = [steps.size(owned)]
     merged, *others = (
-        steps.renumber(fragment, numbering, chain, sizes, [steps.codes(owned, chain)])
+        steps.renumber(fragment, numbering, chain, sizes, [steps.codes(owned, chain, 1)])
         for chain, fragment in enumerate(found)
     )
     for other in others:

@@ -35,6 +35,7 @@ from dask_graphflow.dataflow.expr import (
     as_computed,
     collection,
     held_by,
+    reduction_tasks,
 )
 from dask_graphflow.dataflow.progress import Progress, Tally, listener
 from dask_graphflow.exceptions import OptionError, nearest
@@ -47,10 +48,10 @@ from .answers import ids_like
 from .components import Components
 from .programs import by_label
 
-__all__ = ["connected_components", "owners_of"]
+__all__ = ["connected_components", "tasks_of"]
 
-MOST_OWNERS = 32
-PARTITIONS_PER_OWNER = 8
+MOST_PARTS = 32
+PARTITIONS_PER_PART = 8  # of the edges, to one of the result
 
 
 def connected_components(
@@ -217,8 +218,8 @@ def connected_components(
         placement.keep_pins()
     if streamed or not is_pandas(type(edges._meta)):
         placement.preload("dask_graphflow.algorithms.sending")
-    owners = owners_of(len(chains), partitions)
-    parts = {"hook": partitions, "label": owners}
+    owners, shares = _owners(len(chains), partitions, slots)
+    parts = {"hook": partitions, "label": owners * shares}
     told = Progress(shown and Tally(shown, parts))
     program = Components(
         frames=tuple(how for _, how in frames),
@@ -248,6 +249,7 @@ def connected_components(
             merges(chains, speeds, barrier=shared or renumber),
             merge_chunks,
             owners,
+            shares,
             shared,
             *sources,
         )
@@ -255,9 +257,17 @@ def connected_components(
     return told.of(found)
 
 
-def owners_of(chains: int, partitions: int) -> int:
-    """Return how many partitions the result of so many chains has, which take so many of the edges'."""
-    return min(MOST_OWNERS, max(chains, partitions // PARTITIONS_PER_OWNER))
+def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]:
+    """Return how many owners vertices have, and how many partitions of the result each of them writes."""
+    parts = min(MOST_PARTS, max(chains, partitions // PARTITIONS_PER_PART))
+    owners = min(parts, len(slots.workers) * slots.threads)
+    return owners, round(parts / owners)
+
+
+def tasks_of(chains: Sequence[trees.Chain], partitions: int, slots: trees.Slots) -> int:
+    """Return how many tasks a call has beside hooks, if it is not known that ids are dense."""
+    owners, shares = _owners(len(chains), partitions, slots)
+    return reduction_tasks(len(chains), len(trees.together(chains)), owners, shares)
 
 
 def _empty(edges: Any, program: Components) -> Any:

@@ -53,7 +53,7 @@ class Numbering(NamedTuple):
     Attributes
     ----------
     bounds : list of int or None
-        Where the range of each owner begins, and the last one ends, if the ids are dense.
+        Where each part of the result begins, and the last one ends, if the ids are dense.
     cuts : frame or None
         Else the ids that the owners' ranges are cut at.
     fingerprints : list of tuple
@@ -183,7 +183,7 @@ class Components:
         # Of ids listed there are none.
         return Survey(forest.base, forest.stop, fragment.ids, fragment.fingerprint())
 
-    def number(self, surveys: list[Survey], owners: int) -> Numbering:
+    def number(self, surveys: list[Survey], owners: int, shares: int = 1) -> Numbering:
         """Choose the numbering."""
         fingerprints = [survey.fingerprint for survey in surveys]
         # Chains of one process share a forest, and all say the same of it: count it once.
@@ -193,31 +193,35 @@ class Components:
             low = min((low for low, _ in ranges), default=0)
             high = max((high for _, high in ranges), default=0)
             if is_dense(low, high, sum(high - low for low, high in ranges)):
-                bounds = [low + (high - low) * i // owners for i in range(owners + 1)]
+                parts = owners * shares
+                bounds = [low + (high - low) * i // parts for i in range(parts + 1)]
                 return Numbering(bounds, None, fingerprints)
         empty = frames.empty_like(surveys[0].ids)
         dense = [renumber.sample_range(low, high, empty) for low, high in sorted(ranges)]
         return Numbering(None, renumber.splitters([*loose, *dense], owners), fingerprints)
 
-    def piece(self, fragment: Fragment, numbering: Numbering, owner: int) -> Any:
-        """Return the ids of a fragment in an owner's range; None, where they are dense."""
+    def piece(
+        self, fragments: list[Fragment], numbering: Numbering, owner: int
+    ) -> list[Any] | None:
+        """Return the ids of some fragments in an owner's range; None, where they are dense."""
         if numbering.bounds:
             return None
-        return renumber.piece(fragment.numbered().ids, numbering.cuts, owner)
+        return [renumber.piece(one.numbered().ids, numbering.cuts, owner) for one in fragments]
 
-    def own(self, pieces: list[Any]) -> tuple[Any, list[Any]] | None:
+    def own(self, pieces: list[list[Any] | None]) -> tuple[Any, list[Any]] | None:
         """Return an owner's ids in order, and the place among them of each that each chain sent."""
-        if pieces[0] is None:
-            return None
-        return renumber.merge(pieces)
+        sent = [piece for some in pieces for piece in some or ()]
+        return renumber.merge(sent) if sent else None
 
     def size(self, owned: tuple[Any, list[Any]] | None) -> int | None:
         """Return how many ids an owner has; None, where they are dense."""
         return None if owned is None else len(owned[0])
 
-    def codes(self, owned: tuple[Any, list[Any]] | None, chain: int) -> Any:
-        """Return the places of the ids that one chain sent to an owner."""
-        return None if owned is None else owned[1][chain]
+    def codes(
+        self, owned: tuple[Any, list[Any]] | None, first: int, count: int
+    ) -> list[Any] | None:
+        """Return the places of the ids that some chains sent to an owner."""
+        return None if owned is None else owned[1][first : first + count]
 
     def renumber(
         self,
@@ -226,8 +230,11 @@ class Components:
         chain: int,
         sizes: list[Any],
         codes: list[Any],
+        place: int = 0,
     ) -> list[Forest]:
         """Return a fragment's forests over the vertices of the whole graph.
+
+        Of what owners say of some chains together, this one's is at `place`.
 
         Where a worker was lost after the numbering, its chains ran again, beside those of another
         worker: their fragment may be another one, which says the same.
@@ -241,7 +248,8 @@ class Components:
             return fragment.over(numbering.bounds[0], numbering.bounds[-1])
         same = fragment.fingerprint() == numbering.fingerprints[chain]
         fragment = fragment.numbered()
-        if not same or len(fragment.ids) != sum(map(len, codes)):
+        own = [some[place] for some in codes]
+        if not same or len(fragment.ids) != sum(map(len, own)):
             raise WorkerLostError(
                 "a worker was lost while the ids were numbered, and what it held came out in another "
                 "form when it was found again: ids that lie close together on some workers and far apart "
@@ -250,7 +258,7 @@ class Components:
         xp = fragment.forests[0].kernels.namespace
         bounds = _bounds(sizes)
         dtype = index_dtype(bounds[-1])
-        slots = [code.astype(dtype) + low for code, low in zip(codes, bounds, strict=False)]
+        slots = [code.astype(dtype) + low for code, low in zip(own, bounds, strict=False)]
         return moved(fragment.forests, xp.concatenate(slots), bounds[-1])
 
     def merge(self, into: list[Forest], other: list[Forest]) -> list[Forest]:
@@ -314,13 +322,13 @@ class Components:
         owned: tuple[Any, list[Any]] | None,
         sizes: list[Any],
         owner: int,
-        other: int,
+        later: range,
     ) -> tuple[Any, Any] | None:
-        """Return the roots in an owner's range that name components in another's, and their ids."""
+        """Return the roots in an owner's range that name components in some others', and their ids."""
         if owned is None:
             return None
         ids, xp, bounds = owned[0], forests[0].kernels.namespace, _bounds(sizes)
-        start, stop = bounds[other : other + 2]
+        start, stop = bounds[later.start], bounds[later.stop]
         roots = xp.unique(xp.concatenate([forest.parent[start:stop] for forest in forests]))
         roots = roots[(roots >= bounds[owner]) & (roots < bounds[owner + 1])]
         return roots, ids.iloc[roots - bounds[owner]]
@@ -334,17 +342,22 @@ class Components:
         sizes: list[Any],
         owner: int,
         heads: list[Any],
+        share: int = 0,
+        shares: int = 1,
     ) -> Any:
-        """Return the vertices of an owner's range and the components they are in."""
+        """Return a share of the vertices of an owner's range and the components they are in."""
         if owned is None:
-            return self._label_dense(forests, *numbering.bounds[owner : owner + 2])
+            part = owner * shares + share
+            return self._label_dense(forests, *numbering.bounds[part : part + 2])
         ids, xp = owned[0], forests[0].kernels.namespace
-        low, high = _bounds(sizes)[owner : owner + 2]
+        low = _bounds(sizes)[owner]
+        first, last = (len(ids) * i // shares for i in (share, share + 1))
         before = xp.concatenate([xp.zeros(0, "int64"), *(roots for roots, _ in heads)])
         named = frames.stack([*(names for _, names in heads), ids])
-        parts = [ids[column] for column in ids.columns]
+        own = ids.iloc[first:last].reset_index(drop=True)
+        parts = [own[column] for column in own.columns]
         for forest in forests:
-            roots = forest.parent[low:high]
+            roots = forest.parent[low + first : low + last]
             # Roots of ranges before come first in `named`, then this range's own ids.
             row = xp.where(roots < low, xp.searchsorted(before, roots), roots - low + len(before))
             found = named.iloc[row].reset_index(drop=True)
@@ -355,10 +368,10 @@ class Components:
         return self._typed(streaming.device().kernels.to_pandas(found))
 
     @_part("label")
-    def label_plain(self, forests: list[Forest], owner: int, owners: int) -> Any:
-        """Return an owner's share of the vertices and the components they are in, ids being dense."""
+    def label_plain(self, forests: list[Forest], part: int, parts: int) -> Any:
+        """Return a part of the vertices and the components they are in, ids being dense."""
         low, high = forests[0].base, forests[0].stop
-        bounds = [low + (high - low) * i // owners for i in (owner, owner + 1)]
+        bounds = [low + (high - low) * i // parts for i in (part, part + 1)]
         return self._label_dense(forests, *bounds)
 
     def _label_dense(self, forests: list[Forest], low: int, high: int) -> Any:

@@ -12,13 +12,12 @@ from dask_graphflow.costs import memory, model
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.measured import Rates
 from dask_graphflow.costs.measuring import STEPS
-from dask_graphflow.dataflow import merging, trees
-from dask_graphflow.dataflow.expr import reduction_tasks
+from dask_graphflow.dataflow import merging, placement, trees
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, nearest
 from dask_graphflow.operators.plan import Plan
 from dask_graphflow.showing.bar import listener
 
-from .cc import owners_of
+from .cc import tasks_of
 from .estimates import Calibration, Estimate, kind_name
 from .known import Known, known
 
@@ -221,6 +220,16 @@ def _own(kind: ClusterSpec) -> Rates:
     return kind.rates
 
 
+def _tasks(graph: Known, threads: Sequence[int], merge: str) -> int:
+    """Return how many tasks a reduction has beside hooks, on workers with so many threads."""
+    workers = [str(number) for number in range(len(threads))]
+    slots = placement.slots_of(dict(zip(workers, threads, strict=True)))
+    partitions = max(1, -(-graph.edges // max(graph.chunk, 1)))
+    homes = [workers[i % len(workers)] if graph.held else None for i in range(partitions)]
+    speeds = dict.fromkeys(workers, 1.0) if merge == "adaptive" else trees.UNKNOWN
+    return tasks_of(trees.chains("availability", homes, slots, speeds), partitions, slots)
+
+
 def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
     members, links = _Members(calibration.kinds), calibration.links
     count, vertices, edges = len(members.all), graph.vertices, graph.edges
@@ -233,10 +242,7 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
         0.0 if graph.device else 2 * graph.id_bytes / _own(one).copies for one in members.all
     ]
     slower = [max(1 / rate, copy) for rate, copy in zip(hooks, copying, strict=True)]
-    # A chain a thread, if there are as many partitions.
-    partitions = -(-edges // max(graph.chunk, 1))
-    chains = max(1, min(partitions, sum(1 if m.device else m.threads for m in members.all)))
-    tasks = reduction_tasks(chains, owners_of(chains, partitions))
+    tasks = _tasks(graph, [1 if one.device else one.threads for one in members.all], merge)
     chunk = count * vertices / sum(1 / edge for edge in slower)  # seconds of V edges, of one worker
     constants = {
         "t_at": chunk,

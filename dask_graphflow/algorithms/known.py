@@ -8,7 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.dataflow.expr import read_of
+from dask_graphflow.dataflow.expr import held_by, read_of
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.frames import is_pandas
@@ -35,6 +35,8 @@ class Known(NamedTuple):
         Whether its rows are there.
     device : bool
         Whether it lies on GPUs.
+    held : bool
+        Whether its partitions lie on workers.
     source : str
         How that is known.
     """
@@ -47,6 +49,7 @@ class Known(NamedTuple):
     directed: bool
     built: bool
     device: bool
+    held: bool
     source: str
 
 
@@ -114,6 +117,7 @@ def known(
         directed,
         built=False,
         device=not is_pandas(type(meta)),
+        held=bool(held_by(getattr(frame, "expr", frame))[1]),
         source=how,
     )
 
@@ -130,7 +134,7 @@ def _of_graph(graph: Graph, num_edges: int | None, num_vertices: int | None) -> 
     ids = sum(_bytes(graph._ids[column]) for column in graph._ids.columns)
     how = "by the graph that is built" if built else "as given"
     weight = 8 * graph.weighted
-    about = graph.directed, built, graph.on_device, how
+    about = graph.directed, built, graph.on_device, built, how
     return Known(vertices, edges, edges, ids, weight, *about)
 
 

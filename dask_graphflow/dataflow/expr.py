@@ -7,16 +7,18 @@
                the last hook of a chain closes it: a fragment
     survey     a look at each fragment
     number     are the ids dense, and if not, where to cut their order
-    piece      each fragment's ids in the range of each owner; none, if they are dense
+    piece      a worker's fragments' ids in the range of each owner; none, if they are dense
     own        an owner merges the ids of its range, and says how many (size) and which (codes)
     renumber   each fragment as forests over the whole graph; as they are, if the ids are dense
     merge      by policy, down to one forest; the last merge finishes it; see below
-    head       each owner's roots that name components in a later range
-    label      each owner writes its range of the result
+    head       each owner's roots that name components in some later ranges
+    label      a share of an owner's range of the result
 
 The number of tasks depends on the partitions and chains alone, not on the data. A level of the graph
-costs a cluster some milliseconds, so there are few; and only start, hook, merge and label, where it is
-known that the ids are dense. What each step does is the business of the *program* that is handed in.
+costs a cluster some milliseconds, and a task nearly one, so there are few: what is cut for each owner is
+cut for all chains together that are known to lie on one worker, and there are no more owners than threads.
+Where it is known that the ids are dense, there are only start, hook, merge and label. What each step does
+is the business of the *program* that is handed in.
 
 A merge is one task, which begins once the whole of the other forest is there; or in slices::
 
@@ -62,9 +64,12 @@ from dask.highlevelgraph import HighLevelGraph
 from dask_graphflow.showing.tables import counted
 
 from .names import brought, gang, pinned
-from .trees import Chain, Merge
+from .trees import Chain, Merge, together
 
 RESIDENT = 4  # chunks that a task takes at a time where they lie already
+TOGETHER = (
+    4  # owners that get the same roots: each gets more than it needs, but a worker has several
+)
 
 __all__ = [
     "Empty",
@@ -93,17 +98,23 @@ class Program(Protocol):
 
     def start(self) -> Any: ...  # noqa: D102
     def plain(self, fragment: Any, surveys: Any = ()) -> Any: ...  # noqa: D102
-    def label_plain(self, forest: Any, owner: int, owners: int) -> Any: ...  # noqa: D102
+    def label_plain(self, forest: Any, part: int, parts: int) -> Any: ...  # noqa: D102
     def hook(self, state: Any, frame: Any, position: int) -> Any: ...  # noqa: D102
     def close(self, state: Any) -> Any: ...  # noqa: D102
     def survey(self, fragment: Any) -> Any: ...  # noqa: D102
-    def number(self, surveys: list[Any], owners: int) -> Any: ...  # noqa: D102
-    def piece(self, fragment: Any, numbering: Any, owner: int) -> Any: ...  # noqa: D102
+    def number(self, surveys: list[Any], owners: int, shares: int) -> Any: ...  # noqa: D102
+    def piece(self, fragments: list[Any], numbering: Any, owner: int) -> Any: ...  # noqa: D102
     def own(self, pieces: list[Any]) -> Any: ...  # noqa: D102
     def size(self, owned: Any) -> Any: ...  # noqa: D102
-    def codes(self, owned: Any, chain: int) -> Any: ...  # noqa: D102
+    def codes(self, owned: Any, first: int, count: int) -> Any: ...  # noqa: D102
     def renumber(  # noqa: D102
-        self, fragment: Any, numbering: Any, chain: int, sizes: list[Any], codes: list[Any]
+        self,
+        fragment: Any,
+        numbering: Any,
+        chain: int,
+        sizes: list[Any],
+        codes: list[Any],
+        place: int,
     ) -> Any: ...
     def merge(self, into: Any, other: Any) -> Any: ...  # noqa: D102
     def cut(self, forest: Any, count: int) -> Any: ...  # noqa: D102
@@ -112,7 +123,7 @@ class Program(Protocol):
     def mend(self, forest: Any, tokens: Any) -> Any: ...  # noqa: D102
     def mended(self, into: Any, more: Any) -> Any: ...  # noqa: D102
     def finish(self, forest: Any) -> Any: ...  # noqa: D102
-    def head(self, forest: Any, owned: Any, sizes: list[Any], owner: int, other: int) -> Any: ...  # noqa: D102
+    def head(self, forest: Any, owned: Any, sizes: list[Any], owner: int, later: range) -> Any: ...  # noqa: D102
     def label(  # noqa: D102
         self,
         forest: Any,
@@ -121,6 +132,8 @@ class Program(Protocol):
         sizes: list[Any],
         owner: int,
         heads: list[Any],
+        share: int,
+        shares: int,
     ) -> Any: ...
 
 
@@ -273,6 +286,7 @@ class ForestReduction(Expr):  # type: ignore[misc]
         "merges",
         "merge_chunks",
         "owners",
+        "shares",
         "shared",
     ]
 
@@ -290,7 +304,7 @@ class ForestReduction(Expr):  # type: ignore[misc]
         return self.operand("result").frame
 
     def _divisions(self) -> tuple[None, ...]:
-        return (None,) * (int(self.operand("owners")) + 1)
+        return (None,) * (int(self.operand("owners")) * int(self.operand("shares")) + 1)
 
     @functools.cached_property
     def _name(self) -> str:
@@ -310,13 +324,34 @@ class ForestReduction(Expr):  # type: ignore[misc]
         return _Layer(self).build()
 
 
-def reduction_tasks(chains: int, owners: int) -> int:
+def reduction_tasks(chains: int, groups: int, owners: int, shares: int) -> int:
     """Return how many tasks a reduction has beside hooks, where it is not known that ids are dense.
 
     Most of them cut what chains made into what owners get, and back.
+
+    Parameters
+    ----------
+    chains : int
+    groups : int
+        Of chains that are known to lie on one worker; see :func:`.trees.together`.
+    owners : int
+        Of ranges of ids.
+    shares : int
+        Partitions of the result that each owner writes.
     """
-    cut = 2 * chains * owners + owners * (owners - 1) // 2
-    return cut + 2 * chains + 3 * owners + 1 + max(1, chains - 1)
+    cut = 2 * groups * owners + len(_later(owners))
+    return cut + 2 * chains + (2 + shares) * owners + 1 + max(1, chains - 1)
+
+
+def _later(owners: int) -> list[tuple[int, range]]:
+    """Return each owner with the ranges of owners behind it, which get the same of it."""
+    bounds = range(0, owners, TOGETHER)
+    return [
+        (owner, range(max(owner + 1, first), min(first + TOGETHER, owners)))
+        for owner in range(owners)
+        for first in bounds
+        if owner + 1 < min(first + TOGETHER, owners)
+    ]
 
 
 class _Layer:
@@ -330,6 +365,7 @@ class _Layer:
         self.merges: Sequence[Merge] = expr.operand("merges")
         self.merge_chunks: int = expr.operand("merge_chunks")
         self.owners: int = expr.operand("owners")
+        self.shares: int = expr.operand("shares")
         self.shared: bool = expr.operand("shared")
         self.chunks = [
             (position, frame, partition)
@@ -350,38 +386,49 @@ class _Layer:
                     self._add(self._beside(c, "plain"), (c,), program.plain, f, done)
                     for c, f in enumerate(fragments)
                 ]
-            forest = self._merge(fragments)
-            for o in owners:
-                key = (self.name, o)
-                self.tasks[key] = Task(key, program.label_plain, forest, o, self.owners)
+            forest, parts = self._merge(fragments), self.owners * self.shares
+            for part in range(parts):
+                key = (self.name, part)
+                self.tasks[key] = Task(key, program.label_plain, forest, part, parts)
             return self.tasks
         surveys = self._surveys(fragments)
-        numbering = self._add("number", (), program.number, surveys, self.owners)
-        owned = []
-        for o in owners:
-            pieces = [
-                self._add(self._beside(c, "piece"), (c, o), program.piece, f, numbering, o)
-                for c, f in enumerate(fragments)
-            ]
-            owned.append(self._add("own", (o,), program.own, List(*pieces)))
+        numbering = self._add("number", (), program.number, surveys, self.owners, self.shares)
+        groups = together(self.chains)
+        pieces: list[list[TaskRef]] = [[] for _ in owners]
+        for group in groups:
+            stage, found = self._beside(group[0], "piece"), List(*(fragments[c] for c in group))
+            for o in owners:
+                index = group[0], o
+                pieces[o].append(self._add(stage, index, program.piece, found, numbering, o))
+        owned = [self._add("own", (o,), program.own, List(*pieces[o])) for o in owners]
         sizes = List(*(self._add("size", (o,), program.size, owned[o]) for o in owners))
-        forests = []
-        for c, fragment in enumerate(fragments):
-            codes = [self._add("codes", (c, o), program.codes, owned[o], c) for o in owners]
-            arguments = fragment, numbering, c, sizes, List(*codes)
-            stage = self._beside(c, "renumber")
-            forests.append(self._add(stage, (c,), program.renumber, *arguments))
-        forest = self._merge(forests)
-        for o in owners:
-            # A root is the smallest of its component: it lies in this range or in one before.
-            heads = [
-                self._add("head", (b, o), program.head, forest, owned[b], sizes, b, o)
-                for b in range(o)
-            ]
-            key = (self.name, o)
-            self.tasks[key] = Task(
-                key, program.label, forest, owned[o], numbering, sizes, o, List(*heads)
+        forests, first = fragments[:], 0
+        for group in groups:
+            codes = List(
+                *(
+                    self._add("codes", (group[0], o), program.codes, owned[o], first, len(group))
+                    for o in owners
+                )
             )
+            first += len(group)
+            for place, c in enumerate(group):
+                arguments = fragments[c], numbering, c, sizes, codes, place
+                stage = self._beside(c, "renumber")
+                forests[c] = self._add(stage, (c,), program.renumber, *arguments)
+        forest = self._merge(forests)
+        # A root is the smallest of its component: it lies in a range or in one before.
+        heads = {
+            (o, later): self._add(
+                "head", (o, later.start), program.head, forest, owned[o], sizes, o, later
+            )
+            for o, later in _later(self.owners)
+        }
+        for o in owners:
+            before = [heads[b, later] for b, later in heads if b < o and o in later]
+            found = forest, owned[o], numbering, sizes, o, List(*before)
+            for share in range(self.shares):
+                key = (self.name, o * self.shares + share)
+                self.tasks[key] = Task(key, program.label, *found, share, self.shares)
         return self.tasks
 
     def _hooks(self, chain: int, state: TaskRef | None) -> TaskRef:

@@ -24,6 +24,7 @@ __all__ = [
     "on_gpu_worker",
     "preload",
     "slots",
+    "slots_of",
     "task_threads",
     "workers",
 ]
@@ -75,11 +76,14 @@ def slots() -> Slots:
     """
     client = _client()
     if client is None:
-        return Slots(chains=min(_local_threads(), CHAINS_PER_WORKER))
-    threads = client.nthreads()
-    if not threads:
-        return Slots(chains=CHAINS_PER_WORKER)
-    return Slots(tuple(sorted(threads)), min(max(threads.values()), CHAINS_PER_WORKER))
+        return slots_of({None: _local_threads()})
+    return slots_of(client.nthreads() or {None: CHAINS_PER_WORKER})
+
+
+def slots_of(threads: Mapping[Any, int]) -> Slots:
+    """Return how many chains workers can run at once that have so many threads, by their addresses."""
+    most = max(threads.values())
+    return Slots(tuple(sorted(threads)), min(most, CHAINS_PER_WORKER), most)
 
 
 def workers() -> tuple[Worker, ...]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.showing.tables import counted
@@ -25,6 +26,7 @@ __all__ = [
     "one_way",
     "ring",
     "speed",
+    "together",
     "tree",
 ]
 
@@ -50,10 +52,13 @@ class Slots:
         The addresses of its processes; None is this one.
     chains : int
         Chains that run beside each other in one process.
+    threads : int
+        Tasks that one process can run at once.
     """
 
     workers: tuple[str | None, ...] = (None,)
     chains: int = 1
+    threads: int = 1
 
     @property
     def at_once(self) -> int:
@@ -82,6 +87,20 @@ class Chain:
     def at(self) -> str | None:
         """The worker that its forest will lie on, if that is known before it runs."""
         return self.worker or self.home
+
+
+def together(chains: Sequence[Chain]) -> list[list[int]]:
+    """Group the chains whose forests will lie on one worker, as far as that is known.
+
+    Examples
+    --------
+    >>> together([Chain([0], "a"), Chain([1]), Chain([2], home="a"), Chain([3])])
+    [[0, 2], [1], [3]]
+    """
+    groups: dict[Any, list[int]] = {}
+    for number, chain in enumerate(chains):
+        groups.setdefault(number if chain.at is None else chain.at, []).append(number)
+    return list(groups.values())
 
 
 def speed(worker: str | None, speeds: Speeds) -> float:

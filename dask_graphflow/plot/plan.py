@@ -70,7 +70,7 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     reduction = _reduction(labels)
     chains: Sequence[Chain] = reduction.operand("chains")
     merges: Sequence[Merge] = reduction.operand("merges")
-    owners = int(reduction.operand("owners"))
+    parts = int(reduction.operand("owners")) * int(reduction.operand("shares"))
     dense = bool(reduction.operand("program").dense)
     ax = new_axes(ax, (8.5, min(1.6 + 0.36 * max(len(chains), ROWS), 9)))
     workers = sorted({chain.at for chain in chains if chain.at is not None})
@@ -82,7 +82,7 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     begin = hooked + 0.4 if dense else hooked + 2.0
     end = _merges(ax, chains, merges, paint, begin)
     rows = max(len(chains), ROWS)
-    _labels(ax, owners, paint[0], end, rows)
+    _labels(ax, parts, paint[0], end, rows)
     marks = {hooked / 2: "hook", (begin + end) / 2: "merge", end + 3.0: "label"}
     if not dense:
         ax.axvspan(hooked + 0.6, begin - 0.4, color=FAINT, alpha=0.45, linewidth=0)
@@ -159,12 +159,12 @@ def _merges(
     return end
 
 
-def _labels(ax: Axes, owners: int, color: str, end: float, rows: int) -> None:
-    """Draw a dot an owner, and how it gets the one forest."""
-    spots = [(end + 3.0, owner * min(0.7, (rows - 1) / owners)) for owner in range(owners)]
+def _labels(ax: Axes, parts: int, color: str, end: float, rows: int) -> None:
+    """Draw a dot a partition of the result, and how it gets the one forest."""
+    spots = [(end + 3.0, part * min(0.7, (rows - 1) / parts)) for part in range(parts)]
     for x, y in spots:
         ax.plot([end + 1.0, x], [0, y], color=color, linewidth=0.6, alpha=0.6, zorder=1)
-    _dots(ax, "labels", spots, [INK] * owners, "s", 36 if owners <= rows else 16)
+    _dots(ax, "labels", spots, [INK] * parts, "s", 36 if parts <= rows else 16)
 
 
 def _dots(
