@@ -36,8 +36,8 @@ from dask_graphflow.costs.simulation import H200, GraphStats, simulate
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.kernels import host_labels
 
-CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
-KERNELS = ("hook", "build", "pull", "search", "path", "label", "merge")
+CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges", "deals")
+KERNELS = ("hook", "build", "pull", "search", "path", "label", "merge", "deal")
 DOCS = Path(__file__).parent.parent / "docs" / "internals"
 
 
@@ -97,7 +97,7 @@ def test_rates_that_are_none_are_refused(wrong):
 
 @pytest.mark.parametrize("only", ["hook", "copies", ["hooks"]], ids=str)
 def test_rates_of_a_kernel_that_is_none_are_refused(only):
-    with pytest.raises(OptionError, match=r"only=.*; give 'hooks', .*'merges', or None") as raised:
+    with pytest.raises(OptionError, match=r"only=.*; give 'hooks', .*'deals', or None") as raised:
         rates(False, 1, only=only, measure=lambda device, threads: made())
     assert ("did you mean 'hooks'?" in str(raised.value)) == (only != "copies")
 

@@ -17,7 +17,7 @@ from dask_graphflow.exceptions import OptionError
 
 ENDS = {"source": "src", "target": "dst"}
 EDGES = gf.generate.rmat(8).compute()
-CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
+CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges", "deals")
 LINKS = Links(c=1e9, moves=5e8, latency=1e-4, call=0.01, level=0.005, gang=0.05)
 
 
@@ -149,7 +149,7 @@ def test_edges_of_the_host_are_copied_to_devices_while_others_are_hooked():
     given = {"num_edges": 10**7, "num_vertices": 1000}
     device = {"workers": 2, "device": True, "links": LINKS}
     for copies, seconds, binding in ((4e6, 20.0, "copying"), (1e9, 5.0, "hooking")):
-        fast = Rates(rates(1e6).sizes, *[(1e6,)] * 7, copies=copies)
+        fast = Rates(rates(1e6).sizes, *[(1e6,)] * 8, copies=copies)
         found = estimate(cluster=ClusterSpec(rates=fast, **device), **given)
         assert found.parts["hooking"] == pytest.approx(seconds)
         assert found.reason.startswith(binding)
@@ -159,12 +159,28 @@ def test_ranks_by_hand():
     given = {"num_edges": 8_000_000, "num_vertices": 1_000_000, "supersteps": 10}
     found = estimate(algorithm="pagerank", cluster=workers(2), **given)
     assert found.parts["building"] == pytest.approx(2 * 4.0)  # rows, and rows by labels
-    assert found.parts["dealing"] == pytest.approx(2 * 4 * 4e6 / 2 / 1e9)
+    # Each has half of the edges to deal, and sends half of those.
+    assert found.parts["dealing"] == pytest.approx(4.0 + 2 * 4 * 4e6 / 2 / 1e9)
     assert found.parts["computing"] == pytest.approx(10 * 4.0)
     assert found.parts["messages"] == pytest.approx(10 * 8 * 500_000 / 1e9)
     assert found.parts["latency"] == pytest.approx(20 * 1e-4)
     assert found.seconds == pytest.approx(sum(found.parts.values()))
     assert found.plan["shares"] == [0.5, 0.5]
+
+
+def test_members_build_of_all_edges_with_an_end_among_their_vertices():
+    given = {"num_edges": 8_000_000, "num_vertices": 1_000_000, "directed": False}
+    for count, each in (1, 16.0), (2, 12.0), (4, 7.0):
+        found = estimate(algorithm="bfs", cluster=workers(count), **given)
+        assert found.parts["building"] == pytest.approx(each)
+        dealing = (16.0 / count + 2 * 4 * 16e6 / count * (1 - 1 / count) / 1e9) * (count > 1)
+        assert found.parts["dealing"] == pytest.approx(dealing)
+
+
+def test_rates_that_are_missing_are_asked_for():
+    less = ClusterSpec(2, rates=Rates((1,), builds=(1e6,), searches=(1e6,)), links=LINKS)
+    with pytest.raises(OptionError, match="no deals among the rates"):
+        estimate(algorithm="bfs", cluster=less)
 
 
 def test_what_is_built_is_not_built_again():
@@ -237,7 +253,7 @@ def test_a_binding_part_is_named():
     slowly = estimate(algorithm="bfs", cluster=slow, **given)
     assert slowly.reason.startswith(("dealing", "messages"))
     assert estimate(algorithm="bfs", cluster=workers(2, rate=1.0), **given).reason.startswith(
-        ("building", "computing")
+        ("building", "computing", "dealing")
     )
 
 

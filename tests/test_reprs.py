@@ -15,7 +15,7 @@ from dask_graphflow.algorithms.estimates import Calibration
 from dask_graphflow.costs import ClusterSpec, Links, Rates
 from dask_graphflow.showing.tables import as_html, as_text, duration, size
 
-CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
+CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges", "deals")
 RATES = Rates((100, 2000), **dict.fromkeys(CURVES, (4e6, 1.5e6)))
 LINKS = Links(c=1e9, moves=math.inf, latency=3e-5, call=0.01, level=0.001, gang=0.05)
 EVIL = "<script>alert('&')</script>"

@@ -72,7 +72,7 @@ def calibrate(
     What is told of a kind is not measured; here only what joins workers is:
 
     >>> import dask_graphflow as gf
-    >>> rates = gf.costs.Rates((1 << 16,), *[(1e8,)] * 7)  # of each kernel the same
+    >>> rates = gf.costs.Rates((1 << 16,), *[(1e8,)] * 8)  # of each kernel the same
     >>> found = gf.calibrate(gf.costs.ClusterSpec(workers=1, threads=8, rates=rates))
     >>> found.kinds[0].rates == rates, 0 < found.links.call < 10
     (True, True)
@@ -149,7 +149,7 @@ def estimate(
     Of workers that need not be there, and a graph that need not either:
 
     >>> import dask_graphflow as gf
-    >>> rates = gf.costs.Rates((1 << 20,), *[(1e8,)] * 7)  # of each kernel the same
+    >>> rates = gf.costs.Rates((1 << 20,), *[(1e8,)] * 8)  # of each kernel the same
     >>> links = gf.costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.005, level=0.001, gang=0.02)
     >>> four = gf.costs.ClusterSpec(workers=4, threads=8, memory=64 << 30, rates=rates, links=links)
     >>> edges = gf.generate.rmat(4)
@@ -323,7 +323,7 @@ def _supersteps(
     swept = steps if algorithm in ("pagerank", "label_propagation", "connected_components") else 1
     sent = [RANK * read / max(count - 1, 1) * (count > 1)] * count
     each = [entries * share for share in shares]
-    computing = swept * max(edge / rate for edge, rate in zip(each, rates, strict=True))
+    computing = swept * _slowest(each, rates)
     parts = {
         "building": 0.0,
         "dealing": 0.0,
@@ -333,15 +333,18 @@ def _supersteps(
         "Dask": (links.gang if count > 1 else links.call) + (LEVELS - 1) * links.level,
     }
     builds = members.rates("build", vertices)
-    makings = memory.SCRATCH[name][1] + (
-        not graph.built
-    )  # rows by labels are made when first asked for
-    parts["building"] = makings * max(edge / rate for edge, rate in zip(each, builds, strict=True))
+    # Rows of its own an algorithm makes when it is first asked for.
+    parts["building"] = memory.SCRATCH[name][1] * _slowest(each, builds)
     if not graph.built:
-        dealt = (
-            2 * memory.index_bytes(vertices) + graph.weight_bytes
-        )  # bytes of an edge, to its owner
-        parts["dealing"] = dealt * max(each) * (1 - 1 / count) / links.c
+        # Of edges without direction a member has all with an end among its vertices.
+        ends = [
+            edge * (1 if graph.directed else 2 - s) for edge, s in zip(each, shares, strict=True)
+        ]
+        parts["building"] += _slowest(ends, builds)
+    if not graph.built and count > 1:
+        own, edge_bytes = entries / count, 2 * memory.index_bytes(vertices) + graph.weight_bytes
+        sending = edge_bytes * own * (1 - 1 / count) / links.c
+        parts["dealing"] = own / min(members.rates("deal", vertices)) + sending
     sizes = tuple(needs(share) for share in shares)
     cut = {
         "workers": count,
@@ -356,6 +359,10 @@ def _supersteps(
     return Estimate(
         algorithm, vertices, edges, sum(parts.values()), parts, sizes, fits, cut, reason
     )
+
+
+def _slowest(edges: Sequence[float], rates: Sequence[float]) -> float:
+    return max(edge / rate for edge, rate in zip(edges, rates, strict=True))
 
 
 def _steps(algorithm: str, vertices: int, degree: float, given: int | None) -> tuple[int, int]:

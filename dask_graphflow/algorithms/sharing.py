@@ -298,6 +298,8 @@ def _dealt(
         for column, own in zip(columns, parts, strict=True):
             dealt += sum(map(len, own))
             told, _ = exchange.deal(own)
+            if told[exchange.rank].base is not None:  # as a view it would keep what was sent, too
+                told[exchange.rank] = told[exchange.rank].copy()
             for source, arrived in enumerate(told):
                 got[column][source].append(arrived)
     received = [sum(map(len, itertools.chain(*got[column]))) for column in columns]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -28,6 +28,7 @@ CURVES = {
     "paths": "path, edges/s",
     "labels": "label, edges/s",
     "merges": "merge, vertices/s",
+    "deals": "deal, edges/s",
 }
 
 
@@ -58,6 +59,8 @@ class Rates:
         Edges that an iteration of label propagation looks at.
     merges : tuple of float
         Vertices of a forest that is merged into another.
+    deals : tuple of float
+        Edges that are dealt to the members of a gang that builds a graph, without sending them.
     copies : float
         Bytes from the host's memory to where the kernels run: infinite on the host itself.
 
@@ -87,18 +90,19 @@ class Rates:
     paths: tuple[float, ...] = ()
     labels: tuple[float, ...] = ()
     merges: tuple[float, ...] = ()
+    deals: tuple[float, ...] = ()
     copies: float = math.inf
 
     def __post_init__(self) -> None:
-        curves = self.hooks, self.builds, self.pulls, self.searches, self.paths, self.labels
+        curves = [getattr(self, name) for name in CURVES]
         ascending = list(self.sizes) == sorted(set(self.sizes)) and min(self.sizes, default=0) > 0
-        lengths = {len(curve) for curve in (*curves, self.merges)}
+        lengths = {len(curve) for curve in curves}
         if not ascending or not lengths <= {0, len(self.sizes)}:
             raise OptionError(
                 f"rates of the sizes {self.sizes!r}; give ascending numbers of vertices, and of each "
                 "kernel a rate for each, or none"
             )
-        if not all(0 < rate < math.inf for curve in (*curves, self.merges) for rate in curve):
+        if not all(0 < rate < math.inf for curve in curves for rate in curve):
             wrong = {
                 name: value
                 for name, value in asdict(self).items()
@@ -125,7 +129,10 @@ class Rates:
     def _repr_html_(self) -> str:
         return as_html(self._rows(), head=self._head())
 
-    def _rate(self, rates: Sequence[float], vertices: float) -> float:
+    def _rate(self, name: str, vertices: float) -> float:
+        rates: tuple[float, ...] = getattr(self, name)
+        if not rates:
+            raise OptionError(f"there are no {name} among the rates; give them, or measure them")
         sizes = self.sizes
         after = bisect_right(sizes, vertices)
         if not after or len(sizes) == 1:
@@ -160,7 +167,7 @@ class Rates:
         >>> Rates((2**12, 2**20), hooks=(4e8, 1e8)).hook(2**16)
         200000000.0
         """
-        return self._rate(self.hooks, vertices)
+        return self._rate("hooks", vertices)
 
     def build(self, vertices: float) -> float:
         """Return edges a second that rows are made of.
@@ -181,7 +188,7 @@ class Rates:
         >>> Rates((2**12, 2**20), builds=(4e8, 1e8)).build(2**16)
         200000000.0
         """
-        return self._rate(self.builds, vertices)
+        return self._rate("builds", vertices)
 
     def pull(self, vertices: float) -> float:
         """Return edges a second of an iteration of PageRank.
@@ -202,7 +209,7 @@ class Rates:
         >>> Rates((2**12, 2**20), pulls=(4e8, 1e8)).pull(2**16)
         200000000.0
         """
-        return self._rate(self.pulls, vertices)
+        return self._rate("pulls", vertices)
 
     def search(self, vertices: float) -> float:
         """Return edges a second of a breadth-first search.
@@ -223,7 +230,7 @@ class Rates:
         >>> Rates((2**12, 2**20), searches=(4e8, 1e8)).search(2**16)
         200000000.0
         """
-        return self._rate(self.searches, vertices)
+        return self._rate("searches", vertices)
 
     def path(self, vertices: float) -> float:
         """Return edges a second of shortest paths.
@@ -244,7 +251,7 @@ class Rates:
         >>> Rates((2**12, 2**20), paths=(4e8, 1e8)).path(2**16)
         200000000.0
         """
-        return self._rate(self.paths, vertices)
+        return self._rate("paths", vertices)
 
     def label(self, vertices: float) -> float:
         """Return edges a second of an iteration of label propagation.
@@ -265,7 +272,7 @@ class Rates:
         >>> Rates((2**12, 2**20), labels=(4e8, 1e8)).label(2**16)
         200000000.0
         """
-        return self._rate(self.labels, vertices)
+        return self._rate("labels", vertices)
 
     def merge(self, vertices: float) -> float:
         """Return vertices a second of merging a forest.
@@ -286,7 +293,28 @@ class Rates:
         >>> Rates((2**12, 2**20), merges=(4e8, 1e8)).merge(2**16)
         200000000.0
         """
-        return self._rate(self.merges, vertices)
+        return self._rate("merges", vertices)
+
+    def deal(self, vertices: float) -> float:
+        """Return edges a second that are dealt to the members of a gang.
+
+        Parameters
+        ----------
+        vertices : float
+            Of the graph.
+
+        Returns
+        -------
+        float
+            Edges a second.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12, 2**20), deals=(4e8, 1e8)).deal(2**16)
+        200000000.0
+        """
+        return self._rate("deals", vertices)
 
     def over(self, workers: int) -> Rates:
         """Return the rates of each of some workers that do all of this together.

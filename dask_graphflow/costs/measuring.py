@@ -14,6 +14,7 @@ import numpy as np
 from dask_graphflow.dataflow import placement
 from dask_graphflow.graph import generate
 from dask_graphflow.graph.lifted import let_go
+from dask_graphflow.graph.partition import GRAIN
 from dask_graphflow.graph.shards import has_hubs, inverse
 from dask_graphflow.kernels import index_dtype, kernels_for, no_room, twin
 from dask_graphflow.kernels.memory import free_bytes
@@ -35,7 +36,7 @@ DEVICE_SCALES = (16, 18, 20, 22, 24)
 PATIENCE = 20.0
 # and one that takes more than one part in so many of the memory, at so many bytes an edge.
 PARTS, EDGE = 4, 100
-KERNELS = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
+KERNELS = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges", "deals")
 WORK = {"hooks": EDGE_FACTOR, "merges": 1}  # what a rate counts, a vertex; else twice its edges
 TURNS = 3  # of a kernel that takes long
 REPEAT = 3
@@ -190,6 +191,9 @@ def _timed(
     if "builds" in only:
         found["builds"] = 2 * len(source) / seconds(lambda _: make(source, target))
         told("builds")
+    if "deals" in only:
+        found["deals"] = 2 * len(source) / seconds(_dealing(source, target, size, threads))
+        told("deals")
     if not {"pulls", "searches", "paths", "labels"}.isdisjoint(only):
         found |= _rows(make(source, target), threads, seconds, only, told)
     return {name: rate for name, rate in found.items() if name in only}
@@ -208,6 +212,23 @@ def _forests(
     own, other = partial(forest, slice(half)), forest(slice(half, None))
     merging = seconds(lambda fresh: fresh.absorb(other, threads=threads), own)
     return {"hooks": len(source) / seconds(lambda _: forest(slice(None))), "merges": size / merging}
+
+
+def _dealing(source: Any, target: Any, size: int, threads: int) -> Callable[[Any], None]:
+    """Return what deals edges to two members, as a gang does that builds a graph without direction."""
+    kernels, shift = twin("deal", source), GRAIN.bit_length() - 1
+    grains = -(-size // GRAIN)
+    owners = np.asarray(np.arange(grains) * 2 // grains, "int16", like=source)
+    source, target = (side.astype(index_dtype(size)) for side in (source, target))
+
+    def deal(_: Any) -> None:
+        for side in source, target:
+            kernels.count_grains(side, grains, shift=shift, threads=threads)
+        ends = (source, target), source, target
+        for parts in kernels.parted(*ends, owners, 2, shift=shift, threads=threads):
+            np.concatenate(parts)
+
+    return deal
 
 
 def _rows(

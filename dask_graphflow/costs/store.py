@@ -33,7 +33,7 @@ from .measured import CURVES, Rates
 
 __all__ = ["Entry", "entries", "folder", "hardware", "rates"]
 
-FORMAT = 1
+FORMAT = 2
 AGE = "30 days"
 
 _known: dict[
@@ -59,7 +59,8 @@ def rates(
     threads : int
         Host threads that it may use.
     only : str, optional
-        The one that is asked about, "hooks", "builds", "pulls", "searches", "paths", "labels" or "merges":
+        The one that is asked about, "hooks", "builds", "pulls", "searches", "paths", "labels", "merges"
+        or "deals":
         where nothing is kept, no other is compiled and measured.
     fresh : bool
         Measure it whatever is kept.
