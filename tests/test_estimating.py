@@ -177,6 +177,17 @@ def test_members_build_of_all_edges_with_an_end_among_their_vertices():
         assert found.parts["dealing"] == pytest.approx(dealing)
 
 
+@pytest.mark.parametrize(("algorithm", "ways"), [("bfs", 2), ("label_propagation", 2), ("sssp", 1)])
+def test_what_goes_both_ways_along_directed_edges_has_rows_of_both(algorithm, ways):
+    given = {"num_edges": 8_000_000, "num_vertices": 1_000_000}
+    found = [estimate(algorithm=algorithm, cluster=workers(n), **given).parts for n in (1, 2)]
+    copies = 1 if algorithm == "sssp" else 0
+    assert [parts["building"] for parts in found] == pytest.approx(
+        [8.0 * (ways + copies), 4.0 * (ways + copies)]
+    )
+    assert found[1]["dealing"] == pytest.approx(ways * (4.0 + 2 * 4 * 4e6 / 2 / 1e9))
+
+
 def test_rates_that_are_missing_are_asked_for():
     less = ClusterSpec(2, rates=Rates((1,), builds=(1e6,), searches=(1e6,)), links=LINKS)
     with pytest.raises(OptionError, match="no deals among the rates"):

@@ -27,6 +27,7 @@ ALGORITHMS = ("connected_components", "bfs", "sssp", "pagerank", "label_propagat
 LEVELS = 4  # of tasks: read, build, run, cut;
 FOREST_LEVELS = 8  # and of components, beside their merges: see dataflow/expr.py
 RANK = 8  # bytes of a message
+BOTH_WAYS = "bfs", "label_propagation"  # go along rows of what enters vertices too
 
 
 def calibrate(
@@ -340,11 +341,12 @@ def _supersteps(
         ends = [
             edge * (1 if graph.directed else 2 - s) for edge, s in zip(each, shares, strict=True)
         ]
-        parts["building"] += _slowest(ends, builds)
+        ways = 2 if graph.directed and name in BOTH_WAYS else 1
+        parts["building"] += _slowest(ends, builds) + (ways - 1) * _slowest(each, builds)
     if not graph.built and count > 1:
         own, edge_bytes = entries / count, 2 * memory.index_bytes(vertices) + graph.weight_bytes
         sending = edge_bytes * own * (1 - 1 / count) / links.c
-        parts["dealing"] = own / min(members.rates("deal", vertices)) + sending
+        parts["dealing"] = ways * (own / min(members.rates("deal", vertices)) + sending)
     sizes = tuple(needs(share) for share in shares)
     cut = {
         "workers": count,
