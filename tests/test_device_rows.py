@@ -114,6 +114,9 @@ def test_rows_of_labels_are_those_of_the_host(edges, undirected):
         plain = both(*edges, weight, count=count, undirected=undirected)
         mine = device_rows.relabelled(plain[0], found, **how)
         same(mine, host_rows.relabelled(plain[1], labels, **how))
+        places = labels[::-1].astype(plain[1].ends.dtype)
+        mine = device_rows.relabelled(plain[0], found, places=there(places), **how)
+        same(mine, host_rows.relabelled(plain[1], labels, places=places, **how))
 
 
 @pytest.mark.parametrize("scale", [1 << 11, 1 << 22, 1 << 34])

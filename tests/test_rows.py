@@ -142,6 +142,11 @@ def test_rows_of_ids_become_those_of_labels(edges, weighted):
         got = host_rows.relabelled(plain, labels, **how, threads=2)
         for mine, other in zip(got[1:4], wanted[1:4], strict=True):
             np.testing.assert_array_equal(mine, other)
+        placed = host_rows.relabelled(plain, labels, places=7 * np.argsort(labels), **how)
+        np.testing.assert_array_equal(
+            placed.ends, 7 * np.argsort(labels)[np.argsort(labels)[got.ends]]
+        )
+        np.testing.assert_array_equal(placed.offsets, got.offsets)
 
 
 def test_labels_go_by_degree_and_then_by_id():

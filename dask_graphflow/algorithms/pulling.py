@@ -77,9 +77,14 @@ def pulling(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
 
 
 def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
-    source, target, weight = entering(shard, exchange)
+    # Without direction the rows that there are have what enters, too, and need not be sorted again.
+    rows = None if shard.directed or shard.on_device else shard.out
+    if rows is None:
+        source, target, weight = entering(shard, exchange)
+        near = target - shard.low
+    else:
+        source = rows.ends
     kernels = twin("rows", source)
-    near = target - shard.low
     read = kernels.degrees(source, count=shard.size, threads=threads)
     if shard.has("out"):
         leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
@@ -102,15 +107,12 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
         place, places = _some(shard, exchange, labels, read, hubs)
     size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
     size += places["slot_bounds"][-1]
-    rows = kernels.rows(
-        labels[near],
-        place[source],
-        weight,
-        first=0,
-        count=count,
-        columns=size,
-        threads=threads,
-    )
+    if rows is None:
+        ends = labels[near], place[source], weight
+        rows = kernels.rows(*ends, first=0, count=count, columns=size, threads=threads)
+    else:
+        found = rows._replace(first=0)
+        rows = kernels.relabelled(found, labels, places=place, count=count, threads=threads)
     return Pulling(rows, inverse(labels)[:count], size, leaving, has, **places)
 
 

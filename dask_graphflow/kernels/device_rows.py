@@ -299,12 +299,19 @@ class _Making:
 
 
 def relabelled(
-    rows_: Any, labels: Any, *, first: int = 0, count: int | None = None, threads: int = 1
+    rows_: Any,
+    labels: Any,
+    *,
+    places: Any = None,
+    first: int = 0,
+    count: int | None = None,
+    threads: int = 1,
 ) -> Rows:
     """Make rows of labels from those of ids; see :func:`.host_rows.relabelled`."""
     count = len(labels) - first if count is None else count
     with labels.device:
         labels = _cast(labels, rows_.ends.dtype)
+        to = labels if places is None else _cast(places, rows_.ends.dtype)
         names = cupy.empty_like(labels)
         names[labels] = cupy.arange(len(labels), dtype=labels.dtype)
         names = names[first : first + count]
@@ -321,7 +328,7 @@ def relabelled(
                 NULL if weights is None else rows_.weights,
                 np.uint64(0 if weights is None else weights.itemsize),
                 np.int64(rows_.first),
-                labels,
+                to,
                 names,
                 offsets,
                 np.uint64(count),

@@ -546,7 +546,13 @@ def _into_rows(
 
 
 def relabelled(
-    rows_: Rows, labels: np.ndarray, *, first: int = 0, count: int | None = None, threads: int = 1
+    rows_: Rows,
+    labels: np.ndarray,
+    *,
+    places: np.ndarray | None = None,
+    first: int = 0,
+    count: int | None = None,
+    threads: int = 1,
 ) -> Rows:
     """Make rows of labels from those of ids.
 
@@ -556,9 +562,11 @@ def relabelled(
     Parameters
     ----------
     rows_ : Rows
-        Of all vertices, not compressed.
+        Of the vertices from 0 on, not compressed.
     labels : ndarray of int32 or int64, shape (V,)
-        The label of each vertex, a permutation.
+        The label of each of them, a permutation.
+    places : ndarray of int32 or int64, optional
+        What takes the place of each vertex that is an end; by default its label.
     first, count : int
         The labels to make rows of; by default all.
     threads : int
@@ -575,12 +583,13 @@ def relabelled(
     names = names[first : first + count]
     offsets = np.zeros(count + 1, np.int64)
     np.cumsum(np.diff(rows_.offsets)[names], out=offsets[1:])
-    ends = np.empty(offsets[-1], rows_.ends.dtype)
+    to, dtype = (labels, rows_.ends.dtype) if places is None else (places, places.dtype)
+    ends = np.empty(offsets[-1], dtype)
     weights = None if rows_.weights is None else np.empty(len(ends), rows_.weights.dtype)
     old = *rows_[1:4], rows_.first
     ranges = even_turns(count, threads, offsets)
     share(
-        lambda part: _relabel(*old, labels, names, offsets, ends, weights, ranges, part),
+        lambda part: _relabel(*old, to, names, offsets, ends, weights, ranges, part),
         threads,
         threads,
     )
