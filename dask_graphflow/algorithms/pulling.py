@@ -23,7 +23,7 @@ from dask_graphflow.graph.shards import has_hubs, inverse
 from dask_graphflow.kernels import index_dtype, twin
 
 from .naming import kept_by_all, occurs, swap
-from .sharing import entering
+from .sharing import Edges, entered, entering
 
 __all__ = ["Pulling", "pulling"]
 
@@ -77,13 +77,14 @@ def pulling(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
 
 
 def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
-    # Without direction the rows that there are have what enters, too, and need not be sorted again.
-    rows = None if shard.directed or shard.on_device else shard.out
-    if rows is None:
+    # A device sorts edges by their last labels. On a host it takes less time to put rows of vertices in
+    # order, even those that were made for it: no bucket is too large for the cache.
+    plain = None if shard.on_device else _rows(shard, exchange, threads)
+    if plain is None:
         source, target, weight = entering(shard, exchange)
         near = target - shard.low
     else:
-        source = rows.ends
+        source, near = plain.ends, np.flatnonzero(np.diff(plain.offsets))
     kernels = twin("rows", source)
     read = kernels.degrees(source, count=shard.size, threads=threads)
     if shard.has("out"):
@@ -107,13 +108,22 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
         place, places = _some(shard, exchange, labels, read, hubs)
     size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
     size += places["slot_bounds"][-1]
-    if rows is None:
+    if plain is None:
         ends = labels[near], place[source], weight
         rows = kernels.rows(*ends, first=0, count=count, columns=size, threads=threads)
     else:
-        found = rows._replace(first=0)
-        rows = kernels.relabelled(found, labels, places=place, count=count, threads=threads)
+        rows = kernels.relabelled(plain, labels, places=place, count=count, threads=threads)
     return Pulling(rows, inverse(labels)[:count], size, leaving, has, **places)
+
+
+def _rows(shard: Shard, exchange: Exchange, threads: int) -> Any:
+    """Return the rows of what enters the range's vertices, the first of which is 0 in them."""
+    found = entered(shard, exchange)
+    if isinstance(found, Edges):
+        ends = found.target - shard.low, found.source, found.weight
+        size = {"count": shard.owned, "columns": shard.size}
+        found = twin("rows", found.source).rows(*ends, **size, threads=threads)
+    return found._replace(first=0)
 
 
 def _all(shard: Shard, exchange: Exchange, labels: Any, count: int) -> tuple[Any, dict[str, Any]]:

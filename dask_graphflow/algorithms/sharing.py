@@ -21,11 +21,12 @@ from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph.partition import GRAIN, chunk_grains
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_for, on_device, twin
+from dask_graphflow.kernels.host_rows import Rows
 
 from . import naming, placing
 from .placing import Hybrid
 
-__all__ = ["Edges", "entering", "into", "share"]
+__all__ = ["Edges", "entered", "entering", "into", "share"]
 
 SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece,
 DEVICE_SLICE = 1 << 27  # and on a device
@@ -186,18 +187,26 @@ def into(shard: Shard, exchange: Exchange) -> Any:
 def entering(shard: Shard, exchange: Exchange) -> Edges:
     """Return the edges that enter the range's vertices, as places of all vertices, in any order.
 
-    All members call it at the same place. They are dealt from the owners of their sources to those of
+    All members call it at the same place.
+    """
+    found = entered(shard, exchange)
+    if isinstance(found, Edges):
+        return found
+    owners = twin("rows", found.ends).owners(found, found.ends.dtype, threads=gang.threads())
+    return Edges(found.ends, owners, found.weights)
+
+
+def entered(shard: Shard, exchange: Exchange) -> Edges | Rows:
+    """Return what :func:`entering` does, or the rows of it, if those are there.
+
+    All members call it at the same place. Edges are dealt from the owners of their sources to those of
     their targets, unless the shard has them or their rows. Those without direction enter at both ends.
     """
     threads = gang.threads()
     for name in ("entering", "into" if shard.directed else "out"):
-        if exchange.agree(Vote(active=not shard.has(name))).active:
-            continue
-        found = shard.made(name)
-        if isinstance(found, Edges):
-            return found
-        owners = twin("rows", found.ends).owners(found, found.ends.dtype, threads=threads)
-        return Edges(found.ends, owners, found.weights)
+        if not exchange.agree(Vote(active=not shard.has(name))).active:
+            held: Edges | Rows = shard.made(name)
+            return held
     out = shard.out
     leaving = twin("rows", out.ends).owners(out, index_dtype(shard.size), threads=threads)
     whole = Edges(out.ends, leaving, out.weights)  # turned: edges are dealt by their first end
