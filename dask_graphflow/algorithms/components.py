@@ -353,14 +353,22 @@ class Components:
         low = _bounds(sizes)[owner]
         first, last = (len(ids) * i // shares for i in (share, share + 1))
         before = xp.concatenate([xp.zeros(0, "int64"), *(roots for roots, _ in heads)])
-        named = frames.stack([*(names for _, names in heads), ids])
+        named = frames.stack([*(names for _, names in heads), ids.iloc[:0]])
         own = ids.iloc[first:last].reset_index(drop=True)
         parts = [own[column] for column in own.columns]
         for forest in forests:
             roots = forest.parent[low + first : low + last]
-            # Roots of ranges before come first in `named`, then this range's own ids.
-            row = xp.where(roots < low, xp.searchsorted(before, roots), roots - low + len(before))
-            found = named.iloc[row].reset_index(drop=True)
+            inside, outside = xp.flatnonzero(roots >= low), xp.flatnonzero(roots < low)
+            # Taken from both, and put in order: the ids of the whole range are not copied for a share.
+            taken = frames.stack(
+                [
+                    ids.iloc[roots[inside] - low],
+                    named.iloc[xp.searchsorted(before, roots[outside])],
+                ]
+            )
+            order = xp.empty(len(roots), "int64")
+            order[xp.concatenate([inside, outside])] = xp.arange(len(roots))
+            found = taken.iloc[order].reset_index(drop=True)
             parts += [found[column] for column in ids.columns]
         found = frames.build(type(ids), dict(zip(self.columns, parts, strict=True)))
         if not self.streamed:

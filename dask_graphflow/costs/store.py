@@ -60,8 +60,7 @@ def rates(
         Host threads that it may use.
     only : str, optional
         The one that is asked about, "hooks", "builds", "pulls", "searches", "paths", "labels", "merges"
-        or "deals":
-        where nothing is kept, no other is compiled and measured.
+        or "deals": where nothing is kept, no other is compiled and measured.
     fresh : bool
         Measure it whatever is kept.
     measure : callable, optional

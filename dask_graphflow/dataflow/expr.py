@@ -67,9 +67,7 @@ from .names import brought, gang, pinned
 from .trees import Chain, Merge, together
 
 RESIDENT = 4  # chunks that a task takes at a time where they lie already
-TOGETHER = (
-    4  # owners that get the same roots: each gets more than it needs, but a worker has several
-)
+TOGETHER = 4  # owners that get the same roots: some that one does not need, but a worker is several
 
 __all__ = [
     "Empty",
