@@ -21,7 +21,6 @@ from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph.partition import GRAIN, chunk_grains
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_for, on_device, twin
-from dask_graphflow.kernels.host_rows import Rows
 
 from . import naming, placing
 from .placing import Hybrid
@@ -196,7 +195,7 @@ def entering(shard: Shard, exchange: Exchange) -> Edges:
     return Edges(found.ends, owners, found.weights)
 
 
-def entered(shard: Shard, exchange: Exchange) -> Edges | Rows:
+def entered(shard: Shard, exchange: Exchange) -> Any:
     """Return what :func:`entering` does, or the rows of it, if those are there.
 
     All members call it at the same place. Edges are dealt from the owners of their sources to those of
@@ -205,8 +204,7 @@ def entered(shard: Shard, exchange: Exchange) -> Edges | Rows:
     threads = gang.threads()
     for name in ("entering", "into" if shard.directed else "out"):
         if not exchange.agree(Vote(active=not shard.has(name))).active:
-            held: Edges | Rows = shard.made(name)
-            return held
+            return shard.made(name)
     out = shard.out
     leaving = twin("rows", out.ends).owners(out, index_dtype(shard.size), threads=threads)
     whole = Edges(out.ends, leaving, out.weights)  # turned: edges are dealt by their first end
