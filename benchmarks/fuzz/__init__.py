@@ -1,0 +1,71 @@
+"""Random calls on columns of every type, and random edge programs; every answer is checked."""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import sys
+import time
+import traceback
+import warnings
+from collections import Counter
+from random import Random
+from typing import Any
+
+import dask
+
+from benchmarks import report
+
+from . import cases, programs
+
+PATIENCE = 120.0  # seconds until a call is taken to hang
+PROGRAMS = 0.05  # of all cases: each is compiled
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument("--minutes", type=float, default=20, help="how long to go on (default 20)")
+    parser.add_argument("--seed", type=int, default=0, help="number of the first case (default 0)")
+    parser.add_argument("--cases", type=int, help="stop after so many cases")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Fuzz, print, keep."""
+    results = fuzz(options.minutes, options.seed, options.cases)
+    for name, count in sorted(results["outcomes"].items()):
+        print(f"{count:8,}  {name}")
+    print(f"{len(results['findings']):8,}  findings")
+    kept = report.keep(options.json, "fuzz", results)
+    if kept is not None:
+        print(f"\nkept in {kept}")
+    return 1 if results["findings"] else 0
+
+
+def fuzz(minutes: float, first: int, most: int | None = None) -> dict[str, Any]:
+    """Run one case after another, each from its own seed, until the time is up."""
+    outcomes: Counter[str] = Counter()
+    errors: dict[str, str] = {}
+    findings: list[dict[str, Any]] = []
+    stop, number = time.monotonic() + minutes * 60, first
+    while time.monotonic() < stop and (most is None or number < first + most):
+        rng = Random(number)
+        # A call that hangs ends the run with all stacks; its number is the last one printed.
+        faulthandler.dump_traceback_later(PATIENCE, exit=True)
+        try:
+            with dask.config.set(scheduler="sync"), warnings.catch_warnings():
+                warnings.simplefilter("error")
+                outcome = (programs if rng.random() < PROGRAMS else cases).run(rng)
+            outcomes[outcome.what] += 1
+            if outcome.error:
+                errors.setdefault(outcome.error.partition(":")[0], outcome.error)
+        except KeyboardInterrupt:
+            break
+        except BaseException as error:
+            told = "".join(traceback.format_exception(error))
+            findings.append({"case": number, "told": told})
+            print(f"case {number}: {told}", file=sys.stderr, flush=True)
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+        number += 1
+    return {"benchmark": "fuzz", "first": first, "cases": number - first, "minutes": minutes,
+            "outcomes": dict(outcomes), "refusals": errors, "findings": findings}  # fmt: skip
