@@ -82,7 +82,7 @@ LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
         (
             {**ENDS, "vertices": pd.Series(["x"])},
             ex.VertexTypeError,
-            "has dtype .* and the edges' id has dtype int64",
+            "edges' id has dtype int64 and vertices 'vertex' has dtype",
         ),
     ],
 )
