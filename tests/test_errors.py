@@ -136,7 +136,7 @@ def test_objects_that_dask_holds(values, message):
 
 def test_categories_that_turn_out_to_be_of_another_type():
     edges = partitioned(frame([(1, 2)]), 2).astype("category")
-    with pytest.raises(ex.VertexTypeError, match="as_known"):
+    with pytest.raises(ex.VertexTypeError, match="categories when the call was made"):
         gf.connected_components(edges, **ENDS).compute(scheduler="sync")
 
 

@@ -120,8 +120,8 @@ def is_number(dtype: Any) -> bool:
 def _plain(dtype: Any) -> np.dtype:
     """Return NumPy's dtype for a dtype of numbers."""
     if isinstance(dtype, pd.ArrowDtype):
-        return np.dtype(dtype.pyarrow_dtype.to_pandas_dtype())
-    plain: np.dtype = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+        dtype = dtype.pyarrow_dtype.to_pandas_dtype()
+    plain: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
     return plain
 
 

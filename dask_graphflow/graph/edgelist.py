@@ -168,12 +168,10 @@ class EdgeColumns:
             return dtypes.exactly(series, dtype)
         except Inexact as error:
             name, value = series.name, error.value
-            advice = f"{self.role}.astype({{{name!r}: {_wider(series.dtype, dtype)!r}}})"
-            advice = f"Give all partitions one dtype before the call, for example with {advice}"
             if hasattr(frame[name].dtype, "categories"):
                 advice = (
-                    "Dask did not know the column's categories when the call was made. Call "
-                    f"{self.role}[{name!r}].cat.as_known() first, or convert the column with astype"
+                    "Dask did not know the column's categories when the call was made. Find them before "
+                    f"the call, for example with {self.role}.categorize([{name!r}])"
                 )
             elif whole and value is not None and value % 1:
                 advice = (
@@ -185,7 +183,34 @@ class EdgeColumns:
                     "A float above 2**53 may have been rounded. Read the column as Int64, which can "
                     "hold nulls"
                 )
+            else:
+                advice = self._one_dtype(name, series.dtype, dtype)
             raise VertexTypeError(_differs(where, series, dtype, value) + advice) from error
+
+    def _one_dtype(self, column: Any, found: Any, announced: Any) -> str:
+        """Return how to give all partitions one dtype, as the end of a message."""
+        kinds = {dtypes.kind(found), dtypes.kind(announced)}
+        if kinds == {"datetime", "datetime with a time zone"}:
+            return "Give all partitions a time zone before the call, or none"
+        try:
+            wide = str(dtypes.common_dtype(announced, found, "", ""))
+        except VertexTypeError:
+            if self.role != "edges":
+                return f"Give ids of the edges' type in all partitions of {self.role}"
+            wide = "str"
+        columns = dict.fromkeys(
+            name
+            for pair in zip(self.source, self.target, strict=True)
+            if column in pair
+            for name in pair
+        )
+        how = repr(dict.fromkeys(columns, wide))
+        if self.role == "vertices" and len(self.names) == 1:  # they may be a series
+            how = repr(wide)
+        return (
+            "Give all partitions one dtype before the call, for example with "
+            f"{self.role}.astype({how})"
+        )
 
     def _weight(self, frame: Any, where: str) -> Any:
         weight = dtypes.values_of(column_of(frame, self.weight, where))
@@ -257,14 +282,6 @@ def _differs(where: str, series: Any, dtype: Any, value: Any) -> str:
 
 def _shown(value: Any) -> str:
     return repr(value.item() if isinstance(value, np.generic) else value)
-
-
-def _wider(found: Any, announced: Any) -> str:
-    """Return the name of a dtype that holds the ids of two dtypes."""
-    try:
-        return str(dtypes.common_dtype(announced, found, "", ""))
-    except VertexTypeError:
-        return "str"
 
 
 class Ends:
