@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -53,7 +53,7 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
     if isinstance(frame, pd.DataFrame):
         for column in _flat(ids):
             # Names that are wrong or stand for several columns get an error of their own.
-            if isinstance(column, Hashable) and [*frame.columns].count(column) == 1:
+            if edgelist.is_name(column) and [*frame.columns].count(column) == 1:
                 dtypes.check_objects(frame[column], role)
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
         raise EdgeListError(

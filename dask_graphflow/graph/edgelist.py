@@ -29,6 +29,7 @@ __all__ = [
     "check_columns",
     "check_weight",
     "column_of",
+    "is_name",
     "lacking",
     "vertex_names",
 ]
@@ -42,13 +43,18 @@ def as_columns(columns: Any, role: str) -> list[Any]:
             f"{role}= is {columns!r}; give a column's name, or a list of names"
         )
     for column in listed:
-        if not isinstance(column, Hashable) or hasattr(column, "to_frame"):
+        if not is_name(column):
             kind = type(column)
             raise UnknownColumnError(
                 f"{role}= has a {kind.__module__.partition('.')[0]} {kind.__name__} in place of a "
                 "column's name; give the name, or a list of names"
             )
     return listed
+
+
+def is_name(column: Any) -> bool:
+    """Say whether this may be a column's name, and is not a column itself."""
+    return isinstance(column, Hashable) and not hasattr(column, "to_frame")
 
 
 def vertex_names(stem: str, width: int) -> list[str]:
@@ -173,7 +179,7 @@ class EdgeColumns:
                     "Dask did not know the column's categories when the call was made. Find them before "
                     f"the call, for example with {self.role}.categorize([{name!r}])"
                 )
-            elif whole and value is not None and value % 1:
+            elif whole and value is not None and abs(value) < 2**53:
                 advice = (
                     "Ids are whole numbers. Correct such rows or leave them out, for example with "
                     f"{self.role}[{self.role}[{name!r}] % 1 == 0]"
@@ -193,20 +199,22 @@ class EdgeColumns:
         if kinds == {"datetime", "datetime with a time zone"}:
             return "Give all partitions a time zone before the call, or none"
         try:
-            wide = str(dtypes.common_dtype(announced, found, "", ""))
+            wide = dtypes.common_dtype(announced, found, "", "")
         except VertexTypeError:
             if self.role != "edges":
                 return f"Give ids of the edges' type in all partitions of {self.role}"
             wide = "str"
+        if wide == announced and kinds != {"string"}:
+            return "Correct such rows or leave them out"
         columns = dict.fromkeys(
             name
             for pair in zip(self.source, self.target, strict=True)
             if column in pair
             for name in pair
         )
-        how = repr(dict.fromkeys(columns, wide))
+        how = repr(dict.fromkeys(columns, str(wide)))
         if self.role == "vertices" and len(self.names) == 1:  # they may be a series
-            how = repr(wide)
+            how = repr(str(wide))
         return (
             "Give all partitions one dtype before the call, for example with "
             f"{self.role}.astype({how})"
@@ -320,7 +328,7 @@ def _never_null(dtype: Any) -> bool:
 
 def check_weight(frame: Any, weight: Any) -> None:
     """Raise unless `weight` is a column of numbers."""
-    as_columns(weight, "weight")
+    as_columns([weight], "weight")
     check_columns(frame, [weight], "weight")
     dtype = dtypes.values_dtype(frame._meta[weight].dtype)
     if not dtypes.is_number(dtype):
