@@ -197,8 +197,8 @@ def test_a_chain_hands_its_forest_on_in_place(monkeypatch):
     seen = {}
     plain = Components.hook
 
-    def spy(self, chain, part, position):
-        result = plain(self, chain, part, position)
+    def spy(self, chain, part, *place):
+        result = plain(self, chain, part, *place)
         seen.setdefault(id(result), []).append(len(part))
         return result
 
@@ -240,9 +240,9 @@ def test_hooking_a_chunk_twice_changes_nothing(ids, rng, monkeypatch):
     plain = Components.hook
     times = []
 
-    def twice(self, chain, part, position):
-        times.append(position)
-        return plain(self, plain(self, chain, part, position), part, position)
+    def twice(self, chain, part, *place):
+        times.append(place)
+        return plain(self, plain(self, chain, part, *place), part, *place)
 
     monkeypatch.setattr(Components, "hook", twice)
     assert as_dict(labels.compute(scheduler="sync")) == oracle(pairs)

@@ -298,7 +298,7 @@ def test_calls_that_are_refused(options, error, message):
 @pytest.mark.usefixtures("host_memory")  # cuDF has no columns of Python objects
 def test_ids_that_are_python_objects_are_refused():
     edges = frame([(0, 1)]).assign(o=pd.Series([(1, 2)], dtype=object))
-    with pytest.raises(VertexTypeError, match=r"holds Python objects .*Convert the column"):
+    with pytest.raises(VertexTypeError, match=r"holds Python objects .*make them text"):
         gf.Graph(edges, source="o", target="b")
 
 

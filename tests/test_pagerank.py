@@ -223,8 +223,9 @@ def test_weights_that_are_refused(weight, precision, message):
         (
             pd.DataFrame({"id": [0]}),
             OptionError,
-            r"has 1 column, as many as an id; give the parts in",
+            r"has 1 column; give the id in 1 column, then the restart weights in one more",
         ),
+        (pd.DataFrame({"id": [0], "part": [1], "more": [2]}), OptionError, r"has 3 columns"),
     ],
 )
 def test_personalization_that_is_refused(given, error, message):

@@ -18,9 +18,9 @@ from dask_graphflow.showing.tables import counted
 __all__ = ["Build", "read"]
 
 
-def read(frame: Any, columns: EdgeColumns) -> Any:
+def read(frame: Any, partition: int, columns: EdgeColumns) -> Any:
     """Return a partition's sources, targets and weights."""
-    source, target, weight = columns.ends(frame)
+    source, target, weight = columns.ends(frame, partition)
     if weight is None:
         return source, target, None
     if nulls := int(weight.isna().sum()):
@@ -28,7 +28,7 @@ def read(frame: Any, columns: EdgeColumns) -> Any:
             f"weight column {columns.weight!r} has {counted(nulls, 'null')} in a partition of "
             f"{counted(len(weight), 'edge')}; fill them, or leave those edges out"
         )
-    values = kernels_for(frame).asarray(weight)
+    values = kernels_for(frame).asarray(columns.exact_weight(weight, partition))
     if values.dtype.kind in "bui" and values.dtype.itemsize < 8:
         values = values.astype("int32" if values.dtype.itemsize < 4 else "int64")
     elif values.dtype.kind == "u":

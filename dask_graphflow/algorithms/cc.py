@@ -200,6 +200,7 @@ def connected_components(
     widths = [vertex_names(label, len(columns.names)) for label in labels]
     if seed is not None:
         frames += inputs_of.seed_frames(seed, columns, widths)
+    frames = inputs_of.with_one_dtype(frames)
     given = [
         frame if isinstance(frame, Held) else as_computed(frame, how.columns)
         for frame, how in frames

@@ -14,7 +14,7 @@ import pandas as pd
 from dask_graphflow.dataflow import placement
 from dask_graphflow.dataflow.progress import Progress, Told
 from dask_graphflow.exceptions import VertexTypeError, WorkerLostError
-from dask_graphflow.graph import edgelist, frames, renumber
+from dask_graphflow.graph import dtypes, frames, renumber
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import index_dtype, kernels_for
@@ -125,23 +125,25 @@ class Components:
         return Shared()
 
     @_part("hook")
-    def hook(self, chain: Chain | Shared | None, frame: Any, position: int) -> Chain:
+    def hook(
+        self, chain: Chain | Shared | None, frame: Any, position: int, partition: int = 0
+    ) -> Chain:
         """Hook a chunk into the chain's forests, in place."""
-        edges = self._edges(frame, self.frames[position])
+        edges = self._edges(frame, self.frames[position], partition)
         if not isinstance(chain, Chain):
             chain = Chain.start(chain or self.start(), edges, max(1, len(self.thresholds)))
         rows = len(edges.source)
         if not rows:
             return chain
-        if len(edges.source.series) == 1 and edgelist.is_integer(self.frames[0].dtypes[0]):
+        if len(edges.source.series) == 1 and dtypes.is_integer(self.frames[0].dtypes[0]):
             total = ANY if self.dense else rows * self.partitions
             if chain.hook_dense(edges, self.chunk_size, total, self.threads):
                 return chain
         chain.hook_loose(edges, self.chunk_size, self.threads)
         return chain
 
-    def _edges(self, frame: Any, columns: EdgeColumns) -> Edges:
-        source, target, weight = columns.ends(frame)
+    def _edges(self, frame: Any, columns: EdgeColumns, partition: int) -> Edges:
+        source, target, weight = columns.ends(frame, partition)
         streamed = self.streamed and frames.is_pandas(type(frame))
         if not self.thresholds:
             return Edges(source, target, streamed=streamed)
@@ -397,8 +399,8 @@ class Components:
 
     def _typed(self, frame: Any) -> Any:
         """Return a result that was on the device with the dtypes that the edges' ids have."""
-        dtypes = itertools.cycle(self.frames[0].dtypes)
-        return frame.astype(dict(zip(self.columns, dtypes, strict=False)))
+        of_ids = itertools.cycle(self.frames[0].dtypes)
+        return frame.astype(dict(zip(self.columns, of_ids, strict=False)))
 
 
 def _bounds(sizes: list[int]) -> list[int]:

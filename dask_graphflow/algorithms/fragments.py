@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.graph import edgelist, frames, renumber
+from dask_graphflow.graph import dtypes, frames, renumber
 from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.kernels import kernels_for
@@ -100,7 +100,7 @@ class Fragment:
             # Until all chains are closed they hook more into it: its ids are then more, in order.
             return (self.token,)
         first = self.ids[self.ids.columns[0]]
-        if not edgelist.is_integer(first.dtype):
+        if not dtypes.is_integer(first.dtype):
             return (len(first),)  # a chain has no others' ids among such
         # Scattered before they are added up (SplitMix64): sums of the ids themselves are often the same.
         mixed = kernels_for(first).asarray(first).astype("uint64")
@@ -112,7 +112,9 @@ class Fragment:
         """Return the forests over the vertices that are the integer ids `low` to `high` - 1."""
         if self.dense:
             return self.forests
-        values = self.forests[0].kernels.asarray(self.ids[self.ids.columns[0]]) - low
+        # Not in the ids' own type: a forest may begin below the least int8.
+        values = self.forests[0].kernels.asarray(self.ids[self.ids.columns[0]])
+        values = values.astype("int64", copy=False) - low
         return moved(self.forests, values, high - low, base=low)
 
     @classmethod

@@ -19,8 +19,8 @@ from dask_graphflow.exceptions import (
     WeightError,
     nearest,
 )
-from dask_graphflow.graph import edgelist
-from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph import dtypes, edgelist
+from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.frames import empty_like, is_pandas
 from dask_graphflow.showing.tables import counted
 
@@ -33,6 +33,7 @@ __all__ = [
     "seed_frames",
     "to_stream",
     "vertex_frame",
+    "with_one_dtype",
 ]
 
 
@@ -50,15 +51,17 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
     if isinstance(frame, dd.DataFrame):
         return frame
     if isinstance(frame, pd.DataFrame):
-        for column in frame.columns.intersection(pd.Index(_flat(ids))):
-            edgelist.check_objects(frame[column], role)
+        for column in _flat(ids):
+            # Names that are wrong or stand for several columns get an error of their own.
+            if edgelist.is_name(column) and [*frame.columns].count(column) == 1:
+                dtypes.check_objects(frame[column], role)
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
         raise EdgeListError(
             f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or "
             "one of pandas or cuDF, which is taken as one partition"
         )
     held = Held(frame)
-    if isinstance(frame, pd.DataFrame) and any(map(pd.api.types.is_string_dtype, frame.dtypes)):
+    if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):
         # Text: as Dask would have it. Not from_pandas, which looks at every value of the index, nor
         # with the frame as an argument, which would be hashed.
         return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
@@ -136,10 +139,10 @@ def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool
             f"{len(targets)}; both ends of an edge have as many"
         )
     meta = edges._meta
-    dtypes = [
-        edgelist.common_dtype(
-            edgelist.value_dtype(meta[s], "source"),
-            edgelist.value_dtype(meta[t], "target"),
+    of_ids = [
+        dtypes.common_dtype(
+            dtypes.vertex_dtype(meta[s], "source"),
+            dtypes.vertex_dtype(meta[t], "target"),
             f"source={s!r}",
             f"target={t!r}",
         )
@@ -147,7 +150,13 @@ def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool
     ]
     names = edgelist.vertex_names("vertex", len(sources))
     return EdgeColumns(
-        tuple(sources), tuple(targets), tuple(names), tuple(dtypes), weight=weight, dropna=dropna
+        tuple(sources),
+        tuple(targets),
+        tuple(names),
+        tuple(of_ids),
+        weight=weight,
+        dropna=dropna,
+        weight_dtype=None if weight is None else dtypes.values_dtype(meta[weight].dtype),
     )
 
 
@@ -155,7 +164,7 @@ def check_dense(columns: EdgeColumns, renumber: bool) -> None:
     """Raise where ids that are no integers are said to be vertices as they are."""
     if renumber not in (True, False):
         raise OptionError(f"renumber={renumber!r}; give True or False")
-    if not renumber and not (len(columns.dtypes) == 1 and edgelist.is_integer(columns.dtypes[0])):
+    if not renumber and not (len(columns.dtypes) == 1 and dtypes.is_integer(columns.dtypes[0])):
         raise OptionError(
             f"renumber=False is for ids that are one column of integers; source={columns.source!r} has "
             f"dtype {', '.join(map(str, columns.dtypes))}. Leave it out"
@@ -164,16 +173,19 @@ def check_dense(columns: EdgeColumns, renumber: bool) -> None:
 
 def vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:
     """Return the vertices as edges from each to itself."""
-    if hasattr(vertices, "to_frame"):
-        vertices = vertices.to_frame(name=edges.names[0])
-    frame = as_dask(vertices, "vertices", *getattr(vertices, "columns", ()))
     width = len(edges.names)
+    if isinstance(vertices, pd.MultiIndex):
+        vertices = vertices.to_frame(name=vertex_names("vertex", vertices.nlevels))
+    elif hasattr(vertices, "to_frame"):
+        vertices = vertices.to_frame(name=edges.names[0])
+    frame = as_dask(vertices, "vertices", *list(getattr(vertices, "columns", ()))[:width])
     if len(frame.columns) < width:
         raise EdgeListError(
             f"vertices has {counted(len(frame.columns), 'column')} and an id has {width}; give a column "
             "for each part of an id, and those first"
         )
     columns = tuple(frame.columns[:width])
+    edgelist.check_columns(frame, columns, "vertices")
     return frame, _like(edges, frame, columns, columns, "vertices", level=0)
 
 
@@ -181,14 +193,16 @@ def seed_frames(
     seed: Any, edges: EdgeColumns, labels: Sequence[Sequence[str]]
 ) -> list[tuple[Any, EdgeColumns]]:
     """Return an earlier result as edges from each vertex to its component, threshold by threshold."""
-    frame = as_dask(seed, "seed")
-    needed, have = [*edges.names, *itertools.chain(*labels)], list(frame.columns)
+    needed = [*edges.names, *itertools.chain(*labels)]
+    frame = as_dask(seed, "seed", needed)
+    have = list(frame.columns)
     if missing := [name for name in needed if name not in have]:
         raise UnknownColumnError(
             f"seed has {', '.join(map(repr, have)) or 'no column'}, and lacks "
             f"{', '.join(map(repr, missing))}; give the result of an earlier call, with the columns "
             f"{', '.join(map(repr, needed))}{nearest(missing[0], have)}"
         )
+    edgelist.check_columns(frame, needed, "seed")
     found = []
     for level, columns in enumerate(labels, start=1):
         found.append((frame, _like(edges, frame, edges.names, tuple(columns), "seed", level=level)))
@@ -203,12 +217,33 @@ def _like(
     role: str,
     level: int,
 ) -> EdgeColumns:
+    common = list(edges.dtypes)
     for columns in (source, target):
-        for column, dtype in zip(columns, edges.dtypes, strict=True):
-            edgelist.common_dtype(
-                edgelist.value_dtype(frame._meta[column], role),
-                dtype,
-                f"{role} {column!r}",
+        for part, column in enumerate(columns):
+            common[part] = dtypes.common_dtype(
+                common[part],
+                dtypes.vertex_dtype(frame._meta[column], role),
                 "the edges' id",
+                f"{role} {column!r}",
             )
-    return replace(edges, source=source, target=target, weight=None, level=level)
+    return replace(
+        edges,
+        source=source,
+        target=target,
+        dtypes=tuple(common),
+        weight=None,
+        weight_dtype=None,
+        level=level,
+        role=role,
+    )
+
+
+def with_one_dtype(frames: Sequence[tuple[Any, EdgeColumns]]) -> list[tuple[Any, EdgeColumns]]:
+    """Return frames that are read together, with the ids' dtypes that hold those of all of them."""
+    common = frames[0][1].dtypes
+    for _, columns in frames[1:]:
+        common = tuple(
+            dtypes.common_dtype(one, other, "the edges' id", columns.role)
+            for one, other in zip(common, columns.dtypes, strict=True)
+        )
+    return [(frame, replace(columns, dtypes=common)) for frame, columns in frames]

@@ -10,7 +10,7 @@ import pandas as pd
 
 from dask_graphflow.dataflow.expr import held_by, read_of
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.graph import edgelist
+from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
 
@@ -93,7 +93,7 @@ def known(
     how = "as given"
     if data is not None:
         ids = [*columns.source, *columns.target]
-        single = len(ids) == 2 and edgelist.is_integer(columns.dtypes[0])
+        single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
         count, low, high = _counted(data, ids if single else [])
         how = "by Parquet's metadata" if isinstance(data, list) else "by the frame in hand"
         num_edges = count if num_edges is None else num_edges

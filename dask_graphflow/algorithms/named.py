@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from dask.base import is_dask_collection
 
 from dask_graphflow.exceptions import EdgeListError, UnknownVertexError, VertexTypeError
-from dask_graphflow.graph import edgelist
+from dask_graphflow.graph import dtypes
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import kernels_for
@@ -60,12 +61,12 @@ def named(sources: Any, ids: Any) -> Any:
     if isinstance(sources, pd.DataFrame) or (
         hasattr(sources, "columns") and hasattr(sources, "iloc")
     ):
-        if len(sources.columns) < len(names):
+        if len(sources.columns) != len(names):
             raise EdgeListError(
                 f"sources has {counted(len(sources.columns), 'column')}; an id has "
-                f"{counted(len(names), 'part')} here: give a column for each"
+                f"{counted(len(names), 'part')} here: give one column for each part, and no others"
             )
-        given = sources[sources.columns[: len(names)]].reset_index(drop=True)
+        given = sources.reset_index(drop=True)
         given.columns = names
     else:
         if _is_one(sources, len(names)):
@@ -86,7 +87,10 @@ def named(sources: Any, ids: Any) -> Any:
     for name in names:
         if given[name].isna().any():
             raise EdgeListError("sources has a null, which is no vertex")
-    host = all(edgelist.is_integer(dtype) for dtype in ids.dtypes)
+    host = all(dtypes.is_integer(dtype) for dtype in ids.dtypes)
+    if is_pandas(type(given)):
+        for name in names:
+            given[name] = _typed(given[name], ids[name].dtype)
     given = brought(given, pd.DataFrame() if host else ids)
     for name in names:
         given[name] = _converted(given[name], ids[name].dtype)
@@ -110,24 +114,57 @@ def brought(frame: Any, like: Any) -> Any:
     return kernels_for(frame).to_pandas(frame)
 
 
-def _converted(values: Any, dtype: Any) -> Any:
-    """Return given ids as ones of the graph's dtype, or raise where they cannot be."""
-    own = edgelist.value_dtype(values, "sources")
-    values = values.astype(own)
-    if edgelist.is_integer(own) and edgelist.is_integer(dtype):
-        # Of any width; but astype would wrap around what does not fit.
-        limits = np.iinfo(str(dtype).removesuffix("[pyarrow]").lower())
-        for value in (int(values.min()), int(values.max())):
-            if not limits.min <= value <= limits.max:
-                raise UnknownVertexError(
-                    f"{value} is no vertex: ids are of dtype {dtype} here, which does not hold it"
-                )
-    else:
-        edgelist.common_dtype(dtype, own, "the edges' id", "sources")
+def _typed(values: pd.Series, dtype: Any) -> pd.Series:
+    """Return given ids that are Python objects with the dtype that such values have."""
+    if values.dtype != object:
+        return values
+    values = values.infer_objects()
+    found = pd.api.types.infer_dtype(values)
+    if values.dtype != object or found == "string":
+        return values
+    if found == "integer" and dtypes.is_integer(dtype):
+        # Too large or too small for 64 bits.
+        unfit = [value for value in values if not _within(value, dtype)]
+        raise _not_held(unfit[0], dtype)
     try:
-        return values.astype(dtype)
-    except (TypeError, ValueError) as error:
-        raise VertexTypeError(
-            f"the edges' ids have dtype {dtype} and sources has dtype {own}, which cannot be converted "
-            f"({error}); give ids of the edges' type"
-        ) from error
+        return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(list(values))), name=values.name)
+    except (pa.ArrowException, OverflowError):
+        dtypes.check_objects(values, "sources")
+        raise
+
+
+def _within(value: int, dtype: Any) -> bool:
+    low, high = dtypes.limits(dtype)
+    return low <= value <= high
+
+
+def _converted(values: Any, dtype: Any) -> Any:
+    """Return given ids with the graph's dtype.
+
+    Raises
+    ------
+    VertexTypeError
+        They are of another kind.
+    UnknownVertexError
+        The graph's dtype cannot hold one of them, so no edge has it.
+    """
+    own = dtypes.vertex_dtype(values, "sources")
+    if not (dtypes.is_integer(own) and dtypes.is_integer(dtype)):
+        dtypes.common_dtype(dtype, own, "the edges' id", "sources")
+    try:
+        return dtypes.exactly(dtypes.values_of(values), dtype)
+    except dtypes.Inexact as error:
+        if error.value is None:
+            raise VertexTypeError(
+                f"sources has dtype {own}, which cannot be converted to {dtype}, the dtype of the edges' "
+                "ids; give ids of the edges' type"
+            ) from error
+        raise _not_held(error.value, dtype) from error
+
+
+def _not_held(value: Any, dtype: Any) -> UnknownVertexError:
+    value = value.item() if isinstance(value, np.integer) else value
+    return UnknownVertexError(
+        f"source {value!r} is not in the graph: its ids have dtype {dtype}, which cannot hold that value. "
+        "Leave it out"
+    )

@@ -18,7 +18,7 @@ import numpy as np
 
 from dask_graphflow.dataflow.exchange import Exchange, Vote
 from dask_graphflow.dataflow.mirrors import Mirrors
-from dask_graphflow.graph import edgelist, frames, renumber
+from dask_graphflow.graph import dtypes, frames, renumber
 from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertices import Vertices, base_of
@@ -121,7 +121,7 @@ def number(
 
 
 def _are_integers(like: Any) -> bool:
-    return len(like.columns) == 1 and edgelist.is_integer(like.dtypes.iloc[0])
+    return len(like.columns) == 1 and dtypes.is_integer(like.dtypes.iloc[0])
 
 
 def _span(ends: list[tuple[Ends, Ends]]) -> tuple[int, int, int]:

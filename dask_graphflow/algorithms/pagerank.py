@@ -25,6 +25,7 @@ import pandas as pd
 
 from dask_graphflow.dataflow.exchange import Exchange
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.graph import dtypes
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import kernels_for, twin
@@ -182,21 +183,21 @@ def _personal(graph: Graph, given: Any) -> tuple[Any, Any]:
     elif hasattr(given, "to_pandas") and not hasattr(given, "columns"):
         given = given.to_pandas()
     if hasattr(given, "columns"):
-        ids = graph.sources(given)
-        width = len(ids.columns)
-        if len(given.columns) <= width:
+        width = len(graph._ids.columns)
+        if len(given.columns) != width + 1:
             raise OptionError(
-                f"personalization has {counted(width, 'column')}, as many as an id; give the parts in one "
-                "more"
+                f"personalization has {counted(len(given.columns), 'column')}; give the id in "
+                f"{counted(width, 'column')}, then the restart weights in one more, and no others"
             )
-        parts = given[given.columns[width]]
+        ids = graph.sources(given.iloc[:, :width])
+        parts = given.iloc[:, width]
     elif isinstance(given, pd.Series):
         ids, parts = graph.sources(list(given.index)), given
     else:
         raise OptionError(
             f"personalization is a {type(given).__name__}; give a dict, a Series or a DataFrame"
         )
-    if not pd.api.types.is_numeric_dtype(parts.dtype):
+    if not dtypes.is_number(parts.dtype):
         raise OptionError(
             f"personalization has parts of dtype {parts.dtype}; give a number for each id"
         )

@@ -77,7 +77,7 @@ def run(
             )
         named = [name for name in op.columns if name in start.columns]
         others = [name for name in start.columns if name not in named]
-        ids = graph.sources(start[others])
+        ids = graph.sources(start[others[: len(graph._ids.columns)]])
         if unknown := others[len(ids.columns) :]:
             raise OptionError(
                 f"start has a column {unknown[0]!r}; after {counted(len(ids.columns), 'column')} of ids "

@@ -61,6 +61,7 @@ from dask.dataframe.dask_expr.io import FromGraph, FromPandas, ReadParquet
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 
+from dask_graphflow.graph.edgelist import lacking
 from dask_graphflow.showing.tables import counted
 
 from .names import brought, gang, pinned
@@ -97,7 +98,7 @@ class Program(Protocol):
     def start(self) -> Any: ...  # noqa: D102
     def plain(self, fragment: Any, surveys: Any = ()) -> Any: ...  # noqa: D102
     def label_plain(self, forest: Any, part: int, parts: int) -> Any: ...  # noqa: D102
-    def hook(self, state: Any, frame: Any, position: int) -> Any: ...  # noqa: D102
+    def hook(self, state: Any, frame: Any, position: int, partition: int) -> Any: ...  # noqa: D102
     def close(self, state: Any) -> Any: ...  # noqa: D102
     def survey(self, fragment: Any) -> Any: ...  # noqa: D102
     def number(self, surveys: list[Any], owners: int, shares: int) -> Any: ...  # noqa: D102
@@ -239,7 +240,32 @@ def as_computed(frame: Any, columns: list[str]) -> Expr:
     Dask puts small files together and chooses how to join when it optimizes: a plan that deals out
     partitions has to know what becomes of them.
     """
-    return frame[columns].optimize(fuse=False).expr
+    expr = frame[columns].optimize(fuse=False).expr
+    for node in list(expr.find_operations(Projection)):
+        if isinstance(node.operand("columns"), list):
+            expr = expr.substitute(node, _Columns(*node.operands))
+    return expr
+
+
+class _Columns(Blockwise):  # type: ignore[misc]
+    """Some columns of a frame; a partition without one of them gets an error that says which it is."""
+
+    _parameters: ClassVar = ["frame", "columns"]
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta[self.operand("columns")]
+
+    def _task(self, name: Any, index: int) -> Task:
+        frame = TaskRef((self.frame._name, index))
+        return Task(name, _columns_of, frame, self.operand("columns"), index)
+
+
+def _columns_of(frame: Any, columns: list[Any], partition: int) -> Any:
+    missing = [column for column in columns if column not in frame.columns]
+    if missing:
+        raise lacking(frame, missing[0], f"partition {partition}")
+    return frame[columns]
 
 
 def read_of(frame: Any) -> Any:
@@ -452,7 +478,8 @@ class _Layer:
                 else:
                     source = TaskRef((frame._name, partition))
                 step: tuple[Any, ...] = ("hook", chunk, *key)
-                steps.append(Task(step, self.program.hook, state, source, position))
+                hook = Task(step, self.program.hook, state, source, position, partition)
+                steps.append(hook)
                 state = TaskRef(step)
             if i + each >= len(chunks):
                 alone = self.program.dense and not self.shared

@@ -20,26 +20,28 @@ import dask.dataframe as dd
 from dask.base import tokenize
 from dask.delayed import Delayed, delayed
 
-from .expr import Held
+from .expr import Held, as_computed, collection
 
 __all__ = ["build", "columns", "frames", "parts_of", "run"]
 
 
-def build(frame: Any, read: Callable[[Any], Any], gather: Callable[[list[Any]], Any]) -> Delayed:
+def build(
+    frame: Any, read: Callable[[Any, int], Any], gather: Callable[[list[Any]], Any]
+) -> Delayed:
     """Return, lazily, what is made of all partitions of a frame.
 
     Parameters
     ----------
     frame : dask.dataframe.DataFrame or Held
     read : callable
-        Takes a partition.
+        Takes a partition and its number.
     gather : callable
         Takes what `read` returned of each, in a list that nobody else has: it may be emptied.
     """
     name, parts = parts_of(frame)
     token = tokenize(name, read, gather)
     pieces = [
-        delayed(read)(part, dask_key_name=("graph-read-" + token, i))
+        delayed(read)(part, i, dask_key_name=("graph-read-" + token, i))
         for i, part in enumerate(parts)
     ]
     return delayed(gather)(pieces, dask_key_name=f"graph-build-{token}")
@@ -48,7 +50,8 @@ def build(frame: Any, read: Callable[[Any], Any], gather: Callable[[list[Any]], 
 def parts_of(frame: Any) -> tuple[str, list[Delayed]]:
     """Return what tells a frame from others, and its partitions."""
     if not isinstance(frame, Held):
-        return frame.expr._name, frame.to_delayed()
+        whole = collection(as_computed(frame, list(frame.columns)))
+        return frame.expr._name, whole.to_delayed()
     name = f"held-{tokenize(frame)}"
     return name, [Delayed(name, {name: (frame,)})]
 

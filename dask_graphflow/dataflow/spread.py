@@ -28,7 +28,7 @@ __all__ = ["run"]
 
 def run(
     frame: Any,
-    read: Callable[[Any], Any],
+    read: Callable[[Any, int], Any],
     loop: gang.Loop,
     members: int,
     meta: Any,
@@ -43,7 +43,7 @@ def run(
     ----------
     frame : dask.dataframe.DataFrame or Held
     read : callable
-        Takes a partition.
+        Takes a partition and its number.
     loop : callable
         What a member does; its shard is the list of what `read` returned of its partitions, in order. It
         stays as it is: a member that is run again is given the same one.
@@ -67,11 +67,11 @@ def run(
         own = parts[low:high]
         take: Callable[[list[Any]], list[Any]] = list
         if alone:  # a device has no use for tasks beside each other
-            take = partial(_each, read)
+            take = partial(_each, read, low)
         else:
             name_of_read = f"{pinned('graph-read', at)}-{token}"
             own = [
-                delayed(read)(part, dask_key_name=(name_of_read, i))
+                delayed(read)(part, i, dask_key_name=(name_of_read, i))
                 for i, part in enumerate(own, low)
             ]
         key = f"{pinned('graph-pieces', at)}-{together}", rank
@@ -79,5 +79,5 @@ def run(
     return gang.run(mine, loop, meta, *args, name=name, alone=alone)
 
 
-def _each(read: Callable[[Any], Any], parts: list[Any]) -> list[Any]:
-    return [read(part) for part in parts]
+def _each(read: Callable[[Any, int], Any], first: int, parts: list[Any]) -> list[Any]:
+    return [read(part, i) for i, part in enumerate(parts, first)]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pandas as pd
-from dask.dataframe.utils import UNKNOWN_CATEGORIES
-from pandas.api import types as pdtypes
 
 from dask_graphflow.exceptions import (
+    EdgeListError,
     NullVertexError,
     UnknownColumnError,
     VertexTypeError,
@@ -21,16 +19,18 @@ from dask_graphflow.exceptions import (
 )
 from dask_graphflow.showing.tables import counted
 
+from . import dtypes
+from .dtypes import Inexact
+
 __all__ = [
     "EdgeColumns",
     "Ends",
     "as_columns",
     "check_columns",
-    "check_objects",
     "check_weight",
-    "common_dtype",
-    "is_integer",
-    "value_dtype",
+    "column_of",
+    "is_name",
+    "lacking",
     "vertex_names",
 ]
 
@@ -42,7 +42,19 @@ def as_columns(columns: Any, role: str) -> list[Any]:
         raise UnknownColumnError(
             f"{role}= is {columns!r}; give a column's name, or a list of names"
         )
+    for column in listed:
+        if not is_name(column):
+            kind = type(column)
+            raise UnknownColumnError(
+                f"{role}= has a {kind.__module__.partition('.')[0]} {kind.__name__} in place of a "
+                "column's name; give the name, or a list of names"
+            )
     return listed
+
+
+def is_name(column: Any) -> bool:
+    """Say whether this may be a column's name, and is not a column itself."""
+    return isinstance(column, Hashable) and not hasattr(column, "to_frame")
 
 
 def vertex_names(stem: str, width: int) -> list[str]:
@@ -51,74 +63,19 @@ def vertex_names(stem: str, width: int) -> list[str]:
 
 
 def check_columns(frame: Any, columns: Sequence[Any], role: str) -> None:
-    """Raise unless `frame` has every one of `columns`."""
+    """Raise unless `frame` has every one of `columns`, once."""
     have = list(frame.columns)
     for column in columns:
+        if (count := have.count(column)) > 1:
+            raise EdgeListError(
+                f"{role}={column!r} names {count} columns of the frame; give each column a name of its "
+                "own, for example with frame.set_axis([...], axis=1)"
+            )
         if column not in have:
             raise UnknownColumnError(
                 f"{role}={column!r} is no column of the frame, which has "
                 f"{', '.join(map(repr, have)) or 'none'}{nearest(column, have)}"
             )
-
-
-def value_dtype(series: Any, role: str) -> Any:
-    """Return the dtype of a column's ids, or raise where they cannot name a vertex.
-
-    A categorical column stands for its values.
-    """
-    dtype = series.dtype
-    if isinstance(dtype, pd.CategoricalDtype) or type(dtype).__name__ == "CategoricalDtype":
-        categories = dtype.categories
-        if categories is None or (len(categories) and categories[0] == UNKNOWN_CATEGORIES):
-            # What the categories are is known only once a partition is read; text is by far the
-            # most common, and `_decode` raises if they turn out to be something else.
-            return pd.Series(["a"]).dtype
-        dtype = categories.dtype
-    if pdtypes.is_float_dtype(dtype) or pdtypes.is_complex_dtype(dtype):
-        raise VertexTypeError(
-            f"{role}={series.name!r} has dtype {dtype}; ids are integers, strings, categoricals or "
-            "dates. If the floats are whole numbers with gaps, drop the nulls and use "
-            f"edges.astype({{{series.name!r}: 'int64'}})"
-        )
-    return dtype
-
-
-def _kind(dtype: Any) -> str:
-    if pdtypes.is_bool_dtype(dtype):
-        return "bool"
-    if pdtypes.is_integer_dtype(dtype):
-        return "integer"
-    if pdtypes.is_datetime64_any_dtype(dtype):
-        return "datetime"
-    if pdtypes.is_string_dtype(dtype) or pdtypes.is_object_dtype(dtype):
-        return "string"
-    return str(dtype)
-
-
-def common_dtype(left: Any, right: Any, left_name: str, right_name: str) -> Any:
-    """Return the dtype that holds the ids of two columns, or raise where they differ in kind."""
-    if left == right:
-        return left
-    if _kind(left) != _kind(right):
-        raise VertexTypeError(
-            f"{left_name} has dtype {left} and {right_name} has dtype {right}; ids of one graph are "
-            f"of one type. Convert one of them, for example with astype({{...: {str(left)!r}}})"
-        )
-    if _kind(left) == "integer":
-        plain = [np.dtype(str(d).removesuffix("[pyarrow]").lower()) for d in (left, right)]
-        wide = np.promote_types(*plain)
-        if wide.kind == "f":
-            raise VertexTypeError(
-                f"{left_name} has dtype {left} and {right_name} has dtype {right}, which no integer "
-                "type holds both; convert one of them with astype"
-            )
-        return wide
-    return left
-
-
-def is_integer(dtype: Any) -> bool:
-    """Say whether ids of this dtype are integers."""
-    return _kind(dtype) == "integer"
 
 
 @dataclass(frozen=True)
@@ -138,6 +95,10 @@ class EdgeColumns:
         Leave out edges with a null end, instead of raising.
     level : int or None
         Every edge of the frame counts for this threshold and those below it, whatever its weight.
+    weight_dtype : dtype or None
+        The weights' dtype by Dask's metadata.
+    role : str
+        What the frame is to the caller, for messages.
     """
 
     source: tuple[Any, ...]
@@ -147,6 +108,8 @@ class EdgeColumns:
     weight: Any = None
     dropna: bool = False
     level: int | None = None
+    weight_dtype: Any = None
+    role: str = "edges"
 
     @property
     def columns(self) -> list[Any]:
@@ -154,18 +117,28 @@ class EdgeColumns:
         weight = [] if self.weight is None else [self.weight]
         return list(dict.fromkeys([*self.source, *self.target, *weight]))
 
-    def ends(self, frame: Any) -> tuple[Ends, Ends, Any]:
+    def ends(self, frame: Any, partition: int = 0) -> tuple[Ends, Ends, Any]:
         """Return a partition's sources and targets, and its weights.
+
+        The ids have :attr:`dtypes`, whatever the partition has. The weights are numbers of any dtype;
+        see :meth:`exact_weight`.
 
         Raises
         ------
+        UnknownColumnError
+            The partition lacks a column.
         NullVertexError
             An id is null and `dropna` is off.
+        VertexTypeError, WeightError
+            The partition has another dtype than Dask's metadata says, and some value does not fit.
         """
         ids = list(dict.fromkeys([*self.source, *self.target]))
-        series = {
-            column: frame[column] for column in ids
-        }  # once: of cuDF's frames each takes its time
+        where = f"partition {partition} of {self.role}"
+
+        def take() -> dict[Any, Any]:  # once: of cuDF's frames each takes its time
+            return {column: dtypes.values_of(column_of(frame, column, where)) for column in ids}
+
+        series = take()
         for column in ids:
             values = series[column]
             if not _never_null(values.dtype) and (nulls := int(values.isna().sum())):
@@ -176,17 +149,147 @@ class EdgeColumns:
                         "such edges out, or fill them before"
                     )
                 frame = frame[values.notna()]
-                series = {name: frame[name] for name in ids}
-        weight = None if self.weight is None else frame[self.weight]
-        kind = type(frame)
-        return self._side(kind, series, self.source), self._side(kind, series, self.target), weight
+                series = take()
+        weight = None if self.weight is None else self._weight(frame, where)
 
-    def _side(self, kind: type, series: dict[Any, Any], columns: tuple[Any, ...]) -> Ends:
-        parts = {
-            name: _decode(series[column], dtype)
-            for name, column, dtype in zip(self.names, columns, self.dtypes, strict=True)
-        }
-        return Ends(kind, parts)
+        def side(columns: tuple[Any, ...]) -> Ends:
+            parts = zip(self.names, columns, self.dtypes, strict=True)
+            found = {
+                name: self._ids(series[column], dtype, frame, where)
+                for name, column, dtype in parts
+            }
+            return Ends(type(frame), found)
+
+        return side(self.source), side(self.target), weight
+
+    def _ids(self, series: Any, dtype: Any, frame: Any, where: str) -> Any:
+        """Return ids with the dtype that all partitions are to have."""
+        if series.dtype == dtype or not len(series):
+            return dtypes.exactly(series, dtype)
+        found, announced = dtypes.kind(series.dtype), dtypes.kind(dtype)
+        whole = found == "float" and announced == "integer"
+        try:
+            if found != announced and not whole:
+                raise Inexact
+            return dtypes.exactly(series, dtype)
+        except Inexact as error:
+            name, value = series.name, error.value
+            if hasattr(frame[name].dtype, "categories"):
+                advice = (
+                    "Dask did not know the column's categories when the call was made. Find them before "
+                    f"the call, for example with {self.role}.categorize([{name!r}])"
+                )
+            elif whole and value is not None and abs(value) < 2**53:
+                advice = (
+                    "Ids are whole numbers. Correct such rows or leave them out, for example with "
+                    f"{self.role}[{self.role}[{name!r}] % 1 == 0]"
+                )
+            elif whole:
+                advice = (
+                    "A float above 2**53 may have been rounded. Read the column as Int64, which can "
+                    "hold nulls"
+                )
+            else:
+                advice = self._one_dtype(name, series.dtype, dtype)
+            raise VertexTypeError(_differs(where, series, dtype, value) + advice) from error
+
+    def _one_dtype(self, column: Any, found: Any, announced: Any) -> str:
+        """Return how to give all partitions one dtype, as the end of a message."""
+        kinds = {dtypes.kind(found), dtypes.kind(announced)}
+        if kinds == {"datetime", "datetime with a time zone"}:
+            return "Give all partitions a time zone before the call, or none"
+        try:
+            wide = dtypes.common_dtype(announced, found, "", "")
+        except VertexTypeError:
+            if self.role != "edges":
+                return f"Give ids of the edges' type in all partitions of {self.role}"
+            wide = "str"
+        if wide == announced and kinds != {"string"}:
+            return "Correct such rows or leave them out"
+        columns = dict.fromkeys(
+            name
+            for pair in zip(self.source, self.target, strict=True)
+            if column in pair
+            for name in pair
+        )
+        how = repr(dict.fromkeys(columns, str(wide)))
+        if self.role == "vertices" and len(self.names) == 1:  # they may be a series
+            how = repr(str(wide))
+        return (
+            "Give all partitions one dtype before the call, for example with "
+            f"{self.role}.astype({how})"
+        )
+
+    def _weight(self, frame: Any, where: str) -> Any:
+        weight = dtypes.values_of(column_of(frame, self.weight, where))
+        if dtypes.is_number(weight.dtype):
+            return weight
+        if weight.isna().all():  # what has no value is often read as a column of objects
+            return type(weight)(np.nan, index=weight.index, dtype="float64", name=weight.name)
+        raise WeightError(
+            f"weight column {self.weight!r} has dtype {weight.dtype} in {where}, but Dask's metadata says "
+            f"{self.weight_dtype}; a weight is a real number. Convert the column before the call, for "
+            f"example with {self.role}.astype({{{self.weight!r}: 'float64'}})"
+        )
+
+    def exact_weight(self, weight: Any, partition: int = 0) -> Any:
+        """Return weights without nulls with the dtype that those of all partitions are to have.
+
+        Raises
+        ------
+        WeightError
+            The partition has another dtype than Dask's metadata says, and some value does not fit.
+        """
+        try:
+            return dtypes.exactly(weight, self.weight_dtype)
+        except Inexact as error:
+            where = f"partition {partition} of {self.role}"
+            raise WeightError(
+                _differs(where, weight, self.weight_dtype, error.value)
+                + "Give all partitions one dtype before the call, for example with "
+                f"{self.role}.astype({{{self.weight!r}: 'float64'}})"
+            ) from error
+
+
+def column_of(frame: Any, column: Any, where: str) -> Any:
+    """Return a column of a partition.
+
+    Raises
+    ------
+    EdgeListError
+        The partition has no such column, or several.
+    """
+    try:
+        found = frame[column]
+    except KeyError as error:
+        raise lacking(frame, column, where) from error
+    if len(found.shape) != 1:
+        raise EdgeListError(
+            f"{where} has several columns {column!r}; give each column a name of its own"
+        )
+    return found
+
+
+def lacking(frame: Any, column: Any, where: str) -> UnknownColumnError:
+    """Return the error for a partition without one of the columns that Dask's metadata has."""
+    have = ", ".join(map(repr, frame.columns)) or "none"
+    return UnknownColumnError(
+        f"{where} lacks column {column!r}, which Dask's metadata has; the partition's columns are {have}. "
+        "Give every partition the same columns: rename this one's, or leave its file out"
+    )
+
+
+def _differs(where: str, series: Any, dtype: Any, value: Any) -> str:
+    """Return the beginning of a message: which dtypes a column has, and what does not fit."""
+    holds = "" if value is None else f" and holds {_shown(value)}"
+    return (
+        f"column {series.name!r} has dtype {series.dtype} in {where}{holds}, but it is read as {dtype}, "
+        f"as Dask's metadata says, which cannot hold {'these values' if value is None else 'that'}. "
+    )
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item() if isinstance(value, np.generic) else value)
 
 
 class Ends:
@@ -223,41 +326,14 @@ def _never_null(dtype: Any) -> bool:
     return isinstance(dtype, np.dtype) and dtype.kind in "iub"
 
 
-def _decode(series: Any, dtype: Any) -> Any:
-    """Return ids as values of `dtype`: categoricals as what they stand for."""
-    if hasattr(series.dtype, "categories"):
-        categories = series.dtype.categories.dtype
-        if _kind(categories) != _kind(dtype):
-            raise VertexTypeError(
-                f"column {series.name!r} is categorical with categories of dtype {categories}, which "
-                "Dask did not know when the call was made; call "
-                f"edges[{series.name!r}].cat.as_known() first, or convert the column with astype"
-            )
-        series = series.astype(categories)
-    return series if series.dtype == dtype else series.astype(dtype)
-
-
-def check_objects(series: pd.Series, role: str) -> None:
-    """Raise if a pandas column of Python objects holds other ids than strings.
-
-    Dask would turn them into their text.
-    """
-    if series.dtype == object:
-        kind = pdtypes.infer_dtype(series, skipna=True)
-        if kind not in ("string", "empty"):
-            raise VertexTypeError(
-                f"{role} column {series.name!r} holds Python objects ({kind}); ids are integers, strings, "
-                "categoricals or dates, which can be hashed and sorted. Convert the column with "
-                "infer_objects() or astype, or give an id of several parts as several columns"
-            )
-
-
 def check_weight(frame: Any, weight: Any) -> None:
     """Raise unless `weight` is a column of numbers."""
+    as_columns([weight], "weight")
     check_columns(frame, [weight], "weight")
-    dtype = frame._meta[weight].dtype
-    if not pdtypes.is_numeric_dtype(dtype) or pdtypes.is_complex_dtype(dtype):
+    dtype = dtypes.values_dtype(frame._meta[weight].dtype)
+    if not dtypes.is_number(dtype):
         raise WeightError(
-            f"weight={weight!r} has dtype {dtype}; a weight is a real number. "
-            "Convert it, for example with astype('float64')"
+            f"weight={weight!r} has dtype {dtype}; a weight is a real number. If the column holds numbers, "
+            f"convert it, for example with edges.astype({{{weight!r}: 'float64'}}); otherwise name another "
+            "column"
         )

@@ -18,6 +18,7 @@ from typing import Any
 from dask_graphflow.exceptions import VertexTypeError
 from dask_graphflow.kernels import index_dtype, kernels_for
 
+from . import dtypes
 from .frames import empty_like, one_column, stack
 
 __all__ = [
@@ -160,6 +161,8 @@ def sample(ids: Any) -> Any:
 
 def sample_range(low: int, high: int, like: Any) -> Any:
     """Return some of the integer ids from `low` to before `high`, as a frame like `like`."""
+    least, most = dtypes.limits(like.dtypes.iloc[0])  # a forest's range is rounded up, beyond them
+    low, high = max(low, least), min(high, most + 1)
     ids = kernels_for(like).namespace.arange(low, high, max(1, (high - low) // SAMPLE))
     return one_column(ids, like)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dask_graphflow.kernels import index_dtype, kernels_for
 
-from . import edgelist, renumber
+from . import dtypes, renumber
 from .edgelist import Ends
 from .frames import empty_like, series, stack
 
@@ -87,13 +87,12 @@ def number(ends: Sequence[tuple[Ends, Ends]]) -> tuple[Vertices, list[tuple[Any,
     """
     edges = sum(len(source) for source, _ in ends)
     like = empty_like(ends[0][0].frame)
-    dtypes = list(like.dtypes)
-    if len(dtypes) == 1 and edgelist.is_integer(dtypes[0]):
+    if len(like.columns) == 1 and dtypes.is_integer(like.dtypes.iloc[0]):
         kernels = kernels_for(ends[0][0].only)
         arrays = [tuple(kernels.asarray(side.only) for side in pair) for pair in ends]
         bounds = [kernels.bounds(*pair) for pair in arrays if len(pair[0])]
         low, high = min((b[0] for b in bounds), default=0), max((b[1] for b in bounds), default=-1)
-        base = base_of(low, high, edges, dtypes[0])
+        base = base_of(low, high, edges, like.dtypes.iloc[0])
         if base == 0:
             return Vertices(like, high + 1), arrays
         if base is not None:

@@ -246,7 +246,9 @@ class Forest:
         """Return the smallest vertex of each given vertex's component, as int64."""
         if not self.base:
             return self.parent[vertices].astype("int64")
-        return self.parent[vertices - self.base].astype("int64") + self.base
+        # Not in the vertices' own type: 127 - -128 is no int8.
+        places = vertices.astype("int64", copy=False) - self.base
+        return self.parent[places].astype("int64") + self.base
 
     def _hook(self, source: Any, target: Any, threads: int, step: int) -> tuple[Any, int]:
         kernel = self.kernels.hook
