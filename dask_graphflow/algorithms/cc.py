@@ -142,8 +142,9 @@ def connected_components(
     dask.dataframe.DataFrame
         Columns ``vertex`` and ``component``, of the ids' dtype, sorted by vertex; ``component`` is the
         smallest id of the component. Ids of k columns give ``vertex_0`` to ``vertex_k-1`` and
-        ``component_0`` to ``component_k-1``; thresholds give ``component_0.9`` and so on; thresholds that
-        agree in 15 digits are written in full, ``component_0.30000000000000004``. The result is lazy, and the same bits for every partitioning, scheduler and backend. The index counts from 0
+        ``component_0`` to ``component_k-1``. Thresholds give ``component_0.9`` and so on; those that
+        agree in 15 digits are written in full, as in ``component_0.30000000000000004``. The result is
+        lazy, and the same bits for every partitioning, scheduler and backend. The index counts from 0
         in each partition.
 
     Raises
