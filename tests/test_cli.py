@@ -487,12 +487,110 @@ def test_a_remote_transfer_that_fails_leaves_nothing(edges, monkeypatch):
     assert before == MemoryFileSystem.store
 
 
-def test_a_folder_of_other_things_is_not_overwritten(edges):
+def listing():
+    """Return all files, folders and links but for scratch folders, and when each was changed."""
+    paths = [path for path in Path().rglob("*") if ".graphflow-" not in str(path)]
+    return {path: path.lstat().st_mtime_ns for path in paths}
+
+
+def letter():
+    Path("out/letter.txt").touch()
+
+
+def marker():
+    Path("out/_SUCCESS").touch()
+
+
+def hidden():
+    Path("out/.git").mkdir()
+
+
+def other_data():
+    pd.DataFrame({"a": [1]}).to_parquet("out/other.parquet")
+
+
+def other_part():
+    pd.DataFrame({"a": [1]}).to_parquet("out/part-00001.parquet")
+
+
+def damaged_part():
+    Path("out/part-00001.parquet").write_text("PAR1")
+
+
+def rewritten_part():
+    pd.read_parquet("out/part-00000.parquet").to_parquet("out/part-00000.parquet")
+
+
+def linked_part():
+    os.rename("out/part-00000.parquet", "kept.parquet")
+    os.symlink("../kept.parquet", "out/part-00000.parquet")
+
+
+def dangling():
+    os.symlink("nowhere", "out/part-00001.parquet")
+
+
+def a_file():
+    os.rename("out", "out-earlier")
+    Path("out").touch()
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        letter, marker, hidden, other_data, other_part, damaged_part, rewritten_part, linked_part,
+        dangling, a_file,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_overwrite_removes_only_what_an_earlier_run_wrote(edges, put, when, monkeypatch):
+    run("components", *write_csv(edges), *ENDS, "-o", "out/")
+    compute, seen = engine.Engine.compute, []
+
+    def others_come(*given):
+        put()
+        seen.append(listing())
+        return compute(*given)
+
+    if when == "before":
+        others_come(engine.Engine(0, 1, None, show_progress=False))
+    else:
+        monkeypatch.setattr(engine.Engine, "compute", others_come)
+    message = failing("components", "in.csv", *ENDS, "-o", "out/", "--overwrite")
+    assert message.startswith("graphflow: error: out/: is ")
+    assert message.endswith("give another name\n")
+    assert listing() == seen[0]
+
+
+def test_overwrite_leaves_other_files_on_a_remote_file_system(edges):
+    run("components", *write_csv(edges), *ENDS, "-o", "memory://out/")
+    MemoryFileSystem().pipe("/out/letter.txt", b"")
+    before = dict(MemoryFileSystem.store)
+    message = failing("components", "in.csv", *ENDS, "-o", "memory://out/", "--overwrite")
+    assert "'letter.txt'" in message
+    assert before == MemoryFileSystem.store
+
+
+def test_a_folder_of_data_in_the_place_of_a_file_is_not_overwritten(edges):
+    os.mkdir("out.parquet")
+    edges.to_parquet("out.parquet/part.0.parquet")
+    arguments = [*write_csv(edges), *ENDS, "-o", "out.parquet", "--overwrite"]
+    assert "'part.0.parquet'" in failing("components", *arguments)
+    assert len(pd.read_parquet("out.parquet")) == len(edges)
+    os.rename("out.parquet/part.0.parquet", "moved.parquet")  # as the message says
+    run("components", *arguments)
+    check(pd.read_parquet("out.parquet"), expected(edges))
+
+
+@pytest.mark.parametrize("output", ["out.csv", "out/"])
+def test_a_link_that_leads_nowhere_is_not_followed(edges, output):
     write_csv(edges)
-    os.mkdir("home")
-    Path("home/letter.txt").touch()
-    assert "letter.txt" in failing("components", "in.csv", *ENDS, "-o", "home/", "--overwrite")
-    assert Path("home/letter.txt").exists()
+    os.symlink("nowhere", output.rstrip("/"))
+    message = failing("components", "in.csv", *ENDS, "-o", output, "--overwrite")
+    assert "symbolic link to nowhere" in message
+    assert not os.path.exists("nowhere")
+    os.unlink(output.rstrip("/"))
+    run("components", "in.csv", *ENDS, "-o", output)
 
 
 def test_a_link_stays_and_what_it_points_to_is_replaced(edges):
