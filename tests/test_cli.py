@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from fsspec.implementations.memory import MemoryFileSystem
 
 import dask_graphflow
-from dask_graphflow.cli import engine, main, parquet_files, writing
+from dask_graphflow.cli import csv_files, engine, main, parquet_files, writing
 from dask_graphflow.cli.files import find_files
 from dask_graphflow.cli.reading import Reader
 
@@ -221,6 +221,61 @@ def test_dropna_leaves_edges_out_and_large_integers_exact():
     assert (
         Path("out.csv").read_text() == f"vertex,component\n{large},{large}\n{large + 2},{large}\n"
     )
+
+
+def in_small_pieces(monkeypatch):
+    """Have CSV files looked at and read a line or two at a time."""
+    for module, name in (
+        (csv_files, "SAMPLE_BYTES"),
+        (engine, "LEAST_BLOCK_BYTES"),
+        (engine, "BLOCK_BYTES"),
+    ):
+        monkeypatch.setattr(module, name, 8)
+
+
+LINES = {
+    "whole numbers": "1,2\n,3\n4,\n5,6\n",
+    "as pandas writes them": "1.0,2\n,3\n4.0,\n5.0,6\n",
+    "only some as fractions": "1,2\n,3.0\n4,\n5,6.0\n",
+    "empty at first": ",3\n4,\n" * 30 + "1,2.0\n5,6.0\n",
+    "marked": "1,2\nNaN,3\n4,NA\n5,6\n",
+}
+
+
+@pytest.mark.parametrize("lines", LINES)
+@pytest.mark.parametrize("cut", [False, True], ids=["one block", "many blocks"])
+def test_dropna_leaves_out_edges_of_csv_files_with_nulls_among_integers(lines, cut, monkeypatch):
+    if cut:
+        in_small_pieces(monkeypatch)
+    Path("in.csv").write_text("a,b\n" + LINES[lines])
+    run("components", "in.csv", *ENDS, "--dropna", "-o", "out.csv")
+    assert Path("out.csv").read_text() == "vertex,component\n1,1\n2,1\n5,5\n6,5\n"
+    assert "--dropna" in failing("components", "in.csv", *ENDS, "-o", "other.csv")
+
+
+def test_weights_of_csv_files_are_exact_whole_numbers_and_fractions_among_them(monkeypatch):
+    in_small_pieces(monkeypatch)
+    large = 2**53
+    weights = ["", large, large + 1, 0.5, "", large + 2, -1, 0.3]
+    lines = [f"{2 * i},{2 * i + 1},{w}" for i, w in enumerate(weights)]
+    Path("in.csv").write_text("\n".join(["a,b,w", *lines]))
+    limits = ["--weight", "w", "--thresholds", f"-inf,0.3,0.30000000000000004,{large},{large + 1}"]
+    out, _ = run("components", "in.csv", *ENDS, *limits, "-o", "out.parquet")
+    labels = pd.read_parquet("out.parquet")
+    counts = {"-inf": 6, "0.3": 5, "0.30000000000000004": 4, str(large): 3, str(large + 1): 2}
+    assert list(labels)[1:] == [f"component_{name}" for name in counts]
+    for name, count in counts.items():
+        assert labels[f"component_{name}"].nunique() == 16 - count
+        assert f"components at {name} " in out
+
+
+def test_ids_of_csv_files_that_are_fractions_are_refused():
+    Path("in.csv").write_text("a,b\n1,2\n2.5,3\n")
+    assert "has dtype" in failing("components", "in.csv", *ENDS, "-o", "out.csv")
+    Path("more.csv").write_text("a,b\n1,2\n")
+    message = failing("components", "more.csv", "in.csv", *ENDS, "-o", "out.csv")
+    assert "in.csv: column 'a' has numbers that are not whole" in message
+    run("components", "more.csv", "in.csv", *ENDS, "-o", "out.csv", "--text-ids")  # as it says
 
 
 def test_text_ids_keep_their_zeros_and_quotes():

@@ -119,19 +119,19 @@ class Output:
         self._fs.invalidate_cache()
         if not self._fs.exists(self._path):
             return
-        there = [self._path]
+        entries: list[dict[str, Any]] = []
         if folder := self._fs.isdir(self._path):
             entries = self._fs.ls(self._path, detail=True)
             # Object stores list a folder's own entry within it.
-            there = [entry for entry in entries if entry["name"].rstrip("/") != self._path]
-        if not there:
-            return
+            entries = [entry for entry in entries if entry["name"].rstrip("/") != self._path]
+            if not entries:
+                return
         if not self._overwrite:
             raise OutputError(
                 f"{self._url}: exists already; give --overwrite to replace it, or another name"
             )
         if folder:
-            self._check_ours(there)
+            self._check_ours(entries)
         elif self._is_folder or not self._fs.isfile(self._path):
             wanted = "folder" if self._is_folder else "file"
             raise OutputError(
