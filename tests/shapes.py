@@ -25,6 +25,27 @@ HOPS = EdgeOp(
 PATHS = EdgeOp("paths", target="cost", signal="cost[src] + weight", slot="min")
 
 
+# Weights of edges between two vertices, and whether their sum fits int64, whatever their first sums do.
+SUMS = [
+    ([2**63 - 1, 0], True),
+    ([2**63 - 1, 1], False),
+    ([2**63 - 1, 2**63 - 1, -(2**62), -(2**63)], True),
+    ([2**62] * 4, False),  # which wraps around to 0
+    ([-(2**62)] * 3, False),
+    ([-(2**63), -1, 5], True),
+]
+VERTEX = 5  # that has them, among others that have as many edges
+
+
+def summed_edges(weight):
+    """Return sources, targets, int64 weights, and how to make rows of them that add them up."""
+    vertices, count = 900, len(weight)
+    weights = np.ones(vertices * count, "int64")
+    weights[VERTEX * count :][:count] = weight
+    ends = np.repeat(np.arange(vertices), count), np.full(vertices * count, 7)
+    return *ends, weights, {"count": vertices, "multi": "sum"}
+
+
 def _generated(edges):
     return list(edges.compute(scheduler="sync").itertuples(index=False, name=None))
 

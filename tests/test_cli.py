@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from fsspec.implementations.memory import MemoryFileSystem
 
 import dask_graphflow
-from dask_graphflow.cli import engine, main, parquet_files, writing
+from dask_graphflow.cli import csv_files, engine, main, parquet_files, writing
 from dask_graphflow.cli.files import find_files
 from dask_graphflow.cli.reading import Reader
 
@@ -221,6 +221,61 @@ def test_dropna_leaves_edges_out_and_large_integers_exact():
     assert (
         Path("out.csv").read_text() == f"vertex,component\n{large},{large}\n{large + 2},{large}\n"
     )
+
+
+def in_small_pieces(monkeypatch):
+    """Have CSV files looked at and read a line or two at a time."""
+    for module, name in (
+        (csv_files, "SAMPLE_BYTES"),
+        (engine, "LEAST_BLOCK_BYTES"),
+        (engine, "BLOCK_BYTES"),
+    ):
+        monkeypatch.setattr(module, name, 8)
+
+
+LINES = {
+    "whole numbers": "1,2\n,3\n4,\n5,6\n",
+    "as pandas writes them": "1.0,2\n,3\n4.0,\n5.0,6\n",
+    "only some as fractions": "1,2\n,3.0\n4,\n5,6.0\n",
+    "empty at first": ",3\n4,\n" * 30 + "1,2.0\n5,6.0\n",
+    "marked": "1,2\nNaN,3\n4,NA\n5,6\n",
+}
+
+
+@pytest.mark.parametrize("lines", LINES)
+@pytest.mark.parametrize("cut", [False, True], ids=["one block", "many blocks"])
+def test_dropna_leaves_out_edges_of_csv_files_with_nulls_among_integers(lines, cut, monkeypatch):
+    if cut:
+        in_small_pieces(monkeypatch)
+    Path("in.csv").write_text("a,b\n" + LINES[lines])
+    run("components", "in.csv", *ENDS, "--dropna", "-o", "out.csv")
+    assert Path("out.csv").read_text() == "vertex,component\n1,1\n2,1\n5,5\n6,5\n"
+    assert "--dropna" in failing("components", "in.csv", *ENDS, "-o", "other.csv")
+
+
+def test_weights_of_csv_files_are_exact_whole_numbers_and_fractions_among_them(monkeypatch):
+    in_small_pieces(monkeypatch)
+    large = 2**53
+    weights = ["", large, large + 1, 0.5, "", large + 2, -1, 0.3]
+    lines = [f"{2 * i},{2 * i + 1},{w}" for i, w in enumerate(weights)]
+    Path("in.csv").write_text("\n".join(["a,b,w", *lines]))
+    limits = ["--weight", "w", "--thresholds", f"-inf,0.3,0.30000000000000004,{large},{large + 1}"]
+    out, _ = run("components", "in.csv", *ENDS, *limits, "-o", "out.parquet")
+    labels = pd.read_parquet("out.parquet")
+    counts = {"-inf": 6, "0.3": 5, "0.30000000000000004": 4, str(large): 3, str(large + 1): 2}
+    assert list(labels)[1:] == [f"component_{name}" for name in counts]
+    for name, count in counts.items():
+        assert labels[f"component_{name}"].nunique() == 16 - count
+        assert f"components at {name} " in out
+
+
+def test_ids_of_csv_files_that_are_fractions_are_refused():
+    Path("in.csv").write_text("a,b\n1,2\n2.5,3\n")
+    assert "has dtype" in failing("components", "in.csv", *ENDS, "-o", "out.csv")
+    Path("more.csv").write_text("a,b\n1,2\n")
+    message = failing("components", "more.csv", "in.csv", *ENDS, "-o", "out.csv")
+    assert "in.csv: column 'a' has numbers that are not whole" in message
+    run("components", "more.csv", "in.csv", *ENDS, "-o", "out.csv", "--text-ids")  # as it says
 
 
 def test_text_ids_keep_their_zeros_and_quotes():
@@ -487,12 +542,110 @@ def test_a_remote_transfer_that_fails_leaves_nothing(edges, monkeypatch):
     assert before == MemoryFileSystem.store
 
 
-def test_a_folder_of_other_things_is_not_overwritten(edges):
+def listing():
+    """Return all files, folders and links but for scratch folders, and when each was changed."""
+    paths = [path for path in Path().rglob("*") if ".graphflow-" not in str(path)]
+    return {path: path.lstat().st_mtime_ns for path in paths}
+
+
+def letter():
+    Path("out/letter.txt").touch()
+
+
+def marker():
+    Path("out/_SUCCESS").touch()
+
+
+def hidden():
+    Path("out/.git").mkdir()
+
+
+def other_data():
+    pd.DataFrame({"a": [1]}).to_parquet("out/other.parquet")
+
+
+def other_part():
+    pd.DataFrame({"a": [1]}).to_parquet("out/part-00001.parquet")
+
+
+def damaged_part():
+    Path("out/part-00001.parquet").write_text("PAR1")
+
+
+def rewritten_part():
+    pd.read_parquet("out/part-00000.parquet").to_parquet("out/part-00000.parquet")
+
+
+def linked_part():
+    os.rename("out/part-00000.parquet", "kept.parquet")
+    os.symlink("../kept.parquet", "out/part-00000.parquet")
+
+
+def dangling():
+    os.symlink("nowhere", "out/part-00001.parquet")
+
+
+def a_file():
+    os.rename("out", "out-earlier")
+    Path("out").touch()
+
+
+@pytest.mark.parametrize(
+    "put",
+    [
+        letter, marker, hidden, other_data, other_part, damaged_part, rewritten_part, linked_part,
+        dangling, a_file,
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("when", ["before", "meanwhile"])
+def test_overwrite_removes_only_what_an_earlier_run_wrote(edges, put, when, monkeypatch):
+    run("components", *write_csv(edges), *ENDS, "-o", "out/")
+    compute, seen = engine.Engine.compute, []
+
+    def others_come(*given):
+        put()
+        seen.append(listing())
+        return compute(*given)
+
+    if when == "before":
+        others_come(engine.Engine(0, 1, None, show_progress=False))
+    else:
+        monkeypatch.setattr(engine.Engine, "compute", others_come)
+    message = failing("components", "in.csv", *ENDS, "-o", "out/", "--overwrite")
+    assert message.startswith("graphflow: error: out/: is ")
+    assert message.endswith("give another name\n")
+    assert listing() == seen[0]
+
+
+def test_overwrite_leaves_other_files_on_a_remote_file_system(edges):
+    run("components", *write_csv(edges), *ENDS, "-o", "memory://out/")
+    MemoryFileSystem().pipe("/out/letter.txt", b"")
+    before = dict(MemoryFileSystem.store)
+    message = failing("components", "in.csv", *ENDS, "-o", "memory://out/", "--overwrite")
+    assert "'letter.txt'" in message
+    assert before == MemoryFileSystem.store
+
+
+def test_a_folder_of_data_in_the_place_of_a_file_is_not_overwritten(edges):
+    os.mkdir("out.parquet")
+    edges.to_parquet("out.parquet/part.0.parquet")
+    arguments = [*write_csv(edges), *ENDS, "-o", "out.parquet", "--overwrite"]
+    assert "'part.0.parquet'" in failing("components", *arguments)
+    assert len(pd.read_parquet("out.parquet")) == len(edges)
+    os.rename("out.parquet/part.0.parquet", "moved.parquet")  # as the message says
+    run("components", *arguments)
+    check(pd.read_parquet("out.parquet"), expected(edges))
+
+
+@pytest.mark.parametrize("output", ["out.csv", "out/"])
+def test_a_link_that_leads_nowhere_is_not_followed(edges, output):
     write_csv(edges)
-    os.mkdir("home")
-    Path("home/letter.txt").touch()
-    assert "letter.txt" in failing("components", "in.csv", *ENDS, "-o", "home/", "--overwrite")
-    assert Path("home/letter.txt").exists()
+    os.symlink("nowhere", output.rstrip("/"))
+    message = failing("components", "in.csv", *ENDS, "-o", output, "--overwrite")
+    assert "symbolic link to nowhere" in message
+    assert not os.path.exists("nowhere")
+    os.unlink(output.rstrip("/"))
+    run("components", "in.csv", *ENDS, "-o", output)
 
 
 def test_a_link_stays_and_what_it_points_to_is_replaced(edges):

@@ -218,10 +218,66 @@ def test_thresholds_in_one_pass(ids, partitions, rng):
         assert as_dict(alone) == expected
 
 
-def test_a_weight_that_is_missing_reaches_no_threshold():
-    edges = frame([(0, 1), (1, 2)]).assign(w=[1.0, None])
-    labels = gf.connected_components(edges, **ENDS, weight="w", threshold=0.0).compute()
-    assert as_dict(labels) == {0: 0, 1: 0, 2: 2}
+LARGE = [2**53 - 1, 2**53, 2**53 + 1, 2**62 + 1]
+FRACTIONS = [0.1, 0.3, 0.1 + 0.2, 0.9, -0.1, 1e39, -1e39, 5e-324, np.inf, -np.inf]
+WEIGHTS = {
+    "bool": [True, False],
+    "int8": [-128, -1, 0, 1, 127],
+    "uint64": [0, *LARGE, 2**63, 2**64 - 1],
+    "int64": [-(2**63), -1, 0, *LARGE, 2**63 - 1],
+    "Int64": [None, -(2**63), 0, *LARGE, 2**63 - 1],
+    "int64[pyarrow]": [None, -1, 0, *LARGE],
+    "float32": [np.nan, *FRACTIONS[:5], *FRACTIONS[-2:]],
+    "float64": [np.nan, *FRACTIONS, *LARGE],
+    "Float64": [None, *FRACTIONS],
+    "double[pyarrow]": [None, *FRACTIONS],
+}
+LIMITS = [
+    *(value for value in FRACTIONS if value not in (5e-324, 1e39)),
+    *(0, 1, 127.5, *LARGE, 2**63 - 1, 2**64 - 1, np.float32(0.1), np.uint8(200)),
+]
+
+
+def as_number(value):
+    return value.item() if isinstance(value, np.generic) else value
+
+
+@pytest.mark.parametrize("dtype", WEIGHTS)
+@pytest.mark.parametrize("partitions", [1, 3])
+def test_weights_and_thresholds_are_compared_as_real_numbers(dtype, partitions):
+    weight = pd.Series(WEIGHTS[dtype], dtype=dtype)
+    count = len(weight)
+    edges = pd.DataFrame({"a": np.arange(count) * 2, "b": np.arange(count) * 2 + 1, "w": weight})
+    labels = gf.connected_components(
+        partitioned(edges, partitions), **ENDS, weight="w", thresholds=LIMITS
+    ).compute()
+    columns = list(labels)[1:]
+    assert len(set(columns)) == len(LIMITS)
+    # As numbers of Python, which compares an int with a float exactly.
+    limits = sorted(as_number(limit) for limit in LIMITS)
+    values = [None if pd.isna(value) else as_number(value) for value in weight]
+    for limit, column in zip(limits, columns, strict=True):
+        wanted = [value is not None and value >= limit for value in values]
+        assert (labels[column].to_numpy()[1::2] % 2 == 0).tolist() == wanted, column
+
+
+@pytest.mark.parametrize(
+    ("limits", "names"),
+    [
+        ([0.1 + 0.2, 0.5], ["0.3", "0.5"]),  # as few digits as tell them apart
+        ([0.1 + 0.2, 0.3], ["0.3", "0.30000000000000004"]),
+        ([2**53 + 1, 2**53, 1], ["1", "9007199254740992", "9007199254740993"]),
+        ([np.float32(0.1), 0.1], ["0.1", "0.100000001490116"]),
+        ([-np.inf, np.inf, 1e20], ["-inf", "1e+20", "inf"]),
+    ],
+)
+def test_every_threshold_has_a_column_of_its_own_and_seeds_find_it(limits, names):
+    edges = frame([(0, 1), (2, 3)]).assign(w=[0.3, 0.5])
+    call = {**ENDS, "weight": "w", "thresholds": limits}
+    earlier = gf.connected_components(edges, **call)
+    assert list(earlier.columns) == ["vertex", *(f"component_{name}" for name in names)]
+    again = gf.connected_components(edges.iloc[:0], **call, seed=earlier)
+    pd.testing.assert_frame_equal(again.compute(), earlier.compute())
 
 
 @pytest.mark.parametrize("ids", [int, lambda i: i * 10**12, str], ids=["dense", "sparse", "str"])

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from conftest import GRAPHS, cupy_or_skip
+from shapes import SUMS, summed_edges
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import host_rows
@@ -87,6 +88,17 @@ def test_rows_are_those_of_the_host(edges, dtype, undirected, multi):
     same(*both(source, target, **how))
     for weights in DTYPES:
         same(*both(source, target, weights_of(edges, weights), **how))
+
+
+@pytest.mark.usefixtures("blocks")
+@pytest.mark.parametrize(("weight", "fits"), SUMS)
+def test_a_sum_of_integers_fits_or_is_refused(weight, fits):
+    *edges, how = summed_edges(weight)
+    if fits:
+        same(*both(*edges, **how))
+    else:
+        with pytest.raises(WeightError, match="does not fit int64"):
+            device_rows.rows(*map(there, edges), **how)
 
 
 @pytest.mark.usefixtures("blocks")

@@ -40,8 +40,10 @@ LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
         ({**ENDS, "weight": "w", "threshold": 1, "thresholds": [2]}, ex.OptionError, "one of them"),
         ({**ENDS, "weight": "w", "thresholds": []}, ex.OptionError, "empty"),
         ({**ENDS, "weight": "w", "thresholds": [1, 1.0]}, ex.OptionError, "more than once"),
-        ({**ENDS, "weight": "w", "threshold": float("nan")}, ex.OptionError, "no number"),
-        ({**ENDS, "weight": "w", "threshold": "high"}, ex.OptionError, "no number"),
+        ({**ENDS, "weight": "w", "threshold": float("nan")}, ex.OptionError, "nan is not a number"),
+        ({**ENDS, "weight": "w", "threshold": "high"}, ex.OptionError, "'high' is not a number"),
+        ({**ENDS, "weight": "w", "threshold": 1j}, ex.OptionError, "give an int or a float"),
+        ({**ENDS, "weight": "w", "threshold": 10**400}, ex.OptionError, "range of a float"),
         (
             {**ENDS, "merge": "trees"},
             ex.OptionError,

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from scipy.sparse import coo_array
 
+from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import host_deal, host_rows, host_threads
 from tests.conftest import GRAPHS
+from tests.shapes import SUMS, VERTEX, summed_edges
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 
@@ -92,6 +94,18 @@ def test_several_edges_between_two_vertices_become_one(edges, multi, undirected,
         kept[u, v] = min(kept.get((u, v), w), w) if multi == "min" else kept.setdefault((u, v), w)
     got = zip(*(part.tolist() for part in unpacked(rows)), strict=True)
     assert list(got) == [(*pair, w) for pair, w in kept.items()]
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("weight", "fits"), SUMS)
+def test_a_sum_of_integers_fits_or_is_refused(weight, fits, threads):
+    *edges, how = summed_edges(weight)
+    if fits:
+        rows = host_rows.rows(*edges, **how, threads=threads)
+        assert rows.weights[VERTEX] == sum(weight)
+    else:
+        with pytest.raises(WeightError, match="does not fit int64"):
+            host_rows.rows(*edges, **how, threads=threads)
 
 
 def test_without_weights_several_edges_become_one_too(edges):

@@ -12,7 +12,7 @@ from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.graph.vertices import number
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, summable
 from dask_graphflow.showing.tables import counted
 
 __all__ = ["Build", "read"]
@@ -63,8 +63,8 @@ class Build:
         source, target = (_whole([pair[side] for pair in numbers]) for side in (0, 1))
         del numbers
         weight = None if weights[0] is None else _whole(weights)
-        if weight is not None and self.multi == "sum" and weight.dtype == np.int32:
-            weight = weight.astype("int64")  # the sum of several need not fit where each does
+        if weight is not None and self.multi == "sum":
+            weight = summable(weight)
         shards = Shards(
             vertices,
             source,

@@ -47,6 +47,7 @@ from . import inputs as inputs_of
 from .answers import ids_like
 from .components import Components
 from .programs import by_label
+from .thresholds import component_names
 
 __all__ = ["connected_components", "tasks_of"]
 
@@ -90,7 +91,9 @@ def connected_components(
         All ids, so that those without an edge appear as components of their own. A frame has the id in
         its first columns, as many as `source` has.
     weight : column name, optional
-        What `threshold` is compared with.
+        The column that `threshold` is compared with. The comparison is exact for every type of number;
+        a float32 weight is not rounded, and neither is the threshold. An edge whose weight is missing
+        (null or NaN) never connects.
     threshold : float, optional
         Only edges that weigh at least this much connect. The ends of the others still appear.
     thresholds : sequence of float, optional
@@ -139,7 +142,8 @@ def connected_components(
     dask.dataframe.DataFrame
         Columns ``vertex`` and ``component``, of the ids' dtype, sorted by vertex; ``component`` is the
         smallest id of the component. Ids of k columns give ``vertex_0`` to ``vertex_k-1`` and
-        ``component_0`` to ``component_k-1``; thresholds give ``component_0.9`` and so on. The result is
+        ``component_0`` to ``component_k-1``. Thresholds give ``component_0.9`` and so on; those that
+        agree in 15 digits are written in full, as in ``component_0.30000000000000004``. The result is
         lazy, and the same bits for every partitioning, scheduler and backend. The index counts from 0
         in each partition.
 
@@ -196,7 +200,7 @@ def connected_components(
     frames = [(edges, columns)]
     if vertices is not None:
         frames.append(inputs_of.vertex_frame(vertices, columns))
-    labels = [f"component_{t:.15g}" for t in limits] if thresholds is not None else ["component"]
+    labels = component_names(limits) if thresholds is not None else ["component"]
     widths = [vertex_names(label, len(columns.names)) for label in labels]
     if seed is not None:
         frames += inputs_of.seed_frames(seed, columns, widths)

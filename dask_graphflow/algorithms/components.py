@@ -23,6 +23,7 @@ from dask_graphflow.operators.forest import Entries, Forest
 from . import streaming
 from .fragments import Chain, Edges, Fragment, flatten, moved
 from .shared import Shared
+from .thresholds import levels
 
 __all__ = ["Components"]
 
@@ -89,8 +90,8 @@ class Components:
         How to read each frame of edges.
     columns : tuple of str
         The result's columns: the vertex's, then each threshold's component's.
-    thresholds : tuple of float
-        Ascending; empty to take every edge whatever it weighs.
+    thresholds : tuple of int or float
+        Ascending; empty if every edge counts, whatever its weight.
     partitions : int
         Partitions of all frames together.
     chunk_size : int or None
@@ -147,15 +148,12 @@ class Components:
         streamed = self.streamed and frames.is_pandas(type(frame))
         if not self.thresholds:
             return Edges(source, target, streamed=streamed)
-        kernels = kernels_for(frame)
-        xp = kernels.namespace
         if weight is None:
-            level = xp.full(len(source), columns.level)
+            count = len(self.thresholds)
+            xp = kernels_for(frame).namespace
+            level = xp.full(len(source), columns.level, np.min_scalar_type(count))
         else:
-            values = xp.nan_to_num(kernels.asarray(weight.astype("float64")), nan=-np.inf)
-            level = xp.searchsorted(xp.asarray(self.thresholds), values, side="right")
-        # In few bytes: it is sent beside the ids, or lies there as long as they do.
-        level = level.astype(np.min_scalar_type(len(self.thresholds)))
+            level = levels(weight, self.thresholds)
         return Edges(source, target, level, streamed)
 
     def plain(self, fragment: Fragment, surveys: Sequence[Survey] = ()) -> list[Forest]:

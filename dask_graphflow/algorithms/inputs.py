@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -98,21 +99,18 @@ def to_stream(edges: Any, device: Any) -> bool:
 def ascending(
     edges: Any, weight: Any, threshold: float | None, thresholds: Sequence[float] | None
 ) -> list[float]:
-    """Return the thresholds in ascending order, or raise where they and the weight do not fit."""
+    """Return the thresholds in ascending order, or raise if they do not fit the weight.
+
+    Each is an int or a float of exactly the value that was given.
+    """
     if threshold is not None and thresholds is not None:
         raise OptionError("threshold= and thresholds= were both given; give one of them")
-    given = [threshold] if threshold is not None else list(thresholds or [])
+    given = [threshold] if threshold is not None else list([] if thresholds is None else thresholds)
     if thresholds is not None and not given:
         raise OptionError("thresholds=[] is empty; give at least one, or leave it out")
-    for value in given:
-        if (
-            isinstance(value, bool)
-            or not isinstance(value, int | float | np.number)
-            or value != value
-        ):
-            raise OptionError(f"threshold {value!r} is no number")
-    if len(set(given)) < len(given):
-        raise OptionError(f"thresholds={given!r} has one more than once")
+    limits = [_exact(value) for value in given]
+    if len(set(limits)) < len(limits):
+        raise OptionError(f"thresholds={limits!r} has one more than once; give each of them once")
     if given and weight is None:
         raise WeightError(
             f"threshold {given[0]!r} needs a weight to be compared with; name its column with weight=. "
@@ -125,7 +123,23 @@ def ascending(
                 f"weight={weight!r} does nothing without threshold= or thresholds=; add one, or leave "
                 "the weight out"
             )
-    return sorted(float(value) for value in given)
+    return sorted(limits)
+
+
+def _exact(threshold: Any) -> float:
+    """Return a threshold as an int or a float of the same value, or raise if that cannot be."""
+    value = threshold.item() if isinstance(threshold, np.number) else threshold
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise OptionError(
+            f"threshold {threshold!r} is not a number that a weight can be compared with; give an int "
+            "or a float, other than NaN"
+        )
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise OptionError(
+            "a threshold is an integer outside the range of a float; give float('inf') for one that "
+            "no finite weight reaches, or float('-inf') for one that every weight reaches"
+        )
+    return value
 
 
 def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool) -> EdgeColumns:

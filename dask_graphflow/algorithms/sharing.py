@@ -20,7 +20,7 @@ from dask_graphflow.dataflow.exchange import Exchange, Vote
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.graph.partition import GRAIN, chunk_grains
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, kernels_for, on_device, twin
+from dask_graphflow.kernels import index_dtype, kernels_for, on_device, summable, twin
 
 from . import naming, placing
 from .placing import Hybrid
@@ -136,8 +136,8 @@ def share(
         if placed is not None:
             edges_here = _renamed(edges_here, placed.places, threads)
         return Shard(numbering.like, bounds, rank, entering=edges_here, **about)
-    if weight is not None and multi == "sum" and weight.dtype == np.int32:
-        weight = weight.astype("int64")  # the sum of several need not fit where each does
+    if weight is not None and multi == "sum":
+        weight = summable(weight)
     rows = twin("rows", source).rows(
         source,
         target,

@@ -12,14 +12,32 @@ from dask_graphflow.cli.summary import Summary, count_components
 __all__ = ["components"]
 
 
-def _numbers(_: click.Context, __: click.Parameter, value: str | None) -> list[float] | None:
+def _number(text: str) -> float:
+    """Return a number exactly as it is written, if it is a whole one."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _threshold(_: click.Context, __: click.Parameter, value: str | None) -> float | None:
+    """Read ``0.9``."""
+    if value is None:
+        return None
+    try:
+        return _number(value)
+    except ValueError:
+        raise click.BadParameter(f"{value!r} is not a number such as 0.9") from None
+
+
+def _thresholds(_: click.Context, __: click.Parameter, value: str | None) -> list[float] | None:
     """Read ``0.9,0.95``."""
     if value is None:
         return None
     try:
-        return [float(number) for number in value.split(",")]
+        return [_number(number) for number in value.split(",")]
     except ValueError:
-        raise click.BadParameter(f"{value!r} is no list of numbers such as 0.9,0.95") from None
+        raise click.BadParameter(f"{value!r} is not a list of numbers such as 0.9,0.95") from None
 
 
 def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -47,11 +65,16 @@ def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | No
 @click.option("--target", required=True, multiple=True, metavar="COLUMN", help="The other end.")
 @options.output
 @click.option("--weight", metavar="COLUMN", help="What a threshold is compared with.")
-@click.option("--threshold", type=float, help="Only edges that weigh at least this much connect.")
+@click.option(
+    "--threshold",
+    metavar="T",
+    callback=_threshold,
+    help="Only edges that weigh at least this much connect.",
+)
 @click.option(
     "--thresholds",
     metavar="T,T,...",
-    callback=_numbers,
+    callback=_thresholds,
     help="Several thresholds in one pass over the edges; a component column for each.",
 )
 @click.option(

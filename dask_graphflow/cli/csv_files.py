@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 from fsspec.utils import read_block
 
@@ -17,6 +19,7 @@ from dask_graphflow.exceptions import InputFileError
 __all__ = ["Block", "plan", "read"]
 
 SAMPLE_BYTES = 1 << 20
+LARGEST = 2**53  # up to here float64 holds every whole number
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,8 @@ class Block:
         None for the whole file: a compressed one cannot be entered in the middle.
     header : tuple of str
     separator : str
+    ids : tuple of str
+        Columns of ids: their numbers are whole ones.
     """
 
     file: File
@@ -38,6 +43,7 @@ class Block:
     length: int | None
     header: tuple[str, ...]
     separator: str
+    ids: tuple[str, ...] = ()
 
 
 def plan(
@@ -47,9 +53,11 @@ def plan(
     *,
     separator: str | None,
     text: Sequence[str] | None,
-    numbers: Sequence[str],
+    ids: Sequence[str],
 ) -> tuple[list[Block], pa.Schema]:
     """Cut files into blocks, and take the types from the beginning of the first.
+
+    Of a column that is named and has no value there, the type is taken from its first value.
 
     Parameters
     ----------
@@ -62,8 +70,8 @@ def plan(
         None for a tab in files named .tsv or .tab, and a comma in others.
     text : sequence of str or None
         Columns to take as text, whatever they look like; None for all.
-    numbers : sequence of str
-        Columns to take as fractions, though they begin with whole numbers.
+    ids : sequence of str
+        Columns of ids: whole numbers, if they are numbers, however they are written.
 
     Returns
     -------
@@ -73,55 +81,120 @@ def plan(
     blocks: list[Block] = []
     schema: pa.Schema = None
     for file in files:
-        try:
-            head = _head(file)
+        with _errors_named(file):
+            samples = _samples(file)
+            head = next(samples, b"")
             size = None if file.compression else int(file.fs.size(file.path))
-        except PermissionError as error:
-            raise InputFileError(f"{file}: no permission to read it") from error
-        except (OSError, EOFError, ValueError) as error:
-            raise InputFileError(f"{file}: cannot be read: {error}") from error
         comma = separator or ("\t" if file.ending in (".tsv", ".tab") else ",")
         header = _header(file, head, comma)
+        whole = Block(file, 0, None, header, comma, tuple(ids))
         if schema is None:
-            names = columns if columns and set(columns) <= set(header) else header
-            whole = Block(file, 0, None, header, comma)
-            schema = _typed(_parsed(head, whole, list(dict.fromkeys(names)), {}), text, numbers)
+            named = bool(columns) and set(columns) <= set(header)
+            names = list(dict.fromkeys(columns if named else header))
+            found = _parsed(head, whole, names, {})
+            with _errors_named(file):
+                types = _types(found, samples if named else iter(()), whole)
+            schema = _typed(types, text, columns if named else (), ids)
         elif missing := [name for name in schema.names if name not in header]:
             raise InputFileError(
                 f"{file}: has no column {missing[0]!r}, which {files[0]} has; "
                 "the files of one table have the same columns"
             )
         if size is None:
-            blocks.append(Block(file, 0, None, header, comma))
+            blocks.append(whole)
         else:
             blocks += [
-                Block(file, start, block_bytes, header, comma)
+                replace(whole, start=start, length=block_bytes)
                 for start in range(0, size, block_bytes)
             ]
     return blocks, schema
 
 
 def read(block: Block, schema: pa.Schema) -> pa.Table:
-    """Read the columns of `schema` from a block."""
-    try:
-        with block.file.open(compression=block.file.compression) as stream:
-            if block.length is None:
-                content = stream.read()
-            else:
-                content = read_block(stream, block.start, block.length, delimiter=b"\n")
-    except (OSError, EOFError) as error:
-        raise InputFileError(f"{block.file}: cannot be read: {error}") from error
+    """Read the columns of `schema` from a block.
+
+    A column of whole numbers that are not ids is read as fractions if this block has fractions.
+    """
+    file = block.file
+    with _errors_named(file), file.open(compression=file.compression) as stream:
+        if block.length is None:
+            content = stream.read()
+        else:
+            content = read_block(stream, block.start, block.length, delimiter=b"\n")
     types = {field.name: field.type for field in schema}
-    return _parsed(content, block, schema.names, types).cast(schema)
+    try:
+        return _parsed(content, block, schema.names, types)
+    except InputFileError as error:
+        whole = [name for name, kind in types.items() if kind == pa.int64()]
+        table = _parsed(content, block, schema.names, types | dict.fromkeys(whole, pa.string()))
+        for name in whole:
+            try:
+                values = _numbers(table[name], block, name)
+            except pa.ArrowException:
+                raise error from None  # which names the value
+            table = table.set_column(table.schema.get_field_index(name), name, values)
+        return table
 
 
-def _head(file: File) -> bytes:
-    """Return whole lines from the beginning of a file."""
+def _numbers(text: pa.ChunkedArray, block: Block, name: str) -> pa.ChunkedArray:
+    """Return numbers as int64; others than ids as float64, if some of them are fractions."""
+    try:
+        return text.cast(pa.int64())
+    except pa.ArrowException:
+        values = text.cast(pa.float64())
+    if name not in block.ids:
+        return values
+    if not _are_whole(values):
+        raise InputFileError(
+            f"{block.file}: column {name!r} has numbers that are not whole, or that are larger than 2**53 "
+            "and written as fractions; an id is a whole number or a text. Correct the file, or give "
+            "--text-ids"
+        )
+    return values.cast(pa.int64())
+
+
+def _are_whole(values: pa.ChunkedArray) -> bool:
+    """Say whether floats are whole numbers that float64 holds exactly, or null."""
+    whole = pc.and_(pc.equal(pc.floor(values), values), pc.less_equal(pc.abs(values), LARGEST))
+    return pc.all(whole, min_count=0).as_py()  # type: ignore[no-any-return]
+
+
+@contextmanager
+def _errors_named(file: File) -> Iterator[None]:
+    """Raise what goes wrong when a file is read as an error that names the file."""
+    try:
+        yield
+    except InputFileError:
+        raise
+    except PermissionError as error:
+        raise InputFileError(f"{file}: no permission to read it") from error
+    except (OSError, EOFError, ValueError) as error:
+        raise InputFileError(f"{file}: cannot be read: {error}") from error
+
+
+def _samples(file: File) -> Iterator[bytes]:
+    """Yield the lines of a file, about :data:`SAMPLE_BYTES` at a time."""
     with file.open(compression=file.compression) as stream:
-        head: bytes = stream.read(SAMPLE_BYTES)
-    if len(head) < SAMPLE_BYTES:
-        return head
-    return head[: head.rfind(b"\n") + 1]
+        rest = b""
+        while piece := stream.read(SAMPLE_BYTES):
+            lines, newline, rest = (rest + piece).rpartition(b"\n")
+            if newline:
+                yield lines + newline
+        if rest:
+            yield rest
+
+
+def _types(found: pa.Table, samples: Iterator[bytes], whole: Block) -> dict[str, pa.Array]:
+    """Return the first values of each column, from later samples if the first has none."""
+    values = {name: found[name] for name in found.schema.names}
+    inside = replace(whole, start=1)  # past the header
+    while empty := [name for name, some in values.items() if pa.types.is_null(some.type)]:
+        sample = next(samples, None)
+        if sample is None:
+            break
+        later = _parsed(sample, inside, empty, {})
+        values |= {name: later[name] for name in empty}
+    return values
 
 
 def _header(file: File, head: bytes, separator: str) -> tuple[str, ...]:
@@ -165,13 +238,22 @@ def _parsed(
         raise InputFileError(f"{block.file}: cannot be read as CSV: {error} ({hint})") from error
 
 
-def _typed(sample: pa.Table, text: Sequence[str] | None, numbers: Sequence[str]) -> pa.Schema:
+def _typed(
+    found: dict[str, pa.ChunkedArray],
+    text: Sequence[str] | None,
+    named: Sequence[str],
+    ids: Sequence[str],
+) -> pa.Schema:
+    """Return the types to read columns as, from some of their values."""
     fields = []
-    for field in sample.schema:
-        kind = field.type
-        if text is None or field.name in text or pa.types.is_null(kind) or pa.types.is_string(kind):
-            kind = pa.large_string()
-        if field.name in numbers and pa.types.is_integer(kind):
+    for name, values in found.items():
+        kind = values.type
+        if name in named and name not in ids and pa.types.is_null(kind):
             kind = pa.float64()
-        fields.append(pa.field(field.name, kind))
+        if text is None or name in text or pa.types.is_null(kind) or pa.types.is_string(kind):
+            kind = pa.large_string()
+        # One that is empty makes all numbers of its column fractions where pandas wrote the file.
+        if name in ids and pa.types.is_float64(kind) and _are_whole(values):
+            kind = pa.int64()
+        fields.append(pa.field(name, kind))
     return pa.schema(fields)

@@ -35,7 +35,10 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
 def output(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--output`` and ``--overwrite``."""
     command = click.option(
-        "--overwrite", is_flag=True, help="Replace an earlier output, once the new one is complete."
+        "--overwrite",
+        is_flag=True,
+        help="Replace an earlier output, once the new one is complete. A folder is only replaced if "
+        "nothing but earlier outputs of graphflow is in it.",
     )(command)
     return click.option(
         "--output",

@@ -100,7 +100,7 @@ class Reader:
                 self.block_bytes,
                 separator=self.separator,
                 text=(ids or None) if self.text_ids else (),
-                numbers=[weight] if weight else [],
+                ids=ids,
             )
             read = csv_files.read
             tally = Path(tempfile.mkdtemp(prefix="rows-", dir=self.scratch))
@@ -130,7 +130,9 @@ class Reader:
                 f"{path} has the columns {', '.join(map(repr, have))}, and an id has {width}; name "
                 f"{'it' if width == 1 else 'them'} with --vertex-column"
             )
-        return frame[list(columns or have)]
+        if not columns:  # now it is known that all of them are ids
+            return self.read([path], have).frame
+        return frame[list(columns)]
 
 
 def _partition(

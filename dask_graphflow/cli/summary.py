@@ -63,7 +63,11 @@ def count_components(labels: Any, width: int, thresholds: Sequence[float] | None
     """
     import pandas as pd
 
-    names = [f"{threshold:g}" for threshold in sorted(thresholds)] if thresholds else [""]
+    from dask_graphflow.algorithms.thresholds import component_names
+
+    names = [""]
+    if thresholds:
+        names = [name.removeprefix("component_") for name in component_names(sorted(thresholds))]
     meta = pd.DataFrame({"components": [0], "largest": [0], "name": ["a"]}).iloc[:0]
     counts = {}
     for i, name in enumerate(names, start=1):

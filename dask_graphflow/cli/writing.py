@@ -6,6 +6,9 @@ at the end. Until then an earlier output stays as it was, and whatever happens n
 Partitions are written where they are computed, each to a file of its own. A folder of Parquet files
 takes those as they are. One file, in Parquet or CSV, is put together from them batch by batch, in
 order, so that it never lies in memory as a whole.
+
+Each file of a folder carries a mark in its Parquet footer. A folder is only replaced if everything in it
+has an output's name and that mark: whatever else is there, someone else put there.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+import re
 import shutil
 import tempfile
 import time
@@ -36,6 +40,9 @@ from dask_graphflow.exceptions import OutputError
 __all__ = ["Output"]
 
 BATCH_ROWS = 1 << 20
+PART = "part-{:05}.parquet"
+PART_NAME = re.compile(r"part-\d{5,}\.parquet")
+MARK = {b"dask_graphflow": b"an output of graphflow, which --overwrite may remove"}
 REMOVAL_TRIES = 50
 REMOVAL_PAUSE = 0.1
 
@@ -75,8 +82,14 @@ class Output:
         except (ValueError, ImportError, OSError) as error:
             raise OutputError(f"{url}: cannot be written to: {error}") from error
         self._is_local = isinstance(self._fs, LocalFileSystem)
+        path = path.rstrip("/") or path
+        if self._is_local and os.path.islink(path) and not os.path.exists(path):
+            raise OutputError(
+                f"{url}: is a symbolic link to {os.readlink(path)}, which does not exist; remove the link, "
+                "or give the name of the file or folder that it should lead to"
+            )
         # What a link points to is replaced, not the link.
-        self._path: str = os.path.realpath(path) if self._is_local else path.rstrip("/")
+        self._path: str = os.path.realpath(path) if self._is_local else path
 
     def __enter__(self) -> Self:
         try:
@@ -102,25 +115,49 @@ class Output:
             time.sleep(REMOVAL_PAUSE)
 
     def _check_free(self) -> None:
+        """Raise if something is there that must not be replaced."""
+        self._fs.invalidate_cache()
         if not self._fs.exists(self._path):
             return
-        there = self._fs.find(self._path) if self._fs.isdir(self._path) else None
-        if there == []:
-            return
+        entries: list[dict[str, Any]] = []
+        if folder := self._fs.isdir(self._path):
+            entries = self._fs.ls(self._path, detail=True)
+            # Object stores list a folder's own entry within it.
+            entries = [entry for entry in entries if entry["name"].rstrip("/") != self._path]
+            if not entries:
+                return
         if not self._overwrite:
             raise OutputError(
                 f"{self._url}: exists already; give --overwrite to replace it, or another name"
             )
-        # A slip such as `-o ~/ --overwrite` must not cost anyone a folder of other things.
-        for path in there or []:
-            ending, marker = os.path.splitext(path)[1], os.path.basename(path).startswith("_")
-            if ending not in KINDS and not marker:
-                raise OutputError(
-                    f"{self._url}: is a folder that holds more than data files, such as {path}; "
-                    "remove it yourself, or give another name"
-                )
+        if folder:
+            self._check_ours(entries)
+        elif self._is_folder or not self._fs.isfile(self._path):
+            wanted = "folder" if self._is_folder else "file"
+            raise OutputError(
+                f"{self._url}: is there already and is not a {wanted}; remove it, or give another name"
+            )
         if self._is_local and not os.access(self._path, os.W_OK):
             raise PermissionError(self._path)
+
+    def _check_ours(self, entries: Sequence[dict[str, Any]]) -> None:
+        """Raise unless an earlier run wrote all that is in a folder."""
+        for entry in entries:
+            name = os.path.basename(entry["name"].rstrip("/"))
+            plain = entry["type"] == "file" and not entry.get("islink")
+            if not (plain and PART_NAME.fullmatch(name) and self._is_marked(entry["name"])):
+                raise OutputError(
+                    f"{self._url}: is a folder with {name!r} in it, which no earlier run of graphflow "
+                    "wrote; --overwrite removes nothing else. Move it away, or give another name"
+                )
+
+    def _is_marked(self, path: str) -> bool:
+        try:
+            with self._fs.open(path) as file:
+                metadata = pq.read_schema(file).metadata or {}
+        except pa.ArrowException:
+            return False
+        return MARK.items() <= metadata.items()
 
     def parts(self, frame: Any) -> Any:
         """Return a lazy frame that writes the partitions of `frame` and has a row for each."""
@@ -152,15 +189,18 @@ class Output:
             if self._is_folder:
                 built.mkdir()
                 for number, file in enumerate(full):
-                    file.rename(built / f"part-{number:05}.parquet")
+                    file.rename(built / PART.format(number))
             elif self._kind == "csv":
                 _join_csv(full, built, self._separator)
             else:
                 _join_parquet(full, built)
+            self._check_free()  # again: others may have written there meanwhile
             if self._is_local:
                 self._replace_local(built)
             else:
                 self._replace_remote(self._fs, built)
+        except OutputError:
+            raise
         except PermissionError as error:
             raise OutputError(f"{self._url}: no permission to write there") from error
         except OSError as error:
@@ -196,7 +236,9 @@ class Output:
 
 def _write_part(frame: pd.DataFrame, folder: Path, kind: str) -> pd.DataFrame:
     """Write a partition, and return its file's name and its rows."""
-    table = pa.Table.from_pandas(frame, preserve_index=False).replace_schema_metadata(None)
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    # In place of pandas' own metadata. One file that is put together from parts carries no mark.
+    table = table.replace_schema_metadata(MARK if kind == "parquet" else None)
     # A part that is written again, after a worker was lost, must not meet the one left behind.
     name = uuid.uuid4().hex
     if kind == "parquet":

@@ -25,6 +25,7 @@ __all__ = [
     "no_room_on_device",
     "on_device",
     "require_gpu",
+    "summable",
     "twin",
 ]
 
@@ -34,6 +35,16 @@ EDGES = {"ends", "weights"}  # of rows
 def index_dtype(count: int) -> str:
     """Return the narrowest dtype of the kernels' that holds the indices of `count` items."""
     return "int32" if count <= 2**31 else "int64"
+
+
+def summable(weights: Any) -> Any:
+    """Return weights as a type in which several of them can be added up.
+
+    Integers become int64, whose sums the kernels check, and floats become float64. Weights that have
+    such a type are returned as they are.
+    """
+    wide = {"i": "int64", "f": "float64"}[weights.dtype.kind]
+    return weights.astype(wide, copy=False)
 
 
 def on_device(data: Any) -> bool:

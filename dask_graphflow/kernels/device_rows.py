@@ -33,7 +33,7 @@ from . import index_dtype
 from .device import _indices
 from .device import namespace as cupy
 from .device_words import ones, running, to_words
-from .host_rows import POLICIES, Index, Rows
+from .host_rows import POLICIES, Index, Rows, no_such_sum
 from .launching import NULL, launch
 from .sources import instance
 
@@ -126,7 +126,8 @@ def rows(
     Raises
     ------
     WeightError
-        Weights of a type that the device does not compute with.
+        Weights of a type that the device does not compute with, or a sum of integers that does not fit
+        the weights' dtype.
     """
     policy = POLICIES.index(multi)
     if weight is not None and str(weight.dtype) not in WEIGHTS:
@@ -161,6 +162,7 @@ class _Making:
         # Of the types that ids are looked up by, and written as.
         self.asked = _cast(labels, self.source.dtype)
         self.written = _cast(labels, self.dtype)
+        self.wrong = cupy.zeros(1, "uint32")  # set by a sum of integers that does not fit
 
     def rows(self, policy: int) -> Rows:
         """Make the rows, block by block."""
@@ -188,6 +190,8 @@ class _Making:
             done += self._write(
                 held, carried, policy, offsets[1 + low : 1 + high], ends, weights, done
             )
+        if weights is not None and POLICIES[policy] == "sum" and int(self.wrong[0]):
+            raise no_such_sum(weights.dtype)
         cupy.cumsum(offsets, out=offsets)
         if done < total:
             ends = ends[:done].copy()
@@ -294,6 +298,7 @@ class _Making:
                 carried,
                 np.uint32(policy),
                 weights[done:],
+                self.wrong,
             )
         return int(heads[-1])
 

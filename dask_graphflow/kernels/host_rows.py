@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 import numba
 import numpy as np
 
+from dask_graphflow.exceptions import WeightError
+
 from . import index_dtype
 from .host_atomics import count_ones, prefetch
 from .host_threads import MINI_CHUNK, even_turns, share, take
@@ -31,6 +33,7 @@ __all__ = [
     "count_all",
     "degree_labels",
     "degrees",
+    "no_such_sum",
     "own_rows",
     "owners",
     "relabelled",
@@ -203,32 +206,46 @@ def _write(keys, carried, width, places, labels, ends, weights):  # type: ignore
 
 
 @_compiled
-def _fold(offsets, stop, ends, weights, policy):  # type: ignore[no-untyped-def]
-    """Make one of equal ends in a row; rows close up to their left, and the last ends where returned."""
+def _fold(offsets, stop, ends, weights, words, policy):  # type: ignore[no-untyped-def]
+    """Make one of equal ends in a row; rows close up to their left.
+
+    `words` is None, or the memory of integer weights as unsigned integers, which may wrap around.
+    Returns where the last row ends, and how many sums of integers do not fit their dtype. Wraparounds
+    are counted, so that only the final value of a sum has to fit.
+    """
     last = offsets[0]
+    wraps, wrong = 0, 0
     for row in range(offsets.size):
         start, end = offsets[row], offsets[row + 1] if row + 1 < offsets.size else stop
         offsets[row] = last
         for i in range(start, end):
             if last > offsets[row] and ends[i] == ends[last - 1]:
                 if weights.size and policy == 1:
-                    weights[last - 1] += weights[i]
+                    if words is None:
+                        weights[last - 1] += weights[i]
+                    else:
+                        before = weights[last - 1]
+                        words[last - 1] += words[i]
+                        if (weights[i] >= 0) != (weights[last - 1] >= before):
+                            wraps += 1 if weights[i] >= 0 else -1
                 elif weights.size and policy == 2 and weights[i] < weights[last - 1]:
                     weights[last - 1] = weights[i]
             else:
+                wrong += wraps != 0
+                wraps = 0
                 ends[last] = ends[i]
                 if weights.size:
                     weights[last] = weights[i]
                 last += 1
-    return last
+    return last, wrong + (wraps != 0)
 
 
 @_compiled
 def _finish(  # type: ignore[no-untyped-def]
-    keys, carried, bounds, mine, shift, width, policy, labels, offsets, ends, weights, left
+    keys, carried, bounds, mine, shift, width, policy, labels, offsets, ends, weights, words, left
 ):
-    """Sort the buckets `mine` into their rows."""
-    most = 0
+    """Sort the buckets `mine` into their rows; return how many sums do not fit."""
+    most, wrong = 0, 0
     for bucket in mine:
         most = max(most, bounds[bucket + 1] - bounds[bucket])
     spare = np.empty(most, keys.dtype)
@@ -252,8 +269,10 @@ def _finish(  # type: ignore[no-untyped-def]
             a, b, x, y = b, a, y, x
         _write(a, x, width, places, labels, ends[start:stop], weights[start:stop])
         if policy > 0:
-            stop = _fold(own, stop, ends, weights, policy)
+            stop, unfit = _fold(own, stop, ends, weights, words, policy)
+            wrong += unfit
         left[bucket] = stop - start
+    return wrong
 
 
 @_compiled
@@ -438,6 +457,11 @@ def rows(
     -------
     Rows
         The same for every number of threads.
+
+    Raises
+    ------
+    WeightError
+        A sum of integers does not fit the weights' dtype; see :func:`summable`.
     """
     columns = first + count if columns is None else columns
     width = max(1, (columns - 1).bit_length())
@@ -450,6 +474,15 @@ def rows(
     policy = POLICIES.index(multi)
     made = _into_rows(*_into_buckets(source, target, weight, labels, plan), labels, policy, plan)
     return made._replace(weights=None) if weight is None else made
+
+
+def no_such_sum(dtype: Any) -> WeightError:
+    """Return the error for a sum of integer weights that does not fit their dtype."""
+    return WeightError(
+        f"multi='sum' adds the weights of several edges between the same two vertices, and a sum does "
+        f"not fit {dtype}. Convert the weights with astype('float64'), which rounds sums beyond 2**53, "
+        "or divide them by a common factor"
+    )
 
 
 class _Plan(NamedTuple):
@@ -525,11 +558,15 @@ def _into_rows(
     parts = 4 * plan.threads
     turns = [order[i::parts] for i in range(parts)]
 
-    def finishing(i: int) -> None:
+    def finishing(i: int) -> int:
         mine = bounds, turns[i], plan.shift, plan.width, policy, named
-        _finish(keys, carried, *mine, offsets, ends, weights, left)
+        wrong: int = _finish(keys, carried, *mine, offsets, ends, weights, words, left)
+        return wrong
 
-    share(finishing, parts, plan.threads)
+    integers = weights.dtype.kind == "i"
+    words = weights.view(f"u{weights.itemsize}") if integers else None
+    if any(share(finishing, parts, plan.threads)):
+        raise no_such_sum(weights.dtype)
     if left.sum() < total:
         starts = np.concatenate([[0], np.cumsum(left)])
         total = int(starts[-1])

@@ -251,11 +251,13 @@ __global__ void write_rows(const u64* keys, u64 count, u32 width, const i64* hea
     }
 }
 
-// Make one weight of those of equal keys: their sum in the order of the edges, the least, or the first.
+// Make one weight of those of equal keys: their sum in the order of the edges, the least, or the first. Sets
+// `wrong` if a sum of integers does not fit W. Wraparounds are counted: only a sum's final value has to fit.
 template <typename W>
 __global__ void write_weights(const u64* keys, u64 count, const i64* heads, const W* sorted, u32 policy,
-                              W* weights)
+                              W* weights, u32* wrong)
 {
+    constexpr bool INTEGERS = W(1) / W(2) == W(0);
     for (u64 run = thread_index() / 32; run * RUN < count; run += thread_count() / 32) {
         u64 before = run ? u64(heads[run - 1]) : 0;
         for (int i = 0; i < EACH; ++i) {
@@ -264,12 +266,17 @@ __global__ void write_weights(const u64* keys, u64 count, const i64* heads, cons
             const u32 lanes = __ballot_sync(ALL_LANES, kept);
             if (kept) {
                 W weight = sorted[at];
+                i64 wraps = 0;
                 for (u64 next = at + 1; policy != 3 && next < count && keys[next] == keys[at]; ++next) {
-                    if (policy == 1)
-                        weight = edge::add(weight, sorted[next]);
-                    else if (sorted[next] < weight)
-                        weight = sorted[next];
+                    const W other = sorted[next];
+                    if (policy == 1) {
+                        const W sum = edge::add(weight, other);
+                        if (INTEGERS && (other >= W(0)) != (sum >= weight)) wraps += other >= W(0) ? 1 : -1;
+                        weight = sum;
+                    } else if (other < weight)
+                        weight = other;
                 }
+                if (wraps) *wrong = 1;
                 weights[before + __popc(lanes & lanes_before())] = weight;
             }
             before += __popc(lanes);

@@ -1,0 +1,87 @@
+"""Thresholds: the exact comparison of weights with them, and the names of their columns."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.kernels import kernels_for
+
+__all__ = ["component_names", "levels"]
+
+
+def component_names(thresholds: Sequence[float]) -> list[str]:
+    """Return the name of the component column of each threshold.
+
+    A name has up to 15 significant digits. Thresholds that these digits do not tell apart are
+    written in full, except for the one that the short form stands for: ``component_0.3`` and
+    ``component_0.30000000000000004``.
+    """
+    short = [f"{threshold:.15g}" for threshold in thresholds]
+    shared = Counter(short)
+    return [
+        f"component_{name if shared[name] == 1 or float(name) == threshold else repr(threshold)}"
+        for name, threshold in zip(short, thresholds, strict=True)
+    ]
+
+
+def levels(weight: Any, thresholds: Sequence[float]) -> Any:
+    """Return how many thresholds the weight of each edge reaches.
+
+    Weights and thresholds are compared as real numbers, without rounding. A weight that is null or
+    NaN reaches no threshold, not even minus infinity.
+
+    Parameters
+    ----------
+    weight : Series of numbers, shape (m,)
+        pandas or cuDF.
+    thresholds : sequence of int or float
+        Ascending.
+
+    Returns
+    -------
+    array of unsigned integers, shape (m,)
+    """
+    kernels = kernels_for(weight)
+    xp = kernels.namespace
+    dtype = np.min_scalar_type(len(thresholds))
+    known = None
+    # A NumPy dtype of pandas has no nulls other than NaN; every other column may have some.
+    if not (isinstance(weight, pd.Series) and isinstance(weight.dtype, np.dtype)):
+        present = weight.notna()
+        if not present.all():
+            known = kernels.asarray(present)
+            weight = weight[present]
+    values = kernels.asarray(weight)
+    if values.dtype == bool:
+        values = values.view("uint8")
+    # Thresholds that no value of the dtype reaches are the last ones, and are left out.
+    least = [_least(threshold, values.dtype) for threshold in thresholds]
+    reachable = np.array([value for value in least if value is not None], values.dtype)
+    reached = xp.searchsorted(xp.asarray(reachable), values, side="right").astype(dtype)
+    if values.dtype.kind == "f":
+        reached[xp.isnan(values)] = 0
+    if known is None:
+        return reached
+    level = xp.zeros(len(known), dtype)
+    level[known] = reached
+    return level
+
+
+def _least(threshold: float, dtype: np.dtype) -> Any:
+    """Return the smallest value of a dtype that is not below a threshold; None if all are below."""
+    if dtype.kind in "iu":
+        limits = np.iinfo(dtype)
+        if threshold > limits.max:
+            return None
+        return limits.min if threshold < limits.min else math.ceil(threshold)
+    with np.errstate(over="ignore"):
+        nearest = dtype.type(threshold)
+    # As Python's number: NumPy would round the threshold to the dtype before it compares.
+    below = nearest.item() < threshold
+    return np.nextafter(nearest, dtype.type(math.inf)) if below else nearest
