@@ -65,7 +65,14 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
     if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):
         # Text: as Dask would have it. Not from_pandas, which looks at every value of the index, nor
         # with the frame as an argument, which would be hashed.
-        return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
+        try:
+            return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
+        except NotImplementedError as error:
+            raise EdgeListError(
+                f"Dask cannot read {role} with columns of the dtypes "
+                f"{', '.join(map(str, frame.dtypes.unique()))}: {error}. Convert the column that this is "
+                f"about with {role}.astype({{...: 'str'}}), or leave it out"
+            ) from error
     return held
 
 
