@@ -285,8 +285,8 @@ template <typename Op> void run(Op op, const float* weights)
 """
 
 
-def cpp_results(bounds, folder):
-    """Run the device's source on the host, where undefined behaviour traps."""
+def run_cpp(bounds, code, calls, folder):
+    """Return what the device's source and `code` print on the host, where undefined behavior traps."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("no C++ compiler")
@@ -297,20 +297,11 @@ def cpp_results(bounds, folder):
         f"enum {{ COUNT = {COUNT}, WEIGHTS = {len(WEIGHTS)} }};",
         sources.source("edge_op.cuh").replace("#pragma once", ""),
         *(bound.cuda for bound in bounds),
-        RUN,
+        code,
     ]
     for name, content in data.items():
         parts.append(f"alignas(8) static unsigned char {name}[] = {{{str(list(content))[1:-1]}}};")
-    parts.append("int main() {")
-    for bound in bounds:
-        # As the struct's own pointers: the right types, in its order.
-        pointers = ", ".join(
-            f"reinterpret_cast<{_pointer(bound, n)}>({n})" for n in bound.op.columns
-        )
-        parts.append(
-            f"run({bound.cuda_name}{{{pointers}}}, reinterpret_cast<const float*>(weights));"
-        )
-    parts.append("}")
+    parts += ["int main() {", *calls, "}"]
     source, program = folder / "edges.cpp", folder / "edges"
     source.write_text("\n".join(parts))
     subprocess.run(
@@ -321,7 +312,20 @@ def cpp_results(bounds, folder):
         ],
         check=True,
     )
-    content = subprocess.run([program], check=True, capture_output=True).stdout
+    return subprocess.run([program], check=True, capture_output=True).stdout
+
+
+def cpp_results(bounds, folder):
+    calls = []
+    for bound in bounds:
+        # As the struct's own pointers: the right types, in its order.
+        pointers = ", ".join(
+            f"reinterpret_cast<{_pointer(bound, n)}>({n})" for n in bound.op.columns
+        )
+        calls.append(
+            f"run({bound.cuda_name}{{{pointers}}}, reinterpret_cast<const float*>(weights));"
+        )
+    content = run_cpp(bounds, RUN, calls, folder)
     for bound in bounds:
         values = np.frombuffer(content, bound.value_dtype, len(EDGES))
         conds = np.frombuffer(content, bool, len(EDGES), offset=values.nbytes)
@@ -385,12 +389,43 @@ def test_what_compilers_get_wrong(number, tmp_path):
     check([(number, "t[dst]")], tmp_path)
 
 
+COMBINE = """
+template <typename Op> void run(const typename Op::Value* values)
+{
+    for (int a = 0; a < COUNT; ++a)
+        for (int b = 0; b < COUNT; ++b) {
+            const auto value = Op::combine(values[a], values[b]);
+            fwrite(&value, sizeof value, 1, stdout);
+        }
+}
+"""
+
+
+@pytest.mark.parametrize("slot", ["min", "max"])
+@pytest.mark.parametrize("name", ["f", "d"])
+def test_slots_treat_nan_as_numpy_does_on_the_host_and_in_cpp(name, slot, tmp_path):
+    values, numpys = VALUES[name], {"min": np.minimum, "max": np.maximum}[slot]
+    bound = EdgeOp("e", target=name, signal=f"{name}[src]", slot=slot).bind(
+        DTYPES, index_dtype="int32"
+    )
+    wanted = numpys.outer(values, values)
+    host = [bound.host.combine(old, new) for old in values for new in values]
+    np.testing.assert_array_equal(np.array(host).reshape(wanted.shape), wanted)
+    given = f"reinterpret_cast<{_pointer(bound, name)}>({name})"
+    printed = run_cpp([bound], COMBINE, [f"run<{bound.cuda_name}>({given});"], tmp_path)
+    cpp = np.frombuffer(printed, values.dtype)
+    np.testing.assert_array_equal(cpp, host)
+    number = cpp == cpp  # a NaN's bits may differ
+    np.testing.assert_array_equal(np.signbit(cpp)[number], np.signbit(host)[number])
+
+
 def test_combine_keeps_the_first_of_equals_and_wraps():
     columns = {"level": "int32", "distance": "float64", "total": "int64", "share": "float32"}
     types = {"index_dtype": "int32", "weight_dtype": "float32"}
     least, shortest = BFS.bind(columns, **types).host, SSSP.bind(columns, **types).host
     assert [least.combine(3, new) for new in (2, 3, 4)] == [2, 3, 3]
-    assert shortest.combine(1.0, math.nan) == 1.0
+    assert [shortest.combine(0.0, -0.0), shortest.combine(-0.0, 0.0)] == [0.0, -0.0]
+    assert math.copysign(1, shortest.combine(-0.0, 0.0)) == -1
     added = SUM.bind(columns, **types).host.combine
     assert added(np.int64(2**63 - 1), np.int64(2)) == -(2**63) + 1
 

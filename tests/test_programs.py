@@ -91,6 +91,47 @@ def test_a_program_of_ones_own_finds_the_widest_ways(direction):
     assert set(wanted) <= set(found["vertex"])
 
 
+@pytest.mark.parametrize("slot", ["min", "max"])
+@pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("number", [1, 3], ids=lambda number: f"{number} shards")
+def test_nan_spreads_as_in_numpy_and_the_program_ends(slot, direction, number):
+    edges = dd.from_pandas(pipes(), npartitions=3)[["a", "b"]]
+    rng = np.random.default_rng(11)
+    ids = np.unique(pipes()[["a", "b"]])
+    start = pd.DataFrame({"vertex": ids})
+    start["x"] = rng.choice([0.0, -0.0, 1.5, 7.0, np.inf, -np.inf], len(ids))
+    start.loc[rng.random(len(ids)) < 0.02, "x"] = np.nan
+    op = gf.EdgeOp("spread", target="x", signal="x[src]", slot=slot)
+    wanted, before = np.full(300, np.nan), None
+    wanted[ids] = start["x"]
+    source, target = pipes()[["a", "b"]].to_numpy().T
+    combine = np.minimum if slot == "min" else np.maximum
+    while before is None or not np.array_equal(before, wanted, equal_nan=True):
+        before = wanted.copy()
+        with np.errstate(invalid="ignore"):
+            combine.at(wanted, target, before[source])
+    graph = gf.Graph(edges, **ENDS, shards=number)
+    how = {"columns": {"x": 0.0}, "start": start, "direction": direction}
+    found, steps = graph.run(op, **how, max_iter=60, trace=True)
+    found = found.compute()["x"].to_numpy()
+    assert len(steps.compute()) < 60 * number  # it ended by itself
+    np.testing.assert_array_equal(found, wanted[ids])
+    assert 0 < np.isnan(found).sum() < len(found)
+
+
+@pytest.mark.parametrize("direction", ["push", "pull"])
+@pytest.mark.parametrize("slot", ["min", "max"])
+def test_a_column_that_begins_as_nan_stays_nan(slot, direction):
+    start = pd.DataFrame({"vertex": [1], "x": [7.0]})
+    op = gf.EdgeOp("spread", target="x", signal="x[src]", slot=slot)
+    how = {"columns": {"x": np.nan}, "start": start, "direction": direction, "max_iter": 9}
+    for edges in ([(1, 2), (2, 3), (3, 4)], [(1, 2), (2, 1)]):
+        found, steps = gf.Graph(frame(edges), **ENDS).run(op, **how, trace=True)
+        others = found.compute()["x"].iloc[1:]
+        assert others.isna().all()
+        assert len(steps.compute()) == 1
+
+
 def test_a_trace_says_what_each_superstep_did():
     path = frame([(i, i + 1) for i in range(100)])
     farther = gf.EdgeOp("farther", target="hops", signal="hops[src] + 1", slot="min")

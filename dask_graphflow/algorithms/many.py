@@ -234,7 +234,9 @@ class _Program:
             if op.slot == "add":
                 column[at] += values
             else:
-                better = values < column[at] if op.slot == "min" else values > column[at]
+                old = column[at]
+                better = values < old if op.slot == "min" else values > old
+                better |= (values != values) & (old == old)  # a NaN wins once, and then stays
                 at = at[better]
                 column[at] = values[better]
             changed.append(at)
