@@ -546,6 +546,54 @@ def test_refused_for_ids_and_weights():
         SSSP.bind(columns, index_dtype="uint32", weight_dtype="float32")
 
 
+@pytest.mark.parametrize(
+    "number",
+    [
+        "(9**1024)**1024",
+        "(((9**1024)**1024)**1024)**1024",
+        "9**9**9",
+        "2**1024",
+        "10**200 * 10**200",
+        "0x" + "f" * 100_000,
+        "1" * 1_000_000,
+    ],
+    ids=lambda number: number[:20],
+)
+def test_whole_numbers_beyond_every_type_are_refused_briefly(number):
+    with pytest.raises(ex.ExpressionError, match=r"larger than 1\.8e\+308") as refused:
+        EdgeOp("e", target="level", signal=f"level[src] + {number}", slot="min")
+    assert len(str(refused.value)) < 400
+    # What the message says to write instead.
+    EdgeOp("e", target="level", signal="level[src] + inf", slot="min")
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ("10**300 // 10**299", 10),
+        ("1**10**300", 1),
+        ("0**10**300", 0),
+        ("2**1023 // 2**1000", 2**23),
+    ],
+)
+def test_powers_are_limited_by_their_value_and_not_by_their_exponent(number, value):
+    bound = EdgeOp("e", target="l", signal=f"l[src] + {number}", slot="min").bind(
+        {"l": "int64"}, index_dtype="int32"
+    )
+    assert bound.host.signal((np.array([3]),), 0, 0, 0) == 3 + value
+
+
+@pytest.mark.parametrize("place", [0, 50, 500])
+def test_an_error_in_a_long_expression_shows_the_part_around_it(place):
+    terms = ["level[src]"] * 100
+    terms[place // 10] = "oops"
+    with pytest.raises(ex.ExpressionError) as refused:
+        EdgeOp("e", target="level", signal=" + ".join(terms), slot="min")
+    _, line, mark = str(refused.value).splitlines()
+    assert len(line) < 100
+    assert line[mark.index("^") : mark.index("^") + mark.count("^")] == "oops"
+
+
 def test_literals_take_the_type_of_what_they_meet():
     def bound(signal, dtype):
         op = EdgeOp("x", target="c", signal=signal, slot="min")
