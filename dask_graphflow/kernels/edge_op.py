@@ -114,6 +114,7 @@ class EdgeOp:
     reads_src: tuple[str, ...] = field(init=False, compare=False)
     reads_dst: tuple[str, ...] = field(init=False, compare=False)
     needs_weight: bool = field(init=False, compare=False)
+    reads_numbers: bool = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name.isidentifier() and self.name.isascii()):
@@ -137,6 +138,7 @@ class EdgeOp:
         if isinstance(self.signal, Code):
             reads_src = reads_dst = self.signal.columns
             needs_weight = self.signal.needs_weight
+            reads_numbers = False  # there src and dst only index columns
         else:
             self._keep("signal", _text(f"{self}: signal", self.signal))
             if self.cond is not None:
@@ -149,9 +151,11 @@ class EdgeOp:
                 tuple(sorted(name for name, at in read if at == end)) for end in ("src", "dst")
             )
             needs_weight = "weight" in signal.names
+            reads_numbers = not {"src", "dst"}.isdisjoint(signal.names | cond.names)
         self._keep("reads_src", reads_src)
         self._keep("reads_dst", reads_dst)
         self._keep("needs_weight", needs_weight)
+        self._keep("reads_numbers", reads_numbers)
         self._keep("columns", tuple(sorted({self.target, *reads_src, *reads_dst})))
 
     def __str__(self) -> str:
