@@ -106,8 +106,9 @@ def indices_many(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: 
 def told_by_owners(exchange: Exchange, own: Any, places: Any) -> Any:
     """Return the numbers of some vertices, of which each member has the places of its own and -1 for others."""
     kernels = kernels_for(places)
-    known = kernels.to_host(np.where(places >= 0, own[places], -1))
-    told, _ = exchange.deal([known] * exchange.size)
+    known, mine = places.astype("int64"), places >= 0
+    known[mine] = own[places[mine]]
+    told, _ = exchange.deal([kernels.to_host(known)] * exchange.size)
     return kernels.namespace.asarray(np.max(told, axis=0))
 
 
