@@ -160,7 +160,7 @@ def kind(request):
 
 @pytest.fixture(params=GRAPHS_OF, ids=str)
 def numbered(request, kind):
-    """A graph with these ids and edges, a function from rows to ids, and one from columns of ids to rows."""
+    """Return a graph with these ids, a function from rows to ids, and one from ids to rows."""
     if BACKEND.name == "cudf" and request.param == "hybrid":
         pytest.skip("a hybrid takes edges in host memory")
     ids = IDS[kind]
@@ -172,7 +172,9 @@ def numbered(request, kind):
         parts = pd.DataFrame({"a": ids})
     columns = {}
     for side, ends in zip(names, ROWS.T, strict=True):
-        columns |= {name: parts[own].to_numpy()[ends] for name, own in zip(side, parts, strict=True)}
+        columns |= {
+            name: parts[own].to_numpy()[ends] for name, own in zip(side, parts, strict=True)
+        }
     edges = dd.from_pandas(pd.DataFrame(columns), npartitions=3)
     graph = gf.Graph(edges, source=names[0], target=names[1], **GRAPHS_OF[request.param])
     rows = {tuple(row): i for i, row in enumerate(parts.to_numpy().tolist())}
@@ -254,7 +256,9 @@ def test_a_start_value_of_a_vertex_column_that_is_not_a_vertex_is_refused(number
 def test_a_message_that_is_not_a_vertex_is_refused(numbered):
     graph, _, _ = numbered
     below = gf.EdgeOp("below", target="label", signal="label[src] - 1", slot="min")
-    with pytest.raises(gf.exceptions.ExpressionError, match="message -1, .* 0 to 6; send a vertex"):
+    with pytest.raises(
+        gf.exceptions.ExpressionError, match=r"message -1, .* 0 to 6; send a vertex"
+    ):
         graph.run(below, columns={"label": "vertex"}, max_iter=1).compute()
 
 
@@ -364,7 +368,9 @@ def test_a_vertex_starts_with_one_value():
 @pytest.mark.parametrize("value", [None, [1, 2], "itself", 2**63, np.uint8(3), 1j, pd.NaT])
 def test_a_column_begins_with_one_number(value):
     graph = gf.Graph(frame([(1, 2)]), **ENDS)
-    with pytest.raises(gf.exceptions.OptionError, match=r"columns\['x'\].*give a number of bool, int32"):
+    with pytest.raises(
+        gf.exceptions.OptionError, match=r"columns\['x'\].*give a number of bool, int32"
+    ):
         graph.run(LARGEST, columns={"x": value})
 
 

@@ -87,8 +87,8 @@ def _begins(name: str, value: Any) -> Any:
     dtype = np.asarray(value).dtype
     if np.ndim(value) or str(dtype) not in COLUMN_TYPES:
         raise OptionError(
-            f"columns[{name!r}]={value!r}; give a number of {', '.join(COLUMN_TYPES)}, for example 0, 0.0 or "
-            f"np.int32(0), or give {ITSELF!r}"
+            f"columns[{name!r}]={value!r}; give a number of {', '.join(COLUMN_TYPES)}, for example 0, 0.0 "
+            f"or np.int32(0), or give {ITSELF!r}"
         )
     return dtype
 
@@ -119,8 +119,9 @@ def _started(
     for name in named:
         if missing := [part for part in parts[name] if part not in start.columns]:
             raise OptionError(
-                f"start lacks the column {missing[0]!r}; a column that begins as {ITSELF!r} takes ids, which "
-                f"have {counted(width, 'part')} here: give the columns {', '.join(map(repr, parts[name]))}"
+                f"start lacks the column {missing[0]!r}; a column that begins as {ITSELF!r} takes ids, "
+                f"which have {counted(width, 'part')} here: give the columns "
+                f"{', '.join(map(repr, parts[name]))}"
             )
         if dtypes[name] == "id":
             vertices[name] = graph.sources(start[parts[name]])
@@ -130,8 +131,8 @@ def _started(
     if bool((repeated := rows.duplicated()).any()):
         first = kernels_for(rows).to_pandas(rows[repeated]).iloc[0].tolist()
         raise EdgeListError(
-            f"start gives vertex {first[0] if width == 1 else tuple(first)!r} different values in different "
-            "rows; give each vertex one row"
+            f"start gives vertex {first[0] if width == 1 else tuple(first)!r} different values in "
+            "different rows; give each vertex one row"
         )
     return ids, numbers, vertices
 
@@ -142,12 +143,12 @@ def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
     As for literals of programs, whole numbers fit if they are exact, and floats if they only have to be
     rounded. Truth values and numbers do not mix.
     """
-    plain = getattr(given.dtype, "kind", "O") == "f" and isinstance(given.dtype, np.dtype)
-    if bool(given.isna().any()) and (not plain or getattr(given, "null_count", 0)):
+    plain = isinstance(given.dtype, np.dtype) and given.dtype.kind == "f"  # a NaN there is a value
+    if bool(given.isna().any()) and not (plain and not getattr(given, "null_count", 0)):
         raise OptionError(
             f"start has a null in column {name!r}; give a value for each vertex, or leave these rows out"
         )
-    values = given.to_numpy()
+    values: np.ndarray = given.to_numpy()
     if values.dtype == object:
         values = np.array(values.tolist())
     if values.dtype == dtype:
@@ -159,7 +160,7 @@ def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
             f"{'True or False' if kinds == 'b' else 'numbers'}"
         )
     with np.errstate(all="ignore"):
-        found = values.astype(dtype)
+        found: np.ndarray = values.astype(dtype)
         if dtype.kind == "f" and values.dtype.kind == "f":
             fits = np.isfinite(found) | ~np.isfinite(values)
         elif dtype.kind == "f":
@@ -188,7 +189,9 @@ def _vertex_columns(begin: Mapping[str, Any]) -> list[str]:
     return [name for name, value in begin.items() if isinstance(value, str)]
 
 
-def _columns(begin: Mapping[str, Any], numbered: Numbered | None, like: Any, size: int) -> dict[str, Any]:
+def _columns(
+    begin: Mapping[str, Any], numbered: Numbered | None, like: Any, size: int
+) -> dict[str, Any]:
     """Return the columns that a program begins with, of `size` vertices, in arrays like `like`."""
     columns = {}
     for name, value in begin.items():

@@ -1,9 +1,9 @@
 """Vertex numbers: what ``src``, ``dst`` and "vertex" columns are to an edge program.
 
-The n vertices of a graph are numbered 0 to n - 1 in the order of their ids, for ids of every type: a vertex's
-number is its row in the result. A graph may index its vertices differently. Where ids are integers close
-together, it also has indices for integers that no edge uses. Those indices are counted out here, so that a
-program cannot tell one kind of ids from another.
+The n vertices of a graph are numbered 0 to n - 1 in the order of their ids, for ids of every type: a
+vertex's number is its row in the result. A graph may index its vertices differently: where ids are integers
+close together, it also has indices for integers that no edge uses. Those are not counted here, so that a
+program means the same for every kind of ids.
 
 Functions that take an :class:`~.exchange.Exchange` are called by all members of a gang at once.
 """
@@ -25,7 +25,15 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 from .homeward import homeward
 from .naming import occurs
 
-__all__ = ["Numbered", "check", "check_many", "indices_many", "number", "number_many", "told_by_owners"]
+__all__ = [
+    "Numbered",
+    "check",
+    "check_many",
+    "indices_many",
+    "number",
+    "number_many",
+    "told_by_owners",
+]
 
 
 class Numbered(NamedTuple):
@@ -34,18 +42,18 @@ class Numbered(NamedTuple):
     Attributes
     ----------
     own : array of int32 or int64
-        The number of each vertex of this process; 0 or more, without meaning, for indices that no edge uses.
-    count : int
+        The number of each vertex of this process. Indices that no edge uses have some number too.
+    vertices : int
         Vertices in the whole graph.
     indices : array of int64, or None
-        The index of each number. Of a member: of the numbers from ``starts[rank]`` on. None where an index and
-        a number are the same.
+        The index of each number; of a member, of the numbers from ``starts[rank]`` on. None where indices
+        and numbers are the same.
     starts : list of int
         Where the numbers of each member's `indices` begin, and the last ones end.
     """
 
     own: Any
-    count: int
+    vertices: int
     indices: Any = None
     starts: tuple[int, ...] = ()
 
@@ -104,7 +112,7 @@ def indices_many(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: 
 
 
 def told_by_owners(exchange: Exchange, own: Any, places: Any) -> Any:
-    """Return the numbers of some vertices, of which each member has the places of its own and -1 for others."""
+    """Return the numbers of some vertices; each member has the places of its own, and -1 for others."""
     kernels = kernels_for(places)
     known, mine = places.astype("int64"), places >= 0
     known[mine] = own[places[mine]]
@@ -119,7 +127,9 @@ def check(op: EdgeOp, numbered: Numbered, values: Any, has: Any) -> None:
         raise _not_a_vertex(op, numbered, int(wrong[0]))
 
 
-def check_many(op: EdgeOp, numbered: Numbered, shard: Shard, exchange: Exchange, values: Any) -> None:
+def check_many(
+    op: EdgeOp, numbered: Numbered, shard: Shard, exchange: Exchange, values: Any
+) -> None:
     """Raise in all members where :func:`check` would in one."""
     wrong = _wrong(numbered, values, occurs(shard, exchange))[:1]
     told, _ = exchange.deal([kernels_for(wrong).to_host(wrong)] * exchange.size)
@@ -129,12 +139,12 @@ def check_many(op: EdgeOp, numbered: Numbered, shard: Shard, exchange: Exchange,
 
 
 def _wrong(numbered: Numbered, values: Any, has: Any) -> Any:
-    return values[has & ((values < 0) | (values >= numbered.count))]
+    return values[has & ((values < 0) | (values >= numbered.vertices))]
 
 
 def _not_a_vertex(op: EdgeOp, numbered: Numbered, value: int) -> ExpressionError:
     return ExpressionError(
-        f'{op}: column {op.target!r} begins as "vertex" and received the message {value}, but the vertices '
-        f"have the numbers 0 to {numbered.count - 1}; send a vertex, such as src or {op.target}[src], or begin "
-        "the column with a number"
+        f'{op}: column {op.target!r} begins as "vertex" and received the message {value}, but the '
+        f"vertices have the numbers 0 to {numbered.vertices - 1}; send a vertex, such as src or "
+        f"{op.target}[src], or begin the column with a number"
     )

@@ -65,10 +65,12 @@ class EdgeOp:
     target : str
         The column that messages go to, at ``dst``.
     signal : str
-        An edge's message: an expression over ``column[src]``, ``column[dst]``, ``src``, ``dst`` and
-        ``weight``.
+        An edge's message: an expression over ``column[src]``, ``column[dst]``, ``weight``, and ``src`` and
+        ``dst`` themselves, which are vertex numbers: 0 to n - 1 in the order of the ids, as the rows of
+        the result, whatever type the ids have.
     slot : {"min", "max", "add"}
-        How a message and the target's value become its new value.
+        How a message and the target's value become its new value. NaN counts as in `numpy.minimum` and
+        `numpy.maximum`: once a vertex has a NaN, it keeps it.
     cond : str, optional
         A question about ``dst``, over ``column[dst]`` and ``dst``. Where the answer is no, its edges are
         skipped. By default every vertex takes messages.
@@ -209,7 +211,8 @@ class EdgeOp:
             The columns that the functions read; `target` is added.
         signal : callable
             ``signal(columns, src, dst, weight)``, a function for Numba to compile or one that it has.
-            `columns` is a tuple of arrays in the order of :attr:`columns`.
+            `columns` is a tuple of arrays in the order of :attr:`columns`. `src` and `dst` are positions
+            in them, and nothing else: a column that begins as "vertex" holds vertex numbers.
         cuda : str
             The twins as members of a struct: ``__device__ Value signal(Index src, Index dst, Weight
             weight) const`` and, with `cond`, ``__device__ bool cond(Index dst) const``. A column is
