@@ -109,6 +109,10 @@ class Case:
         made = {}
         for name, dtype in dtypes.items():
             made[name] = rng.integers(0, 2 if dtype == "bool" else 900, self.count).astype(dtype)
+            if np.dtype(dtype).kind == "f":
+                special = rng.choice([np.nan, np.inf, -np.inf, 0.0, -0.0], self.count)
+                made[name] = np.where(rng.random(self.count) < 0.1, special, made[name])
+                made[name] = made[name].astype(dtype)
         if "same" in made:
             made["same"][:] = 3
         return tuple(made[name] for name in op.columns)

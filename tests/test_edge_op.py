@@ -285,8 +285,8 @@ template <typename Op> void run(Op op, const float* weights)
 """
 
 
-def cpp_results(bounds, folder):
-    """Run the device's source on the host, where undefined behaviour traps."""
+def run_cpp(bounds, code, calls, folder):
+    """Return what the device's source and `code` print on the host, where undefined behavior traps."""
     compiler = shutil.which("g++") or shutil.which("clang++")
     if compiler is None:
         pytest.skip("no C++ compiler")
@@ -297,20 +297,11 @@ def cpp_results(bounds, folder):
         f"enum {{ COUNT = {COUNT}, WEIGHTS = {len(WEIGHTS)} }};",
         sources.source("edge_op.cuh").replace("#pragma once", ""),
         *(bound.cuda for bound in bounds),
-        RUN,
+        code,
     ]
     for name, content in data.items():
         parts.append(f"alignas(8) static unsigned char {name}[] = {{{str(list(content))[1:-1]}}};")
-    parts.append("int main() {")
-    for bound in bounds:
-        # As the struct's own pointers: the right types, in its order.
-        pointers = ", ".join(
-            f"reinterpret_cast<{_pointer(bound, n)}>({n})" for n in bound.op.columns
-        )
-        parts.append(
-            f"run({bound.cuda_name}{{{pointers}}}, reinterpret_cast<const float*>(weights));"
-        )
-    parts.append("}")
+    parts += ["int main() {", *calls, "}"]
     source, program = folder / "edges.cpp", folder / "edges"
     source.write_text("\n".join(parts))
     subprocess.run(
@@ -321,7 +312,20 @@ def cpp_results(bounds, folder):
         ],
         check=True,
     )
-    content = subprocess.run([program], check=True, capture_output=True).stdout
+    return subprocess.run([program], check=True, capture_output=True).stdout
+
+
+def cpp_results(bounds, folder):
+    calls = []
+    for bound in bounds:
+        # As the struct's own pointers: the right types, in its order.
+        pointers = ", ".join(
+            f"reinterpret_cast<{_pointer(bound, n)}>({n})" for n in bound.op.columns
+        )
+        calls.append(
+            f"run({bound.cuda_name}{{{pointers}}}, reinterpret_cast<const float*>(weights));"
+        )
+    content = run_cpp(bounds, RUN, calls, folder)
     for bound in bounds:
         values = np.frombuffer(content, bound.value_dtype, len(EDGES))
         conds = np.frombuffer(content, bool, len(EDGES), offset=values.nbytes)
@@ -385,12 +389,43 @@ def test_what_compilers_get_wrong(number, tmp_path):
     check([(number, "t[dst]")], tmp_path)
 
 
+COMBINE = """
+template <typename Op> void run(const typename Op::Value* values)
+{
+    for (int a = 0; a < COUNT; ++a)
+        for (int b = 0; b < COUNT; ++b) {
+            const auto value = Op::combine(values[a], values[b]);
+            fwrite(&value, sizeof value, 1, stdout);
+        }
+}
+"""
+
+
+@pytest.mark.parametrize("slot", ["min", "max"])
+@pytest.mark.parametrize("name", ["f", "d"])
+def test_slots_treat_nan_as_numpy_does_on_the_host_and_in_cpp(name, slot, tmp_path):
+    values, numpys = VALUES[name], {"min": np.minimum, "max": np.maximum}[slot]
+    bound = EdgeOp("e", target=name, signal=f"{name}[src]", slot=slot).bind(
+        DTYPES, index_dtype="int32"
+    )
+    wanted = numpys.outer(values, values)
+    host = [bound.host.combine(old, new) for old in values for new in values]
+    np.testing.assert_array_equal(np.array(host).reshape(wanted.shape), wanted)
+    given = f"reinterpret_cast<{_pointer(bound, name)}>({name})"
+    printed = run_cpp([bound], COMBINE, [f"run<{bound.cuda_name}>({given});"], tmp_path)
+    cpp = np.frombuffer(printed, values.dtype)
+    np.testing.assert_array_equal(cpp, host)
+    number = cpp == cpp  # a NaN's bits may differ
+    np.testing.assert_array_equal(np.signbit(cpp)[number], np.signbit(host)[number])
+
+
 def test_combine_keeps_the_first_of_equals_and_wraps():
     columns = {"level": "int32", "distance": "float64", "total": "int64", "share": "float32"}
     types = {"index_dtype": "int32", "weight_dtype": "float32"}
     least, shortest = BFS.bind(columns, **types).host, SSSP.bind(columns, **types).host
     assert [least.combine(3, new) for new in (2, 3, 4)] == [2, 3, 3]
-    assert shortest.combine(1.0, math.nan) == 1.0
+    assert [shortest.combine(0.0, -0.0), shortest.combine(-0.0, 0.0)] == [0.0, -0.0]
+    assert math.copysign(1, shortest.combine(-0.0, 0.0)) == -1
     added = SUM.bind(columns, **types).host.combine
     assert added(np.int64(2**63 - 1), np.int64(2)) == -(2**63) + 1
 
@@ -433,7 +468,7 @@ def test_combine_keeps_the_first_of_equals_and_wraps():
         ({"signal": "(src == 1) + 1"}, ex.ExpressionError, r"truth value where a number"),
         ({"signal": "src ** dst"}, ex.ExpressionError, r"exponent.*1 to 16"),
         ({"signal": "src ** 17"}, ex.ExpressionError, r"exponent.*1 to 16"),
-        ({"signal": "9 ** 9 ** 9"}, ex.ExpressionError, r"exponent"),
+        ({"signal": "9 ** 9 ** 9"}, ex.ExpressionError, r"larger than"),
         ({"signal": "1 // 0"}, ex.ExpressionError, r"no value"),
         ({"signal": "inf - inf"}, ex.ExpressionError, r"not a number"),
         ({"signal": "1" + "+1" * 20000}, ex.ExpressionError, r"nested too deeply"),
@@ -509,6 +544,54 @@ def test_refused_for_ids_and_weights():
         SSSP.bind(columns, index_dtype="int32", weight_dtype=bool)
     with pytest.raises(ex.ExpressionError, match="vertex id is uint32; allowed are int32, int64"):
         SSSP.bind(columns, index_dtype="uint32", weight_dtype="float32")
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        "(9**1024)**1024",
+        "(((9**1024)**1024)**1024)**1024",
+        "9**9**9",
+        "2**1024",
+        "10**200 * 10**200",
+        "0x" + "f" * 100_000,
+        "1" * 1_000_000,
+    ],
+    ids=lambda number: number[:20],
+)
+def test_whole_numbers_beyond_every_type_are_refused_briefly(number):
+    with pytest.raises(ex.ExpressionError, match=r"larger than 1\.8e\+308") as refused:
+        EdgeOp("e", target="level", signal=f"level[src] + {number}", slot="min")
+    assert len(str(refused.value)) < 400
+    # What the message says to write instead.
+    EdgeOp("e", target="level", signal="level[src] + inf", slot="min")
+
+
+@pytest.mark.parametrize(
+    ("number", "value"),
+    [
+        ("10**300 // 10**299", 10),
+        ("1**10**300", 1),
+        ("0**10**300", 0),
+        ("2**1023 // 2**1000", 2**23),
+    ],
+)
+def test_powers_are_limited_by_their_value_and_not_by_their_exponent(number, value):
+    bound = EdgeOp("e", target="l", signal=f"l[src] + {number}", slot="min").bind(
+        {"l": "int64"}, index_dtype="int32"
+    )
+    assert bound.host.signal((np.array([3]),), 0, 0, 0) == 3 + value
+
+
+@pytest.mark.parametrize("place", [0, 50, 500])
+def test_an_error_in_a_long_expression_shows_the_part_around_it(place):
+    terms = ["level[src]"] * 100
+    terms[place // 10] = "oops"
+    with pytest.raises(ex.ExpressionError) as refused:
+        EdgeOp("e", target="level", signal=" + ".join(terms), slot="min")
+    _, line, mark = str(refused.value).splitlines()
+    assert len(line) < 100
+    assert line[mark.index("^") : mark.index("^") + mark.count("^")] == "oops"
 
 
 def test_literals_take_the_type_of_what_they_meet():

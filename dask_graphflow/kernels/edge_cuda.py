@@ -37,8 +37,8 @@ _CALLS = {
     "max": "larger",
 }
 _COMBINE = {
-    "min": "edge::smaller(old, message)",
-    "max": "edge::larger(old, message)",
+    "min": "edge::minimum(old, message)",
+    "max": "edge::maximum(old, message)",
     "add": "edge::add(old, message)",
 }
 _FUNCTION = "    __device__ __forceinline__ "

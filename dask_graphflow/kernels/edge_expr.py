@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import sys
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -36,7 +37,10 @@ HOLDS = {
 """What a column takes without a conversion being asked for: all of whose values it has."""
 
 LARGEST_POWER = 16
-LARGEST_FOLDED_POWER = 1024  # so that 9**9**9 is an error and not an hour
+LARGEST_WHOLE = (
+    sys.float_info.max
+)  # of literals and what is computed from them: 9**9**9 would take hours
+SHOWN = 80  # characters of an expression that an error shows
 
 _ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
     ast.Add: ("+", operator.add),
@@ -184,6 +188,8 @@ class Reader:
         except SyntaxError as error:
             at = ast.Constant(None, lineno=error.lineno or 1, col_offset=0)
             at.col_offset = max((error.offset or 1) - 1, 0)
+            if "integer string conversion" in error.msg:  # Python's limit of 4,300 digits
+                raise self._too_large(at) from None
             raise self._error(at, f"this is no expression of Python ({error.msg})") from None
         except (RecursionError, MemoryError):
             raise ExpressionError(
@@ -207,6 +213,12 @@ class Reader:
             stop = len(line.encode()[: tree.end_col_offset].decode(errors="ignore"))
         elif tree.end_lineno is not None:
             stop = len(line)
+        if len(line) > SHOWN:  # show the part around the place
+            first = max(0, min(start - SHOWN // 4, len(line) - SHOWN))
+            before = "... " if first else ""
+            after = " ..." if first + SHOWN < len(line) else ""
+            line = f"{before}{line[first : first + SHOWN]}{after}"
+            start, stop = (min(at - first, SHOWN) + len(before) for at in (start, stop))
         mark = " " * start + "^" * max(stop - start, 1)
         return ExpressionError(f"{self.label}: {problem}\n    {line}\n    {mark}")
 
@@ -258,10 +270,19 @@ class Reader:
         if isinstance(value, bool):
             return Node("literal", "bool", value=value)
         if isinstance(value, int):
+            if abs(value) > LARGEST_WHOLE:
+                raise self._too_large(tree)
             return Node("literal", "int", value=value)
         if value != value:
             raise self._error(tree, "this is not a number")
         return Node("literal", "float", value=float(value))
+
+    def _too_large(self, tree: ast.expr) -> ExpressionError:
+        return self._error(
+            tree,
+            f"this whole number is larger than {LARGEST_WHOLE:.2g}, and no column can hold it; write a "
+            "smaller number, or inf",
+        )
 
     def _fold(self, tree: ast.expr, function: Callable[..., Any], *nodes: Node) -> Node:
         """Compute with literals alone, as Python does."""
@@ -330,7 +351,11 @@ class Reader:
     def _power(self, tree: ast.BinOp, base: Node, exponent: Node, *, literal: bool) -> Node:
         """Read a power as what it is everywhere: multiplications, from the left."""
         power = exponent.value if exponent.kind == "literal" and exponent.dtype == "int" else None
-        if literal and power is not None and abs(power) <= LARGEST_FOLDED_POWER:
+        if literal and power is not None:
+            # It has more bits than this, so a power that is too large is never computed.
+            bits = max(base.value.bit_length() - 1, 0) * power if base.dtype == "int" else 0
+            if bits >= sys.float_info.max_exp:
+                raise self._too_large(tree)
             return self._fold(tree, operator.pow, base, exponent)
         if literal or power is None or not 1 <= power <= LARGEST_POWER:
             raise self._error(
@@ -429,7 +454,7 @@ class Reader:
             if not _fits(node.value, dtype):
                 raise self._error(
                     tree,
-                    f"{node.value} does not fit {dtype}, the type of what it meets here; "
+                    f"{_short(node.value)} does not fit {dtype}, the type of what it meets here; "
                     "convert that with int(...) or float(...)",
                 )
             value = float(node.value) if dtype.startswith("float") else node.value
@@ -515,6 +540,10 @@ def spelled(
 
 def _is_weak_literal(node: Node) -> bool:
     return node.kind == "literal" and node.dtype in (*WEAK, "bool")
+
+
+def _short(value: float) -> str:
+    return f"{value:.6g}" if abs(value) >= 10**30 else str(value)
 
 
 def _fits(value: float, dtype: str) -> bool:

@@ -174,6 +174,11 @@ _COMBINE = {
     "max": "new if new > old else old",
     "add": "{dtype}(uint64(old) + uint64(new))",
 }
+# As numpy.minimum and numpy.maximum: a NaN wins over every number and then stays.
+_FLOAT_COMBINE = {
+    "min": "new if new < old or new != new else old",
+    "max": "new if new > old or new != new else old",
+}
 
 
 @cache
@@ -190,6 +195,7 @@ def functions(bound: BoundOp) -> HostFunctions:
 def python(bound: BoundOp) -> str:
     """Return the functions as Python text, as Numba is given them."""
     value = bound.value_dtype
+    combine = _FLOAT_COMBINE if value.startswith("float") else _COMBINE
     code = bound.op.signal
     if isinstance(code, str):
         signal, cond = (_body(bound, tree) for tree in bound.trees)
@@ -199,7 +205,7 @@ def python(bound: BoundOp) -> str:
     return (
         f"def signal(columns, src, dst, weight):\n{signal}\n"
         f"def cond(columns, dst):\n{cond}\n"
-        f"def combine(old, new):\n    return {_COMBINE[bound.op.slot].format(dtype=value)}\n"
+        f"def combine(old, new):\n    return {combine[bound.op.slot].format(dtype=value)}\n"
     )
 
 

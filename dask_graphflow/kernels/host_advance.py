@@ -135,7 +135,8 @@ def _loops(
                     old = values[at]
                     new = combine(old, message)
                     won = False
-                    while new != old and not won:
+                    # A NaN stays: nothing changes it, although it differs from itself.
+                    while new != old and old == old and not won:
                         won = swap(values, np.intp(at), old, new)
                         if not won:
                             old = values[at]
@@ -188,7 +189,7 @@ def _loops(
                             edges -= np.int64(end - k - one)
                             break
                     k += one
-                if new != old:
+                if new != old and old == old:  # a NaN stays
                     values[at] = new
                     # Rows that are compressed, or of a range that begins within a word, share words.
                     fetch_or(changed, np.intp(at >> six), one << (at & low))

@@ -40,14 +40,6 @@ struct Shared {
     typename Op::Index slots[CULL ? SLOTS : 1];
 };
 
-__device__ __forceinline__ bool is_number(float x) { return x == x; }
-__device__ __forceinline__ bool is_number(double x) { return x == x; }
-template <typename T>
-__device__ __forceinline__ bool is_number(T)
-{
-    return true;
-}
-
 template <typename T> constexpr bool IS_FLOAT = false;
 template <> constexpr bool IS_FLOAT<float> = true;
 template <> constexpr bool IS_FLOAT<double> = true;
@@ -85,7 +77,8 @@ __device__ __forceinline__ bool merge(Value* at, Value message)
     } else {
         Value old = *at;
         Value next = Op::combine(old, message);
-        while (next != old) {
+        // A NaN stays: nothing changes it, although it differs from itself.
+        while (next != old && old == old) {
             if (swap(at, old, next)) return true;
             next = Op::combine(old, message);
         }
@@ -140,10 +133,8 @@ struct Walk {
             if (!valid) return;
             if (task.frontier && !(task.frontier[u64(other) / 32] >> (u64(other) % 32) & 1)) return;
             const Value message = op.signal(other, own, weight(edge));
-            if (is_number(message)) {  // what is none changes nothing
-                gathered = has ? Op::combine(gathered, message) : message;
-                has = true;
-            }
+            gathered = has ? Op::combine(gathered, message) : message;
+            has = true;
             if (Op::FIRST_HIT) open = false;
         } else {
             bool won = false;

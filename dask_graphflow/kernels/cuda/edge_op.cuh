@@ -90,6 +90,18 @@ __device__ __forceinline__ T larger(T a, T b)
     return fenced(b) > a ? b : a;
 }
 
+// NumPy's, for messages: a NaN wins over every number and then stays. Of two equal values the old one stays.
+template <typename T>
+__device__ __forceinline__ T minimum(T old, T message)
+{
+    return fenced(message) < old || message != message ? message : old;
+}
+template <typename T>
+__device__ __forceinline__ T maximum(T old, T message)
+{
+    return fenced(message) > old || message != message ? message : old;
+}
+
 template <typename T>
 __device__ __forceinline__ T quotient(T a, T b)
 {
