@@ -10,7 +10,7 @@ members. Gangs on GPUs take turns (``alone`` of :func:`.gang.run`): so one of th
 
 Making a communicator waits for all members, and so does aborting it: NCCL's call returns only after the
 other members have made it too. Therefore each communicator has a thread that makes both calls, and nobody
-else waits for an abort. A member that fails would otherwise never report its error, because the others abort
+else waits for an abort. Otherwise a member that fails could not report its error, because the others abort
 only once they hear of it, and a worker's event loop that waited could not start the next run's members.
 """
 
