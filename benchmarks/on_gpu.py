@@ -172,7 +172,7 @@ class Steps:
         return result
 
     def tests(self, marks: str, files: Sequence[str], scratch: Path) -> Result:
-        """Run tests on cuDF and CuPy: first those that may run side by side, then those that measure time."""
+        """Run tests on cuDF and CuPy: those that may run side by side, then those that measure time."""
         if self.quick:
             marks = f"({marks}) and not slow"
         if self.jobs == 1:

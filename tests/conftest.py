@@ -10,6 +10,11 @@ import pathlib
 import subprocess
 import types
 
+# Numba's cache is not made for processes that fill it at once: one may store the code for its types under
+# the name that another has listed for its own. Its place is read when Numba is imported.
+if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):
+    os.environ["NUMBA_CACHE_DIR"] = str(pathlib.Path(__file__).parent / "__pycache__" / WORKER)
+
 import dask
 import dask.dataframe as dd
 import networkx as nx
@@ -88,12 +93,13 @@ def pytest_configure(config):
 
 def _take_a_gpu():
     """Have each process of pytest-xdist use one GPU, in turn. CUDA reads the variable when it starts."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "").removeprefix("gw")
-    if worker:
+    if WORKER:
         named = os.environ.get("CUDA_VISIBLE_DEVICES")
         listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=True).stdout
         devices = named.split(",") if named else range(listed.count(b"GPU "))
-        os.environ["CUDA_VISIBLE_DEVICES"] = str(devices[int(worker) % len(devices)])
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(
+            devices[int(WORKER.removeprefix("gw")) % len(devices)]
+        )
 
 
 def pytest_collection_finish():

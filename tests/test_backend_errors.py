@@ -16,6 +16,7 @@ from conftest import frame
 from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
+from dask_graphflow import kernels
 from dask_graphflow.dataflow import placement
 from dask_graphflow.exceptions import BackendError, GraphflowError, GraphMemoryError
 from dask_graphflow.graph import renumber
@@ -69,6 +70,7 @@ def machine(monkeypatch):
         monkeypatch.setitem(sys.modules, "cupy", cupy)
         monkeypatch.setitem(sys.modules, "cudf", cudf)
         monkeypatch.delitem(sys.modules, "dask_graphflow.kernels.device", raising=False)
+        monkeypatch.delattr(kernels, "device", raising=False)
 
     return set_up
 
@@ -199,6 +201,7 @@ def test_a_package_that_breaks_on_import_gets_the_error(tmp_path, name, code, me
     run = (
         "from dask_graphflow.kernels import gpu, require_gpu\n"
         "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "sys.modules.pop(sys.argv[2], None)\n"  # some machines import it into every interpreter
         "if sys.argv[2] == 'cudf':\n"
         "    from types import SimpleNamespace as Of\n"
         "    runtime = Of(runtimeGetVersion=lambda: 13000)\n"
