@@ -12,6 +12,7 @@ import argparse
 import contextlib
 import datetime as dt
 import importlib
+import importlib.util
 import json
 import os
 import platform
@@ -22,7 +23,8 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -39,7 +41,7 @@ TESTS = {
         "tests/test_tune.py",
         "tests/test_cuda_compile.py",
     ),
-    "tests-components": ("tests/test_components.py",),
+    "tests-components": ("tests/test_components.py", "tests/test_streaming.py"),
     "tests-graphs": (
         "tests/test_bfs.py",
         "tests/test_sssp.py",
@@ -50,7 +52,6 @@ TESTS = {
         "tests/test_shards.py",
     ),
     "tests-advance": (
-        "tests/test_rows.py",
         "tests/test_device_rows.py",
         "tests/test_layout.py",
         "tests/test_advance.py",
@@ -60,18 +61,10 @@ TESTS = {
     "tests-dask": ("tests/test_dataflow.py", "tests/test_cluster.py"),
     "tests-merging": ("tests/test_merging.py", "tests/test_recovery.py"),
 }
-"""Test files by step; the step ``tests-rest`` has all others."""
+"""Test files by step, of which all tests run.
 
-HOST = (
-    "tests/test_backend_errors.py",
-    "tests/test_cli.py",
-    "tests/test_docs.py",
-    "tests/test_edge_op.py",
-    "tests/test_generate.py",
-    "tests/test_hybrid.py",
-    "tests/test_receipt.py",
-)
-"""Test files that have nothing to do on a GPU: what they look at lies on the host."""
+The step ``tests-rest`` has the tests of all other files that are marked to need a GPU. What is left runs on
+the host wherever it runs, and so in CI."""
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck")
 PATIENCE = 20  # seconds that an interrupted step has to write down how far it came
@@ -147,10 +140,15 @@ class Steps:
         Seconds for each step.
     gpus : int
         GPUs that this machine has.
+    jobs : int
+        Processes that share a step's tests, or a sanitizer's cases. Each uses one GPU; they take turns.
     """
 
-    def __init__(self, out: Path, *, quick: bool, peers: bool, limit: float, gpus: int) -> None:
-        self.out, self.quick, self.peers, self.limit, self.gpus = out, quick, peers, limit, gpus
+    def __init__(
+        self, out: Path, *, quick: bool, peers: bool, limit: float, gpus: int, jobs: int = 1
+    ) -> None:
+        self.out, self.quick, self.peers, self.limit = out, quick, peers, limit
+        self.gpus, self.jobs = gpus, jobs
 
     def run(self, name: str) -> Result:
         """Run a step."""
@@ -165,38 +163,41 @@ class Steps:
                 result = self.benchmark(BENCHMARKS[name])
             elif name == "tests-two-gpus":
                 result = self.two_gpus(scratch)
+            elif name in TESTS:
+                result = self.tests("not gpu2", TESTS[name], scratch)
             else:
-                result = self.tests("not gpu2", files_of(name), scratch)
+                result = self.tests("gpu and not gpu2", rest(), scratch)
         result.seconds = time.monotonic() - start
         result.quick = self.quick
         return result
 
     def tests(self, marks: str, files: Sequence[str], scratch: Path) -> Result:
-        """Run tests on cuDF and CuPy."""
+        """Run tests on cuDF and CuPy: those that may run side by side, then those that measure time."""
         if self.quick:
             marks = f"({marks}) and not slow"
+        if self.jobs == 1:
+            return self.pytest(marks, files, scratch)
+        share = ["-n", str(self.jobs), "--dist", "worksteal"]
+        result = self.pytest(f"({marks}) and not alone", files, scratch, share)
+        alone = [file for file in files if "mark.alone" in (ROOT / file).read_text()]
+        if alone and result.status == PASSED:
+            result = together(result, self.pytest(f"({marks}) and alone", alone, scratch))
+        return result
+
+    def pytest(
+        self, marks: str, files: Sequence[str], scratch: Path, options: Sequence[str] = ()
+    ) -> Result:
+        """Run pytest once."""
         report = scratch / "report.xml"
-        # Warnings are errors on the host; those of RAPIDS' are not ours.
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-W",
-            "default",
-            "--backend",
-            "cudf",
-            "-m",
-            marks,
-        ]
+        report.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "pytest", "--backend", "cudf", "-m", marks, *options]
         code = call([*command, f"--junit-xml={report}", *files], self.limit)
         return judge_tests(code, report)
 
     def two_gpus(self, scratch: Path) -> Result:
         """Run the tests that take two GPUs; one that is skipped has not passed."""
-        files = [
-            file for file in (ROOT / "tests").glob("test_*.py") if "mark.gpu2" in file.read_text()
-        ]
-        result = self.tests("gpu2", [f"tests/{file.name}" for file in files], scratch)
+        marks = "gpu2 and not slow" if self.quick else "gpu2"
+        result = self.pytest(marks, marked("gpu2"), scratch)
         if result.status == PASSED and result.counts["skipped"]:
             result.status, result.why = FAILED, "some were skipped: pytest's summary says why"
         return result
@@ -206,18 +207,25 @@ class Steps:
         program = find_sanitizer()
         if program is None:
             return Result(NOT_RUN, why="compute-sanitizer is not there; it comes with CUDA")
-        log = scratch / "log"
-        command = [program, "--tool", tool, "--log-file", str(log), "--error-exitcode", "86"]
+        command = [program, "--tool", tool, "--error-exitcode", "86"]
         # CuPy probes for what a driver can do, and raises what is not expected to fail.
         command += ["--report-api-errors", "no"]
         if tool == "racecheck":
             # CuPy's kernels are not ours, and to watch its sort takes many minutes.
             command += ["--kernel-name-exclude", "kns=cub,kns=cupy_"]
-        command += [sys.executable, "tests/sanitize.py"]
-        code = call(command, self.limit)
-        text = log.read_text("utf-8", "replace") if log.exists() else ""
-        print(text[-20_000:])
-        return judge_sanitizer(code, text)
+
+        def part(number: int) -> Result:
+            log = scratch / f"log-{number}"
+            program = [sys.executable, "tests/sanitize.py", str(number), str(self.jobs)]
+            device = {"CUDA_VISIBLE_DEVICES": visible_devices(self.gpus)[number % self.gpus]}
+            code = call([*command, "--log-file", str(log), *program], self.limit, device)
+            text = log.read_text("utf-8", "replace") if log.exists() else ""
+            print(text[-20_000:])
+            return judge_sanitizer(code, text)
+
+        with ThreadPoolExecutor(self.jobs) as pool:
+            parts = list(pool.map(part, range(self.jobs)))
+        return worst(parts)
 
     def benchmark(self, bench: Bench) -> Result:
         """Run a benchmark, which keeps its results beside the receipt."""
@@ -229,15 +237,42 @@ class Steps:
         return Result(PASSED) if code == 0 else Result(FAILED, why=ended(code))
 
 
-def files_of(step: str) -> tuple[str, ...]:
-    """Return what pytest is to collect in a step; the last one has what the others have not."""
-    if step in TESTS:
-        return TESTS[step]
-    taken = [f"--ignore={file}" for files in (*TESTS.values(), HOST) for file in files]
-    return ("tests", "dask_graphflow", *taken)
+def marked(mark: str) -> tuple[str, ...]:
+    """Return the test files in which something has a marker."""
+    files = sorted((ROOT / "tests").glob("test_*.py"))
+    pattern = re.compile(rf"\bmark\.{mark}\b")
+    return tuple(f"tests/{file.name}" for file in files if pattern.search(file.read_text()))
 
 
-def call(command: Sequence[str], limit: float) -> int | None:
+def rest() -> tuple[str, ...]:
+    """Return the files with tests that need a GPU which no other step has."""
+    taken = {file for files in TESTS.values() for file in files}
+    return tuple(file for file in marked("gpu") if file not in taken)
+
+
+def together(first: Result, second: Result) -> Result:
+    """Return what came of two runs of pytest, of which the first has passed."""
+    counts = {name: first.counts[name] + count for name, count in second.counts.items()}
+    return Result(second.status, counts, second.why)
+
+
+def worst(parts: Sequence[Result]) -> Result:
+    """Return what came of all parts of a sanitizer's run: nothing passed unless each did."""
+    failed = [part for part in parts if part.status != PASSED]
+    errors = sum(part.counts.get("errors", 0) for part in parts)
+    counts = {"kernels": kernels(), "errors": errors}
+    return Result(FAILED, counts, failed[0].why) if failed else Result(PASSED, counts)
+
+
+def visible_devices(gpus: int) -> list[str]:
+    """Return what names each GPU in CUDA_VISIBLE_DEVICES."""
+    named = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return named.split(",") if named else [str(number) for number in range(gpus)]
+
+
+def call(
+    command: Sequence[str], limit: float, environment: Mapping[str, str] | None = None
+) -> int | None:
     """Run a command in the repository's root, and return its exit code; None past the limit."""
     print("+", *(Path(part).name if Path(part).is_absolute() else part for part in command))
     sys.stdout.flush()
@@ -246,7 +281,7 @@ def call(command: Sequence[str], limit: float) -> int | None:
     process = subprocess.Popen(
         command,
         cwd=ROOT,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": path, **(environment or {})},
         start_new_session=True,  # so that workers which it started can be ended with it
     )
     try:
@@ -298,7 +333,7 @@ def judge_sanitizer(code: int | None, log: str) -> Result:
     if not found:
         return Result(FAILED, why=f"compute-sanitizer {ended(code)} and gave no summary")
     errors = sum(int(number) for summary in found for number in summary if number)
-    counts = {"kernels": kernels(), "errors": errors}
+    counts = {"errors": errors}
     if code == 0 and not errors:
         return Result(PASSED, counts)
     return Result(FAILED, counts, "" if errors else f"tests/sanitize.py {ended(code)}")
@@ -383,6 +418,13 @@ def machine() -> dict[str, Any]:
     return found
 
 
+def default_jobs() -> int:
+    """Return how many processes share a step: several take pytest-xdist."""
+    if importlib.util.find_spec("xdist") is None:
+        return 1
+    return max(1, min(12, (os.cpu_count() or 1) // 2))
+
+
 def chosen(skip: Sequence[str], only: Sequence[str]) -> list[str]:
     """Return the steps to run, in order."""
     left_out = {step for name in skip for step in GROUPS.get(name, (name,))}
@@ -416,6 +458,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--limit", type=float, default=540, help="seconds for each step (default 540)"
     )
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=default_jobs(),
+        metavar="N",
+        help="processes that share a step (default %(default)s: 12, or half the cores if those are fewer; "
+        "1 without pytest-xdist)",
+    )
     options = parser.parse_args(arguments)
     out = options.out.resolve()
     where = out / receipt.PATH.name
@@ -434,6 +484,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         peers=options.peers,
         limit=options.limit,
         gpus=about["gpus"],
+        jobs=options.jobs,
     )
     results = {
         name: Result(NOT_RUN, why="not reached" if name in wanted else "left out by an option")

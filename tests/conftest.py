@@ -7,7 +7,13 @@ import itertools
 import multiprocessing
 import os
 import pathlib
+import subprocess
 import types
+
+# Numba's cache is not made for processes that fill it at once: one may store the code for its types under
+# the name that another has listed for its own. Its place is read when Numba is imported.
+if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):
+    os.environ["NUMBA_CACHE_DIR"] = str(pathlib.Path(__file__).parent / "__pycache__" / WORKER)
 
 import dask
 import dask.dataframe as dd
@@ -76,9 +82,24 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     BACKEND.name = config.getoption("--backend")
+    if BACKEND.name == "cudf":
+        # Warnings are errors on the host; those of RAPIDS are not ours.
+        config.addinivalue_line("filterwarnings", "default")
+        _take_a_gpu()
     if BACKEND.name == "pandas" and "forkserver" in multiprocessing.get_all_start_methods():
         # Workers that are forked from a process that has imported Dask start in half the time.
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+
+
+def _take_a_gpu():
+    """Have each process of pytest-xdist use one GPU, in turn. CUDA reads the variable when it starts."""
+    if WORKER:
+        named = os.environ.get("CUDA_VISIBLE_DEVICES")
+        listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, check=True).stdout
+        devices = named.split(",") if named else range(listed.count(b"GPU "))
+        os.environ["CUDA_VISIBLE_DEVICES"] = str(
+            devices[int(WORKER.removeprefix("gw")) % len(devices)]
+        )
 
 
 def pytest_collection_finish():

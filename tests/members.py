@@ -6,6 +6,7 @@ import functools
 import ssl
 import subprocess
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -71,6 +72,15 @@ def by_sockets(size, tls=None, secrets=None, timeout=20):
     ]
     addresses = [("127.0.0.1", listener.port) for listener in listeners]
     return each(lambda rank: listeners[rank].connect(rank, addresses, timeout), range(size))
+
+
+def eventually(condition, seconds=20.0):
+    stop = time.monotonic() + seconds
+    while time.monotonic() < stop:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
 
 
 def each(work, members):

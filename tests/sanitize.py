@@ -19,7 +19,6 @@ from scipy import sparse
 
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
-from dask_graphflow.kernels.sources import KERNELS
 from dask_graphflow.operators.forest import Forest
 from dask_graphflow.operators.plan import Plan
 
@@ -657,8 +656,8 @@ def unlaunched(case):
     return set(CASES[case]) - launched
 
 
-def main():
-    """Run every case on the device, and return the exit code."""
+def main(part=0, parts=1):
+    """Run every case on the device, or every so many-th from one on; return the exit code."""
     import cupy
 
     # Each array in memory of its own, else reading past one or before it is written goes unnoticed.
@@ -668,22 +667,20 @@ def main():
     from dask_graphflow.kernels import device
 
     every, failed = set(), False
-    for case in CASES:
+    cases = list(CASES)[part::parts]
+    for case in cases:
         LAUNCHED.clear()
         for parents, ids in product(("int32", "int64"), repeat=2):
             case(device, parents, ids)
         cupy.cuda.runtime.deviceSynchronize()
         every |= LAUNCHED
         print(f"{case.__name__}: {', '.join(sorted(LAUNCHED))}", flush=True)
-        if missing := unlaunched(case):
+        if missing := unlaunched(case):  # that every kernel has a case is a test
             print(f"  never launched here: {', '.join(sorted(missing))}")
             failed = True
-    if missing := {name for names in KERNELS.values() for name in names} - every:
-        print(f"Kernels that no case launches: {', '.join(sorted(missing))}")
-        failed = True
-    print(f"{len(CASES)} cases, {len(every)} kernels")
+    print(f"{len(cases)} cases, {len(every)} kernels")
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*map(int, sys.argv[1:])))

@@ -13,8 +13,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from conftest import frame
+from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
+from dask_graphflow import kernels
+from dask_graphflow.dataflow import placement
 from dask_graphflow.exceptions import BackendError, GraphflowError, GraphMemoryError
 from dask_graphflow.graph import renumber
 from dask_graphflow.kernels import gpu, host, kernels_for, no_room, require_gpu
@@ -67,6 +70,7 @@ def machine(monkeypatch):
         monkeypatch.setitem(sys.modules, "cupy", cupy)
         monkeypatch.setitem(sys.modules, "cudf", cudf)
         monkeypatch.delitem(sys.modules, "dask_graphflow.kernels.device", raising=False)
+        monkeypatch.delattr(kernels, "device", raising=False)
 
     return set_up
 
@@ -197,6 +201,7 @@ def test_a_package_that_breaks_on_import_gets_the_error(tmp_path, name, code, me
     run = (
         "from dask_graphflow.kernels import gpu, require_gpu\n"
         "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "sys.modules.pop(sys.argv[2], None)\n"  # some machines import it into every interpreter
         "if sys.argv[2] == 'cudf':\n"
         "    from types import SimpleNamespace as Of\n"
         "    runtime = Of(runtimeGetVersion=lambda: 13000)\n"
@@ -408,3 +413,55 @@ def test_half_a_forest_does_not_count_as_taken(monkeypatch):
     with pytest.raises(GraphMemoryError) as got:
         Forest(np.zeros(0), size=4096)
     assert got.value.available == 507
+
+
+# cuDF that spills to host memory
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with LocalCluster(n_workers=1, threads_per_worker=1, dashboard_address=":0") as cluster:
+        yield cluster
+
+
+def spilling(manager):
+    """Return the modules of a cuDF that spills by a manager, or not without one."""
+    module = SimpleNamespace(get_global_manager=lambda: manager)
+    return {"cudf": SimpleNamespace(), "cudf.core.buffer.spill_manager": module}
+
+
+def spill_on_worker(manager):
+    sys.modules.update(spilling(manager))
+
+
+GpuFrame = type("GpuFrame", (), {"__module__": "cudf.core.dataframe"})
+
+
+@pytest.mark.parametrize(
+    ("here", "there", "advice"),
+    [
+        (None, "manager", r"in the cluster's workers .*CUDF_SPILL=on.*enable_cudf_spill=False"),
+        ("manager", None, r"in this process, .*enable_cudf_spill=True"),
+    ],
+    ids=["in workers", "in the client"],
+)
+def test_cudf_that_spills_on_one_side_only_is_refused(cluster, monkeypatch, here, there, advice):
+    with Client(cluster) as client:
+        client.run(spill_on_worker, there)
+        for name, module in spilling(here).items():
+            monkeypatch.setitem(sys.modules, name, module)
+        with pytest.raises(BackendError, match=rf"cuDF spills to host memory {advice}"):
+            placement.check_spilling(GpuFrame())
+        placement.check_spilling(frame([]))  # pandas: of no concern
+        for name, module in spilling(there).items():  # as the advice says
+            monkeypatch.setitem(sys.modules, name, module)
+        placement.check_spilling(GpuFrame())
+        monkeypatch.setattr(client, "run", None)
+        placement.check_spilling(GpuFrame())  # asked once
+
+
+def test_where_no_cudf_is_imported_nobody_is_asked(cluster, monkeypatch):
+    with Client(cluster) as client:
+        monkeypatch.setattr(client, "run", None)
+        monkeypatch.delitem(sys.modules, "cudf", raising=False)
+        placement.check_spilling(GpuFrame())

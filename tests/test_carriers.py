@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 
 import numpy as np
 import pytest
-from members import by_sockets, connecting, each
+from members import by_sockets, connecting, each, eventually
 
 from dask_graphflow.dataflow import carriers
 from dask_graphflow.dataflow.carriers import Communicators, carrier
@@ -16,7 +17,10 @@ from dask_graphflow.dataflow.channel import PeerLost, in_process
 
 
 class Nccl:
-    """What a process has of NCCL: members of a name meet, and send each other arrays by queues."""
+    """What a process has of NCCL: members of a name meet, and send each other arrays by queues.
+
+    As in NCCL, an abort ends what waits on its own device at once, and returns once all members abort.
+    """
 
     rooms: dict = {}  # noqa: RUF012
     lock = threading.Lock()
@@ -44,32 +48,48 @@ class Nccl:
         while self._absent:
             time.sleep(0.01)  # as one that waits for ever
         with self.lock:
-            queues = self.rooms.setdefault(name, {})
-            for other in range(size):
-                queues.setdefault((rank, other), SimpleQueue())
-                queues.setdefault((other, rank), SimpleQueue())
-        self.made.append(Fake(name, rank, queues))
+            room = self.rooms.setdefault(name, Room(size))
+        self.made.append(Fake(name, rank, room))
         return self.made[-1]
 
 
+class Room:
+    """What the members of a communicator share."""
+
+    def __init__(self, size):
+        everyone = range(size)
+        self.queues = {(one, other): SimpleQueue() for one in everyone for other in everyone}
+        self.aborted = [threading.Event() for _ in everyone]
+
+
 class Fake:
-    def __init__(self, name, rank, queues):
-        self.name, self._rank, self._queues = name, rank, queues
-        self.aborted = 0
+    def __init__(self, name, rank, room):
+        self.name, self._rank, self._room = name, rank, room
+        self.aborts = 0  # calls
 
     def swap(self, to, sent, source, size):
-        if self.aborted:
+        if self.aborts:
             raise ConnectionError
         if sent is not None:
-            self._queues[self._rank, to].put(np.array(sent))
+            self._room.queues[self._rank, to].put(np.array(sent))
         if size is None:
             return None
-        found = self._queues[source, self._rank].get(timeout=10) if size else np.empty(0, "uint8")
+        found = np.empty(0, "uint8")
+        if size:
+            found = self._room.queues[source, self._rank].get(timeout=10)
+        if found is None:
+            raise ConnectionError
         assert len(found) == size
         return found
 
     def abort(self):
-        self.aborted += 1
+        self.aborts += 1
+        self._room.aborted[self._rank].set()
+        for (_, to), queue in self._room.queues.items():
+            if to == self._rank:
+                queue.put(None)
+        for member in self._room.aborted:
+            member.wait()
 
 
 class Process(Communicators):
@@ -172,7 +192,7 @@ def test_a_communicator_is_kept_for_later_runs():
             for channel in channels:
                 channel.close()
     assert [len(process.there.made) for process in kept] == [1, 1]
-    assert not any(one.aborted for process in kept for one in process.there.made)
+    assert not any(one.aborts for process in kept for one in process.there.made)
 
 
 def test_a_run_that_is_aborted_ends_its_communicator_and_the_next_makes_one():
@@ -186,8 +206,33 @@ def test_a_run_that_is_aborted_ends_its_communicator_and_the_next_makes_one():
     with connecting("sockets") as connect:
         sent_around(connect(2), kept)
         assert [len(process.there.made) for process in kept] == [2, 2]
-        assert all(process.there.made[0].aborted for process in kept)
-        assert not any(process.there.made[1].aborted for process in kept)
+        assert eventually(lambda: all(process.there.made[0].aborts for process in kept))
+        assert not any(process.there.made[1].aborts for process in kept)
+
+
+def test_a_member_that_fails_can_say_so_while_another_waits_on_its_device():
+    kept = processes(2)
+    with connecting("sockets") as connect:
+        channels = connect(2)
+
+        def member(rank):
+            one = carrier(channels[rank], kept[rank])
+            if rank:
+                channels[rank].abort(ZeroDivisionError())  # as a task that fails
+            else:
+                with pytest.raises(PeerLost):
+                    one.take(1, 1, b"", 5, True)
+
+        with ThreadPoolExecutor(2) as pool:
+            waits, fails = (pool.submit(member, rank) for rank in range(2))
+            try:
+                fails.result(timeout=10)
+                assert not waits.done()
+            finally:
+                channels[0].abort(ZeroDivisionError())  # as Dask does once it knows of the failure
+            waits.result(timeout=10)
+    with connecting("sockets") as connect:
+        sent_around(connect(2), kept)
 
 
 def test_who_connects_to_one_that_is_lost_is_let_go():
@@ -221,7 +266,8 @@ def test_a_process_keeps_few():
             for channel in channels:
                 channel.close()
     assert len(mine.names()) == carriers.KEPT
-    assert [one.aborted for one in mine.there.made] == [1, 1] + [0] * carriers.KEPT
-    mine.drop_all()
+    made = mine.there.made
+    assert eventually(lambda: [one.aborts for one in made] == [1, 1] + [0] * carriers.KEPT)
+    mine.drop_all(patience=0.1)  # the other sides abort none
     assert not mine.names()
-    assert all(one.aborted for one in mine.there.made)
+    assert eventually(lambda: all(one.aborts for one in made))

@@ -145,6 +145,7 @@ def test_edges_that_were_shuffled_are_taken_as_they_come():
     assert as_dict(labels) == oracle(pairs)
 
 
+@pytest.mark.usefixtures("host_memory")  # frames that are taken to cuDF hide their reader
 @pytest.mark.parametrize("threshold", [None, 0.5])
 def test_parquet_reads_only_the_columns_it_needs(tmp_path, threshold):
     pairs = frame([(1, 2), (2, 3), (4, 5)]).assign(w=1.0, name="x", other=3)

@@ -6,8 +6,11 @@ goes between them, are in test_two_gpus.
 
 from __future__ import annotations
 
+from functools import partial
+
 import dask
 import numpy as np
+import pandas as pd
 import pytest
 from conftest import cupy_or_skip, partitioned
 from test_shards_many import ASKED, KINDS, graph, power_law
@@ -48,6 +51,76 @@ def test_results_are_those_of_the_host(rng, kind, directed, shards):
             found = ask(many, start).compute()
             assert type(found).__module__.startswith("cudf")
             assert plain(found) == plain(ask(one, start).compute()), name
+
+
+HOPS = gf.EdgeOp(
+    "hops",
+    target="level",
+    signal="level[src] + 1",
+    slot="min",
+    cond="level[dst] == 1000000",
+    first_hit=True,
+)
+RECEIVED = gf.EdgeOp("received", target="sum", signal="share[src] * 2", slot="add")
+# What test_many.py and test_ranks_many.py ask of members on the host.
+MORE = {
+    **{
+        f"bfs, {limit} steps by {way}": partial(gf.Graph.bfs, depth_limit=limit, direction=way)
+        for way in ("beamer", "gemini", "push", "pull")
+        for limit in (0, 1, 3, None)
+    },
+    **{
+        f"sssp within {cutoff}": partial(gf.Graph.sssp, cutoff=cutoff)
+        for cutoff in (0, 0.75, np.float32(2), np.inf)
+    },
+    **{
+        f"pagerank in {precision}": lambda g, start, precision=precision: g.pagerank(
+            tol=None, max_iter=20, precision=precision
+        )
+        for precision in ("float64", "float32")
+    },
+    "pagerank that never restarts": lambda g, start: g.pagerank(alpha=1, tol=None, max_iter=3),
+    **{
+        f"hops by {way}": lambda g, start, way=way: g.run(
+            HOPS,
+            columns={"level": 1000000},
+            start=pd.DataFrame({"vertex": start, "level": 0}),
+            direction=way,
+        )
+        for way in ("gemini", "push", "pull")
+    },
+    "sums": lambda g, start: g.run(RECEIVED, columns={"sum": 0, "share": 3}, max_iter=1),
+}
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_whatever_is_asked_of_three_members_the_answer_is_that_of_the_host(rng, directed):
+    edges = power_law(rng)
+    start = edges.a.iloc[[0, 700]].tolist()
+    pieces = partitioned(edges, 4)
+    with dask.config.set(scheduler="threads"):
+        one = graph(pieces, 1, directed)
+        many = graph(on_device(pieces), 3, directed)
+        for name, ask in MORE.items():
+            assert plain(ask(many, start).compute()) == plain(ask(one, start).compute()), name
+
+
+@pytest.mark.parametrize(
+    ("weight", "asked", "error"),
+    [
+        (-1.0, lambda g: g.sssp([0]), gf.exceptions.WeightError),
+        (-1.0, lambda g: g.pagerank(), gf.exceptions.WeightError),
+        (1.0, lambda g: g.pagerank(tol=1e-12, max_iter=3), gf.exceptions.ConvergenceError),
+    ],
+    ids=["negative for paths", "negative for ranks", "too few iterations"],
+)
+def test_what_one_member_refuses_is_an_error_of_the_call(rng, weight, asked, error):
+    edges = power_law(rng)
+    edges.loc[edges.index[-1], "w"] = weight
+    with dask.config.set(scheduler="threads"):
+        many = graph(on_device(partitioned(edges, 4)), 3, True)
+        with pytest.raises(error):
+            asked(many).compute()
 
 
 @pytest.mark.parametrize("multi", ["sum", "min", "first"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
+import numba
 import numpy as np
 import pytest
 from conftest import BACKEND, GRAPHS, astray, on_backend, oracle, to_host
@@ -65,28 +66,91 @@ def test_threads_hook_into_one_forest(monkeypatch):
         assert same(forest_of(source, target, threads=threads).parent, expected)
 
 
-def test_a_lost_swap_goes_on_from_what_was_there(monkeypatch):
-    # Every edge has the same lower end, so that eight threads race for the same roots.
+@pytest.mark.parametrize(
+    ("edge", "faster", "swaps"),
+    [
+        # The root 3 is hooked onto 0 by another thread: 2 is left to be joined with 0.
+        ((3, 2), {3: 0}, [(3, 3, 2), (2, 2, 0)]),
+        # It is hooked where it was to go: nothing is left to do.
+        ((3, 2), {3: 2}, [(3, 3, 2)]),
+        # Both roots are hooked elsewhere, one after the other.
+        ((5, 4), {5: 2, 4: 1}, [(5, 5, 4), (4, 4, 2), (2, 2, 1)]),
+    ],
+)
+@pytest.mark.usefixtures("host_memory")  # the star below shows it on a GPU
+def test_a_lost_swap_goes_on_from_what_was_there(monkeypatch, edge, faster, swaps):
+    parent, faster, tried = np.arange(6), dict(faster), []
+
+    def compare_and_swap(parent, at, expected, desired):
+        tried.append((int(at), int(expected), int(desired)))
+        if at in faster:  # another thread, just before
+            parent[at] = faster.pop(at)
+        was = int(parent[at])
+        if was == expected:
+            parent[at] = desired
+        return was
+
+    monkeypatch.setattr(host, "_compare_and_swap", compare_and_swap)
+    host._unite.py_func(parent, *edge)
+    assert tried == swaps
+    assert not faster
+    while (parent[parent] != parent).any():
+        parent = parent[parent]
+    assert parent[edge[0]] == parent[edge[1]]
+
+
+@numba.njit
+def swapped(array, expected, desired):
+    return host._compare_and_swap(array, 1, expected, desired)
+
+
+@pytest.mark.usefixtures("host_memory")
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_swap_is_one_instruction_and_only_of_what_was_expected(dtype):
+    array = np.array([5, 7, 9], dtype)
+    item = array.dtype.type
+    assert swapped(array, item(8), item(6)) == 7
+    assert array.tolist() == [5, 7, 9]
+    assert swapped(array, item(7), item(6)) == 7
+    assert array.tolist() == [5, 6, 9]
+    assert all("cmpxchg" in code for code in swapped.inspect_llvm().values())
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_a_star_is_hooked_by_all_threads_at_once(monkeypatch, dtype):
+    # Its center has the highest number: every edge is about the root above it, which all race for.
     monkeypatch.setattr(host, "BLOCK", 64)
-    n = 4096
-    source = np.tile(np.arange(1, n), 8)
-    target = np.random.default_rng(0).integers(0, 4, len(source))
-    forest = forest_of(np.append(source, [1, 2]), np.append(target, [2, 3]), size=n, threads=8)
-    assert set(forest.parent.tolist()) == {0}
+    leaves = 1 << 16
+    source = np.random.default_rng(0).permutation(leaves).astype(dtype)
+    forest = forest_of(source, np.full_like(source, leaves), threads=8)
+    assert not forest.parent[: leaves + 1].any()
 
 
-def test_compress_flattens_to_one_level():
-    parent = on_backend(np.maximum(np.arange(1000) - 1, 0).astype("int32"))
-    kernels_for(parent).compress(parent, threads=2)
-    assert same(parent[parent], parent)
+def path(size):
+    """Return a forest whose only tree is a path."""
+    return on_backend(np.maximum(np.arange(size) - 1, 0).astype("int32"))
 
 
-def test_local_compress_leaves_the_rest_alone():
-    parent = on_backend(np.maximum(np.arange(1000) - 1, 0).astype("int32"))
-    before = parent.copy()
-    kernels_for(parent).compress(parent, start=0, stop=400)
-    assert (parent[:400] == 0).all()
-    assert same(parent[400:], before[400:])
+@pytest.mark.parametrize(
+    ("start", "stop"), [(0, 1000), (0, 400), (600, 1000)], ids=["whole", "its root", "far from it"]
+)
+def test_compress_flattens_what_it_is_asked_to_and_leaves_the_rest_alone(start, stop):
+    parent = path(1000)
+    before = to_host(parent).copy()
+    kernels_for(parent).compress(parent, start=start, stop=stop, threads=2)
+    after = to_host(parent)
+    assert not after[start:stop].any()
+    np.testing.assert_array_equal(after[:start], before[:start])
+    np.testing.assert_array_equal(after[stop:], before[stop:])
+
+
+def test_find_points_each_vertex_on_its_way_past_its_parent():
+    parent = path(1000)
+    seen = on_backend(np.zeros(0, "uint8"))
+    kernels_for(parent).hook(parent, seen, *arrays([(999, 0)], "int32"))
+    wanted = np.maximum(np.arange(1000) - 2, 0)
+    wanted[999] = 998  # where an edge begins is looked at before
+    np.testing.assert_array_equal(to_host(parent), wanted)
 
 
 @pytest.mark.parametrize("chunk", [1, 7, 100, 2499, 2500, 10_000])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import os
 import signal
@@ -27,10 +28,10 @@ from distributed import (
     worker_client,
 )
 from distributed.comm import CommClosedError
-from members import SIZES
+from members import SIZES, eventually
 from members import certified as certified_in
 
-from dask_graphflow.dataflow import gang, placement
+from dask_graphflow.dataflow import carriers, gang, placement
 from dask_graphflow.dataflow.membership import Membership, register
 from dask_graphflow.dataflow.rendezvous import Rendezvous
 from dask_graphflow.exceptions import OptionError, WorkerLostError
@@ -76,15 +77,6 @@ def expected(size, sum_=4950):
 
 def found(result):
     return result.to_dict("list")
-
-
-def eventually(condition, seconds=20.0):
-    stop = time.monotonic() + seconds
-    while time.monotonic() < stop:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return False
 
 
 def began(folder, count):
@@ -254,6 +246,88 @@ def failing(channel, shard, rank):
     if rank == 1:
         raise ZeroDivisionError("of member 1")
     channel.receive((rank + 1) % channel.size)
+
+
+class Nccl:
+    """What a worker has of NCCL, with files in a folder that all workers see.
+
+    As in NCCL, an abort ends what waits on its own device at once, and returns once all members abort.
+    """
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def device(self):
+        return str(os.getpid()).encode()
+
+    def ordinal(self):
+        return 0
+
+    def new_name(self):
+        return (time.time_ns(),)
+
+    def Communicator(self, size, name, rank, *, on):  # noqa: N802
+        return Communicator(self.folder, size, name, rank)
+
+
+class Communicator:
+    def __init__(self, folder, size, name, rank):
+        self.aborted = [folder / f"{name[0]}-{other}" for other in range(size)]
+        self.own = self.aborted[rank]
+
+    def swap(self, to, sent, source, size):
+        assert eventually(self.own.exists, 60)  # a kernel that waits for what is never sent
+
+    def abort(self):
+        self.own.touch()
+        assert eventually(lambda: all(file.exists() for file in self.aborted), 60)
+
+
+class Kept(carriers.Communicators):
+    def __init__(self, folder):
+        super().__init__()
+        self._nccl = Nccl(folder)
+
+    def nccl(self):
+        return self._nccl
+
+
+@functools.cache
+def kept_here(folder):
+    """Return what this worker keeps."""
+    return Kept(folder)
+
+
+def drop_here(folder):
+    kept_here(folder).drop_all()
+
+
+def on_devices(channel, shard, rank, folder, fails):
+    carrier = carriers.carrier(channel, kept_here(folder))
+    if fails and rank == 1:
+        time.sleep(0.5)
+        raise ZeroDivisionError("of member 1")
+    if fails:
+        carrier.take(1, 1, b"", 5, True)
+    return total(channel, shard, rank)
+
+
+def test_a_member_fails_while_another_waits_on_its_device_and_the_next_run_works(client, tmp_path):
+    shards = [delayed(shard)(i) for i in range(2)]
+    lazy = gang.run(shards, on_devices, None, tmp_path, True, name="on-devices", alone=True)
+    failed = client.compute(lazy)
+    assert isinstance(failed[0].exception(timeout=10), ZeroDivisionError)
+    del failed
+    begin = time.monotonic()
+    after = gang.run(shards, on_devices, None, tmp_path, False, name="after", alone=True)
+    futures = client.compute(after)
+    assert [found(part) for part in client.gather(futures)] == [
+        {"rank": [rank], "total": [2]} for rank in range(2)
+    ]
+    assert time.monotonic() - begin < 10
+    del futures
+    client.run(drop_here, tmp_path)
+    assert nothing_left(client)
 
 
 def test_threads_of_a_process_are_shared_by_its_members(client):

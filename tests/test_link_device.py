@@ -220,6 +220,7 @@ def test_the_first_kernel_starts_before_the_last_copy_ends(stream: Any) -> None:
     assert cupy.cuda.get_elapsed_time(copied[0], started) >= 0
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
 def test_copying_overlaps_computing(staged: bool) -> None:
     chunk, count = 1 << 21, 16

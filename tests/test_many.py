@@ -24,6 +24,9 @@ from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.frontier import Frontier
 
 RULES = ("beamer", "gemini", "push", "pull")
+# Members here exchange arrays in host memory; test_device_many.py asks the same of members on a GPU.
+pytestmark = pytest.mark.usefixtures("host_memory")
+
 WORD = 64  # ranges begin at multiples of it
 WIDEST = gf.EdgeOp("widest", target="width", signal="min(width[src], weight)", slot="max")
 

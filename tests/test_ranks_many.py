@@ -18,6 +18,9 @@ from dask_graphflow.dataflow.exchange import Exchange
 from dask_graphflow.exceptions import ConvergenceError, WeightError
 from dask_graphflow.graph.shard import Shard
 
+# Members here exchange arrays in host memory; test_device_many.py asks the same of members on a GPU.
+pytestmark = pytest.mark.usefixtures("host_memory")
+
 LIKE = frame([])[["a"]]
 DANGLING = [(0, 1), (0, 2), (2, 3), (2, 0), (4, 3)]  # nothing leaves 1 and 3
 UNTIL = (None, 20, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -185,11 +186,17 @@ def test_dev_prints_and_checks_it_with_the_standard_library_alone():
 def test_every_step_can_be_run_and_no_test_file_is_left_out():
     runnable = {name for group in on_gpu.GROUPS.values() for name in group}
     assert runnable == set(receipt.REQUIRED)
-    taken = [file for files in (*on_gpu.TESTS.values(), on_gpu.HOST) for file in files]
+    taken = [file for files in on_gpu.TESTS.values() for file in files]
     assert len(taken) == len(set(taken))
     assert all((ROOT / file).is_file() for file in taken)
-    rest = on_gpu.files_of("tests-rest")
-    assert {name.removeprefix("--ignore=") for name in rest} == {"tests", "dask_graphflow", *taken}
+    # What takes its data to --backend's, or is marked to need a GPU, has a step.
+    for file in (ROOT / "tests").glob("test_*.py"):
+        name, text = f"tests/{file.name}", file.read_text()
+        asks = re.search(r"import.*\bon_backend\b|usefixtures\(\"backend\"\)", text)
+        host = 'pytestmark = pytest.mark.usefixtures("host_memory")' in text
+        assert name in taken or host or not asks, name
+        assert name in (*taken, *on_gpu.rest()) or not re.search(r"mark\.gpu\b", text), name
+        assert name in on_gpu.marked("gpu2") or "mark.gpu2" not in text, name
 
 
 @pytest.mark.parametrize("name", on_gpu.BENCHMARKS)
@@ -255,6 +262,69 @@ def test_pytest_without_a_report_has_not_passed(tmp_path):
 )
 def test_what_compute_sanitizer_reports(code, log, status):
     assert on_gpu.judge_sanitizer(code, log).status == status
+
+
+def test_parts_of_a_run_pass_together_or_not_at_all():
+    good, bad = (
+        on_gpu.Result("passed", {"errors": 0}),
+        on_gpu.Result("failed", {"errors": 2}, "why"),
+    )
+    assert on_gpu.worst([good, good]) == on_gpu.Result(
+        "passed", {"kernels": on_gpu.kernels(), "errors": 0}
+    )
+    assert on_gpu.worst([good, bad, good]).status == "failed"
+    assert on_gpu.worst([good, bad, bad]).counts["errors"] == 4
+    first = on_gpu.Result("passed", {"passed": 5, "failed": 0, "skipped": 1})
+    second = on_gpu.Result("failed", {"passed": 1, "failed": 2, "skipped": 0}, "test_a")
+    both = on_gpu.together(first, second)
+    assert (both.status, both.why) == ("failed", "test_a")
+    assert both.counts == {"passed": 6, "failed": 2, "skipped": 1}
+
+
+def calls_of(steps, monkeypatch, step):
+    """Return the options and files of each call of pytest in a step, in which every test passes."""
+    seen = []
+
+    def call(command, limit, environment=None):
+        report = next(part for part in command if part.startswith("--junit-xml="))
+        Path(report.partition("=")[2]).write_text(f"<testsuite>{PASS}</testsuite>")
+        seen.append(command)
+        return 0
+
+    monkeypatch.setattr(on_gpu, "call", call)
+    assert steps.run(step).counts["passed"] == len(seen)
+    return seen
+
+
+@pytest.mark.parametrize("jobs", [1, 12])
+def test_tests_are_shared_out_but_for_those_that_measure_time(steps, monkeypatch, jobs):
+    steps.jobs = jobs
+    (first, *more) = calls_of(steps, monkeypatch, "tests-rest")
+    assert ("-n" in first) == (jobs > 1)
+    marks = [one[one.index("-m", 2) + 1] for one in (first, *more)]
+    if jobs == 1:
+        assert marks == ["gpu and not gpu2"]
+        return
+    assert marks == ["(gpu and not gpu2) and not alone", "(gpu and not gpu2) and alone"]
+    assert "-n" not in more[0]
+    assert more[0][-1] == "tests/test_link_device.py"
+    assert len(calls_of(steps, monkeypatch, "tests-graphs")) == 1  # none there measures time
+
+
+def test_a_sanitizers_cases_are_shared_out_over_the_gpus(steps, monkeypatch):
+    steps.jobs, steps.gpus = 3, 2
+    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    monkeypatch.setattr(on_gpu, "find_sanitizer", lambda: "compute-sanitizer")
+    seen = []
+
+    def call(command, limit, environment):
+        Path(command[command.index("--log-file") + 1]).write_text("ERROR SUMMARY: 0 errors")
+        seen.append((*command[-2:], environment["CUDA_VISIBLE_DEVICES"]))
+        return 0
+
+    monkeypatch.setattr(on_gpu, "call", call)
+    assert steps.run("memcheck").status == "passed"
+    assert sorted(seen) == [("0", "3", "0"), ("1", "3", "1"), ("2", "3", "0")]
 
 
 @pytest.fixture

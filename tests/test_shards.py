@@ -230,6 +230,7 @@ def test_shards_can_be_sent_elsewhere():
     assert there.__sizeof__() == shards.__sizeof__() > 8 * len(SMALL["rmat"])
 
 
+@pytest.mark.usefixtures("host_memory")
 def test_arrays_are_in_whole_words_wherever_a_message_had_them():
     shards = shards_of(SMALL["rmat"], parts=2)
     shards.out()

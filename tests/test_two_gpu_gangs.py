@@ -126,7 +126,7 @@ def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(
     with cluster() as workers, Client(workers) as client:
         many = graph(edges, None, False)
         wanted = plain(many.pagerank(tol=None, max_iter=50).compute())
-        found = many.pagerank(tol=None, max_iter=20_000).persist()
+        found = many.pagerank(tol=None, max_iter=8_000).persist()
         time.sleep(2)
         pids = list(client.run(_pid).values())
         client.run_on_scheduler(_kill, pids[0])

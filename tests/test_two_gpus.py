@@ -51,7 +51,6 @@ def client(protocol):
             n_workers=2,
             protocol=protocol,
             rmm_pool_size="2GB",
-            enable_cudf_spill=True,
             dashboard_address=":0",
         ) as cluster,
         Client(cluster) as client,
@@ -128,22 +127,53 @@ if __name__ == "__main__":
 """
 
 
-def test_nor_where_a_script_imports_the_library_before_dask(tmp_path):
-    pytest.importorskip("distributed_ucxx")
-    (tmp_path / "script.py").write_text(SCRIPT)
+def script(text, folder, **environment):
+    """Run a script in a process of its own; return what it printed."""
+    (folder / "script.py").write_text(text)
     here = str(pathlib.Path(__file__).parent)
     paths = os.pathsep.join(filter(None, [here, os.environ.get("PYTHONPATH")]))
     done = subprocess.run(
         [sys.executable, "script.py"],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": paths},
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": paths, **environment},
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    assert int(done.stdout.split("host")[1]) < len(expected("int64"))
+    return done.stdout
+
+
+def test_nor_where_a_script_imports_the_library_before_dask(tmp_path):
+    pytest.importorskip("distributed_ucxx")
+    printed = script(SCRIPT, tmp_path)
+    assert int(printed.split("host")[1]) < len(expected("int64"))
+
+
+SPILLING = """
+import dask_graphflow as gf
+from test_two_gpus import edges
+if __name__ == "__main__":
+    import cudf, dask_cuda
+    first = cudf.Series([1])  # from here on cuDF spills, or does not
+    with dask_cuda.LocalCUDACluster(n_workers=2, enable_cudf_spill=True) as gpus, gpus.get_client():
+        for ask in (
+            lambda: gf.connected_components(edges("int64"), source="a", target="b"),
+            lambda: gf.Graph(edges("int64"), source="a", target="b").degrees(),
+        ):
+            try:
+                print("found", len(ask().compute()))
+            except gf.exceptions.BackendError as error:
+                print(error)
+"""
+
+
+def test_a_client_that_does_not_spill_is_told_what_to_set_and_that_works(tmp_path):
+    refused = script(SPILLING, tmp_path, CUDF_SPILL="off")
+    assert refused.count("set CUDF_SPILL=on in its environment") == 2
+    assert "found" not in refused
+    assert script(SPILLING, tmp_path, CUDF_SPILL="on").count("found") == 2
 
 
 @pytest.mark.parametrize("kind", ["int64", "strings"])

@@ -211,6 +211,7 @@ def connected_components(
     ]
     partitions = sum(frame.npartitions for frame in given)
 
+    placement.check_spilling(edges._meta)
     slots = placement.slots()
     homes = [
         home for frame in given for home in placement.homes(*held_by(frame), frame.npartitions)

@@ -142,6 +142,7 @@ class Graph:
         self._numbers: dict[str, int] = {}  # that were asked of it when it was built, for its repr
         self._metas: dict[Any, Any] = {}  # by what is asked: cuDF takes milliseconds to make one
         self.on_device = not is_pandas(type(self._ids))
+        placement.check_spilling(frame._meta)
         check_count("shards", shards, least=1, optional=True)
         workers = None
         self._hybrid = hybrid is not None

@@ -7,6 +7,11 @@ member with a GPU and one without.
 
 A communicator of NCCL takes half a second to make, and so the process keeps it for later runs of the same
 members. Gangs on GPUs take turns (``alone`` of :func:`.gang.run`): so one of them uses it at a time.
+
+Making a communicator waits for all members, and so does aborting it: NCCL's call returns only after the
+other members have made it too. Therefore each communicator has a thread that makes both calls, and nobody
+else waits for an abort. Otherwise a member that fails could not report its error, because the others abort
+only once they hear of it, and a worker's event loop that waited could not start the next run's members.
 """
 
 from __future__ import annotations
@@ -16,6 +21,7 @@ import importlib
 import pickle
 import socket
 import threading
+import time
 import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
@@ -27,6 +33,7 @@ from .channel import Channel, PeerLost
 __all__ = ["Carrier", "carrier"]
 
 KEPT = 4  # communicators that a process keeps: each takes some hundred MB of the device
+AT_EXIT = 5.0  # seconds that a process waits at its end until its communicators are aborted
 
 Members = tuple[str, ...]
 
@@ -157,7 +164,7 @@ class Communicators:
     def __init__(self) -> None:
         self.process = uuid.uuid4().hex
         self.host = f"{socket.gethostname()} {uuid.getnode()}"
-        self._held: dict[Members, Any] = {}  # the one that was used last is the last one
+        self._held: dict[Members, _Communicator] = {}  # the one that was used last is the last one
         self._lock = threading.Lock()
 
     def nccl(self) -> Any:
@@ -170,7 +177,7 @@ class Communicators:
         with self._lock:
             return {members: held.name for members, held in self._held.items()}
 
-    def get(self, channel: Channel, told: list[_Member], ranks: list[int]) -> Any:
+    def get(self, channel: Channel, told: list[_Member], ranks: list[int]) -> _Communicator:
         """Return the one that members of these ranks have, or make one; it ends where a run is aborted."""
         members = tuple(told[rank].process for rank in ranks)
         names = {told[rank].held.get(members) for rank in ranks}
@@ -188,17 +195,21 @@ class Communicators:
         channel.abort_too(partial(self.drop, members, held))
         return held
 
-    def drop(self, members: Members, held: Any) -> None:
-        """Abort one, and keep it no longer."""
+    def drop(self, members: Members, held: _Communicator) -> None:
+        """Have one aborted, and keep it no longer. Returns at once."""
         with self._lock:
             if self._held.get(members) is held:
                 del self._held[members]
         held.abort()
 
-    def drop_all(self) -> None:
-        """Abort all."""
-        for members, held in list(self._held.items()):
+    def drop_all(self, patience: float = AT_EXIT) -> None:
+        """Have all aborted; wait until they are, but not for longer than so many seconds."""
+        dropped = list(self._held.items())
+        for members, held in dropped:
             self.drop(members, held)
+        deadline = time.monotonic() + patience
+        for _, held in dropped:
+            held.join(max(0.0, deadline - time.monotonic()))
 
 
 _kept = Communicators()
@@ -206,25 +217,63 @@ _kept = Communicators()
 atexit.register(_kept.drop_all)
 
 
-def _connected(channel: Channel, nccl: Any, ranks: list[int]) -> Any:
-    """Connect some members; in a thread, for NCCL waits for ever for one that is lost meanwhile."""
+class _Communicator:
+    """A communicator of NCCL, and the thread that makes and aborts it.
+
+    Parameters
+    ----------
+    name : tuple of int or bytes
+        The same for all members.
+    make : callable
+        Returns the communicator.
+    """
+
+    def __init__(self, name: Any, make: Callable[[], Any]) -> None:
+        self.name = name
+        self._make = make
+        self._made: Future[Any] = Future()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._live, name="graphflow-nccl", daemon=True)
+        self._thread.start()
+
+    def made(self) -> None:
+        """Wait until it is made, or raise why it is not."""
+        self._made.result()
+
+    def swap(self, to: int | None, sent: Any, source: int | None, size: int | None) -> Any:
+        """Send one member an array, and receive one from another."""
+        return self._made.result().swap(to, sent, source, size)
+
+    def abort(self, error: BaseException | None = None) -> None:
+        """Have it aborted; who waits until it is made raises `error`. Returns at once."""
+        self._over.set()
+        _end(self._made.set_exception, error or ConnectionAbortedError())
+
+    def join(self, patience: float) -> None:
+        """Wait until it is aborted, but not for longer than so many seconds."""
+        self._thread.join(patience)
+
+    def _live(self) -> None:
+        try:
+            communicator = self._make()
+        except BaseException as error:
+            _end(self._made.set_exception, error)
+            return
+        _end(self._made.set_result, communicator)
+        self._over.wait()
+        communicator.abort()
+
+
+def _connected(channel: Channel, nccl: Any, ranks: list[int]) -> _Communicator:
+    """Connect some members."""
     own = ranks.index(channel.rank)
     name = _swap(channel, nccl.new_name() if own == 0 else None, ranks)[0]
-    made: Future[Any] = Future()
-
-    def connect(on: int) -> None:
-        try:
-            communicator = nccl.Communicator(len(ranks), name, own, on=on)
-        except BaseException as error:
-            _end(made.set_exception, error)
-        else:
-            if not _end(made.set_result, communicator):
-                communicator.abort()
-
-    channel.abort_too(lambda: _end(made.set_exception, PeerLost(channel.rank)))
-    ordinal = (nccl.ordinal(),)
-    threading.Thread(target=connect, args=ordinal, name="graphflow-nccl", daemon=True).start()
-    return made.result()
+    make = partial(nccl.Communicator, len(ranks), name, own, on=nccl.ordinal())
+    communicator = _Communicator(name, make)
+    # NCCL waits for ever for a member that is lost meanwhile.
+    channel.abort_too(lambda: communicator.abort(PeerLost(channel.rank)))
+    communicator.made()
+    return communicator
 
 
 def _end(end: Callable[[Any], None], value: Any) -> bool:

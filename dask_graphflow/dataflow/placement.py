@@ -10,12 +10,17 @@ from weakref import WeakKeyDictionary, WeakSet
 import dask
 from dask.system import CPU_COUNT
 
+from dask_graphflow.exceptions import BackendError
+from dask_graphflow.kernels import on_device
+from dask_graphflow.kernels.gpu import spills
+
 from .trees import Slots
 
 __all__ = [
     "GPU",
     "Worker",
     "again",
+    "check_spilling",
     "described",
     "homes",
     "keep_gangs",
@@ -34,6 +39,9 @@ GPU = "GPU"  # the Dask resource of workers that have one
 
 _preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # by client
 _told_of_gangs: WeakSet[Any] = WeakSet()  # clients
+_spill_alike: WeakSet[Any] = (
+    WeakSet()
+)  # clients whose workers' cuDF spills where this process' does
 
 
 class Worker(NamedTuple):
@@ -155,6 +163,47 @@ def preload(module: str) -> None:
 
     again(lambda: client.register_plugin(Preload(module)))
     _preloaded[client].add(module)
+
+
+def check_spilling(frame: Any) -> None:
+    """Check that this process and the workers can send each other frames of cuDF, once for each client.
+
+    cuDF cannot read a frame from a process that spills in one that does not, and it decides whether to
+    spill when it makes its first frame.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        An empty frame like those that are sent; frames of pandas are not checked.
+
+    Raises
+    ------
+    BackendError
+        cuDF spills in the workers and not in this process, or the other way round.
+    """
+    client = _client() if on_device(frame) else None
+    if client is None or client in _spill_alike or (here := spills()) is None:
+        return
+    found = client.run(spills, on_error="ignore").values()
+    if (not here) in found:
+        raise BackendError(_spilling_problem(here))
+    if found:
+        _spill_alike.add(client)
+
+
+def _spilling_problem(here: bool) -> str:
+    if here:
+        return (
+            "cuDF spills to host memory in this process, but not in the cluster's workers, which cannot "
+            "read its frames; start the cluster with enable_cudf_spill=True, or do not set "
+            "CUDF_SPILL=on and cudf.set_option('spill', True) here"
+        )
+    return (
+        "cuDF spills to host memory in the cluster's workers (enable_cudf_spill=True), but not in this "
+        "process, which cannot read their frames; set CUDF_SPILL=on in its environment, call "
+        "cudf.set_option('spill', True) before it makes its first frame (later calls have no effect), or "
+        "start the cluster with enable_cudf_spill=False"
+    )
 
 
 def again(register: Callable[[], Any]) -> None:

@@ -79,7 +79,7 @@ class Communicator:
 
         self.name = name
         self._on, self._nccl = on, nccl
-        self._calling = threading.Lock()
+        self._calling, self._aborting = threading.Lock(), threading.Lock()
         self._aborted = False
         with cupy.cuda.Device(on):
             self._communicator = nccl.NcclCommunicator(size, name, rank)
@@ -125,12 +125,15 @@ class Communicator:
         return received
 
     def abort(self) -> None:
-        """Have what waits on the device end, and later calls raise. From any thread, once or often."""
-        held = self._calling.acquire(timeout=PATIENCE)  # one that connects may wait for who is lost
-        try:
-            if not self._aborted:
-                self._aborted = True
-                self._communicator.abort()
-        finally:
-            if held:
-                self._calling.release()
+        """Have what waits on the device end, and later calls raise. From any thread, once or often.
+
+        The first call may wait until all other members abort too: NCCL's thread that serves them ends only
+        when they have closed their connections to it.
+        """
+        with self._aborting:
+            if self._aborted:
+                return
+            self._aborted = True  # later calls of swap raise already
+        if self._calling.acquire(timeout=PATIENCE):  # one that connects may wait for who is lost
+            self._calling.release()
+        self._communicator.abort()

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import BackendError
 
-__all__ = ["EXTRAS", "Found", "found", "load_cupy", "require_gpu"]
+__all__ = ["EXTRAS", "Found", "found", "load_cupy", "require_gpu", "spills"]
 
 EXTRAS = (12, 13)  # the CUDA versions that there is an extra for, [cuda12] and [cuda13]
 PACKAGE = re.compile(r"(cupy|cudf)(-cuda\d+x|-cu\d+)?")
@@ -78,6 +78,18 @@ def require_gpu() -> None:
             f"frames on a GPU take cuDF, which cannot be imported here ({_first_line(error)})",
             built_for,
         ) from error
+
+
+def spills() -> bool | None:
+    """Return whether cuDF spills to host memory in this process; None if it is not imported."""
+    if "cudf" not in sys.modules:
+        return None
+    try:
+        # The option "spill" does not say it: it may have been set too late to take effect.
+        manager = importlib.import_module("cudf.core.buffer.spill_manager")
+        return manager.get_global_manager() is not None
+    except (ImportError, AttributeError):
+        return None
 
 
 def _check_compiler(cupy: Any) -> None:
