@@ -12,6 +12,7 @@
     ├── ExpressionError         an edge program that is not of the language, or whose types do not fit
     ├── ConvergenceError        an iteration did not come to rest in the steps it was given
     ├── OptionError             an option's value is not one of those allowed
+    ├── UsageError              a call that cannot work from where, or in the way, it was made
     ├── BackendError            CuPy, cuDF, a GPU or matplotlib is needed and is not there
     ├── GraphMemoryError        a forest does not fit into the memory where it is to lie
     ├── WorkerLostError         a worker was lost, and what it held cannot be made again as it was
@@ -39,6 +40,7 @@ __all__ = [
     "OutputError",
     "UnknownColumnError",
     "UnknownVertexError",
+    "UsageError",
     "VertexTypeError",
     "WeightError",
     "WorkerLostError",
@@ -202,6 +204,24 @@ class OptionError(GraphflowError, ValueError):
         ...
     dask_graphflow.exceptions.OptionError: direction='pul'; give 'gemini', 'beamer', 'push', 'pull'; did \
 you mean 'pull'?
+    """
+
+
+class UsageError(GraphflowError, RuntimeError):
+    """A call cannot work from where, or in the way, it was made. The message names the call that does.
+
+    Examples
+    --------
+    >>> import dask
+    >>> import dask_graphflow as gf
+    >>> labels = gf.connected_components(gf.generate.path(5), source="src", target="dst")
+    >>> dask.optimize(labels)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    dask_graphflow.exceptions.UsageError: dask.optimize() and dask.visualize() do not support this result...
+    >>> (found,) = dask.compute(labels)
+    >>> len(found)
+    5
     """
 
 

@@ -154,7 +154,7 @@ def test_a_forest_is_moved_once_for_each_worker_but_one(client, edges, inputs, m
         parts, inputs = parts.persist(), "availability"
         wait(parts)
     labels = gf.connected_components(parts, **ENDS, inputs=inputs, merge=merge, renumber=False)
-    assert len(labels.expr.operand("chains")) == CHAINS
+    assert len(labels.expr.frame.operand("chains")) == CHAINS
     client.run(moved)
     labels.compute()
     assert sum(client.run(moved).values()) == times

@@ -73,7 +73,7 @@ def test_edges_that_lie_on_workers_stay_there(client):
     held = client.who_has(futures_of(edges))
     homes = [held[key] for key in edges.expr.operand("keys")]
     labels = gf.connected_components(edges, **ENDS)
-    chains = labels.expr.operand("chains")
+    chains = labels.expr.frame.operand("chains")
     assert sorted(chunk for chain in chains for chunk in chain.chunks) == list(range(9))
     assert all(len({homes[chunk] for chunk in chain.chunks}) == 1 for chain in chains)
     assert as_dict(labels.compute())[10_000] == 0

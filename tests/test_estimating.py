@@ -122,6 +122,8 @@ def test_components_by_hand():
     assert found.seconds == pytest.approx(2.0 + merging + 0.01 + 7 * 0.005)
     assert found.bytes_per_worker == (2 * forest + 16 * 1_000_000,) * 4
     assert found.plan["merges on the longest path"] == 2
+    # Nothing that the call itself does not go by, such as sizes of chunks that it never makes.
+    assert found.plan.keys() == {"workers", "merge", "merges on the longest path", "shares"}
     one_way = estimate(
         partitioned(EDGES, 8), cluster=workers(4), num_edges=8_000_000, num_vertices=1000,
         merge="one-way",

@@ -361,7 +361,7 @@ def timeline(client, slices):
     labels = gf.connected_components(
         partitioned(edges, 2), **ENDS, inputs="round-robin", renumber=False, merge_chunks=slices
     )
-    assert len(labels.expr.operand("chains")) == 2
+    assert len(labels.expr.frame.operand("chains")) == 2
     # The first owner's labels alone, for which no merged forest travels.
     found = to_host(on_backend(labels.partitions[0]).compute())
     assert set(found["component"]) == {0}
@@ -411,7 +411,7 @@ def found_with(*more):
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_slices_of_two_cuts_are_mended_by_the_whole_forest(order):
     """What comes of a worker that is lost between two slices: its chain runs beside other chains."""
-    steps = four_chains().expr.operand("program")
+    steps = four_chains().expr.frame.operand("program")
     first, again = found_with((10, NEAR), (10, FAR)), found_with((5, NEAR), (5, FAR))
     into = found_with()
     into[0] = Forest(into[0].parent, size=4096)
@@ -431,7 +431,7 @@ def test_slices_of_two_cuts_are_mended_by_the_whole_forest(order):
 
 
 def test_slices_of_one_cut_need_no_mending():
-    steps = four_chains().expr.operand("program")
+    steps = four_chains().expr.frame.operand("program")
     first, into = found_with((10, NEAR)), found_with((5, NEAR))
     parts = steps.cut(first, 2)
     state = steps.absorb(steps.absorb(into, parts[1]), parts[0])

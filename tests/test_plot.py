@@ -535,7 +535,7 @@ def stages(labels):
 
 
 def target_rows(labels):
-    merges = labels.expr.operand("merges")
+    merges = labels.expr.frame.operand("merges")
     return sorted(target for _, target in merges)
 
 
@@ -555,7 +555,7 @@ def test_as_many_dots_as_tasks(merge, renumber, partitions, threads):
     ticks = [tick.get_text() for tick in ax.get_xticklabels()]
     assert ("number" in ticks) == renumber == ("number" in tasks)
     rows = collections.Counter(int(y) for _, y in found["partitions"])
-    chains = labels.expr.operand("chains")
+    chains = labels.expr.frame.operand("chains")
     assert rows == {i: len(chain.chunks) for i, chain in enumerate(chains)}
 
 
@@ -567,7 +567,7 @@ def test_a_merge_is_right_of_all_that_it_needs():
         found = dots(gf.plot.plan(labels))
         last = {}
         for (source, target), (x, y) in zip(
-            labels.expr.operand("merges"), found["merges"], strict=True
+            labels.expr.frame.operand("merges"), found["merges"], strict=True
         ):
             assert int(y) == target
             assert x > max(last.get(source, 0), last.get(target, 0))
@@ -613,13 +613,13 @@ def test_workers_have_colours_where_they_are_known():
         labels = gf.connected_components(edges, **ENDS, inputs="round-robin", merge="adaptive")
         ax = drawn(gf.plot.plan(labels))
         assert legend(ax) == there
-        chains = labels.expr.operand("chains")
-        merges = labels.expr.operand("merges")
+        chains = labels.expr.frame.operand("chains")
+        merges = labels.expr.frame.operand("merges")
         assert filled(ax) == [chains[s].at != chains[t].at for s, t in merges]
         assert sum(filled(ax)) == 2
         held = edges.persist()
         wait(held)
-        chains = gf.connected_components(held, **ENDS).expr.operand("chains")
+        chains = gf.connected_components(held, **ENDS).expr.frame.operand("chains")
         homes = sorted({chain.home.partition("://")[2] for chain in chains})
         ax = drawn(gf.plot.plan(gf.connected_components(held, **ENDS)))
         assert legend(ax) == homes

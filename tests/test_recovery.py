@@ -26,7 +26,7 @@ def program(chains):
     count = sum(len(chunks) for chunks in chains)
     edges = partitioned(frame(pairs_of(chains)), count)
     labels = gf.connected_components(on_backend(edges), **ENDS)
-    return labels.expr.operand("program")
+    return labels.expr.frame.operand("program")
 
 
 def find(steps, shared, chunks):

@@ -14,7 +14,6 @@ from dask_graphflow.costs.measured import Rates
 from dask_graphflow.costs.measuring import STEPS
 from dask_graphflow.dataflow import merging, placement, trees
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, nearest
-from dask_graphflow.operators.plan import Plan
 from dask_graphflow.showing.bar import listener
 
 from .cc import tasks_of
@@ -262,14 +261,10 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
         )
         for one in members.all
     )
-    plan = Plan.for_graph(vertices, edges, count)
     cut = {
         "workers": count,
         "merge": merge,
         "merges on the longest path": depth,
-        "sample": f"1/{plan.step}",
-        "merge_chunk": plan.merge_chunk,
-        "buffers": plan.buffers,
         "shares": [rate / sum(hooks) for rate in hooks],
     }
     binding = _binding(parts)

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
 
-import dask
-
 from dask_graphflow.dataflow import gang, gathered, placement, spread
 from dask_graphflow.dataflow.channel import Channel
 from dask_graphflow.dataflow.expr import Held
@@ -197,6 +195,9 @@ class Graph:
     def persist(self) -> Graph:
         """Build the graph now, and keep it where it was built.
 
+        On a cluster this starts the build and returns at once, also in the event loop of an asynchronous
+        client.
+
         Returns
         -------
         Graph
@@ -210,7 +211,7 @@ class Graph:
         12
         """
         kept = object.__new__(Graph)
-        (built,) = dask.persist(self._built)
+        built = placement.persisted(self._built)
         # Not what it was built of, or that would be kept too.
         kept.__dict__.update(self.__dict__, _built=built, _build=None, _turned=None, _numbers={})
         return kept
@@ -218,6 +219,9 @@ class Graph:
     @property
     def num_vertices(self) -> int:
         """Vertices with an edge: int. Builds the graph, unless it was persisted.
+
+        In the event loop of an asynchronous client it raises `UsageError`, since it waits for the number;
+        ask for it in a thread: ``await asyncio.to_thread(lambda: g.num_vertices)``.
 
         Examples
         --------
@@ -230,6 +234,9 @@ class Graph:
     @property
     def num_edges(self) -> int:
         """Edges, after `multi`: int. Builds the graph, unless it was persisted.
+
+        In the event loop of an asynchronous client it raises `UsageError`, since it waits for the number;
+        ask for it in a thread: ``await asyncio.to_thread(lambda: g.num_edges)``.
 
         Examples
         --------
@@ -731,9 +738,10 @@ optional
     def _number(self, name: str, work: Callable[..., int], many: Callable[..., int]) -> int:
         task = f"num-{name}"
         if self._members:
-            found = int(self._gang(many, None, name=task)[0].compute())
+            asked = self._gang(many, None, name=task)[0]
         else:
-            found = int(gathered.run(self._built, task, work).compute())
+            asked = gathered.run(self._built, task, work)
+        found = int(placement.computed(asked, f"num_{name}"))
         if self._build is None:
             self._numbers[name] = found
         return found

@@ -60,7 +60,9 @@ from dask.dataframe.dask_expr._expr import (
 from dask.dataframe.dask_expr.io import FromGraph, FromPandas, ReadParquet
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
+from dask.utils import key_split
 
+from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph.edgelist import lacking
 from dask_graphflow.showing.tables import counted
 
@@ -79,6 +81,7 @@ __all__ = [
     "Parts",
     "Program",
     "Resident",
+    "Result",
     "as_computed",
     "collection",
     "delayed_parts",
@@ -87,7 +90,51 @@ __all__ = [
     "reduction_tasks",
 ]
 
-collection = new_collection
+
+class Result(Expr):  # type: ignore[misc]
+    """The partitions of a lazy result, which only an optimized expression can compute.
+
+    ``dask.optimize`` asks an expression for its tasks without lowering it, and takes the first of all task
+    keys, in sorted order, for those of the result. Some of these are other tasks of the same call, so rows
+    would be missing. There is no way to give it the right keys: this node raises an error instead. Every
+    other way to compute lowers the expression first, which replaces this node by what it holds.
+    """
+
+    _parameters: ClassVar = ["frame"]
+
+    def __str__(self) -> str:
+        return str(self.frame)
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.frame._meta
+
+    def _divisions(self) -> Any:
+        return self.frame.divisions
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"{key_split(self.frame._name)}-{self.deterministic_token}"
+
+    def optimize(self, fuse: bool = False) -> Expr:
+        """Return an optimized result, which still does not let ``dask.optimize`` take it apart."""
+        return Result(self.frame.optimize(fuse=fuse))
+
+    def _lower(self) -> Expr:
+        return self.frame
+
+    def _layer(self) -> dict[Any, Any]:
+        raise UsageError(
+            "dask.optimize() and dask.visualize() do not support this result: dask.optimize() would "
+            "return only some of its rows. To compute several collections together, pass them to "
+            "dask.compute() or dask.persist(), which optimize them. To optimize one result, call "
+            "result.optimize(); to see its steps, call result.pprint()"
+        )
+
+
+def collection(expr: Expr) -> Any:
+    """Return the lazy frame of an expression."""
+    return new_collection(Result(expr))
 
 
 class Program(Protocol):

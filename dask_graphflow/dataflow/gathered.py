@@ -66,7 +66,7 @@ def frames(result: Delayed, which: Sequence[int], meta: Any) -> dd.DataFrame:
     """Return some of a list of frames, lazily, as the partitions of one."""
     name = f"{result.key}-part"
     cut = [delayed(operator.getitem)(result, at, dask_key_name=(name, at)) for at in which]
-    return dd.from_delayed(cut, meta=meta, verify_meta=False)
+    return collection(dd.from_delayed(cut, meta=meta, verify_meta=False).expr)
 
 
 def columns(parts: Sequence[Delayed], which: int, meta: Any) -> dd.DataFrame:
@@ -76,4 +76,4 @@ def columns(parts: Sequence[Delayed], which: int, meta: Any) -> dd.DataFrame:
         delayed(operator.getitem)(part, which, dask_key_name=(f"graph-part-{name}", i))
         for i, part in enumerate(parts)
     ]
-    return dd.from_delayed(cut, meta=meta, verify_meta=False)
+    return collection(dd.from_delayed(cut, meta=meta, verify_meta=False).expr)

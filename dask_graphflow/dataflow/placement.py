@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary, WeakSet
 import dask
 from dask.system import CPU_COUNT
 
-from dask_graphflow.exceptions import BackendError
+from dask_graphflow.exceptions import BackendError, UsageError
 from dask_graphflow.kernels import on_device
 from dask_graphflow.kernels.gpu import spills
 
@@ -21,12 +21,14 @@ __all__ = [
     "Worker",
     "again",
     "check_spilling",
+    "computed",
     "described",
     "homes",
     "keep_gangs",
     "keep_pins",
     "memory_limit",
     "on_gpu_worker",
+    "persisted",
     "preload",
     "slots",
     "slots_of",
@@ -61,7 +63,12 @@ class Worker(NamedTuple):
 
 
 def _client() -> Any:
-    """Return the client that ``compute`` would use, or None without a cluster."""
+    """Return the client that ``compute`` would use, or None without a cluster or in an event loop."""
+    client = _any_client()
+    return None if client is None or client.asynchronous else client
+
+
+def _any_client() -> Any:
     distributed = sys.modules.get("distributed")  # who has a client has imported it
     if distributed is None or dask.config.get("scheduler", None) not in (
         None,
@@ -70,10 +77,46 @@ def _client() -> Any:
     ):
         return None
     try:
-        client = distributed.default_client()
+        return distributed.default_client()
     except ValueError:
         return None
-    return None if client.asynchronous else client
+
+
+def persisted(collection: Any) -> Any:
+    """Start to compute a delayed object, or a list of some; return the same with its results.
+
+    ``dask.persist`` refuses the client of the event loop that it is called from, although that client's
+    own method works there.
+    """
+    client = _any_client()
+    if client is None or not client.asynchronous:
+        return dask.persist(collection)[0]
+    several = isinstance(collection, list)
+    found = client.persist(collection if several else [collection])
+    return found if several else found[0]
+
+
+def computed(value: Any, asked: str) -> Any:
+    """Return the result of a delayed object.
+
+    Parameters
+    ----------
+    value : Delayed
+    asked : str
+        The attribute that waits for it, for the error.
+
+    Raises
+    ------
+    UsageError
+        It would block the event loop that the client runs in.
+    """
+    client = _any_client()
+    if client is not None and client.asynchronous:
+        raise UsageError(
+            f"{asked} waits for a result, which would block the event loop of an asynchronous client. "
+            f"Ask for it in a thread: await asyncio.to_thread(lambda: graph.{asked})"
+        )
+    return value.compute()
 
 
 def slots() -> Slots:

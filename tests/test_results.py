@@ -1,0 +1,90 @@
+"""Lazy results as Dask takes them: optimized, drawn, by an asynchronous client."""
+
+from __future__ import annotations
+
+import asyncio
+
+import dask
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import on_backend, partitioned, to_host
+from distributed import Client
+
+import dask_graphflow as gf
+from dask_graphflow import exceptions as ex
+
+ENDS = {"source": "a", "target": "b"}
+SOURCE = {"sources": [0]}
+CALLS = {
+    "components": lambda g, edges: gf.connected_components(edges, **ENDS),
+    "dense components": lambda g, edges: gf.connected_components(edges, **ENDS, renumber=False),
+    "bfs": lambda g, edges: g.bfs(**SOURCE),
+    "sssp": lambda g, edges: g.sssp(**SOURCE),
+    "pagerank": lambda g, edges: g.pagerank(),
+    "label propagation": lambda g, edges: g.label_propagation(),
+    "degrees": lambda g, edges: g.degrees(),
+    "layout": lambda g, edges: g.layout(),
+}
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+
+@pytest.fixture(scope="module")
+def edges():
+    rng = np.random.default_rng(5)
+    pairs = pd.DataFrame(rng.integers(0, 200, (400, 2)), columns=["a", "b"])
+    return partitioned(pairs.assign(w=1.0).replace({"a": {1: 0}}), 20)
+
+
+def same(found, expected):
+    pd.testing.assert_frame_equal(
+        to_host(found).reset_index(drop=True), to_host(expected).reset_index(drop=True)
+    )
+
+
+@pytest.mark.parametrize("kept", [False, True], ids=["lazy", "persisted"])
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
+def test_no_row_is_lost_by_dask_optimize(edges, call, shards, kept):
+    edges = on_backend(edges)
+    g = gf.Graph(edges, **ENDS, weight="w", directed=False, shards=shards)
+    result = call(g.persist() if kept else g, edges)
+    expected = result.compute(scheduler="sync")
+    for asked in (result, result.optimize(), result.assign(more=1), result[result.columns[:1]]):
+        with pytest.raises(ex.UsageError, match=r"dask\.compute.*result\.optimize"):
+            dask.optimize(asked)
+    # What the message advises:
+    for found in dask.compute(result, result, scheduler="threads"):
+        same(found, expected)
+    same(dask.persist(result)[0].compute(), expected)
+    same(result.optimize().compute(), expected)
+    result.pprint()
+    # What was persisted holds rows and no other tasks.
+    same(dask.optimize(result.persist())[0].compute(), expected)
+
+
+@pytest.mark.parametrize("shards", [None, 2])
+def test_a_graph_in_an_event_loop(edges, shards):
+    edges = on_backend(edges)
+    g = gf.Graph(edges, **ENDS, directed=False, shards=shards)
+    distances = g.bfs(**SOURCE).compute(scheduler="sync")
+    expected = g.persist().num_vertices, g.persist().num_edges
+
+    async def main():
+        how = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
+        async with Client(asynchronous=True, dashboard_address=None, **how) as client:
+            graph = gf.Graph(edges, **ENDS, directed=False, shards=shards)
+            for built in (graph, graph.persist()):
+                for name in ("num_vertices", "num_edges"):
+                    with pytest.raises(ex.UsageError, match=rf"await asyncio.to_thread.*{name}"):
+                        getattr(built, name)
+                # What the message advises:
+                found = (
+                    await asyncio.to_thread(lambda g=built: g.num_vertices),
+                    await asyncio.to_thread(lambda g=built: g.num_edges),
+                )
+                assert found == expected
+                same(await client.compute(built.bfs(**SOURCE)), distances)
+
+    asyncio.run(main())
