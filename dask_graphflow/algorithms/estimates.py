@@ -97,7 +97,7 @@ class Estimate:
             ("algorithm", self.algorithm),
             ("graph", f"{vertices}, {counted(self.edges, 'edge')}"),
             ("seconds", f"{self.seconds:.3g} ({parts})"),
-            ("bytes per worker", f"{needed}, which {'fits' if self.fits else 'does NOT fit'}"),
+            ("memory per worker", f"{needed}, which {'fits' if self.fits else 'does NOT fit'}"),
             ("plan", plan),
             ("reason", self.reason),
         ]

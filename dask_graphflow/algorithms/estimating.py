@@ -278,9 +278,9 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
     ):
         binding = "copying to devices"
     reason = (
-        f"{binding} takes longest; E/V is {edges / max(vertices, 1):.3g}, of which Groute calls 8 and "
-        f"more dense; each worker has a forest of all vertices; sizes {graph.source}; reading is not "
-        "counted"
+        f"{binding} takes longest; E/V is {edges / max(vertices, 1):.3g} (Groute calls 8 or more "
+        f"dense); each worker holds a forest of all vertices; sizes {graph.source}; reading files is "
+        "not included"
     )
     fits = all(size <= room for size, room in zip(sizes, members.room, strict=True))
     return Estimate(
@@ -312,14 +312,14 @@ def _supersteps(
 
     fixed, whole = needs(0.0), needs(1.0)
     room = [max(one - fixed, 0.0) / max(whole - fixed, 1) for one in members.room]
-    limit, fits = "none has too little memory for its share", True
+    limit, fits = "every worker has enough memory for its share", True
     try:
         shares = model.share_out(rates, room, nbytes=whole)
     except GraphMemoryError as error:
         shares, fits, limit = model.share_out(rates), False, str(error)
     even = model.share_out(rates)
     if fits and max(abs(a - b) for a, b in zip(shares, even, strict=True)) > 1e-9:
-        limit = "the fastest have no room for more"
+        limit = "the fastest workers have no room for more"
     steps, rounds = _steps(algorithm, vertices, degree, supersteps)
     swept = steps if algorithm in ("pagerank", "label_propagation", "connected_components") else 1
     sent = [RANK * read / max(count - 1, 1) * (count > 1)] * count
@@ -355,8 +355,8 @@ def _supersteps(
         "boundary": read / max(vertices, 1) if count > 1 else 0.0,
     }
     reason = (
-        f"{_binding(parts)} takes longest; shares are by rate, and {limit}; sizes {graph.source}; "
-        "reading is not counted"
+        f"{_binding(parts)} takes longest; shares follow the measured rates, and {limit}; sizes "
+        f"{graph.source}; reading files is not included"
     )
     return Estimate(
         algorithm, vertices, edges, sum(parts.values()), parts, sizes, fits, cut, reason

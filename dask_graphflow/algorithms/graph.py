@@ -32,8 +32,8 @@ from .sharing import share
 
 __all__ = ["Graph"]
 
-LAZY = "no: each compute() builds it anew; persist() builds it once"
-KEPT = "yes, and kept where it was built"
+LAZY = "no; every compute() builds it again, persist() builds it once"
+KEPT = "yes, and kept in memory"
 MULTI = ("keep", "sum", "min", "first")
 MOST_PARTS = 32
 PARTITIONS_PER_PART = 8
@@ -180,9 +180,16 @@ class Graph:
             ("target", ", ".join(map(repr, columns.target))),
             ("weight", repr(columns.weight) if self.weighted else "none"),
             ("ids", ", ".join(map(str, self._ids.dtypes))),
-            ("partitions", f"{self._npartitions:,} of edges"),
-            ("shards", f"{self._shards:,}{', by a hybrid' if self._hybrid else ''}"),
-            ("memory", "GPU" if self.on_device else "host" if not self._hybrid else "by worker"),
+            ("edge partitions", f"{self._npartitions:,}"),
+            ("shards", f"{self._shards:,}{', hybrid' if self._hybrid else ''}"),
+            (
+                "memory",
+                "GPU"
+                if self.on_device
+                else "host"
+                if not self._hybrid
+                else "depends on the worker",
+            ),
             ("built", KEPT if kept else LAZY),
         ]
         return rows + [(name, f"{number:,}") for name, number in sorted(self._numbers.items())]
