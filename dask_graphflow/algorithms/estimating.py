@@ -67,8 +67,8 @@ def calibrate(
     -----
     Each kind of worker takes some seconds, and more if kernels have to be compiled first. Workers are of
     the same kind if they have the same resources ``GPU`` and ``CPU`` and the same number of threads. The
-    rates are stored on each worker's machine; the Dask configuration values ``graphflow.calibration.path`` and
-    ``graphflow.calibration.age`` set the folder and the maximum age.
+    rates are stored on each worker's machine. The Dask configuration values
+    ``graphflow.calibration.path`` and ``graphflow.calibration.age`` set the folder and the maximum age.
 
     Examples
     --------

@@ -538,8 +538,8 @@ class Graph:
         -------
         dask.dataframe.DataFrame
             One row per vertex, sorted by vertex, with the columns ``vertex`` and ``component`` (the
-            smallest id of the component). Lazy. With `trace`, a pair of this frame and a frame with one row per
-            superstep.
+            smallest id of the component). Lazy. With `trace`, a pair of this frame and a frame with one row
+            per superstep.
 
         Raises
         ------
