@@ -136,13 +136,13 @@ class WeightError(EdgeListError):
     >>> gf.sssp(roads, source="a", target="b", weight="km", sources=[1]).compute()
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.WeightError: 1 weight is negative or no number; a shortest path is of \
-weights of 0 or more. Leave those edges out
+    dask_graphflow.exceptions.WeightError: 1 weight is negative or NaN; shortest paths need \
+weights of at least 0. Remove these edges
     """
 
 
 class UnknownVertexError(GraphflowError, ValueError):
-    """An id was named that no edge begins or ends at.
+    """An id is not in the graph: no edge starts or ends there.
 
     Examples
     --------
@@ -152,8 +152,8 @@ class UnknownVertexError(GraphflowError, ValueError):
     >>> gf.bfs(links, source="a", target="b", sources=[9]).compute()
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.UnknownVertexError: 1 of 1 id is no vertex: 9; a vertex is an id that \
-some edge begins or ends at
+    dask_graphflow.exceptions.UnknownVertexError: 1 of 1 id is not in the graph: 9; no edge starts \
+or ends there. Give ids that have an edge
     """
 
 
@@ -174,7 +174,7 @@ nor a column's value; a column is read as one[src]
 
 
 class ConvergenceError(GraphflowError, RuntimeError):
-    """An iteration did not come to rest in the steps it was given.
+    """An iteration did not converge within `max_iter` iterations.
 
     Examples
     --------
@@ -184,8 +184,9 @@ class ConvergenceError(GraphflowError, RuntimeError):
     >>> gf.pagerank(links, source="a", target="b", max_iter=1).compute()
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.ConvergenceError: after 1 iteration ranks still change by 0.13 a vertex, \
-and tol=1e-06; give a larger max_iter or tol, or fail_on_nonconvergence=False for the ranks so far
+    dask_graphflow.exceptions.ConvergenceError: after 1 iteration ranks still change by 0.13 per \
+vertex, which is not below tol=1e-06; give a larger max_iter or tol, or set \
+fail_on_nonconvergence=False to get the ranks so far
     """
 
 

@@ -559,8 +559,8 @@ class Graph:
 
         if self.directed:
             raise OptionError(
-                "components are of edges without direction; build the graph with directed=False, or call "
-                "connected_components on the edges"
+                "connected components need an undirected graph; build it with directed=False, or call "
+                "dask_graphflow.connected_components on the edges"
             )
         columns = {"component": "vertex"}
         return run(self, COMPONENTS, columns=columns, trace=trace, progress=progress)
