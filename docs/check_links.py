@@ -60,7 +60,7 @@ def main() -> int:
         print(f"no page lies in {root}")
         return 1
     found = broken(root)
-    print("\n".join(found) if found else "All links lead somewhere")
+    print("\n".join(found) if found else "All links work")
     return 1 if found else 0
 
 
