@@ -19,9 +19,7 @@ def _numbers(_: click.Context, __: click.Parameter, value: str | None) -> list[f
     try:
         return [float(number) for number in value.split(",")]
     except ValueError:
-        raise click.BadParameter(
-            f"{value!r} is not a list of numbers; write it like 0.9,0.95"
-        ) from None
+        raise click.BadParameter(f"{value!r} is no list of numbers such as 0.9,0.95") from None
 
 
 def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
@@ -58,13 +56,13 @@ def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | No
     help="Column with the vertex at the other end.",
 )
 @options.output
-@click.option("--weight", metavar="COLUMN", help="Column that is compared with the threshold.")
-@click.option("--threshold", type=float, help="Use only edges with at least this weight.")
+@click.option("--weight", metavar="COLUMN", help="What a threshold is compared with.")
+@click.option("--threshold", type=float, help="Only edges that weigh at least this much connect.")
 @click.option(
     "--thresholds",
     metavar="T,T,...",
     callback=_numbers,
-    help="Several thresholds in one pass; the output has one component column per threshold.",
+    help="Several thresholds in one pass over the edges; a component column for each.",
 )
 @click.option(
     "--vertices",

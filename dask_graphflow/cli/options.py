@@ -35,9 +35,7 @@ def common(command: Callable[..., Any]) -> Callable[..., Any]:
 def output(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--output`` and ``--overwrite``."""
     command = click.option(
-        "--overwrite",
-        is_flag=True,
-        help="Replace an existing output, once the new one is complete.",
+        "--overwrite", is_flag=True, help="Replace an earlier output, once the new one is complete."
     )(command)
     return click.option(
         "--output",
