@@ -615,7 +615,7 @@ optional
         Raises
         ------
         OptionError, UnknownColumnError, ExpressionError, WeightError
-            The program or an argument is invalid.
+            What is wrong with the program or with what it is given.
 
         References
         ----------
