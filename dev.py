@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
-"""Set up and run the project with nothing but Python: the demo, the tests, the linters.
+"""Set up and run the project with only Python installed: the demo, the tests, the linters, the docs.
 
-Environments are made under .venv/ when first needed, and again when what they are made from has
-changed.
+Environments are created under .venv/ when they are first needed, and again when the project's
+dependencies change.
 """
 
 import sys
 
-# Before the other imports, so that an old Python gets this sentence and no traceback.
+# Before the other imports, so that an old Python prints this message instead of a traceback.
 if sys.version_info < (3, 11):  # noqa: UP036
     sys.exit(
-        f"dev.py needs Python 3.11 or newer, and {sys.executable} is {sys.version.split()[0]}. "
-        "Run it with a newer one, for example: python3.11 dev.py demo"
+        f"dev.py needs Python 3.11 or newer, but {sys.executable} is {sys.version.split()[0]}. "
+        "Run it with a newer Python, for example: python3.11 dev.py demo"
     )
 
 import argparse
@@ -42,7 +42,7 @@ LINTERS = (
 
 
 def fingerprint(stack: str) -> str:
-    """Hash what an environment is made from; its own place too, as it cannot be moved."""
+    """Return a hash of the dependencies and of the folder, because an environment cannot be moved."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     parts = [str(ROOT), repr(project["build-system"]), repr(project["project"])]
     parts += [(ROOT / file).read_text("utf-8") for file in CONSTRAINTS[stack]]
@@ -50,9 +50,9 @@ def fingerprint(stack: str) -> str:
 
 
 def environment(stack: str, extra: str = "") -> Path:
-    """Return the programs' folder of an environment that has the package and `extra`.
+    """Return the folder of programs of an environment with the package and `extra`; create it if needed.
 
-    The stamp says what is installed and is written last: without it nothing is taken for finished.
+    The stamp file says what is installed. It is written last, so an environment without it is incomplete.
     """
     env = ROOT / ".venv" / stack
     programs = env / BIN
@@ -80,36 +80,36 @@ def environment(stack: str, extra: str = "") -> Path:
 
 
 def set_up(stack: str, *command: str) -> None:
-    """Run one step of the set-up, and end here if it fails."""
+    """Run one step of the setup, and exit if it fails."""
     code = subprocess.run(command, cwd=ROOT, check=False).returncode
     if code:
         sys.exit(
-            f"dev.py: could not set up .venv/{stack}: this command ended with exit code {code}, "
-            f"and its output above says why:\n  {' '.join(command)}\n"
-            "It needs Python's venv module (on Debian and Ubuntu the package python3-venv) and a "
-            "package index that pip can reach. Put that right and run the same command again."
+            f"dev.py: could not set up .venv/{stack}. This command failed with exit code {code}; "
+            f"see its output above:\n  {' '.join(command)}\n"
+            "The setup needs Python's venv module (on Debian and Ubuntu: the package python3-venv) and a "
+            "package index that pip can reach. Fix the problem and run the same command again."
         )
 
 
 def run(programs: Path, program: str, *arguments: str) -> int:
-    """Show a command, run it in the repository's root, and return its exit code."""
+    """Print a command, run it in the root of the repository, and return its exit code."""
     print("+", program, *(f'"{a}"' if " " in a else a for a in arguments), flush=True)
     command = [programs / f"{program}{SUFFIX}", *arguments]
     return subprocess.run(command, cwd=ROOT, check=False).returncode
 
 
 def demo() -> int:
-    """Find the connected components of Debian's packages."""
+    """Find the connected components of the Debian package graph."""
     return run(environment("newest"), *DEMO.split())
 
 
 def test(stack: str, arguments: list[str]) -> int:
-    """Run the tests that need neither a GPU nor patience; later arguments win."""
+    """Run the tests that are fast and need no GPU; later arguments override earlier ones."""
     return run(environment(stack, "test"), "pytest", "-m", FAST_TESTS, *arguments)
 
 
 def lint() -> int:
-    """Run every linter, and name those that found something."""
+    """Run every linter, and print the names of those that failed."""
     programs = environment("newest", "lint")
     failed = [linter for linter in LINTERS if run(programs, *linter.split())]
     print(f"Failed: {', '.join(failed)}" if failed else "All linters passed")
@@ -117,7 +117,7 @@ def lint() -> int:
 
 
 def docs() -> int:
-    """Build the site; a warning, a page whose code fails, and a link that leads nowhere fail it."""
+    """Build the site; fail on warnings, on code that fails and on broken links."""
     programs = environment("newest", "docs")
     built = "docs/_build/html"
     sphinx = (
@@ -129,28 +129,30 @@ def docs() -> int:
 
 
 def main() -> int:
-    """Read the command line and do what it says."""
+    """Run the command that was given."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("demo", help="set up and run the main job on a real graph, examples/")
+    commands.add_parser("demo", help="find the connected components of the graph in examples/")
     tests = commands.add_parser(
         "test",
-        help="set up and run the tests",
+        help="run the tests (about 10 minutes on two cores)",
         usage="dev.py test [-h] [--stack newest|pinned] [PYTEST ARGUMENT ...]",
-        epilog=f'pytest runs with -m "{FAST_TESTS}" and whatever arguments you add, '
-        "for example: python3 dev.py test -m slow -x",
+        epilog=f'Runs pytest -m "{FAST_TESTS}", followed by your arguments. '
+        "For example: python3 dev.py test -m slow -x",
         allow_abbrev=False,
     )
     tests.add_argument(
         "--stack",
         choices=sorted(CONSTRAINTS),
         default="newest",
-        help="newest: the newest releases (the default); pinned: constraints/pinned.txt",
+        help="newest (the default): the newest releases; pinned: the versions in constraints/pinned.txt",
     )
-    commands.add_parser("lint", help="set up and run " + ", ".join(LINTERS))
-    commands.add_parser("docs", help="set up and build the site, into docs/_build/html")
-    commands.add_parser("receipt", help="say whether the kernels are those last tested on a GPU")
-    commands.add_parser("release", help="the same; fails unless all of it passed on them")
+    commands.add_parser("lint", help="run " + ", ".join(LINTERS))
+    commands.add_parser("docs", help="build the documentation site into docs/_build/html")
+    commands.add_parser(
+        "receipt", help="show whether the kernels are the ones last tested on a GPU"
+    )
+    commands.add_parser("release", help="fail unless every step passed on a GPU with these kernels")
 
     options, rest = parser.parse_known_args()
     if rest and options.command != "test":

@@ -1,4 +1,4 @@
-"""``frame.gf``: the library's functions as methods of Dask and pandas DataFrames."""
+"""The accessor ``frame.gf``: the library's functions as methods of Dask and pandas DataFrames."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ __all__ = ["GraphflowAccessor"]
 @register_dataframe_accessor("gf")
 @pd.api.extensions.register_dataframe_accessor("gf")
 class GraphflowAccessor:
-    """Graph algorithms on the edge list that a Dask or a pandas DataFrame holds: ``frame.gf``.
+    """The accessor ``frame.gf``: graph algorithms on the edges in a Dask or pandas DataFrame.
 
     Parameters
     ----------
     frame : dask.dataframe.DataFrame or pandas.DataFrame
-        The edge list, a row an edge. A Dask DataFrame is backed by pandas or by cuDF; of a frame of cuDF's
-        own, which has no accessor, call the functions.
+        The edge list, one row per edge. A Dask DataFrame can be backed by pandas or cuDF. A cuDF DataFrame
+        itself has no accessor: call the functions of the package instead.
 
     Examples
     --------
@@ -48,14 +48,14 @@ class GraphflowAccessor:
         self._frame = frame
 
     def connected_components(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Find the connected components: see :func:`dask_graphflow.connected_components`.
+        """Return the connected component of each vertex; see :func:`dask_graphflow.connected_components`.
 
         Parameters
         ----------
         source, target : column name, or list of column names
-            The ends of an edge.
+            Columns with the ids at the two ends of each edge.
         **options
-            Every option of that function.
+            All options of that function.
 
         Returns
         -------
@@ -65,7 +65,7 @@ class GraphflowAccessor:
         Raises
         ------
         GraphflowError
-            As that function does.
+            The same errors as that function.
 
         Examples
         --------
@@ -77,14 +77,14 @@ class GraphflowAccessor:
         return connected_components(self._frame, source=source, target=target, **options)
 
     def bfs(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Search breadth first: see :func:`dask_graphflow.bfs`.
+        """Return the distance in edges from the nearest source; see :func:`dask_graphflow.bfs`.
 
         Parameters
         ----------
         source, target : column name, or list of column names
-            The ends of an edge.
+            Columns with the ids at the two ends of each edge.
         **options
-            `sources`, and every other option of that function.
+            `sources` and all other options of that function.
 
         Returns
         -------
@@ -94,7 +94,7 @@ class GraphflowAccessor:
         Raises
         ------
         GraphflowError
-            As that function does.
+            The same errors as that function.
 
         Examples
         --------
@@ -106,14 +106,14 @@ class GraphflowAccessor:
         return bfs(self._frame, source=source, target=target, **options)
 
     def sssp(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Find shortest paths: see :func:`dask_graphflow.sssp`.
+        """Return the weighted distance from the nearest source; see :func:`dask_graphflow.sssp`.
 
         Parameters
         ----------
         source, target : column name, or list of column names
-            The ends of an edge.
+            Columns with the ids at the two ends of each edge.
         **options
-            `sources`, `weight`, and every other option of that function.
+            `sources`, `weight` and all other options of that function.
 
         Returns
         -------
@@ -123,7 +123,7 @@ class GraphflowAccessor:
         Raises
         ------
         GraphflowError
-            As that function does.
+            The same errors as that function.
 
         Examples
         --------
@@ -136,14 +136,14 @@ class GraphflowAccessor:
         return sssp(self._frame, source=source, target=target, **options)
 
     def pagerank(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Rank the vertices: see :func:`dask_graphflow.pagerank`.
+        """Return the PageRank of each vertex; see :func:`dask_graphflow.pagerank`.
 
         Parameters
         ----------
         source, target : column name, or list of column names
-            The ends of an edge.
+            Columns with the ids at the two ends of each edge.
         **options
-            Every option of that function.
+            All options of that function.
 
         Returns
         -------
@@ -153,7 +153,7 @@ class GraphflowAccessor:
         Raises
         ------
         GraphflowError
-            As that function does.
+            The same errors as that function.
 
         Examples
         --------
@@ -165,14 +165,14 @@ class GraphflowAccessor:
         return pagerank(self._frame, source=source, target=target, **options)
 
     def label_propagation(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Find communities: see :func:`dask_graphflow.label_propagation`.
+        """Return the community of each vertex; see :func:`dask_graphflow.label_propagation`.
 
         Parameters
         ----------
         source, target : column name, or list of column names
-            The ends of an edge.
+            Columns with the ids at the two ends of each edge.
         **options
-            Every option of that function.
+            All options of that function.
 
         Returns
         -------
@@ -182,7 +182,7 @@ class GraphflowAccessor:
         Raises
         ------
         GraphflowError
-            As that function does.
+            The same errors as that function.
 
         Examples
         --------

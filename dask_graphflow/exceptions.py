@@ -3,23 +3,23 @@
 ::
 
     GraphflowError
-    ├── EdgeListError           the edge list cannot be taken as it is
-    │   ├── UnknownColumnError      a column that the frame does not have
-    │   ├── NullVertexError         a null where a vertex id is needed
-    │   ├── VertexTypeError         ids of a type that cannot name a vertex
-    │   └── WeightError             a weight that is missing or not a number
-    ├── UnknownVertexError      an id was named that no edge begins or ends at
-    ├── ExpressionError         an edge program that is not of the language, or whose types do not fit
-    ├── ConvergenceError        an iteration did not come to rest in the steps it was given
+    ├── EdgeListError           the edge list, or ids given with it, are invalid
+    │   ├── UnknownColumnError      the frame has no such column
+    │   ├── NullVertexError         a vertex id is null
+    │   ├── VertexTypeError         ids have a type that is not allowed, or different types
+    │   └── WeightError             a weight is missing or invalid
+    ├── UnknownVertexError      an id is not in the graph
+    ├── ExpressionError         an edge program is invalid, or its types do not match
+    ├── ConvergenceError        an algorithm did not converge within max_iter iterations
     ├── OptionError             an option's value is not one of those allowed
     ├── UsageError              a call that cannot work from where, or in the way, it was made
     ├── BackendError            CuPy, cuDF, a GPU or matplotlib is needed and is not there
-    ├── GraphMemoryError        a forest does not fit into the memory where it is to lie
-    ├── WorkerLostError         a worker was lost, and what it held cannot be made again as it was
-    ├── InputFileError          a file that cannot be read
-    └── OutputError             a result that cannot be written
+    ├── GraphMemoryError        a forest or a part of a graph does not fit in memory
+    ├── WorkerLostError         a worker was lost, and its data could not be recovered
+    ├── InputFileError          a file cannot be read
+    └── OutputError             a result cannot be written
 
-Every message says what was given, what is allowed and what to do.
+Every message says what was wrong, what is allowed and what to do.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ __all__ = [
 class GraphflowError(Exception):
     """Base class of every error that this library raises on purpose.
 
-    Each that derives from it is one of Python's own too, such as `ValueError`.
+    Every subclass also derives from a built-in exception, such as `ValueError`.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class GraphflowError(Exception):
 
 
 class EdgeListError(GraphflowError, ValueError):
-    """The edge list cannot be taken as it is.
+    """The edge list, or ids that are given with it, are invalid.
 
     Examples
     --------
@@ -79,7 +79,7 @@ pandas or cuDF, which is taken as one partition
 
 
 class UnknownColumnError(EdgeListError):
-    """A column was named that the frame does not have.
+    """The frame does not have the given column.
 
     Examples
     --------
@@ -95,7 +95,7 @@ class UnknownColumnError(EdgeListError):
 
 
 class NullVertexError(EdgeListError):
-    """An id column holds nulls and ``dropna`` was not asked for.
+    """A vertex id is null, and ``dropna`` is False.
 
     Examples
     --------
@@ -111,7 +111,7 @@ needs two ends. Pass dropna=True to leave such edges out, or fill them before
 
 
 class VertexTypeError(EdgeListError):
-    """An id column has a type that cannot name a vertex.
+    """Vertex ids have a type that is not allowed, or the two ends have different types.
 
     Examples
     --------
@@ -128,7 +128,7 @@ edges.astype({'a': 'int64'})
 
 
 class WeightError(EdgeListError):
-    """A weight is missing where one is needed, or is not a number.
+    """A weight is missing, or its value or dtype is not allowed.
 
     Examples
     --------
@@ -138,13 +138,13 @@ class WeightError(EdgeListError):
     >>> gf.sssp(roads, source="a", target="b", weight="km", sources=[1]).compute()
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.WeightError: 1 weight is negative or no number; a shortest path is of \
-weights of 0 or more. Leave those edges out
+    dask_graphflow.exceptions.WeightError: 1 weight is negative or NaN; shortest paths need \
+weights of at least 0. Remove these edges
     """
 
 
 class UnknownVertexError(GraphflowError, ValueError):
-    """An id was named that no edge begins or ends at.
+    """An id is not in the graph: no edge starts or ends there.
 
     Examples
     --------
@@ -154,13 +154,13 @@ class UnknownVertexError(GraphflowError, ValueError):
     >>> gf.bfs(links, source="a", target="b", sources=[9]).compute()
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.UnknownVertexError: 1 of 1 id is no vertex: 9; a vertex is an id that \
-some edge begins or ends at
+    dask_graphflow.exceptions.UnknownVertexError: 1 of 1 id is not in the graph: 9; no edge starts \
+or ends there. Give ids that have an edge
     """
 
 
 class ExpressionError(GraphflowError, ValueError):
-    """An edge program says what its language cannot, or its types do not fit the columns.
+    """An edge program is not valid, or its types do not match the columns.
 
     Examples
     --------
@@ -176,7 +176,7 @@ nor a column's value; a column is read as one[src]
 
 
 class ConvergenceError(GraphflowError, RuntimeError):
-    """An iteration did not come to rest in the steps it was given.
+    """An iteration did not converge within `max_iter` iterations.
 
     Examples
     --------
@@ -186,13 +186,14 @@ class ConvergenceError(GraphflowError, RuntimeError):
     >>> gf.pagerank(links, source="a", target="b", max_iter=1).compute()
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.ConvergenceError: after 1 iteration ranks still change by 0.13 a vertex, \
-and tol=1e-06; give a larger max_iter or tol, or fail_on_nonconvergence=False for the ranks so far
+    dask_graphflow.exceptions.ConvergenceError: after 1 iteration ranks still change by 0.13 per \
+vertex, which is not below tol=1e-06; give a larger max_iter or tol, or set \
+fail_on_nonconvergence=False to get the ranks so far
     """
 
 
 class OptionError(GraphflowError, ValueError):
-    """An option was given a value that is not one of those allowed.
+    """An option has a value that is not allowed.
 
     Examples
     --------
@@ -226,7 +227,7 @@ class UsageError(GraphflowError, RuntimeError):
 
 
 class BackendError(GraphflowError, RuntimeError):
-    """A GPU, CuPy, cuDF or matplotlib is needed and is not there or does not work.
+    """A GPU, CuPy, cuDF or matplotlib is needed, but is missing or does not work.
 
     Examples
     --------
@@ -240,14 +241,14 @@ CUDA_VISIBLE_DEVICES leaves out); give no more than that, or None for all
 
 
 class GraphMemoryError(GraphflowError, MemoryError):
-    """A forest, or a part of a graph, does not fit into the memory where it is to lie.
+    """A forest, or a part of a graph, does not fit in memory.
 
     Attributes
     ----------
     needed : int
-        Bytes of what there was no room for; 0 where nothing says.
+        Bytes that were needed; 0 if unknown.
     available : int or None
-        Bytes that were there, as far as can be told; None where nothing says.
+        Bytes that were available; None if unknown.
 
     Examples
     --------
@@ -270,13 +271,13 @@ class GraphMemoryError(GraphflowError, MemoryError):
 
 
 class WorkerLostError(GraphflowError, RuntimeError):
-    """A worker was lost, and with it something that could not be made again as it was.
+    """A worker was lost, and its data could not be recovered.
 
-    Nothing is wrong with the call or the edges.
+    The call and the edges are valid.
 
     Examples
     --------
-    The same call again is right:
+    Make the same call again:
 
     >>> from dask_graphflow.exceptions import WorkerLostError
     >>> def computed(frame, times=3):
@@ -296,7 +297,7 @@ class WorkerLostError(GraphflowError, RuntimeError):
 class InputFileError(GraphflowError, OSError):
     """A file cannot be read as an edge list.
 
-    The command line raises it, and ends with its message in one line.
+    Raised by the command line, which then prints the message in one line.
 
     Examples
     --------
@@ -310,9 +311,9 @@ folder or glob with files in it
 
 
 class OutputError(GraphflowError, OSError):
-    """A result cannot be written where it was asked for.
+    """A result cannot be written to the requested location.
 
-    The command line raises it, and ends with its message in one line.
+    Raised by the command line, which then prints the message in one line.
 
     Examples
     --------
@@ -326,19 +327,19 @@ class OutputError(GraphflowError, OSError):
 
 
 def nearest(name: object, candidates: Iterable[object]) -> str:
-    """Say which candidate is spelled most like `name`, as a clause to end a message with.
+    """Return a clause for the end of an error message that suggests the most similar candidate.
 
     Parameters
     ----------
     name : object
-        What was given.
+        The value that was given.
     candidates : iterable
-        What is allowed.
+        The values that are allowed.
 
     Returns
     -------
     str
-        Empty where none is like it.
+        Empty if no candidate is similar.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The versions of what there is here, for a report of a bug: asked of metadata, not of packages."""
+"""Installed versions, for bug reports. They come from package metadata; no package is imported."""
 
 from __future__ import annotations
 
@@ -25,22 +25,21 @@ PATIENCE = 20  # seconds: a driver that was not in use starts first
 
 
 def show_versions(file: IO[str] | None = None, *, as_dict: bool = False) -> dict[str, Any] | None:
-    """Print the versions of this library, of what it is built on, and of what it runs on.
-
-    To be pasted into a report of a bug. It takes a moment: no package is imported for it.
+    """Print the versions of this library, its dependencies, the system and the GPUs, for bug reports.
 
     Parameters
     ----------
     file : file-like, optional
-        What to print to; by default the standard output.
+        Where to print. By default the standard output.
     as_dict : bool
-        Return it instead.
+        Whether to return a dict instead of printing. False by default.
 
     Returns
     -------
     dict or None
-        With `as_dict`: "system", "packages" and "cuda", each a dict. Of a package that is not installed the
-        version is None. "gpus" is a list, or None where there is no ``nvidia-smi`` to tell.
+        With `as_dict`, a dict with the keys "system", "packages" and "cuda", each of which is a dict. The
+        version of a package that is not installed is None. "gpus" in "cuda" is a list of str, or None if
+        ``nvidia-smi`` is not available.
 
     Examples
     --------
@@ -61,7 +60,7 @@ def show_versions(file: IO[str] | None = None, *, as_dict: bool = False) -> dict
             "python": f"{platform.python_version()} ({platform.python_implementation()})",
             "os": platform.platform(),
             "processor": hardware(False),
-            "memory": f"{size(memory.total)}, of which {size(memory.available)} are free",
+            "memory": f"{size(memory.total)}, {size(memory.available)} free",
         },
         "packages": installed([*PACKAGES, *ON_GPU]),
         "cuda": {

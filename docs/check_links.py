@@ -32,7 +32,7 @@ class Page(HTMLParser):
 
 
 def broken(root: Path) -> list[str]:
-    """Return the links of a site that lead nowhere, each with its page."""
+    """Return the broken links of a site, each with its page."""
     files = (path for path in root.rglob("*.html") if "_static" not in path.parts)
     pages = {path.resolve(): Page(path.read_text("utf-8")) for path in files}
     found = []
@@ -54,13 +54,13 @@ def broken(root: Path) -> list[str]:
 
 
 def main() -> int:
-    """Print the links that lead nowhere; 1 if there is one, or no page at all."""
+    """Print the broken links; return 1 if there are any, or if the site has no page."""
     root = Path(sys.argv[1])
     if not any(root.rglob("*.html")):
         print(f"no page lies in {root}")
         return 1
     found = broken(root)
-    print("\n".join(found) if found else "All links lead somewhere")
+    print("\n".join(found) if found else "All links work")
     return 1 if found else 0
 
 

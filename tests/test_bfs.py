@@ -259,9 +259,9 @@ def test_a_search_without_edges_to_follow_has_one_step():
 @pytest.mark.parametrize(
     ("sources", "error", "message"),
     [
-        ([9, 1, 8], UnknownVertexError, r"2 of 3 ids are no vertices: 9, 8; a vertex is"),
-        ([4], UnknownVertexError, r"1 of 1 id is no vertex: 4"),
-        ([5, 6, 7, 8], UnknownVertexError, r"4 of 4 ids .*: 5, 6, 7, ...; a vertex is"),
+        ([9, 1, 8], UnknownVertexError, r"2 of 3 ids are not in the graph: 9, 8; no edge"),
+        ([4], UnknownVertexError, r"1 of 1 id is not in the graph: 4"),
+        ([5, 6, 7, 8], UnknownVertexError, r"4 of 4 ids .*: 5, 6, 7, ...; no edge"),
         ([2**40 + 1], UnknownVertexError, r"1099511627777 is not in the graph: .* int32"),
         (["1"], VertexTypeError, r"edges' id has dtype int32 and sources has dtype \w+; ids"),
         ([1.0], VertexTypeError, r"dtype float64; ids are integers"),

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 
-import dask.dataframe as dd
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -102,15 +101,16 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_readmes_examples_run(folder, capsys):
-    first, second = blocks("README.md")
+def test_readmes_examples_run_in_order_and_print_what_it_shows(folder, capsys):
     names = {}
-    exec(first, names)
-    said = re.search(r"```text\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL).group(1)
-    assert capsys.readouterr().out == said
-    names["edges"] = dd.read_parquet("edges.parquet")
-    exec(second, names)
-    assert names["g"].num_edges == len(names["edges"])
+    example = r"```python\n(.*?)```(?:\n+```text\n(.*?)```)?"
+    examples = re.findall(example, (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(examples) > 1
+    for code, output in examples:
+        exec(code, names)
+        assert capsys.readouterr().out == output
+    assert len(names["needs"]) > 1
+    assert len(names["communities"]) == names["g"].num_vertices
 
 
 def commands():

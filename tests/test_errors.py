@@ -163,7 +163,7 @@ def test_files_that_are_not_there(tmp_path):
     with pytest.raises(ex.InputFileError, match=r"no such file.*did you mean 'edges\.csv'"):
         find_files([str(tmp_path / "edgs.csv")])
     pd.DataFrame({"a": [1]}).to_parquet(tmp_path / "edges.parquet")
-    with pytest.raises(ex.InputFileError, match="give files of one kind"):
+    with pytest.raises(ex.InputFileError, match="give files of one format"):
         kind_of(find_files([str(tmp_path)]))
 
 

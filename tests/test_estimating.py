@@ -250,7 +250,7 @@ def test_it_prints_as_a_small_table():
         "algorithm",
         "graph",
         "seconds",
-        "bytes per worker",
+        "memory per worker",
         "plan",
         "reason",
     ]

@@ -195,12 +195,12 @@ def test_iterations_end_once_ranks_change_less_than_tol():
 @pytest.mark.parametrize(
     ("weight", "precision", "message"),
     [
-        ([1.0, -1.0], "float64", r"a weight is negative, infinite or no number"),
+        ([1.0, -1.0], "float64", r"a weight is negative, infinite or NaN"),
         ([1.0, np.inf], "float64", r"a weight is negative, infinite"),
         ([1.0, np.nan], "float64", r"column 'w' has 1 null"),
-        ([1.0, 1e-300], "float64", r"add up to 1e-300, by which float64 cannot divide; scale"),
-        ([1.0, 1e-25], "float32", r"add up to 1e-25, by which float32 cannot divide"),
-        ([1.0, 1e60], "float32", r"add up to 1e\+60, by which float32"),
+        ([1.0, 1e-300], "float64", r"add up to 1e-300, and float64 cannot divide by .*; scale"),
+        ([1.0, 1e-25], "float32", r"add up to 1e-25, and float32 cannot divide"),
+        ([1.0, 1e60], "float32", r"add up to 1e\+60, and float32"),
     ],
 )
 def test_weights_that_are_refused(weight, precision, message):
@@ -212,7 +212,7 @@ def test_weights_that_are_refused(weight, precision, message):
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
-        ({7: 1}, UnknownVertexError, r"1 of 1 id is no vertex: 7"),
+        ({7: 1}, UnknownVertexError, r"1 of 1 id is not in the graph: 7"),
         ({"0": 1}, VertexTypeError, r"ids of one graph are of one type"),
         ({0: -1, 1: 2}, OptionError, r"parts that are negative or no number"),
         ({0: np.nan}, OptionError, r"negative or no number, or only zeros"),

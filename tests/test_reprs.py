@@ -100,10 +100,10 @@ def test_a_lazy_graph_says_so_and_reads_no_edge():
         "target": "'b'",
         "weight": "'w'",
         "ids": "int64",
-        "partitions": "3 of edges",
+        "edge partitions": "3",
         "shards": "1",
         "memory": "host",
-        "built": "no: each compute() builds it anew; persist() builds it once",
+        "built": "no; every compute() builds it again, persist() builds it once",
     }
 
 
@@ -150,7 +150,7 @@ def test_an_estimate_is_the_same_table_in_a_notebook():
     edges = frame([(0, 1), (1, 2)])
     found = said(gf.estimate(edges, "pagerank", cluster, source="a", target="b"))
     assert found["graph"] == "3 vertices, 2 edges"
-    assert "bytes" in found["bytes per worker"]
+    assert "bytes" in found["memory per worker"]
 
 
 def test_a_calibration_has_a_row_for_each_kind():

@@ -1,13 +1,14 @@
-"""Breadth-first search: how many edges away each vertex is from the nearest source, and on which way.
+"""Breadth-first search: the distance in edges from the nearest source, and a predecessor.
 
-Returns a frame of every vertex that was reached, its distance in edges, and its predecessor: of the
-neighbours that are one edge nearer the one with the smallest id, null for a source. The predecessors are a
-forest of shortest paths.
+The result has a row for every vertex that was reached, with its distance in edges and its predecessor.
+The predecessor is the neighbor with the smallest id among those that are one edge nearer, and null for a
+source. The predecessors form a forest of shortest paths.
 
-Level by level, either the frontier's edges are *pushed* along, each new vertex taking the smallest of
-those that reach it; or every vertex not yet seen *pulls*: it asks its neighbours in ascending order, and
-the first one in the frontier is its predecessor. Pulling pays while the frontier is large, since then
-a few questions find one [1]_. Both give the same bits.
+The search proceeds level by level, in one of two ways. In a *push*, the frontier's edges are followed, and
+each new vertex takes the smallest vertex that reaches it. In a *pull*, every vertex that has not been
+reached looks at its neighbors in ascending order, and the first one in the frontier becomes its
+predecessor. Pulling is faster while the frontier is large, because a vertex then finds a neighbor in the
+frontier after a few attempts [1]_. Both ways give bit-identical results.
 
 .. [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
 """
@@ -50,47 +51,52 @@ def bfs(
     trace: bool = False,
     progress: Any = False,
 ) -> Any:
-    """Search a graph breadth first.
+    """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 
     Parameters
     ----------
     edges, source, target, directed, dropna
-        The graph; see :class:`~dask_graphflow.Graph`. Weights and repeated edges change nothing.
+        The graph; see :class:`~dask_graphflow.Graph`. Weights and parallel edges do not change the result.
     sources : id, or list, Series or DataFrame of ids
-        Where to begin: distances are to the nearest. An id of several columns is a tuple,
-        and a single tuple of as many parts is one source.
+        Vertices to start from. Distances are measured from the nearest source. If ids have several
+        columns, write each id as a tuple; a single tuple with one part per column is one source.
     depth_limit : int, optional
-        Go no further than this many edges.
+        Maximum distance in edges. By default there is no limit.
     direction : {"beamer", "gemini", "push", "pull"}
-        When to pull: by the rule of [1]_, but not from frontiers that few edges leave, 1/18 of the
-        number of vertices; where more than 1/20 of all edges leave the frontier [2]_; never; always.
+        When to pull instead of push. It affects the speed, not the result. "beamer", the default, uses
+        the rule of [1]_, but pushes if the edges that leave the frontier are fewer than 1/18 of the
+        number of vertices. "gemini" pulls if more than 1/20 of all edges leave the frontier [2]_. "push"
+        never pulls, and "pull" always does.
     trace : bool
-        Return the supersteps too.
+        Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Tell of each superstep as it ends: True shows a progress bar in a terminal; or a function that is
-        given a dict of ``superstep``, ``direction``, ``frontier``, ``edges``, and of the first member
-        ``bytes`` (that it sent) and ``seconds``. On a cluster the client calls it, in the thread of its
-        event loop, ten times a second at most and for the last superstep.
+        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
+        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
+        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
+        function runs in the event-loop thread of the client, at most ten times per second, and always for
+        the last superstep.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        Columns ``vertex``, ``distance`` (int32) and ``predecessor``, of the vertices that were reached,
-        sorted by vertex. A source has no predecessor. Lazy, and the same bits for every partitioning,
-        number of threads and direction. The index counts from 0 in each partition.
+        One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
+        the ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for a
+        source). The result is lazy, and bit-identical for every partitioning, number of threads and
+        direction. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        With `trace`, a row a superstep: ``superstep``, ``direction``, ``frontier`` (vertices it began
-        from), ``edges`` (that leave those), ``seconds``. Of a graph of several shards a row for each of
-        these, by column ``member`` and a partition each, with its own seconds and how it spent them:
-        ``compute``, ``communicate``, ``wait``; the ``bytes`` that it sent; and whether its GPU, having no
-        room for the graph's edges, reads them over the link (``linked``).
+        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
+        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
+        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
+        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
+        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true
+        if its GPU has no room for the edges and reads them from host memory.
 
     Raises
     ------
     UnknownVertexError
-        When it is computed: a source that no edge begins or ends at.
+        A source is not in the graph: no edge starts or ends there. Raised when the result is computed.
     OptionError, UnknownColumnError, VertexTypeError, EdgeListError
-        What is wrong with the call.
+        An argument is invalid; raised at the call.
 
     References
     ----------

@@ -1,16 +1,16 @@
 """Connected components of an undirected graph, from its edge list.
 
-Returns a frame of every vertex and its component, which is named by the smallest vertex in it.
+The result has a row for every vertex with its component, which is named after its smallest vertex.
 
-Each edge (u, v) is *hooked*: of the roots of u and v the higher one is made a child of the lower, by
-compare-and-swap, so any number of threads may hook into one forest [1]_. The first chunk of a chain is
-sampled: with the trees of the sample made flat, the full pass skips every edge inside one of them by
-comparing two parents, which on a power-law graph is nearly all of them (Afforest [2]_). Finds shorten
-the path that they walk (ECL-CC [3]_). A chain of chunks shares one forest, and the forests of the chains
-are merged by hooking their entries (i, parent[i]) in a tree (Groute [1]_).
+Each edge (u, v) is *hooked*: the higher root of u and v becomes a child of the lower one. This uses
+compare-and-swap, so any number of threads can hook into the same forest [1]_. The first chunk of a chain
+is sampled, and the trees of the sample are compressed. The full pass then skips every edge inside one of
+these trees by comparing two parents; on a power-law graph, this skips nearly all edges (Afforest [2]_).
+Each find shortens the path that it follows (ECL-CC [3]_). The chunks of a chain share one forest. The
+forests of the chains are merged in a tree, by hooking their entries (i, parent[i]) (Groute [1]_).
 
-Ids that are dense integers are vertices as they are. Others are numbered chunk by chunk, each chunk is
-reduced to a forest over the ids that it holds, and only those ids are sorted and renumbered.
+Dense integer ids are used as vertex numbers directly. Other ids are numbered chunk by chunk: each chunk is
+reduced to a forest over its own ids, and only these ids are sorted and renumbered.
 
 .. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming Model
    for Irregular Computations", PPoPP 2017.
@@ -75,21 +75,23 @@ def connected_components(
     method: str = "forest",
     progress: Any = False,
 ) -> Any:
-    """Find the connected components of an undirected graph.
+    """Return the connected component of each vertex of an undirected graph.
 
-    Edges are read once, in any order, and never need to fit in memory: what does is an entry a vertex
-    for each chain of chunks. Self-loops, duplicate and reversed edges change nothing.
+    The edges are read once, in any order, and do not have to fit in memory. Only one array entry per
+    vertex, for each chain of partitions, has to fit. Self-loops, duplicate edges and reversed edges do not
+    change the result.
 
     Parameters
     ----------
     edges : dask.dataframe.DataFrame or pandas.DataFrame
-        The edge list, a row an edge; backed by pandas or by cuDF.
+        The edge list, one row per edge, backed by pandas or cuDF.
     source, target : column name, or list of column names
-        The ends of an edge; several columns make up one id. Ids are integers, strings, categoricals,
-        dates: anything that can be hashed and sorted, of one type on both sides.
+        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
+        integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
+        have the same type.
     vertices : Series, DataFrame or Index, optional
-        All ids, so that those without an edge appear as components of their own. A frame has the id in
-        its first columns, as many as `source` has.
+        All vertex ids. Vertices without an edge then appear as components of their own. In a frame, the
+        first columns are the id, as many as `source` has.
     weight : column name, optional
         The column that `threshold` is compared with. The comparison is exact for every type of number;
         a float32 weight is not rounded, and neither is the threshold. An edge whose weight is missing
@@ -97,45 +99,47 @@ def connected_components(
     threshold : float, optional
         Only edges that weigh at least this much connect. The ends of the others still appear.
     thresholds : sequence of float, optional
-        Several thresholds at once, in one pass over the edges.
+        Several thresholds, evaluated in one pass over the edges.
     seed : DataFrame, optional
-        The result of an earlier call, with its columns; `edges` then needs to hold only what is new. With
-        `thresholds`, the earlier call had the same ones.
+        The result of an earlier call, to be updated; `edges` then has to contain only the new edges. The
+        earlier call must have used the same `thresholds`.
     merge : {"tree", "one-way", "ring", "adaptive"}
-        Which forest is merged into which, where there are several. "adaptive" looks at where they
-        lie: those of each worker first, then workers in pairs, so that each worker but one sends a
-        forest, once. Where that is not known before edges are read, it is "tree".
+        Order in which the forests of several chains are merged. "tree" by default. "adaptive" first merges
+        the forests on each worker and then merges workers in pairs, so that each worker except one sends
+        one forest, once. If the locations are not known before the edges are read, it acts like "tree".
     merge_chunks : int
-        Slices that a forest travels to another worker in, each hooked while the next is on its way;
-        1 to merge it once all of it is there. It pays where a slice takes longer to send than the
-        milliseconds that its tasks cost. Groute [1]_ takes 2 for a dense graph and 8 for a sparse
-        one. Dask sends in one message what is less than
-        ``distributed.worker.transfer.message-bytes-limit``, by default 50 MB: smaller slices, which
-        are of 5 bytes a vertex, come several at once.
+        Number of slices a forest is split into when it is sent to another worker. Each slice is merged
+        while the next one is in transit; 1, the default, sends the forest whole. More slices help if
+        sending a slice takes longer than its tasks, which cost some milliseconds. Groute [1]_ uses 2 for
+        a dense graph and 8 for a sparse one. A slice takes 5 bytes per vertex. Dask combines slices into
+        one message up to ``distributed.worker.transfer.message-bytes-limit``, 50 MB by default.
     inputs : {"availability", "round-robin"} or sequence of str
-        Which worker takes which chunk: the one that holds it, or has room; each in turn; or the one
-        whose address is given for each partition.
+        Which worker processes which partition: "availability", the default, uses the worker that holds
+        the partition or has capacity; "round-robin" uses each worker in turn; a sequence gives the
+        address of a worker for each partition.
     chunk_size : int, optional
-        Edges to hook before the trees are made flat again; by default a partition. With
-        ``device="gpu"``, edges of a buffer that they stream through; by default 2**23.
+        Number of edges to hook before the trees are compressed again. By default a whole partition. With
+        ``device="gpu"``, the number of edges per streaming buffer, 2**23 by default.
     dropna : bool
-        Leave out edges with a null end, instead of raising.
+        Whether to skip edges with a null id. False by default, which raises an error.
     device : {None, "gpu"}
-        Where the components are found: where the edges lie; or on the GPU of each process that runs
-        a task, which pandas edges are streamed to while its kernels run. What lies there is the
-        forest and a few buffers, however many edges there are. The result is a pandas frame.
+        Where to compute. None, the default, computes where the edges are. "gpu" streams pandas edges to
+        the GPU of each process that runs a task, while kernels run there. The GPU then holds the forest
+        and a few buffers, for any number of edges. The result is a pandas frame.
     renumber : bool
-        False says that the ids are integers without large gaps: memory is an entry for every integer
-        from the smallest to the largest, and a cluster is spared the steps of finding that out.
+        Whether to renumber ids that are not dense integers. True by default. False asserts that the ids
+        are integers without large gaps: a forest then has one entry for every integer from the smallest to
+        the largest id, and a cluster skips the steps that look for gaps.
     method : {"forest", "label"}
-        "forest" is what is described above. "label" builds a :class:`~dask_graphflow.Graph` and spreads
-        the smallest label by push and pull (Gemini [3]_): for comparison, and slower. Of the options it
-        takes `dropna` and `progress` alone.
+        "forest", the default, is the method described above. "label" builds a
+        :class:`~dask_graphflow.Graph` and propagates the smallest label by push and pull (Gemini [3]_). It
+        is slower and is meant for comparison. It accepts only the options `dropna` and `progress`.
     progress : bool or callable
-        Tell of each part that is done: True shows a progress bar in a terminal; or a function that is
-        given a dict of ``stage`` ("hook" of a partition of edges, "label" of one of the result),
-        ``done`` and ``total`` (parts of both). Calls that ask the same are one computation, of which the
-        last one says who is told. With a scheduler that is other processes and no cluster, nobody is.
+        Report each finished part. True shows a progress bar in a terminal. A function is called with a
+        dict that has the keys ``stage`` ("hook" for a partition of the edges, "label" for a partition of
+        the result), ``done`` and ``total`` (numbers of parts of both stages). Calls with equal arguments
+        are one computation, which reports to the `progress` of the last call. There are no reports with
+        Dask's multiprocessing scheduler.
 
     Returns
     -------
@@ -150,11 +154,11 @@ def connected_components(
     Raises
     ------
     UnknownColumnError, VertexTypeError, WeightError, OptionError
-        At the call, where it can be known there.
+        An argument is invalid. Raised at the call if the problem can be detected there.
     BackendError
-        When computed with ``device="gpu"``, where a process has no GPU, CuPy or cuDF.
+        A process has no GPU, CuPy or cuDF, and ``device="gpu"``. Raised when the result is computed.
     NullVertexError
-        When computed: an id is null, and `dropna` is off.
+        An id is null, and `dropna` is False. Raised when the result is computed.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What :mod:`.estimating` returns: plain values that print as small tables."""
+"""The results of :mod:`.estimating`: plain values that print as small tables."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ MEASURED = ("workers", "million edges/s:", "hook", "build", "pull", "search")
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was measured of a cluster.
+    """The measured speed of a cluster's workers and of the links between them.
 
     Attributes
     ----------
     kinds : tuple of ClusterSpec
-        Its workers by kind, each with its rates.
+        The kinds of workers, each with its rates in edges per second.
     links : Links
-        Between them.
+        Speed and latency of the links between workers.
     """
 
     kinds: tuple[ClusterSpec, ...]
@@ -56,23 +56,26 @@ class Calibration:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a call will take.
+    """The predicted time and memory of a call.
 
     Attributes
     ----------
     algorithm : str
+        Name of the function.
     vertices, edges : int
+        Size of the graph.
     seconds : float
+        Predicted time.
     parts : dict of str to float
-        What they are made up of.
+        The seconds of each part of the work; they add up to `seconds`.
     bytes_per_worker : tuple of int
-        What each worker needs at the most, beside what it holds already.
+        Peak memory that each worker needs in addition to what it holds already, in bytes.
     fits : bool
-        Whether each has as much.
+        Whether every worker has enough memory.
     plan : dict
-        How the work is cut: the share of each worker, and by algorithm what else there is to choose.
+        How the work is divided: the share of each worker, and further choices of the algorithm.
     reason : str
-        What takes longest, why it is cut so, and where the numbers come from.
+        Which part takes longest, why the work is divided this way, and where the sizes come from.
     """
 
     algorithm: str
@@ -97,7 +100,7 @@ class Estimate:
             ("algorithm", self.algorithm),
             ("graph", f"{vertices}, {counted(self.edges, 'edge')}"),
             ("seconds", f"{self.seconds:.3g} ({parts})"),
-            ("bytes per worker", f"{needed}, which {'fits' if self.fits else 'does NOT fit'}"),
+            ("memory per worker", f"{needed}, which {'fits' if self.fits else 'does NOT fit'}"),
             ("plan", plan),
             ("reason", self.reason),
         ]

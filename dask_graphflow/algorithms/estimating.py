@@ -1,4 +1,4 @@
-"""Estimates: what a call will take, before any of its edges is read."""
+"""Predicted time and memory of a call, before any edge is read."""
 
 from __future__ import annotations
 
@@ -32,44 +32,46 @@ BOTH_WAYS = "bfs", "label_propagation"  # go along rows of what enters vertices 
 def calibrate(
     cluster: Any = None, *, device: bool = False, fresh: bool = True, progress: Any = True
 ) -> Calibration:
-    """Measure the kernels of a cluster's workers, and what joins them; the rates are kept.
+    """Measure the speed of the library on a cluster, and store the measurements for later estimates.
 
     Parameters
     ----------
     cluster : ClusterSpec or sequence of ClusterSpec, optional
-        What to measure; by default the cluster in use, one worker of each kind, or this process.
+        The workers to measure. By default one worker of each kind in the current cluster, or this process.
     device : bool
-        Measure GPUs, where no worker has the resource ``GPU``.
+        Whether to measure GPUs if no worker has the Dask resource ``GPU``. False by default.
     fresh : bool
-        Measure whatever is kept; else only what is not.
+        Whether to measure again what is already stored. True by default.
     progress : bool or callable
-        True, the default, for a bar in a terminal, one for each kind of workers. A function is called
-        when a kernel was run on a graph, with a dict: "kernel", its name; "vertices" of the graph; "done",
-        how many were run, and "total", how many will be. The first graph comes twice: kernels are compiled
-        for it. Of a cluster's workers it hears ten times a second at most.
+        Report the progress. True, the default, shows one progress bar per kind of worker in a terminal. A
+        function is called after each kernel run with a dict that has the keys "kernel" (its name),
+        "vertices" (of the test graph), "done" and "total" (numbers of kernel runs). The first graph is run
+        twice, because the first run compiles the kernels. On a cluster the function is called at most ten
+        times per second.
 
     Returns
     -------
     Calibration
-        The kinds of workers, with their rates in edges a second, and the links between them. It prints as
+        The kinds of workers with their rates, in edges per second, and the links between them. It prints as
         a table.
 
     Raises
     ------
     BackendError
-        There is no GPU that can be used.
+        No usable GPU was found.
     OptionError
-        `cluster` or `progress` is none of what is allowed.
+        `cluster` or `progress` is invalid.
 
     Notes
     -----
-    It takes some seconds a kind, and more when kernels are compiled for the first time. Kinds are told by
-    the workers' resources ``GPU`` and ``CPU``, and by their threads. Rates are kept on each worker's
-    machine: see ``graphflow.calibration.path`` and ``graphflow.calibration.age`` of Dask's configuration.
+    Each kind of worker takes some seconds, and more if kernels have to be compiled first. Workers are of
+    the same kind if they have the same resources ``GPU`` and ``CPU`` and the same number of threads. The
+    rates are stored on each worker's machine. The Dask configuration values
+    ``graphflow.calibration.path`` and ``graphflow.calibration.age`` set the folder and the maximum age.
 
     Examples
     --------
-    What is told of a kind is not measured; here only what joins workers is:
+    Rates that are given are not measured. Here only the links are measured:
 
     >>> import dask_graphflow as gf
     >>> rates = gf.costs.Rates((1 << 16,), *[(1e8,)] * 8)  # of each kernel the same
@@ -95,47 +97,51 @@ def estimate(
     merge: str = "tree",
     progress: Any = True,
 ) -> Estimate:
-    """Say what a call will take, before any of its edges is read.
+    """Predict the time and memory of a call, before it reads any edge.
 
     Parameters
     ----------
     edges : DataFrame or Graph
-        The edge list, or a graph.
+        The edge list or the graph that will be used.
     algorithm : {"connected_components", "bfs", "sssp", "pagerank", "label_propagation"}
-        What will be called.
+        The function that will be called. "connected_components" by default.
     cluster : ClusterSpec or sequence of ClusterSpec, optional
-        Workers, which need not be there; by default the cluster in use, or this process.
+        The workers to predict for. They do not have to exist. By default the current cluster, or this
+        process.
     source, target, weight, directed
-        The graph, where `edges` is a frame; see :class:`~dask_graphflow.Graph`.
+        The graph, if `edges` is a frame; see :class:`~dask_graphflow.Graph`.
     num_edges, num_vertices : int, optional
-        Where that is not known of a frame: in memory, or of Parquet files, with integer ids close together.
+        Size of the graph. Needed unless it is known without reading the edges: from a persisted
+        :class:`~dask_graphflow.Graph`, or for integer ids that are close together, from a frame in memory
+        or from Parquet files.
     supersteps : int, optional
-        How many there will be. By default as many as PageRank needs at most, and for searches the depth of
-        a random graph: give it for a road.
+        Number of supersteps. The default is the maximum that PageRank needs, and for searches the depth of
+        a random graph. Set it for graphs with a large diameter, such as road networks.
     merge : {"tree", "one-way", "ring", "adaptive"}
-        Of connected components.
+        The option of connected components; see :func:`connected_components`. "tree" by default.
     progress : bool or callable
-        Of what is not kept and has to be measured, the first time for half a minute; see :func:`calibrate`.
+        Report the progress of measurements, which take about half a minute the first time; see
+        :func:`calibrate`. True by default.
 
     Returns
     -------
     Estimate
-        ``seconds``, and what they are made up of; ``bytes_per_worker``, and whether that ``fits``; the
-        ``plan``, and the ``reason``. It prints as a table.
+        ``seconds`` and the ``parts`` that they consist of; ``bytes_per_worker`` and whether that ``fits``;
+        the ``plan`` and the ``reason``. It prints as a table.
 
     Raises
     ------
     OptionError
-        There is no such algorithm, or a number is not known.
+        The algorithm is unknown, or the size of the graph is not known.
     UnknownColumnError, VertexTypeError, WeightError, EdgeListError
-        What is wrong with the edges.
+        The edges or the columns are invalid.
     BackendError
-        `cluster` has GPUs that were not measured, and there are none.
+        `cluster` has GPUs that were never measured, and this machine has no GPU to measure.
 
     Notes
     -----
-    Reading files and making a result's columns are not counted. What is not kept of the machine is
-    measured, which takes some seconds: see :func:`calibrate`.
+    The prediction does not include reading files and creating the columns of the result. If the speed of
+    the machine is not stored yet, it is measured first; see :func:`calibrate`.
 
     References
     ----------
@@ -146,7 +152,7 @@ def estimate(
 
     Examples
     --------
-    Of workers that need not be there, and a graph that need not either:
+    Neither the workers nor the graph have to exist:
 
     >>> import dask_graphflow as gf
     >>> rates = gf.costs.Rates((1 << 20,), *[(1e8,)] * 8)  # of each kernel the same
@@ -273,9 +279,9 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
     ):
         binding = "copying to devices"
     reason = (
-        f"{binding} takes longest; E/V is {edges / max(vertices, 1):.3g}, of which Groute calls 8 and "
-        f"more dense; each worker has a forest of all vertices; sizes {graph.source}; reading is not "
-        "counted"
+        f"{binding} takes longest; E/V is {edges / max(vertices, 1):.3g} (Groute calls 8 or more "
+        f"dense); each worker holds a forest of all vertices; sizes {graph.source}; reading files is "
+        "not included"
     )
     fits = all(size <= room for size, room in zip(sizes, members.room, strict=True))
     return Estimate(
@@ -307,14 +313,14 @@ def _supersteps(
 
     fixed, whole = needs(0.0), needs(1.0)
     room = [max(one - fixed, 0.0) / max(whole - fixed, 1) for one in members.room]
-    limit, fits = "none has too little memory for its share", True
+    limit, fits = "every worker has enough memory for its share", True
     try:
         shares = model.share_out(rates, room, nbytes=whole)
     except GraphMemoryError as error:
         shares, fits, limit = model.share_out(rates), False, str(error)
     even = model.share_out(rates)
     if fits and max(abs(a - b) for a, b in zip(shares, even, strict=True)) > 1e-9:
-        limit = "the fastest have no room for more"
+        limit = "the fastest workers have no room for more"
     steps, rounds = _steps(algorithm, vertices, degree, supersteps)
     swept = steps if algorithm in ("pagerank", "label_propagation", "connected_components") else 1
     sent = [RANK * read / max(count - 1, 1) * (count > 1)] * count
@@ -350,8 +356,8 @@ def _supersteps(
         "boundary": read / max(vertices, 1) if count > 1 else 0.0,
     }
     reason = (
-        f"{_binding(parts)} takes longest; shares are by rate, and {limit}; sizes {graph.source}; "
-        "reading is not counted"
+        f"{_binding(parts)} takes longest; shares follow the measured rates, and {limit}; sizes "
+        f"{graph.source}; reading files is not included"
     )
     return Estimate(
         algorithm, vertices, edges, sum(parts.values()), parts, sizes, fits, cut, reason

@@ -1,4 +1,4 @@
-"""A graph that is built once and asked many things."""
+"""A graph that is built once and used by many algorithms."""
 
 from __future__ import annotations
 
@@ -30,63 +30,69 @@ from .sharing import share
 
 __all__ = ["Graph"]
 
-LAZY = "no: each compute() builds it anew; persist() builds it once"
-KEPT = "yes, and kept where it was built"
+LAZY = "no; every compute() builds it again, persist() builds it once"
+KEPT = "yes, and kept in memory"
 MULTI = ("keep", "sum", "min", "first")
 MOST_PARTS = 32
 PARTITIONS_PER_PART = 8
 
 
 class Graph:
-    """A graph, lazy until something is computed of it.
+    """A graph that is built once and used by many algorithms.
+
+    A new graph is lazy: every computation builds it again. :meth:`persist` builds it and keeps it.
 
     Parameters
     ----------
     edges : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
-        The edge list, a row an edge; backed by pandas or by cuDF. What is found is on the same.
+        The edge list, one row per edge. Results have the same backend (pandas or cuDF) as `edges`.
     source, target : column name, or list of column names
-        The ends of an edge; several columns make up one id. Ids are integers, strings, categoricals,
-        dates: anything that can be hashed and sorted, of one type on both sides.
+        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
+        integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
+        have the same type.
     weight : column name, optional
-        The edges' weights: numbers.
+        Numeric column with the weights of the edges.
     directed : bool
-        Whether an edge leads from its source to its target only.
+        Whether an edge leads only from its source to its target. True by default; False makes every edge
+        count in both directions.
     multi : {"keep", "sum", "min", "first"}
-        What becomes of several edges from one vertex to another: all are kept; or there is one, of their
-        summed weight, of their least, or of the first one's.
+        What to do with parallel edges, which have the same source and target. "keep", the default, keeps
+        all of them. The others merge them into one edge, which has the sum of the weights, the smallest
+        weight, or the weight of the first edge.
     dropna : bool
-        Leave out edges with a null end, instead of raising.
+        Whether to skip edges with a null id. False by default, which raises an error.
     shards : int, optional
-        Into how many parts to cut the graph, each for a process: by default one for each worker of the
-        cluster in use, and one without a cluster; but no more than `edges` has partitions. The results
-        are the same.
+        Number of parts into which the graph is split, each for one process. By default one per worker of
+        the current cluster, or one without a cluster, but at most the number of partitions of `edges`. It
+        does not change the results.
     hybrid : {None, "auto"} or Hybrid
-        Share the graph out between workers of several kinds, such as those of
-        :func:`dask_graphflow.hybrid_cluster`: a shard for each worker, on a GPU where it has one. "auto"
-        gives each as much as it is fast and has room for; see :class:`dask_graphflow.Hybrid` for other
-        shares. `edges` is backed by pandas then. The results are the same.
+        Split the graph between workers with and without a GPU, such as those of
+        :func:`dask_graphflow.hybrid_cluster`. Each worker gets one shard, on its GPU if it has one.
+        "auto" chooses the shares by the speed and the free memory of each worker; see
+        :class:`dask_graphflow.Hybrid` to set them. `edges` must be backed by pandas. It does not change
+        the results.
 
     Attributes
     ----------
     directed : bool
-        As given.
+        The value of the parameter.
     weighted : bool
-        Whether edges have weights.
+        Whether the edges have weights.
     on_device : bool
-        Whether the graph lies on GPUs, as its edges are backed by cuDF.
+        Whether the graph is in GPU memory, because `edges` is backed by cuDF.
 
     Raises
     ------
     UnknownColumnError, VertexTypeError, WeightError, OptionError, EdgeListError
-        What is wrong with the call. Null ids raise `NullVertexError` and null weights `WeightError` when
-        the graph is built.
+        An argument is invalid; raised at the call. When the graph is built, null ids raise
+        `NullVertexError` and null weights raise `WeightError`.
 
     Notes
     -----
-    Each shard lies in one process, which may use all threads of its worker. It takes an offset a vertex and
-    an id (and a weight) an edge; where edges have a direction and an algorithm goes both along them and
-    against it, twice that. Self-loops count once. What is asked of a graph of several shards runs beside
-    them, all of them at once, and they send each other what changes.
+    Each shard is in one process, which can use all threads of its worker. A shard stores one offset per
+    vertex, and one id (and one weight) per edge. If the graph is directed and an algorithm follows edges in
+    both directions, it stores twice as much. A self-loop is stored once. On a graph with several shards, an
+    algorithm runs on all of them at the same time, and the workers send each other the values that change.
 
     Examples
     --------
@@ -179,9 +185,16 @@ class Graph:
             ("target", ", ".join(map(repr, columns.target))),
             ("weight", repr(columns.weight) if self.weighted else "none"),
             ("ids", ", ".join(map(str, self._ids.dtypes))),
-            ("partitions", f"{self._npartitions:,} of edges"),
-            ("shards", f"{self._shards:,}{', by a hybrid' if self._hybrid else ''}"),
-            ("memory", "GPU" if self.on_device else "host" if not self._hybrid else "by worker"),
+            ("edge partitions", f"{self._npartitions:,}"),
+            ("shards", f"{self._shards:,}{', hybrid' if self._hybrid else ''}"),
+            (
+                "memory",
+                "GPU"
+                if self.on_device
+                else "host"
+                if not self._hybrid
+                else "depends on the worker",
+            ),
             ("built", KEPT if kept else LAZY),
         ]
         return rows + [(name, f"{number:,}") for name, number in sorted(self._numbers.items())]
@@ -193,7 +206,7 @@ class Graph:
         return as_html(self._rows())
 
     def persist(self) -> Graph:
-        """Build the graph now, and keep it where it was built.
+        """Build the graph now and keep it, in this process or on the workers of the cluster.
 
         On a cluster this starts the build and returns at once, also in the event loop of an asynchronous
         client.
@@ -201,13 +214,13 @@ class Graph:
         Returns
         -------
         Graph
-            The same, built.
+            The same graph, built. Its results do not read the edges again.
 
         Examples
         --------
         >>> import dask_graphflow as gf
         >>> g = gf.Graph(gf.generate.grid(3, 3), source="src", target="dst").persist()
-        >>> g.num_edges  # of what is there: nothing is read again
+        >>> g.num_edges  # does not build the graph again
         12
         """
         kept = object.__new__(Graph)
@@ -218,7 +231,7 @@ class Graph:
 
     @property
     def num_vertices(self) -> int:
-        """Vertices with an edge: int. Builds the graph, unless it was persisted.
+        """Number of vertices that have an edge (int); builds the graph unless it is persisted.
 
         In the event loop of an asynchronous client it raises `UsageError`, since it waits for the number;
         ask for it in a thread: ``await asyncio.to_thread(lambda: g.num_vertices)``.
@@ -233,7 +246,7 @@ class Graph:
 
     @property
     def num_edges(self) -> int:
-        """Edges, after `multi`: int. Builds the graph, unless it was persisted.
+        """Number of edges after `multi` is applied (int); builds the graph unless it is persisted.
 
         In the event loop of an asynchronous client it raises `UsageError`, since it waits for the number;
         ask for it in a thread: ``await asyncio.to_thread(lambda: g.num_edges)``.
@@ -251,14 +264,15 @@ class Graph:
         return self._number("edges", _num_edges, num_edges_many)
 
     def degrees(self) -> Any:
-        """Return how many edges leave and enter each vertex, after `multi`.
+        """Return the number of edges that enter and leave each vertex, after `multi` is applied.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            Columns ``vertex``, ``in_degree`` and ``out_degree``, or ``vertex`` and ``degree`` where
-            edges have no direction: int64, sorted by vertex. A self-loop counts once. Lazy. The index
-            counts from 0 in each partition.
+            One row per vertex, sorted by vertex. The columns are ``vertex`` (the dtype of the ids),
+            ``in_degree`` and ``out_degree`` (int64) for a directed graph, or ``vertex`` and ``degree``
+            (int64) for an undirected one. A self-loop counts once. The result is lazy, and its index
+            restarts at 0 in each partition.
 
         Examples
         --------
@@ -275,16 +289,23 @@ class Graph:
         return self.ask("degrees", _degrees, dict.fromkeys(names, "int64"), many=degrees_many)
 
     def layout(self) -> Any:
-        """Return what lies where. Builds the graph, unless it was persisted.
+        """Return statistics of each shard: vertices, edges, and neighbors in other shards.
+
+        Builds the graph unless it is persisted.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            A row a shard, of which a graph in one process has one: ``shard``; ``kind``, "gpu" or "cpu", of
-            the worker that has it; ``vertices`` with an edge; ``edges`` that leave them, as rows have them:
-            those without direction twice; ``share`` of the ends of all edges; ``remote``, the distinct
-            vertices of other shards that its edges lead to, each of which is one message; and ``beta``,
-            those over its edges (TOTEM [1]_).
+            One row per shard; a graph in one process has one shard. The columns are:
+
+            - ``shard``: number of the shard.
+            - ``kind``: "gpu" or "cpu", by the worker that holds the shard.
+            - ``vertices``: number of its vertices that have an edge.
+            - ``edges``: number of edges that leave these vertices. An undirected edge counts twice.
+            - ``share``: its fraction of the ends of all edges.
+            - ``remote``: number of distinct vertices of other shards that its edges lead to. Each of them
+              is one message.
+            - ``beta``: ``remote`` divided by ``edges`` (TOTEM [1]_).
 
         References
         ----------
@@ -315,33 +336,36 @@ class Graph:
         trace: bool = False,
         progress: Any = False,
     ) -> Any:
-        """Search breadth first: see :func:`dask_graphflow.bfs`.
+        """Return the distance in edges from the nearest source; see :func:`dask_graphflow.bfs`.
 
         Parameters
         ----------
         sources : id, or list, Series or DataFrame of ids
-            Where to begin. An id of several columns is a tuple, and a single one is one source.
+            Vertices to start from. If ids have several columns, write each id as a tuple; a single tuple
+            is one source.
         depth_limit : int, optional
-            Go no further than this many edges.
+            Maximum distance in edges. By default there is no limit.
         direction : {"beamer", "gemini", "push", "pull"}
-            When to pull.
+            When to pull instead of push. It affects the speed, not the result.
         trace : bool
-            Return the supersteps too.
+            Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Tell of each superstep as it ends.
+            Report each superstep when it ends.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            Columns ``vertex``, ``distance`` (int32) and ``predecessor``, of the vertices that were reached,
-            sorted by vertex. Lazy. With `trace`, a pair of this and a row a superstep.
+            One row per vertex that was reached, sorted by vertex, with the columns ``vertex``, ``distance``
+            (int32, in edges) and ``predecessor``. Lazy. With `trace`, a pair of this frame and a frame with
+            one row per superstep.
 
         Raises
         ------
         UnknownVertexError
-            When it is computed: a source that no edge begins or ends at.
+            A source is not in the graph: no edge starts or ends there. Raised when the result is
+            computed.
         OptionError, VertexTypeError, EdgeListError
-            What is wrong with the call.
+            An argument is invalid; raised at the call.
 
         Examples
         --------
@@ -363,33 +387,37 @@ class Graph:
         trace: bool = False,
         progress: Any = False,
     ) -> Any:
-        """Find shortest paths: see :func:`dask_graphflow.sssp`.
+        """Return the weighted distance from the nearest source; see :func:`dask_graphflow.sssp`.
 
         Parameters
         ----------
         sources : id, or list, Series or DataFrame of ids
-            Where to begin. An id of several columns is a tuple, and a single one is one source.
+            Vertices to start from. If ids have several columns, write each id as a tuple; a single tuple
+            is one source.
         cutoff : float, optional
-            Go no further than this, in the weights' unit.
+            Maximum distance, in the unit of the weights. By default there is no limit.
         trace : bool
-            Return the supersteps too.
+            Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Tell of each superstep as it ends.
+            Report each superstep when it ends.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            Columns ``vertex``, ``distance`` (float64) and ``predecessor``, of the vertices that were
-            reached, sorted by vertex. Lazy. With `trace`, a pair of this and a row a superstep.
+            One row per vertex that was reached, sorted by vertex, with the columns ``vertex``, ``distance``
+            (float64, in the unit of the weights) and ``predecessor``. Lazy. With `trace`, a pair of this
+            frame and a frame with one row per superstep.
 
         Raises
         ------
         WeightError
-            The graph has no weights; when it is computed: a weight is negative or NaN.
+            The graph has no weights; raised at the call. Or a weight is negative or NaN; raised when the
+            result is computed.
         UnknownVertexError
-            When it is computed: a source that no edge begins or ends at.
+            A source is not in the graph: no edge starts or ends there. Raised when the result is
+            computed.
         OptionError, VertexTypeError, EdgeListError
-            What is wrong with the call.
+            An argument is invalid; raised at the call.
 
         Examples
         --------
@@ -415,29 +443,30 @@ class Graph:
         trace: bool = False,
         progress: Any = False,
     ) -> Any:
-        """Rank the vertices: see :func:`dask_graphflow.pagerank`.
+        """Return the PageRank of each vertex; see :func:`dask_graphflow.pagerank`.
 
         Parameters
         ----------
         alpha, tol, max_iter, personalization, precision, fail_on_nonconvergence, trace, progress
-            As of that function.
+            The same as for :func:`dask_graphflow.pagerank`.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            Columns ``vertex`` and ``pagerank`` (float64), sorted by vertex. Lazy. With `trace`, a pair of
-            this and a row an iteration.
+            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``pagerank`` (float64;
+            ranks sum to 1). Lazy. With `trace`, a pair of this frame and a frame with one row per
+            iteration.
 
         Raises
         ------
         ConvergenceError
-            When it is computed: `max_iter` was reached first.
+            `max_iter` iterations did not reach `tol`. Raised when the result is computed.
         WeightError
-            When it is computed: a weight is negative, infinite or NaN.
+            A weight is negative, infinite or NaN. Raised when the result is computed.
         UnknownVertexError
-            When it is computed: `personalization` names an id that no edge begins or ends at.
+            An id in `personalization` is not in the graph. Raised when the result is computed.
         OptionError, VertexTypeError, EdgeListError
-            What is wrong with the call.
+            An argument is invalid; raised at the call.
 
         Examples
         --------
@@ -465,27 +494,27 @@ class Graph:
     def label_propagation(
         self, *, max_iter: int = 10, trace: bool = False, progress: Any = False
     ) -> Any:
-        """Find communities: see :func:`dask_graphflow.label_propagation`.
+        """Return the community of each vertex; see :func:`dask_graphflow.label_propagation`.
 
         Parameters
         ----------
         max_iter : int
-            Iterations at most; fewer where no label changes any more.
+            Maximum number of iterations; 10 by default. The algorithm stops earlier if no label changes.
         trace : bool
-            Return the iterations too.
+            Also return a frame with one row per iteration. False by default.
         progress : bool or callable
-            Tell of each iteration as it ends.
+            Report each iteration when it ends.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            Columns ``vertex`` and ``label``, of the ids' dtype, sorted by vertex. Lazy. With `trace`, a
-            pair of this and a row an iteration.
+            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``label`` (both the dtype
+            of the ids). Lazy. With `trace`, a pair of this frame and a frame with one row per iteration.
 
         Raises
         ------
         OptionError
-            `max_iter` is no whole number above 0.
+            `max_iter` is not a positive integer.
 
         Examples
         --------
@@ -501,23 +530,24 @@ class Graph:
         return propagate(self, max_iter=max_iter, trace=trace, progress=progress)
 
     def connected_components(self, *, trace: bool = False, progress: Any = False) -> Any:
-        """Find the connected components of a graph whose edges have no direction, by the smallest label.
+        """Return the connected component of each vertex of an undirected graph.
 
-        For a graph that was built for something else: :func:`dask_graphflow.connected_components` needs
-        none, and is several times faster than building one.
+        Use this if the graph is already built. Otherwise call :func:`dask_graphflow.connected_components`
+        on the edges: it does not build a graph, and is several times faster than building one.
 
         Parameters
         ----------
         trace : bool
-            Return the supersteps too.
+            Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Tell of each superstep as it ends; see :func:`dask_graphflow.bfs`.
+            Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            Columns ``vertex`` and ``component``, as from that function. Lazy. With `trace`, a pair of this
-            and a row a superstep.
+            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``component`` (the
+            smallest id of the component). Lazy. With `trace`, a pair of this frame and a frame with one row
+            per superstep.
 
         Raises
         ------
@@ -537,8 +567,8 @@ class Graph:
 
         if self.directed:
             raise OptionError(
-                "components are of edges without direction; build the graph with directed=False, or call "
-                "connected_components on the edges"
+                "connected components need an undirected graph; build it with directed=False, or call "
+                "dask_graphflow.connected_components on the edges"
             )
         columns = {"component": "vertex"}
         return run(self, COMPONENTS, columns=columns, trace=trace, progress=progress)
@@ -555,7 +585,7 @@ class Graph:
         trace: bool = False,
         progress: Any = False,
     ) -> Any:
-        """Run an edge program until no vertex changes: see :class:`dask_graphflow.EdgeOp`.
+        """Run an edge program until no vertex changes; see :class:`dask_graphflow.EdgeOp`.
 
         Parameters
         ----------
@@ -571,25 +601,26 @@ class Graph:
             columns, and columns of the program's, no others. Values must fit the column's dtype. By
             default the program begins everywhere.
         max_iter : int, optional
-            Supersteps at most.
+            Maximum number of supersteps. By default there is no limit.
         direction : {"gemini", "beamer", "push", "pull"}, optional
-            When to pull; see :func:`dask_graphflow.bfs`.
+            When to pull instead of push; see :func:`dask_graphflow.bfs`.
         balance : {"auto", "thread", "twc", "lb", "lb_light", "lb_cull", "lb_light_cull", "all_edges"}, \
 optional
             How edges are shared out to a GPU's threads (Gunrock [1]_): by rows, by their lengths, or
             evenly. The host has "auto", "thread" and "all_edges". Every shard uses it, and the result is
             the same; "all_edges" is for programs that never push from a frontier: ``direction="pull"``.
         trace : bool, optional
-            Return the supersteps too.
+            Also return a frame with one row per superstep. False by default.
         progress : bool or callable, optional
-            Tell of each superstep as it ends; see :func:`dask_graphflow.bfs`.
+            Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            Column ``vertex`` and the program's, of all vertices, sorted by vertex. Lazy.
+            One row per vertex, sorted by vertex, with the column ``vertex`` and the columns of the program.
+            Lazy.
         dask.dataframe.DataFrame
-            With `trace`, a row a superstep; see :func:`dask_graphflow.bfs`.
+            Only with `trace`: one row per superstep; see :func:`dask_graphflow.bfs`.
 
         Raises
         ------
@@ -607,7 +638,7 @@ optional
 
         Examples
         --------
-        How much fits through the widest way from a vertex:
+        The capacity of the widest path from vertex 1 to each vertex:
 
         >>> import pandas as pd
         >>> import dask_graphflow as gf
@@ -636,39 +667,42 @@ optional
         trace: bool = False,
         progress: Any = False,
     ) -> Any:
-        """Return, lazily, what an algorithm finds as a frame of vertices.
+        """Run an algorithm on the graph and return its result as a lazy frame; for new algorithms.
 
         Parameters
         ----------
         name : str
-            What the task is called.
+            Name of the Dask task.
         work : callable
-            Takes the ``dask_graphflow.graph.shards.Shards``, the number of threads and `arguments`.
+            The algorithm for a graph in one process. It is called with the
+            ``dask_graphflow.graph.shards.Shards``, the number of threads and `arguments`.
         dtypes : dict
-            The result's columns after the vertex's, and their dtypes; "id" for ids of vertices, "id or
-            null" where some have none.
+            Columns of the result after the vertex, with their dtypes. "id" stands for vertex ids, and
+            "id or null" for vertex ids that can be null.
         *arguments
-            That can be pickled.
+            Further arguments of the algorithm. They must be picklable.
         many : callable, optional
-            Does the same as a member of a gang: takes its ``dask_graphflow.graph.shard.Shard``, the
-            ``dask_graphflow.dataflow.exchange.Exchange``, the number of threads and `arguments`.
+            The algorithm for one member of a gang. It is called with the member's
+            ``dask_graphflow.graph.shard.Shard``, the ``dask_graphflow.dataflow.exchange.Exchange``, the
+            number of threads and `arguments`.
         turned : bool
-            Whether `many` asks for nothing but the edges that enter vertices: a graph that is not kept is
-            built for that alone.
+            Whether `many` uses only the edges that enter vertices. A graph that is not persisted then
+            builds only these. False by default.
         trace : bool
-            Return the supersteps too.
+            Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Who is told of them as they end; see :func:`dask_graphflow.bfs`.
+            Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            The vertices and `dtypes`. With `trace`, a pair of this and a row a superstep.
+            One row per vertex, with the vertex and the columns of `dtypes`. With `trace`, a pair of this
+            frame and a frame with one row per superstep.
 
         Raises
         ------
         OptionError
-            The graph has several shards, and there is no `many`; or `progress` is neither.
+            The graph has several shards and `many` is missing, or `progress` is invalid.
 
         Examples
         --------
@@ -709,22 +743,22 @@ optional
         return found, gathered.frames(result, [self._parts], steps_frame([]))
 
     def sources(self, sources: Any) -> Any:
-        """Return ids that a caller named as a frame, or raise where they are of another type.
+        """Return vertex ids as a frame, after checking that they have the type of the graph's ids.
 
         Parameters
         ----------
         sources : id, or list, Series or DataFrame of ids
-            An id of several columns is a tuple, and a single tuple of as many parts is one id.
+            If ids have several columns, write each id as a tuple; a single tuple is one id.
 
         Returns
         -------
         pandas.DataFrame or cudf.DataFrame
-            The ids as the graph has them, a row each.
+            One row per id, with the dtypes of the graph's ids.
 
         Raises
         ------
         VertexTypeError, EdgeListError
-            They are of another type, or there is none, or a null.
+            The ids have another type, or there are none, or one of them is null.
 
         Examples
         --------

@@ -95,7 +95,7 @@ def known(
         ids = [*columns.source, *columns.target]
         single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
         count, low, high = _counted(data, ids if single else [])
-        how = "by Parquet's metadata" if isinstance(data, list) else "by the frame in hand"
+        how = "from the Parquet metadata" if isinstance(data, list) else "from the frame in memory"
         num_edges = count if num_edges is None else num_edges
         if num_vertices is None and single and low is not None and high is not None:
             base = base_of(low, high, count, np.dtype(_plain(columns.dtypes[0])))
@@ -132,7 +132,7 @@ def _of_graph(graph: Graph, num_edges: int | None, num_vertices: int | None) -> 
     edges = graph.num_edges if num_edges is None else num_edges
     vertices = graph.num_vertices if num_vertices is None else num_vertices
     ids = sum(_bytes(graph._ids[column]) for column in graph._ids.columns)
-    how = "by the graph that is built" if built else "as given"
+    how = "from the persisted graph" if built else "as given"
     weight = 8 * graph.weighted
     about = graph.directed, built, graph.on_device, built, how
     return Known(vertices, edges, edges, ids, weight, *about)

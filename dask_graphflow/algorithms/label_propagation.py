@@ -1,11 +1,11 @@
-"""Label propagation: communities, as vertices take up the label that most of their neighbours have.
+"""Label propagation: communities of vertices that adopt the most frequent label of their neighbors.
 
-Returns a frame of every vertex and its label, which is the id of a vertex.
+The result has a row for every vertex with its label, which is the id of a vertex.
 
-Every vertex begins with itself as its label. In each iteration all of them at once take the label that most
-of their neighbours had, the smallest of several [1]_. Updates at once and ties by order are those of
-Graphalytics [2]_: they leave nothing to chance, and may swing back and forth where updates one by one would
-come to rest, so the number of iterations is given.
+Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the label
+that most of their neighbors had, and the smallest one if there is a tie [1]_. Simultaneous updates and ties
+by order follow Graphalytics [2]_ and make the result deterministic. Labels can oscillate where updates of
+one vertex at a time would converge, so the number of iterations is limited.
 
 .. [1] U. N. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures in
    large-scale networks", Physical Review E 76, 2007.
@@ -45,32 +45,36 @@ def label_propagation(
     trace: bool = False,
     progress: Any = False,
 ) -> Any:
-    """Find communities by label propagation.
+    """Return the community of each vertex, by label propagation.
+
+    Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the most
+    frequent label of their neighbors, and the smallest one if there is a tie.
 
     Parameters
     ----------
     edges, source, target, directed, dropna
-        The graph; see :class:`~dask_graphflow.Graph`. With directions, a neighbour counts once for each
-        edge that leads to it and once for each that comes from it.
+        The graph; see :class:`~dask_graphflow.Graph`. Undirected by default. With ``directed=True``, a
+        neighbor counts once for each edge to it and once for each edge from it.
     max_iter : int
-        Iterations at most; fewer where no label changes any more.
+        Maximum number of iterations; 10 by default. The algorithm stops earlier if no label changes.
     trace : bool
-        Return the iterations too.
+        Also return a frame with one row per iteration. False by default.
     progress : bool or callable
-        Tell of each iteration as it ends; see :func:`dask_graphflow.bfs`.
+        Report each iteration when it ends; see :func:`dask_graphflow.bfs`.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        Columns ``vertex`` and ``label``, of the ids' dtype, sorted by vertex. Lazy, and the same bits
-        for every partitioning and number of threads. The index counts from 0 in each partition.
+        One row per vertex, sorted by vertex, with the columns ``vertex`` and ``label`` (both the dtype of
+        the ids). The result is lazy, and bit-identical for every partitioning and number of threads. The
+        index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        With `trace`, a row an iteration; see :func:`dask_graphflow.bfs`.
+        Only with `trace`: one row per iteration; see :func:`dask_graphflow.bfs`.
 
     Raises
     ------
     OptionError, UnknownColumnError, VertexTypeError, EdgeListError
-        What is wrong with the call.
+        An argument is invalid; raised at the call.
 
     References
     ----------

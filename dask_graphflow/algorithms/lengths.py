@@ -11,23 +11,23 @@ __all__ = ["bucket_width"]
 
 
 def bucket_width(kernels: Any, wrong: int, mean: float, edges: int, vertices: int) -> float:
-    """Return the width of a bucket, or raise where weights are negative or no numbers.
+    """Return the width of a bucket, or raise if weights are negative or NaN.
 
     Parameters
     ----------
     kernels : module
-        Whose buckets they are.
+        The kernels of the host or the device.
     wrong : int
-        Weights that are negative or no number.
+        Number of weights that are negative or NaN.
     mean : float
-        Of the finite weights.
+        Mean of the finite weights.
     edges, vertices : int
-        Edges, and vertices that have one.
+        Number of edges, and of vertices that have an edge.
     """
     if wrong:
         raise WeightError(
-            f"{counted(wrong, 'weight')} {'is' if wrong == 1 else 'are'} negative or no number; a shortest "
-            "path is of weights of 0 or more. Leave those edges out"
+            f"{counted(wrong, 'weight')} {'is' if wrong == 1 else 'are'} negative or NaN; shortest paths "
+            "need weights of at least 0. Remove these edges"
         )
     width = kernels.bucket_width(mean, max(edges / max(1, vertices), 1.0))
     # Neither it nor its reciprocal overflows.

@@ -38,13 +38,13 @@ def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
 
 
 def unknown(ids: Any, lost: Any) -> UnknownVertexError:
-    """Return the error for those rows of a frame of ids that are no vertices."""
+    """Return the error for the rows of a frame of ids that are not in the graph."""
     first = kernels_for(ids).to_pandas(ids).iloc[lost[:3]].to_numpy().tolist()
     shown = ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in first)
     return UnknownVertexError(
         f"{len(lost):,} of {counted(len(ids), 'id')} "
-        f"{'is no vertex' if len(lost) == 1 else 'are no vertices'}: {shown}"
-        f"{', ...' if len(lost) > 3 else ''}; a vertex is an id that some edge begins or ends at"
+        f"{'is' if len(lost) == 1 else 'are'} not in the graph: {shown}"
+        f"{', ...' if len(lost) > 3 else ''}; no edge starts or ends there. Give ids that have an edge"
     )
 
 

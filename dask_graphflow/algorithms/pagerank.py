@@ -1,15 +1,16 @@
-"""PageRank: how likely a surfer is at each vertex, who follows edges and now and then starts afresh.
+"""PageRank: the probability that a random surfer is at each vertex.
 
-Returns a frame of every vertex and its rank; ranks sum to 1.
+The surfer follows a random edge with probability alpha, and otherwise restarts at a random vertex. The
+result has a row for every vertex with its rank; ranks sum to 1.
 
-A rank is (1 - alpha) times the vertex's part of the restarts, and alpha times what its neighbours
-contribute: each of them its own rank, divided over the edges that leave it by weight. The rank of
-*dangling* vertices, which no edge leaves, restarts too [1]_. Power iteration: vertices pull their
-neighbours' contributions, made once an iteration, until ranks change by less than ``tol`` a vertex on
-average.
+A rank has two parts: (1 - alpha) times the restart probability of the vertex, and alpha times the sum of
+the contributions of its neighbors. Each neighbor divides its own rank over the edges that leave it, in
+proportion to their weights. The rank of *dangling* vertices, which no edge leaves, is distributed like the
+restarts [1]_. In each iteration, vertices pull the contributions of their neighbors, until the mean change
+per vertex is less than ``tol``.
 
-Contributions are summed as whole multiples of 2**-62, which add up to the same in any order: so ranks
-are the same bits for every partitioning and number of threads.
+Contributions are summed as integer multiples of 2**-62. Such sums do not depend on the order, so ranks are
+bit-identical for every partitioning and number of threads.
 
 .. [1] L. Page, S. Brin, R. Motwani, T. Winograd, "The PageRank Citation Ranking: Bringing Order to the
    Web", Stanford, 1999.
@@ -63,51 +64,57 @@ def pagerank(
     trace: bool = False,
     progress: Any = False,
 ) -> Any:
-    """Rank vertices by the edges that lead to them.
+    """Return the PageRank of each vertex.
+
+    A vertex ranks high if vertices that rank high have edges to it. Ranks sum to 1.
 
     Parameters
     ----------
     edges, source, target, weight, directed, multi, dropna
-        The graph; see :class:`~dask_graphflow.Graph`. A vertex's rank is divided over the edges that
-        leave it by weight, or evenly. Without direction, an edge is one both ways.
+        The graph; see :class:`~dask_graphflow.Graph`. The rank of a vertex is divided over the edges that
+        leave it, in proportion to their weights, or evenly without `weight`. With ``directed=False``,
+        every edge counts in both directions.
     alpha : float, optional
-        The part of the time that edges are followed, from 0 to 1; 0.85 by default.
+        Damping factor: the probability of following an edge, from 0 to 1. 0.85 by default.
     tol : float or None, optional
-        Stop once the ranks' changes add up to less than this a vertex, 1e-6 by default. None for exactly
-        `max_iter` iterations.
+        Stop when the mean absolute change per vertex is less than this; 1e-6 by default. None runs
+        exactly `max_iter` iterations.
     max_iter : int, optional
-        Iterations at most, 100 by default.
+        Maximum number of iterations; 100 by default.
     personalization : dict, Series or DataFrame, optional
-        Where to restart, and how likely there, in proportion: of some ids, by a dict or a Series'
-        index; or the ids in a frame's first columns and the numbers in the next. Evenly everywhere by
-        default.
+        Restart weights: a dict or Series indexed by vertex id, or a frame with id columns followed by one
+        weight column. Uniform by default.
     precision : {"float64", "float32"}, optional
-        Of ranks while they are computed; with the latter an iteration reads half as much.
+        Precision of the ranks during the computation. With "float32" an iteration reads half as much
+        memory, and ranks are accurate to about 5 digits. "float64" by default.
     fail_on_nonconvergence : bool, optional
-        Raise where `max_iter` is reached before `tol`, the default; else return the ranks so far.
+        If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
+        ranks so far.
     trace : bool, optional
-        Return the iterations too.
+        Also return a frame with one row per iteration. False by default.
     progress : bool or callable, optional
-        Tell of each iteration as it ends; see :func:`dask_graphflow.bfs`.
+        Report each iteration when it ends; see :func:`dask_graphflow.bfs`.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        Columns ``vertex`` and ``pagerank`` (float64), sorted by vertex. Lazy. The index counts from 0
-        in each partition.
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+        ``pagerank`` (float64). The result is lazy, and bit-identical for every partitioning and number of
+        threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        With `trace`, a row an iteration; see :func:`dask_graphflow.bfs`.
+        Only with `trace`: one row per iteration; see :func:`dask_graphflow.bfs`.
 
     Raises
     ------
     ConvergenceError
-        When it is computed: `max_iter` was reached first.
+        `max_iter` iterations did not reach `tol`. Raised when the result is computed.
     WeightError
-        When it is computed: a weight is negative, infinite or NaN.
+        A weight is negative, infinite or NaN. Raised when the result is computed.
     UnknownVertexError
-        When it is computed: `personalization` names an id that no edge begins or ends at.
+        An id in `personalization` is not in the graph: no edge starts or ends there. Raised when the
+        result is computed.
     OptionError, UnknownColumnError, VertexTypeError, EdgeListError
-        What is wrong with the call.
+        An argument is invalid; raised at the call.
 
     References
     ----------

@@ -45,23 +45,24 @@ DIGIT = 16  # bits of a key that a round of histograms looks at
 
 @dataclass(frozen=True)
 class Hybrid:
-    """How a graph is shared out between workers of several kinds.
+    """How to split a graph between workers with and without a GPU.
 
     Parameters
     ----------
     shares : "auto", sequence or mapping of float
-        Of all edges' ends, for each shard; or for each kind of worker, ``{"gpu": 0.3, "cpu": 0.7}``, which
-        its workers share evenly. They add up to 1. "auto" gives each as much as it is fast, by what was
-        measured on its machine, if there is room for that.
+        Fraction of the edge ends for each shard, or for each kind of worker, such as
+        ``{"gpu": 0.3, "cpu": 0.7}``; workers of one kind share it evenly. Fractions add up to 1. "auto",
+        the default, chooses fractions in proportion to the measured speed of each worker, within its
+        memory.
     placement : {"auto", "random", "hubs-on-cpu", "leaves-on-cpu"}
-        Which vertices lie where: any; or those with the most edges, or with the fewest, on the CPUs,
-        which of workers of one kind are the later ones. "auto" puts the hubs on CPUs where few vertices
-        have most of the edges, and any elsewhere.
+        Which vertices to put on CPUs: a random choice, the vertices with the most edges, or those with
+        the fewest. If all workers are of one kind, the last workers take the place of the CPUs. "auto",
+        the default, uses "hubs-on-cpu" if few vertices have most of the edges, and "random" otherwise.
 
     Raises
     ------
     OptionError
-        There is no such placement, or the shares are none.
+        The placement is unknown, or the shares are invalid.
 
     References
     ----------

@@ -20,8 +20,8 @@ def are_weights(weights: Any) -> bool:
 def refuse_weights() -> WeightError:
     """Return the error for other weights."""
     return WeightError(
-        "a weight is negative, infinite or no number; a rank is divided by weights of 0 or more. "
-        "Leave those edges out, or the weight"
+        "a weight is negative, infinite or NaN; PageRank needs finite weights of at least 0. "
+        "Remove these edges, or leave out weight="
     )
 
 
@@ -47,8 +47,8 @@ def shares_of(total: Any, precision: str, one: float) -> tuple[Any, Any]:
 def refuse_total(unfit: float, precision: str) -> WeightError:
     """Return the error for a total that is no divisor."""
     return WeightError(
-        f"the weights of the edges that leave a vertex add up to {unfit:g}, "
-        f"by which {precision} cannot divide; scale the weights to about 1"
+        f"the weights of the edges that leave a vertex add up to {unfit:g}, and {precision} cannot "
+        "divide by this sum; scale the weights to about 1"
     )
 
 
@@ -57,7 +57,7 @@ def check_converged(steps: int, change: float, count: int, until: tuple[Any, int
     tol, _, strict = until
     if strict and tol is not None and change >= tol * count:
         raise ConvergenceError(
-            f"after {counted(steps, 'iteration')} ranks still change by {change / count:.2g} a vertex, and "
-            f"tol={tol:g}; give a larger max_iter or tol, or fail_on_nonconvergence=False for the ranks "
-            "so far"
+            f"after {counted(steps, 'iteration')} ranks still change by {change / count:.2g} per vertex, "
+            f"which is not below tol={tol:g}; give a larger max_iter or tol, or set "
+            "fail_on_nonconvergence=False to get the ranks so far"
         )

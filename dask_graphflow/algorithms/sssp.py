@@ -1,17 +1,19 @@
-"""Shortest paths: how far each vertex is from the nearest source along weighted edges, and on which way.
+"""Shortest paths: the smallest sum of weights from the nearest source, and a predecessor.
 
-Returns a frame of every vertex that was reached, its distance, the least sum of weights along a path from a
-source, and its predecessor: of the neighbours that such a path may come from the one with the smallest id,
-null for a source. The predecessors are a forest of shortest paths.
+The result has a row for every vertex that was reached, with its distance and its predecessor. The distance
+is the smallest sum of weights along a path from a source. The predecessor is the neighbor with the smallest
+id among those that a shortest path can come from, and null for a source. The predecessors form a forest of
+shortest paths.
 
-Delta-stepping [1]_: vertices wait in buckets by distance, each of a width delta; the lowest bucket's
-vertices relax their edges at once, some more than once, until it is empty. A thread goes on by itself while
-what it found is in the same bucket (bucket fusion [2]_). Delta is the mean weight by the mean degree, and
-sixteen times that in a sparse graph such as a road's: a bucket is to have enough work to be worth a step.
+The algorithm is delta-stepping [1]_. Vertices wait in buckets by distance, and each bucket covers a range
+of width delta. All vertices of the lowest bucket relax their edges at once, some of them more than once,
+until the bucket is empty. A thread continues by itself while the vertices that it found are in the same
+bucket (bucket fusion [2]_). Delta is the mean weight divided by the mean degree, and sixteen times that in
+a sparse graph such as a road network, so that each bucket has enough work for a superstep.
 
-A distance is added up along its path from the source: which path was found first changes nothing. Along
-edges of no weight a predecessor is the smallest of those with the fewest such edges behind them, so that
-predecessors never lead in a circle.
+A distance is summed along its path, starting at the source, so it does not depend on which path was found
+first. If edges have a weight of 0, the predecessor is the smallest among the vertices with the fewest such
+edges behind them. This keeps predecessors from forming a cycle.
 
 .. [1] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", Journal of
    Algorithms 49 (1), 2003.
@@ -56,42 +58,44 @@ def sssp(
     trace: bool = False,
     progress: Any = False,
 ) -> Any:
-    """Find the shortest paths from the nearest of some vertices to all others.
+    """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
     Parameters
     ----------
     edges, source, target, directed, dropna
         The graph; see :class:`~dask_graphflow.Graph`.
     sources : id, or list, Series or DataFrame of ids
-        Where to begin: distances are to the nearest. An id of several columns is a tuple,
-        and a single tuple of as many parts is one source.
+        Vertices to start from. Distances are measured from the nearest source. If ids have several
+        columns, write each id as a tuple; a single tuple with one part per column is one source.
     weight : column name
-        The edges' weights: numbers, 0 or more. It is needed, so to leave it out is Python's `TypeError`;
-        where there are none, :func:`dask_graphflow.bfs` counts edges.
+        Column with the weights of the edges: numbers that are at least 0. It is required. To count edges
+        instead, use :func:`dask_graphflow.bfs`.
     cutoff : float, optional
-        Go no further than this.
+        Maximum distance, in the unit of the weights. By default there is no limit.
     trace : bool
-        Return the supersteps too.
+        Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Tell of each superstep as it ends; see :func:`dask_graphflow.bfs`.
+        Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        Columns ``vertex``, ``distance`` (float64) and ``predecessor``, of the vertices that were
-        reached, sorted by vertex. A source has no predecessor. Lazy, and the same bits for every
-        partitioning and number of threads. The index counts from 0 in each partition.
+        One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
+        the ids), ``distance`` (float64, in the unit of the weights) and ``predecessor`` (the dtype of the
+        ids, null for a source). The result is lazy, and bit-identical for every partitioning and number
+        of threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        With `trace`, a row a superstep; see :func:`dask_graphflow.bfs`.
+        Only with `trace`: one row per superstep; see :func:`dask_graphflow.bfs`.
 
     Raises
     ------
     WeightError
-        `weight` is None, or a column of no numbers; when it is computed: a weight is negative, null or NaN.
+        `weight` is None or not a column of numbers; raised at the call. Or a weight is negative, null or
+        NaN; raised when the result is computed.
     UnknownVertexError
-        When it is computed: a source that no edge begins or ends at.
+        A source is not in the graph: no edge starts or ends there. Raised when the result is computed.
     OptionError, UnknownColumnError, VertexTypeError, EdgeListError
-        What is wrong with the call.
+        An argument is invalid; raised at the call.
 
     References
     ----------

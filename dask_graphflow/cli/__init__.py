@@ -1,10 +1,10 @@
 """The command line, ``graphflow``.
 
-The commands import Dask, pandas and PyArrow when they run, so that ``--help`` and a mistyped option
-are answered at once.
+The commands import Dask, pandas and PyArrow only when they run, so that ``--help`` and usage errors
+respond immediately.
 
-Exit codes: 0, done; 1, an error of the library or the input, named in one line; 2, a wrong usage;
-130, interrupted.
+Exit codes: 0, success; 1, an error in the library or the input, reported in one line; 2, incorrect
+usage; 130, interrupted.
 """
 
 from __future__ import annotations
@@ -51,17 +51,17 @@ class _Commands(click.Group):
 
 
 def _explained(error: Exception) -> str:
-    """Say what went wrong, and where the error does not, what to do."""
+    """Return what went wrong, and what to do if the error does not say it."""
     if isinstance(error, GraphflowError):
         return _in_options(str(error))
     if isinstance(error, MemoryError):
-        return "out of memory; a --memory-limit makes the blocks smaller that files are read in"
+        return "out of memory; set --memory-limit, which makes the command read files in smaller blocks"
     if type(error).__name__ == "KilledWorker":
         return (
-            "a worker process died several times, most likely for want of memory; "
+            "a worker process died several times, probably because it ran out of memory; "
             "raise --memory-limit, or lower --workers"
         )
-    return f"{type(error).__name__}: {error} (--debug shows where)"
+    return f"{type(error).__name__}: {error} (--debug shows the traceback)"
 
 
 def _in_options(message: str) -> str:
@@ -82,7 +82,7 @@ def _in_options(message: str) -> str:
 )
 @click.version_option(__version__, prog_name="graphflow")
 def main() -> None:
-    """Analyse large graphs that lie in Parquet or CSV files."""
+    """Analyze large graphs stored in Parquet or CSV files."""
 
 
 main.add_command(components)

@@ -60,7 +60,7 @@ def checked() -> list[Check]:
         except Exception as error:
             # One that cannot be made is a finding, and the others are of use all the same.
             name = check.__name__
-            found.append(Check(name, WRONG, _said(error), "report it, with this line", needed=True))
+            found.append(Check(name, WRONG, _said(error), "report this line as a bug", needed=True))
     return found
 
 
@@ -69,8 +69,8 @@ def requirements() -> Iterator[Check]:
     try:
         wanted = importlib.metadata.metadata(PACKAGE)["Requires-Python"]
     except importlib.metadata.PackageNotFoundError:
-        found = "not installed: this is a folder of its files"
-        yield Check(PACKAGE, WRONG, found, "pip install . there", needed=True)
+        found = "not installed; Python imports it from a folder"
+        yield Check(PACKAGE, WRONG, found, "run pip install . in that folder", needed=True)
         return
     python = platform.python_version()
     if SpecifierSet(wanted).contains(python, prereleases=True):
@@ -104,7 +104,7 @@ def _requirement(wanted: Requirement, version: str | None) -> Check:
     if version is None:
         return Check(wanted.name, MISSING, "not installed", install, needed=True)
     if not wanted.specifier.contains(version, prereleases=True):
-        found = f"{version}, which is not {wanted.specifier}"
+        found = f"{version}; {wanted.specifier} is required"
         return Check(wanted.name, WRONG, found, install, needed=True)
     return Check(wanted.name, OK, version, needed=True)
 
@@ -117,7 +117,7 @@ def kernels() -> Iterator[Check]:
         todo = "pip install --upgrade --force-reinstall numba llvmlite"
         yield Check("kernels", WRONG, _said(error), todo, needed=True)
     else:
-        yield Check("kernels", OK, "compiled by Numba, and right", needed=True)
+        yield Check("kernels", OK, "compiled by Numba; the result is correct", needed=True)
 
 
 def _run(device: str | None) -> None:
@@ -135,23 +135,23 @@ def gpus() -> Iterator[Check]:
     listed = "; ".join(there or [])
     if driver is None:
         if listed:
-            found = f"{listed}; but the driver's library, libcuda, cannot be loaded"
+            found = f"{listed}; but the driver library, libcuda, cannot be loaded"
             todo = (
-                "in a container, give it the driver: --gpus all, and NVIDIA_DRIVER_CAPABILITIES with "
-                "compute; elsewhere, install NVIDIA's driver again"
+                "in a container, start it with --gpus all and include compute in "
+                "NVIDIA_DRIVER_CAPABILITIES; otherwise, reinstall the NVIDIA driver"
             )
             yield Check("GPU", WRONG, found, todo)
         else:
             held = ", ".join(f"{name} {version}" for name, version in packages.items())
-            found = "no NVIDIA driver; all runs on the CPU"
+            found = "no NVIDIA driver; everything runs on the CPU"
             yield Check("GPU", MISSING, f"{found} ({held} cannot be used)" if held else found)
         return
     cuda = f"a driver for CUDA {driver // 1000}.{driver % 1000 // 10}"
     if there == []:
-        todo = "in a container, give it the GPUs: --gpus all; elsewhere, look at nvidia-smi"
-        yield Check("GPU", WRONG, f"{cuda}, and no GPU", todo)
+        todo = "in a container, start it with --gpus all; otherwise, check the output of nvidia-smi"
+        yield Check("GPU", WRONG, f"{cuda}, but no GPU", todo)
         return
-    listed = listed or "not listed, for want of nvidia-smi"
+    listed = listed or "not listed, because nvidia-smi is missing"
     if driver // 1000 < gpu.EXTRAS[0]:
         yield Check("GPU", WRONG, f"{listed}; {cuda}", advice)
         return
@@ -179,7 +179,7 @@ def _for_cuda(wanted: Requirement, extra: str) -> Check:
     others = " ".join(name for name in there if name not in (wanted.name, base))
     if others:
         todo = f"pip uninstall {others}, then {install}"
-        return Check(wanted.name, WRONG, f"{found}, which is for another CUDA", todo)
+        return Check(wanted.name, WRONG, f"{found}, built for another CUDA version", todo)
     if not there:
         return Check(wanted.name, MISSING, "not installed", install)
     return Check(wanted.name, OK, found)
@@ -188,14 +188,14 @@ def _for_cuda(wanted: Requirement, extra: str) -> Check:
 def _on_gpu(packages: list[Check]) -> Check:
     name, lacking = "GPU kernels", [check for check in packages if check.state != OK]
     if lacking:
-        found = f"the GPU cannot be used without {' and '.join(one.name for one in lacking)}"
+        found = f"the GPU needs {' and '.join(one.name for one in lacking)}"
         return Check(name, WRONG, found, lacking[0].todo)
     try:
         _run("gpu")
     except Exception as error:
         advice = gpu.found().advice
         return Check(name, WRONG, _said(error).removesuffix(advice).rstrip(), advice)
-    return Check(name, OK, "compiled by NVRTC, and right")
+    return Check(name, OK, "compiled by NVRTC; the result is correct")
 
 
 def pictures() -> Iterator[Check]:
@@ -204,7 +204,7 @@ def pictures() -> Iterator[Check]:
         (version,) = versions.installed([wanted.name]).values()
         if version is None:
             todo = f'pip install "{PACKAGE}[plot]"'
-            yield Check(wanted.name, MISSING, "not installed; it draws pictures", todo)
+            yield Check(wanted.name, MISSING, "not installed; gf.plot needs it", todo)
         else:
             yield Check(wanted.name, OK, version)
 
@@ -213,27 +213,27 @@ def cluster() -> Iterator[Check]:
     """Look for a cluster that Dask's configuration names; it is not connected to."""
     address = dask.config.get("scheduler-address", None)
     if address is None:
-        found = f"none in Dask's configuration: threads of a process, {CPU_COUNT} here"
+        found = f"none in the Dask configuration; {CPU_COUNT} threads in one process"
     else:
-        found = f"{address}, which Client() connects to; not tried"
+        found = f"{address}, from the Dask configuration; not contacted"
     yield Check("cluster", OK, found)
 
 
 def memory() -> Iterator[Check]:
     """Look at the memory that there is."""
     free = room_of(False)
-    yield Check("memory", OK, "not known here" if free is None else f"{size(free)} free")
+    yield Check("memory", OK, "unknown" if free is None else f"{size(free)} free")
 
 
 def calibration() -> Iterator[Check]:
     """Look at what was measured of this machine."""
     kept = store.entries()
     for path, age, stale in kept:
-        again = "; stale, and measured again when it is next needed" if stale else ""
+        again = "; stale, will be measured again when needed" if stale else ""
         yield Check("calibration", OK, f"{path}, {age / DAY:.1f} days old{again}")
     if not kept:
-        found = f"nothing in {store.folder()}; measured when it is first needed"
-        todo = 'or now: python -c "import dask_graphflow as gf; gf.calibrate()"'
+        found = f"nothing in {store.folder()}; gf.estimate will measure this machine"
+        todo = 'optional: python -c "import dask_graphflow as gf; gf.calibrate()"'
         yield Check("calibration", MISSING, found, todo)
 
 

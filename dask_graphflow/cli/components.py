@@ -51,7 +51,7 @@ def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | No
     except ValueError:
         size = 0
     if size <= 0:
-        raise click.BadParameter(f"{value!r} is no size such as 4GB or 512MiB")
+        raise click.BadParameter(f"{value!r} is not a size; write it like 4GB or 512MiB")
     return size
 
 
@@ -60,9 +60,19 @@ def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | No
 )
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option(
-    "--source", required=True, multiple=True, metavar="COLUMN", help="One end of an edge."
+    "--source",
+    required=True,
+    multiple=True,
+    metavar="COLUMN",
+    help="Column with the vertex at one end of each edge.",
 )
-@click.option("--target", required=True, multiple=True, metavar="COLUMN", help="The other end.")
+@click.option(
+    "--target",
+    required=True,
+    multiple=True,
+    metavar="COLUMN",
+    help="Column with the vertex at the other end.",
+)
 @options.output
 @click.option("--weight", metavar="COLUMN", help="What a threshold is compared with.")
 @click.option(
@@ -80,53 +90,59 @@ def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | No
 @click.option(
     "--vertices",
     metavar="PATH",
-    help="A file of all ids, so that those without an edge appear too.",
+    help="File with all vertex ids; adds vertices that have no edge to the output.",
 )
 @click.option(
     "--vertex-column",
     multiple=True,
     metavar="COLUMN",
-    help="The id's column in that file; needed unless it has no others.",
+    help="Id column in the --vertices file; required if the file has other columns too.",
 )
-@click.option("--seed", metavar="PATH", help="An earlier result; PATHs then hold only new edges.")
+@click.option(
+    "--seed",
+    metavar="PATH",
+    help="File with an earlier result to update; PATHs then contain only the new edges.",
+)
 @click.option(
     "--merge",
     type=click.Choice(["tree", "one-way", "ring", "adaptive"]),
     default="tree",
     show_default=True,
-    help="The order in which partial results are merged.",
+    help="Order in which partial results are merged.",
 )
 @click.option(
     "--chunk-size",
     type=click.IntRange(min=1),
     metavar="EDGES",
-    help="Edges to take before the trees are made flat again.",
+    help="Number of edges to process before trees are compressed again.",
 )
-@click.option("--dropna", is_flag=True, help="Leave out edges with an empty end.")
+@click.option("--dropna", is_flag=True, help="Skip edges with a missing id.")
 @click.option(
     "--format",
     "kind",
     type=click.Choice(["auto", "parquet", "csv"]),
     default="auto",
     show_default=True,
-    help="Of the PATHs; auto goes by their names, then by their first bytes.",
+    help="Format of the PATHs; auto uses the file names, then the first bytes.",
 )
 @click.option(
-    "--separator", metavar="CHARACTER", help="Of CSV fields; by default a comma, in .tsv a tab."
+    "--separator",
+    metavar="CHARACTER",
+    help="Separator of CSV fields; by default a comma, or a tab for .tsv and .tab files.",
 )
-@click.option("--text-ids", is_flag=True, help="Take ids in CSV as text, so that 007 stays 007.")
+@click.option("--text-ids", is_flag=True, help="Read ids in CSV files as text; 007 stays 007.")
 @click.option(
     "--workers",
     type=click.IntRange(min=0),
     default=0,
-    help="Worker processes; by default, or 0, threads of this one.",
+    help="Number of worker processes; 0, the default, uses threads in this process.",
 )
 @options.threads
 @click.option(
     "--memory-limit",
     metavar="SIZE",
     callback=_bytes,
-    help="Of each worker, such as 4GB. Files are read in blocks of a small part of it.",
+    help="Memory limit of each worker, for example 4GB; a lower limit reads smaller blocks.",
 )
 @options.common
 def components(
@@ -152,12 +168,12 @@ def components(
     memory_limit: int | None,
     quiet: bool,
 ) -> None:
-    """Find the connected components of the graph whose edges lie in PATHs.
+    """Find the connected components of the graph with the edges in PATHs.
 
-    PATHs are Parquet or CSV files, folders or globs of them, here or on any file system that
-    fsspec knows (s3://..., gs://..., https://...). The output has a row a vertex, sorted: the
-    vertex and its component, which is named by the smallest vertex in it. For ids of several
-    columns, repeat --source and --target.
+    PATHs are Parquet or CSV files, folders or globs, on the local machine or on any file system
+    that fsspec supports (s3://..., gs://..., https://...). The output has one row per vertex,
+    sorted by vertex, with the vertex and its component. A component is named after its smallest
+    vertex. If an id consists of several columns, repeat --source and --target.
     """
     if vertex_column and not vertices:
         raise click.UsageError("--vertex-column needs --vertices.")

@@ -97,8 +97,8 @@ def plan(
             schema = _typed(types, text, columns if named else (), ids)
         elif missing := [name for name in schema.names if name not in header]:
             raise InputFileError(
-                f"{file}: has no column {missing[0]!r}, which {files[0]} has; "
-                "the files of one table have the same columns"
+                f"{file}: has no column {missing[0]!r}, but {files[0]} has; "
+                "all files must have the same columns"
             )
         if size is None:
             blocks.append(whole)
@@ -202,12 +202,12 @@ def _header(file: File, head: bytes, separator: str) -> tuple[str, ...]:
         line = head.partition(b"\n")[0].decode("utf-8-sig").rstrip("\r")
     except UnicodeDecodeError as error:
         raise InputFileError(
-            f"{file}: this is no CSV file in UTF-8 ({error}); convert it, or give --format parquet "
+            f"{file}: this is not a CSV file in UTF-8 ({error}); convert it, or use --format parquet "
             "if it is Parquet"
         ) from error
     names = next(csv.reader([line], delimiter=separator), [])
     if not names:
-        raise InputFileError(f"{file}: is empty; a CSV file begins with a line of column names")
+        raise InputFileError(f"{file}: is empty; a CSV file must begin with a line of column names")
     return tuple(names)
 
 
@@ -232,9 +232,9 @@ def _parsed(
             ),
         )
     except pa.ArrowException as error:
-        hint = "the types of columns are taken from the beginning of the first file"
+        hint = "column types are inferred from the beginning of the first file"
         if "conversion error" in str(error):
-            hint += "; --text-ids takes ids as text"
+            hint += "; --text-ids reads ids as text"
         raise InputFileError(f"{block.file}: cannot be read as CSV: {error} ({hint})") from error
 
 

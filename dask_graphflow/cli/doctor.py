@@ -12,13 +12,13 @@ __all__ = ["doctor"]
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="For programs: one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object, for use by programs.")
 @options.debug
 def doctor(as_json: bool) -> None:
-    """Say what this machine can run, and what to install for more.
+    """Show what this machine can run, and what to install for more.
 
-    Each line is ok, missing or wrong. The exit code is 0 where all is well that a CPU needs, and 1
-    otherwise. Nothing is looked up in a network, and nothing is changed.
+    Each line is ok, missing or wrong. The exit code is 0 if everything that is needed on a CPU
+    works, and 1 otherwise. This command changes nothing and does not use the network.
     """
     from dask_graphflow.cli.checks import OK, checked
     from dask_graphflow.showing.tables import as_text

@@ -73,7 +73,7 @@ def find_files(paths: Iterable[str]) -> list[File]:
         except PermissionError as error:
             raise InputFileError(f"{path}: no permission to read it") from error
         except (ValueError, ImportError, OSError) as error:
-            raise InputFileError(f"{path}: cannot be looked up: {error}") from error
+            raise InputFileError(f"{path}: cannot be found: {error}") from error
         if not found:
             raise InputFileError(_missing(path))
         files += found
@@ -123,8 +123,8 @@ def kind_of(files: Iterable[File]) -> str:
         example.setdefault(KINDS.get(file.ending) or _sniff(file), file)
     if len(example) > 1:
         raise InputFileError(
-            f"{example['parquet']} is Parquet and {example['csv']} is CSV; give files of one kind, "
-            "or say which with --format"
+            f"{example['parquet']} is Parquet and {example['csv']} is CSV; give files of one format, "
+            "or set the format with --format"
         )
     return next(iter(example))
 

@@ -15,15 +15,17 @@ __all__ = ["generate"]
 
 @click.group()
 def generate() -> None:
-    """Write the edges of a made-up graph, in columns src and dst."""
+    """Write the edges of a generated graph, in columns src and dst."""
 
 
 def _writes_edges(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that all graphs share."""
+    """Add the options that are common to all graphs."""
     shared = (
         options.common,
         options.threads,
-        click.option("--npartitions", type=click.IntRange(min=1), help="Pieces to make it in."),
+        click.option(
+            "--npartitions", type=click.IntRange(min=1), help="Number of partitions to generate."
+        ),
         options.output,
     )
     for option in shared:
@@ -43,18 +45,18 @@ def _writes_edges(command: Callable[..., Any]) -> Callable[..., Any]:
     type=click.IntRange(min=1),
     default=16,
     show_default=True,
-    help="Edges for each vertex id.",
+    help="Number of edges per vertex id.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
     default=0,
     show_default=True,
-    help="Which graph of that size.",
+    help="Seed of the random generator.",
 )
 @_writes_edges
 def rmat(scale: int, edge_factor: int, seed: int, npartitions: int | None, **run: Any) -> None:
-    """Write a power-law graph: Graph500's R-MAT with permuted ids."""
+    """Write a power-law graph: Graph500 R-MAT with permuted ids."""
     from dask_graphflow.graph import generate as graphs
 
     edges = graphs.rmat(scale, edge_factor=edge_factor, seed=seed, npartitions=npartitions)
@@ -62,11 +64,15 @@ def rmat(scale: int, edge_factor: int, seed: int, npartitions: int | None, **run
 
 
 @generate.command()
-@click.option("--rows", type=click.IntRange(min=1), required=True, help="Vertices down.")
-@click.option("--columns", type=click.IntRange(min=1), required=True, help="Vertices across.")
+@click.option(
+    "--rows", type=click.IntRange(min=1), required=True, help="Number of rows of vertices."
+)
+@click.option(
+    "--columns", type=click.IntRange(min=1), required=True, help="Number of columns of vertices."
+)
 @_writes_edges
 def grid(rows: int, columns: int, npartitions: int | None, **run: Any) -> None:
-    """Write a two-dimensional lattice, which is sparse and wide as road networks are."""
+    """Write a two-dimensional grid, as sparse as a road network."""
     from dask_graphflow.graph import generate as graphs
 
     _write(graphs.grid(rows, columns, npartitions=npartitions), **run)
@@ -76,7 +82,7 @@ def grid(rows: int, columns: int, npartitions: int | None, **run: Any) -> None:
 @click.option("-n", type=click.IntRange(min=1), required=True, help="Number of vertices.")
 @_writes_edges
 def path(n: int, npartitions: int | None, **run: Any) -> None:
-    """Write the path 0 - 1 - 2 - ..., the graph of the greatest diameter."""
+    """Write the path 0 - 1 - 2 - ..., which has the largest possible diameter."""
     from dask_graphflow.graph import generate as graphs
 
     _write(graphs.path(n, npartitions=npartitions), **run)

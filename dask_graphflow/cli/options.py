@@ -1,4 +1,4 @@
-"""Options that several commands have."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ debug = click.option(
     is_flag=True,
     expose_value=False,
     callback=_note_debug,
-    help="Show the traceback of an error.",
+    help="Show the full traceback if an error occurs.",
 )
 
 
 def common(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add ``--quiet`` and ``--debug``."""
-    return click.option("--quiet", "-q", is_flag=True, help="No progress bar and no summary.")(
+    return click.option("--quiet", "-q", is_flag=True, help="Show no progress bar and no summary.")(
         debug(command)
     )
 
@@ -45,13 +45,13 @@ def output(command: Callable[..., Any]) -> Callable[..., Any]:
         "-o",
         required=True,
         metavar="OUT",
-        help="One file, for a name in .parquet or .csv; or a folder of Parquet files, for a name "
-        "that ends in /.",
+        help="Output path: a file if it ends in .parquet or .csv, a folder of Parquet files if it "
+        "ends in /.",
     )(command)
 
 
 threads = click.option(
     "--threads",
     type=click.IntRange(min=1),
-    help="Threads of each process; by default the cores are shared out.",
+    help="Number of threads per process; by default the cores are divided evenly.",
 )

@@ -103,8 +103,8 @@ def _read_footer(file: File, columns: Sequence[str]) -> _Footer:
         raise InputFileError(f"{file}: no permission to read it") from error
     except pa.ArrowInvalid as error:
         raise InputFileError(
-            f"{file}: this is no Parquet file, or a damaged one ({error}); give a Parquet file, or "
-            "--format csv if it is CSV"
+            f"{file}: this is not a Parquet file, or it is damaged ({error}); give a Parquet file, or "
+            "use --format csv if it is CSV"
         ) from error
     except (pa.ArrowException, OSError) as error:
         raise InputFileError(f"{file}: cannot be read: {error}") from error
@@ -146,12 +146,12 @@ def _check_same(first: _Footer, other: _Footer) -> None:
     for field in first.schema:
         if field.name not in other.schema.names:
             raise InputFileError(
-                f"{other.file}: has no column {field.name!r}, which {first.file} has; "
-                "the files of one table have the same columns"
+                f"{other.file}: has no column {field.name!r}, but {first.file} has; "
+                "all files must have the same columns"
             )
         kind = other.schema.field(field.name).type
         if kind != field.type:
             raise InputFileError(
-                f"{other.file}: column {field.name!r} is {kind}, and in {first.file} {field.type}; "
-                "the files of one table have the same types. Convert one of them"
+                f"{other.file}: column {field.name!r} is {kind}, but {field.type} in {first.file}; "
+                "all files must have the same types. Convert one of them"
             )

@@ -122,12 +122,12 @@ class Reader:
         for column in columns:
             if column not in have:
                 raise UnknownColumnError(
-                    f"--vertex-column {column!r} is no column of {path}, which has "
+                    f"--vertex-column {column!r} is not a column of {path}, which has "
                     f"{', '.join(map(repr, have))}{nearest(column, have)}"
                 )
         if len(columns or have) != width:
             raise InputFileError(
-                f"{path} has the columns {', '.join(map(repr, have))}, and an id has {width}; name "
+                f"{path} has the columns {', '.join(map(repr, have))}, but an id needs {width}; name "
                 f"{'it' if width == 1 else 'them'} with --vertex-column"
             )
         if not columns:  # now it is known that all of them are ids

@@ -44,26 +44,27 @@ _here: dict[tuple[bool, int], Links] = {}  # by whether arrays lie on devices, a
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """Workers of one kind; those of several kinds are a list of these.
+    """A description of workers of one kind; use a list of them for several kinds.
 
     Parameters
     ----------
     workers : int
-        How many there are.
+        Number of workers; 1 by default.
     threads : int
-        Of each.
+        Number of threads of each worker; 1 by default.
     device : bool
-        Whether each has a GPU of its own for its part of the graph.
+        Whether each worker has its own GPU, which holds its part of the graph. False by default.
     memory : int or None
-        Bytes that each has for a graph; None for as much as is asked for.
+        Memory that each worker has for a graph, in bytes. None, the default, means no limit.
     hosts : int
-        Machines that they are spread over: workers of one share its cores.
+        Number of machines that the workers are spread over; 1 by default. Workers on one machine share
+        its cores.
     addresses : tuple of str
-        Theirs, if they are there.
+        Addresses of the workers, if they exist.
     rates : Rates or None
-        Of each; None to look them up.
+        Speed of each worker. None, the default, uses the stored or measured rates.
     links : Links or None
-        Between them; None to measure those of the cluster in use.
+        Speed of the links between workers. None, the default, measures those of the current cluster.
 
     Raises
     ------

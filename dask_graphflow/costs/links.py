@@ -36,30 +36,30 @@ MOVED = 3
 
 @dataclass(frozen=True)
 class Links:
-    """What workers are joined by; :func:`dask_graphflow.calibrate` measures it.
+    """Speed of the links between workers; :func:`dask_graphflow.calibrate` measures it.
 
     Parameters
     ----------
     c : float
-        Bytes a second that each of two members sends while it receives as much.
+        Bytes per second that each of two members sends while it receives the same amount.
     moves : float
-        Bytes a second of a forest that Dask brings to another worker; infinite where there is none.
+        Bytes per second at which Dask moves a forest to another worker; infinite for a single worker.
     latency : float
-        Seconds of a round of messages.
+        Seconds per round of messages.
     call : float
-        Seconds of a call of Dask's with one task.
+        Seconds of a Dask computation with one task.
     level : float
-        Seconds of each level of tasks more.
+        Additional seconds for each further level of tasks.
     gang : float
-        Seconds that a gang of two members takes and does nothing, with the call.
+        Seconds of an empty run on a gang of two members, including the Dask computation.
     task : float
-        Seconds of each task more of a graph of many, which hand on next to nothing between workers.
+        Additional seconds for each further task of a large task graph whose tasks exchange almost no data.
 
     Examples
     --------
     >>> from dask_graphflow.costs import Links
     >>> ethernet = Links(c=1e9, moves=1e9, latency=2e-4, call=0.01, level=0.002, gang=0.05)
-    >>> ethernet.latency * 50  # seconds that 50 rounds of messages take at least
+    >>> ethernet.latency * 50  # minimum seconds for 50 rounds of messages
     0.01
     """
 

@@ -39,40 +39,42 @@ LEAST_MORE = 16
 
 @dataclass(frozen=True)
 class Rates:
-    """What one worker does a second.
+    """Measured speed of one worker, for graphs of several sizes.
 
     Parameters
     ----------
     sizes : tuple of int
-        Vertices of the graphs that it was measured on, ascending. What was not measured is empty.
+        Numbers of vertices of the measured graphs, in ascending order. Each tuple below has one rate for
+        each size, or is empty if it was not measured.
     hooks : tuple of float
-        For each size: edges that are hooked into a forest.
+        Edges per second that are hooked into a forest.
     builds : tuple of float
-        Edges that rows are made of. Those without direction count twice, here and below.
+        Edges per second when a graph is built. Here and below, an undirected edge counts twice.
     pulls : tuple of float
-        Edges that an iteration of PageRank pulls along.
+        Edges per second in an iteration of PageRank.
     searches : tuple of float
-        Edges of a graph, by the time of a breadth-first search of all of it.
+        Edges of the graph divided by the seconds of a complete breadth-first search.
     paths : tuple of float
-        The same of shortest paths.
+        Edges of the graph divided by the seconds of complete shortest paths.
     labels : tuple of float
-        Edges that an iteration of label propagation looks at.
+        Edges per second in an iteration of label propagation.
     merges : tuple of float
-        Vertices of a forest that is merged into another.
+        Vertices per second when one forest is merged into another.
     deals : tuple of float
-        Edges that are dealt to the members of a gang that builds a graph, without sending them.
+        Edges per second that are assigned to the members of a gang when a graph is built, without sending.
     copies : float
-        Bytes from the host's memory to where the kernels run: infinite on the host itself.
+        Bytes per second from host memory to the memory of the kernels; infinite on the host itself.
 
     Raises
     ------
     OptionError
-        The sizes are not ascending, a kernel has a rate for some of them alone, or one that is not above 0.
+        The sizes are not ascending, a tuple has rates for only some of the sizes, or a rate is not
+        positive.
 
     Examples
     --------
-    A rate for a size in between lies between those measured. Beyond them it is that of the vertices
-    between the last two:
+    Rates are interpolated between the measured sizes. Above the largest size, each additional vertex takes
+    as much time as between the last two sizes:
 
     >>> from dask_graphflow.costs import Rates
     >>> rates = Rates((2**12, 2**20), hooks=(4e8, 1e8), merges=(8e8, 2e8))

@@ -1,7 +1,7 @@
-"""A cluster of this machine that has workers of two kinds: one for each GPU, and others for the CPU.
+"""A local cluster with two kinds of workers: one worker for each GPU, and workers for the CPU.
 
-What tells them apart is Dask's resource `GPU` (:mod:`.placement`). Those with one are started as Dask-CUDA
-starts them; the others have the rest of the cores, and see no GPU.
+Dask's resource `GPU` distinguishes them (:mod:`.placement`). Workers with a GPU are started as Dask-CUDA
+starts them. The other workers get the remaining cores and cannot see a GPU.
 """
 
 from __future__ import annotations
@@ -30,49 +30,49 @@ def hybrid_cluster(
     gpu_options: dict[str, Any] | None = None,
     **options: Any,
 ) -> Any:
-    """Start a cluster on this machine whose workers are of two kinds: one a GPU, and others for the CPU.
+    """Start a local cluster with one worker per GPU and additional workers for the CPU.
 
     Parameters
     ----------
     gpus : int, optional
-        Workers with a GPU, each with one of its own; by default as many as there are.
+        Number of workers with a GPU; each has its own. By default one for each GPU of the machine.
     cpu_workers : int
-        Workers without one.
+        Number of workers without a GPU; 1 by default.
     threads : int, optional
-        Threads of each worker without a GPU; by default the cores that the others leave, shared out.
+        Number of threads of each worker without a GPU. By default they divide the remaining cores evenly.
     memory_limit : int, float, str or None
-        Host memory of each worker, as Dask takes it; by default the same share for all.
+        Host memory of each worker, in the format of Dask. By default all workers get the same share.
     gpu_options : dict, optional
-        What only the workers with a GPU are started with, as ``dask_cuda.LocalCUDACluster`` takes it:
-        ``pre_import``, ``rmm_pool_size``, ``threads_per_worker`` (1) or another ``memory_limit``.
-        Nothing where there is no GPU.
+        Options only for the workers with a GPU, as for ``dask_cuda.LocalCUDACluster``: for example
+        ``pre_import``, ``rmm_pool_size``, ``threads_per_worker`` (1 by default) or another
+        ``memory_limit``. They have no effect if there is no GPU.
     **options
-        Of all workers and of the scheduler, as ``distributed.LocalCluster`` takes them: ``protocol``,
-        ``dashboard_address``, ``local_directory``.
+        Options for all workers and the scheduler, as for ``distributed.LocalCluster``: for example
+        ``protocol``, ``dashboard_address`` or ``local_directory``.
 
     Returns
     -------
     distributed.SpecCluster
-        To be closed, or used as a context manager. Workers with a GPU have Dask's resource `GPU`, the
-        others `CPU`, and see no GPU.
+        The cluster. Close it, or use it as a context manager. Workers with a GPU have Dask's resource
+        `GPU`. The other workers have the resource `CPU` and cannot see a GPU.
 
     Raises
     ------
     OptionError
-        There would be no workers, or a number is none.
+        There would be no workers, or a number is invalid.
     BackendError
-        There are fewer GPUs, or no Dask-CUDA.
+        The machine has fewer GPUs than requested, or Dask-CUDA is not installed.
 
     Examples
     --------
-    Without a GPU there are workers for the CPU alone:
+    Without a GPU, all workers use the CPU:
 
     >>> import dask_graphflow as gf
     >>> with gf.hybrid_cluster(0, cpu_workers=2, threads=1, dashboard_address=":0") as cluster:
     ...     sorted(cluster.workers)
     [0, 1]
 
-    On a machine that has some, a worker for each and one for the CPU, which share a graph:
+    On a machine with GPUs, one worker per GPU and one for the CPU share a graph:
 
     >>> with gf.hybrid_cluster() as cluster, cluster.get_client():  # doctest: +SKIP
     ...     g = gf.Graph(edges, source="src", target="dst", hybrid="auto")

@@ -179,7 +179,7 @@ def merge_policy(name: str) -> Callable[..., list[Merge]]:
     """Return the merge policy of that name, or raise :class:`OptionError`."""
     if name not in MERGE_POLICIES:
         raise OptionError(
-            f"merge={name!r} is no merge policy; there are "
+            f"merge={name!r} is not a merge policy; give one of "
             f"{', '.join(map(repr, MERGE_POLICIES))}{nearest(name, MERGE_POLICIES)}"
         )
     return MERGE_POLICIES[name]

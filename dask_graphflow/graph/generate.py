@@ -1,7 +1,7 @@
-"""Edge lists to try things on: power-law, road-like and of the greatest diameter.
+"""Generators of edge lists: a power-law graph, a grid and a path.
 
-Every generator is lazy, and the graph depends on its arguments alone: not on the number of
-partitions, nor on which worker makes which of them.
+Every generator is lazy. The graph depends only on the arguments, and not on the number of partitions or on
+the workers that generate them.
 """
 
 from __future__ import annotations
@@ -42,20 +42,20 @@ def rmat(
     npartitions: int | None = None,
     dtype: npt.DTypeLike = "int64",
 ) -> Any:
-    """Make a power-law graph: the Graph500 R-MAT generator with permuted ids.
+    """Return the edges of a power-law graph: Graph500 R-MAT with permuted ids.
 
-    There are ``2**scale`` ids and ``edge_factor * 2**scale`` edges, with duplicates and self-loops
-    among them, as R-MAT draws them. The ids are permuted, so that an id says nothing about its
-    degree. The same arguments give the same edges in the same order, whatever `npartitions` is.
+    The graph has ``2**scale`` ids and ``edge_factor * 2**scale`` edges, including the duplicates and
+    self-loops that R-MAT draws. The ids are permuted, so an id says nothing about its degree. The same
+    arguments give the same edges in the same order, for every `npartitions`.
 
     Parameters
     ----------
     scale : int
         Base-2 logarithm of the number of ids, 1 to 32.
     edge_factor : int, default 16
-        Edges for each id.
+        Number of edges per id.
     seed : int, default 0
-        Which of the graphs of this size to make.
+        Seed of the random generator.
     npartitions : int, optional
         Number of partitions. By default a partition holds about 4 million edges.
     dtype : dtype, default "int64"
@@ -73,8 +73,8 @@ def rmat(
 
     Notes
     -----
-    The chance of each quadrant, at each level, is Graph500's (0.57, 0.19, 0.19, 0.05) to within
-    1e-4: two levels are drawn together from one random 16-bit number. R-MAT is of [1]_.
+    The probability of each quadrant, at each level, is that of Graph500, (0.57, 0.19, 0.19, 0.05), with an
+    error of at most 1e-4: two levels are drawn together from one random 16-bit number. See [1]_ for R-MAT.
 
     References
     ----------
@@ -98,15 +98,15 @@ def rmat(
 def grid(
     rows: int, columns: int, *, npartitions: int | None = None, dtype: npt.DTypeLike = "int64"
 ) -> Any:
-    """Make a two-dimensional lattice: sparse and of a large diameter, as road networks are.
+    """Return the edges of a two-dimensional grid: sparse and of large diameter, like a road network.
 
-    Vertex ``r * columns + c`` is joined to the one on its right and the one below. Edges come in
-    the order of the smaller id's row.
+    Vertex ``r * columns + c`` has edges to its right neighbor and to the neighbor below. Edges are
+    ordered by the row of the smaller id.
 
     Parameters
     ----------
     rows, columns : int
-        Vertices down and across.
+        Number of rows and of columns of vertices.
     npartitions : int, optional
         Number of partitions. By default a partition holds about 4 million edges.
     dtype : dtype, default "int64"
@@ -137,7 +137,7 @@ def grid(
 
 
 def path(n: int, *, npartitions: int | None = None, dtype: npt.DTypeLike = "int64") -> Any:
-    """Make a path, of vertices 0 to n-1 in a row: one component of the greatest diameter there is.
+    """Return the edges of the path 0 - 1 - ... - (n - 1), which has the largest possible diameter.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The chunk size, found by trying."""
+"""Measuring the best chunk size."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ def _shown(step: Step) -> Shown:
 
 @dataclass(frozen=True)
 class Tuning:
-    """A sweep over chunk sizes.
+    """The result of a sweep over chunk sizes.
 
     Attributes
     ----------
     chunk_size : int
-        The one to use: the largest whose time is within 5 % of the best.
+        The best chunk size, in edges: the largest one whose time is within 5 % of the best time.
     seconds : dict of int to float
-        The median time of each size tried.
+        Median time for each chunk size.
     """
 
     chunk_size: int
@@ -48,36 +48,36 @@ def tune_chunk_size(
     clock: Callable[[], float] = time.perf_counter,
     progress: Any = False,
 ) -> Tuning:
-    """Hook the same edges in chunks of several sizes, and see which takes least.
+    """Measure which chunk size is fastest for connected components.
 
-    Small chunks are made flat often, and let copying and hooking overlap; large ones fill the machine.
-    Where the plan's rule does not bind, the best lies in between.
+    The same edges are hooked in chunks of several sizes. With small chunks, trees are compressed often, and
+    copying and hooking can overlap. Large chunks use the machine better.
 
     Parameters
     ----------
     source, target : array of integers, shape (m,)
-        Edges of dense ids: those of a partition are enough.
+        Edges with dense ids. The edges of one partition are enough.
     sizes : sequence of int, optional
-        Sizes to try; by default powers of two from 1/256 of the edges to all.
+        Chunk sizes to try, in edges. By default m, m / 2, m / 4, ..., m / 256.
     repeat : int
-        Times that each size is tried, in turn.
+        How often to try each size; 3 by default. The sizes take turns.
     threads : int
-        Host threads to use.
+        Number of host threads; 1 by default.
     clock : callable
-        Tells seconds.
+        Function that returns the time in seconds.
     progress : bool or callable
-        True for a bar in a terminal. A function is called after each try with a dict: "chunk_size"; its
-        "seconds"; "done", how many tries there were, and "total", how many there will be.
+        Report each try. True shows a progress bar in a terminal. A function is called with a dict that has
+        the keys "chunk_size", "seconds", "done" and "total" (numbers of tries).
 
     Returns
     -------
     Tuning
-        The ``chunk_size`` to use, and the ``seconds`` of each that was tried.
+        The best ``chunk_size``, and the ``seconds`` of each size.
 
     Raises
     ------
     OptionError
-        `progress` is neither.
+        `progress` is invalid.
 
     Examples
     --------

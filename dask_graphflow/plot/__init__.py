@@ -1,8 +1,8 @@
-"""Pictures, with matplotlib: of components, supersteps, what is near a vertex, and the task graph.
+"""Plots with matplotlib: components, supersteps, the neighborhood of a vertex, and the task graph.
 
-Each function draws on the Axes that it is given, or makes a figure for them, and returns the Axes: nothing
-is shown or saved, and no settings are changed. Matplotlib is imported when something is drawn; it comes
-with ``pip install "dask-graphflow[plot]"``.
+Each function draws on the given Axes or creates a figure, and returns the Axes. It does not show or save
+the plot, and it does not change any settings. Matplotlib is imported when something is drawn. To install
+it, run ``pip install "dask-graphflow[plot]"``.
 """
 
 from __future__ import annotations

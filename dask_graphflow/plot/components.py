@@ -26,26 +26,27 @@ SIZE = "__size__"  # beside columns of any name
 
 
 def components(labels: Any, *, column: Any = "component", ax: Axes | None = None) -> Axes:
-    """Draw how many components there are of each size, and name the largest.
+    """Plot the number of components of each size, and name the largest component.
 
-    Both axes are logarithmic: a graph mostly has one component of nearly all vertices and many of few.
+    Both axes are logarithmic, because most graphs have one large component and many small ones.
 
     Parameters
     ----------
     labels : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
-        A row a vertex, as :func:`dask_graphflow.connected_components` returns it. Sizes of a Dask frame are
-        counted where its partitions are; what comes here is how many there are of each size.
+        One row per vertex, as returned by :func:`dask_graphflow.connected_components`. The sizes of a Dask
+        frame are counted on the workers, and only the histogram is sent to this process.
     column : column name
-        What names the component of a vertex: ``"component_0.9"`` where there were thresholds. Of ids of
-        several columns it is what the columns' names begin with: ``"component"`` stands for
-        ``component_0``, ``component_1`` and so on. Communities have ``"label"``.
+        Column with the component of each vertex; "component" by default. With thresholds it is a name such
+        as ``"component_0.9"``, and for communities ``"label"``. If ids have several columns, give the
+        common prefix: ``"component"`` stands for ``component_0``, ``component_1`` and so on.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default on a figure of its own.
+        Axes to draw on. By default a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Its one line has the sizes (vertices) as x, ascending, and the numbers of components as y.
+        The Axes. Their only line has the sizes in ascending order (in vertices) as x, and the numbers of
+        components as y.
 
     Raises
     ------
@@ -54,7 +55,7 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
     NullVertexError
         A vertex has no component.
     EdgeListError
-        `labels` is no frame.
+        `labels` is not a DataFrame.
     BackendError
         Matplotlib is not installed.
 

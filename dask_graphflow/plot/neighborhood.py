@@ -34,53 +34,55 @@ def neighborhood(
     dropna: bool = False,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw the vertices around one, and all edges between them.
+    """Plot the vertices near one vertex, and all edges between them.
 
-    Vertices lie on rings by their distance, and each near the one that it was reached from, by the edge
-    drawn darker. Size is by the edges in the picture.
+    Vertices are placed on rings by their distance. Each vertex is close to its predecessor, and the edge
+    between them is darker. The size of a vertex shows its number of edges in the plot.
 
     Parameters
     ----------
     edges : Graph, dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
-        The edge list, or a graph. Of edges a graph is built for this one picture: who draws several builds
-        a :class:`~dask_graphflow.Graph` first.
+        The edge list or a graph. If it is an edge list, every call builds a graph; build a
+        :class:`~dask_graphflow.Graph` first to make several plots.
     vertex : id
-        Whose neighbourhood; an id of several columns is a tuple.
+        The vertex in the center. If ids have several columns, give a tuple.
     source, target : column name, or list of column names
-        The ends of an edge, where `edges` is a frame.
+        Columns with the ids at the two ends of each edge, if `edges` is a frame.
     directed : bool, optional
-        Whether edges have a direction, and arrows; by default they have. A graph knows.
+        Whether edges have a direction, which is drawn as an arrow. True by default for a frame; a graph has
+        its own direction.
     follow : {"out", "in", "both"}
-        Which edges lead to neighbours, where they have a direction: those that leave a vertex, as in
-        :func:`dask_graphflow.bfs`, those that enter it, or all. A graph is followed along its edges only.
+        Which edges of a directed graph to follow: the edges that leave a vertex (the default, as in
+        :func:`dask_graphflow.bfs`), the edges that enter it, or both. A `Graph` supports only "out".
     hops : int
-        How many edges away a vertex may be.
+        Maximum distance in edges; 1 by default.
     limit : int
-        Vertices to draw at most. The nearest come first, and of those that are equally far the ones with
-        the most edges in the whole graph, then the smallest ids. The title says how many were left out.
+        Maximum number of vertices to draw; 60 by default. The nearest vertices are drawn first. At equal
+        distance, vertices with more edges in the whole graph come first, then smaller ids. The title says
+        how many vertices were left out.
     dropna : bool
-        Leave out edges with a null end, instead of raising.
+        Whether to skip edges with a null id. False by default, which raises an error.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default on a figure of its own.
+        Axes to draw on. By default a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Its first collection has the vertices; the offsets of those are their places.
+        The Axes. Their first collection contains the vertices, and its offsets are their positions.
 
     Raises
     ------
     UnknownVertexError
-        No edge begins or ends at `vertex`.
+        `vertex` is not in the graph: no edge starts or ends there.
     UnknownColumnError, VertexTypeError, NullVertexError, EdgeListError, OptionError
-        What is wrong with the edges or the call.
+        The edges or an argument are invalid.
     BackendError
         Matplotlib is not installed.
 
     Notes
     -----
-    It is computed at the call: a breadth-first search, the degrees where there are too many vertices, and
-    one pass over the edges. Only what is drawn is brought here.
+    This function computes immediately: a breadth-first search, the degrees if there are more vertices than
+    `limit`, and one pass over the edges. Only the data of the plot is sent to this process.
 
     Examples
     --------

@@ -28,31 +28,33 @@ ANYWHERE = "#8a939b"
 
 
 def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
-    """Draw what connected components will do, before any of it is done.
+    """Plot the steps of a connected-components computation before it runs.
 
-    From left to right: each chain hooks its partitions into one forest, one after another; where ids are
-    not known to be dense integers they are numbered; forests are merged, two at a time, down to one; and
-    each owner writes its range of the labels. Colours are workers, where it is known which one has a chain:
-    by where its partitions lie, by ``inputs=``, or with ``merge="adaptive"``. A merge between two workers,
-    which moves a forest, has a filled dot; a ring where both lie on one, or nobody can tell.
+    The plot reads from left to right. Each chain hooks its partitions into one forest, one after another.
+    If ids are not known to be dense integers, they are numbered. Forests are merged, two at a time, into
+    one. Each owner then writes its range of the labels. Colors show workers, if it is known which worker
+    has a chain: from the location of its partitions, from ``inputs=``, or with ``merge="adaptive"``. A
+    merge between two workers, which moves a forest, is a filled dot. A merge on one worker, or on unknown
+    workers, is a ring.
 
     Parameters
     ----------
     labels : dask.dataframe.DataFrame
-        What :func:`dask_graphflow.connected_components` returns, or what is made of it, lazily.
+        The lazy result of :func:`dask_graphflow.connected_components`, or a lazy frame made from it.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; by default on a figure of its own.
+        Axes to draw on. By default a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Chain i is at y = i, and its partitions, merges and labels are collections of that name
-        (``get_label()``), of a dot each.
+        The Axes. Chain i is at y = i. The partitions, merges and labels are collections with these names
+        (``get_label()``) and have one dot each.
 
     Raises
     ------
     OptionError
-        `labels` was computed, or not made by :func:`dask_graphflow.connected_components`, or of several.
+        `labels` is already computed, or comes from no call or from several calls of
+        :func:`dask_graphflow.connected_components`.
     BackendError
         Matplotlib is not installed.
 

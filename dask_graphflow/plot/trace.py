@@ -30,34 +30,34 @@ BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
 
 
 def trace(steps: Any, *, fig: Any = None) -> np.ndarray:
-    """Draw the supersteps of a search or a ranking, in panels one above the other.
+    """Plot the supersteps of an algorithm, in panels from top to bottom.
 
-    1. The vertices that each superstep began from, and the edges that leave those, coloured by its
-       direction.
-    2. Its time. Of several members, what they spent it on, on average; and how long the one computed that
-       did so longest, which the others wait for.
-    3. Of several members, the bytes that all of them sent.
-    4. Of several members, what each spent its time on in all supersteps.
+    1. The number of vertices in the frontier of each superstep, and of the edges that leave them, colored
+       by direction (push or pull).
+    2. The time of each superstep. If the graph has several shards: how this time was spent on average, and
+       the compute time of the slowest member, which the others wait for.
+    3. Only for several shards: the bytes that all members sent.
+    4. Only for several shards: how each member spent its time over all supersteps.
 
     Parameters
     ----------
     steps : pandas.DataFrame or dask.dataframe.DataFrame
-        The second frame that ``trace=True`` returns: see :func:`dask_graphflow.bfs`. A Dask frame is
-        computed, and with it what it is the trace of, so compute both together where both are wanted.
+        The second frame that ``trace=True`` returns; see :func:`dask_graphflow.bfs`. A Dask frame is
+        computed, which runs the algorithm. To keep the result as well, compute both frames together first.
     fig : matplotlib.figure.Figure or SubFigure, optional
-        Where to draw; by default a new one.
+        Figure to draw on. By default a new one.
 
     Returns
     -------
     ndarray of matplotlib.axes.Axes, shape (2,) or (4,)
-        The panels, from above: two of a graph in one process, four of one of several members.
+        The panels from top to bottom: two for a graph in one process, four for several shards.
 
     Raises
     ------
     UnknownColumnError
-        The frame lacks a column of a trace.
+        `steps` lacks a column of a trace.
     EdgeListError
-        `steps` is no frame.
+        `steps` is not a DataFrame.
     BackendError
         Matplotlib is not installed.
 
