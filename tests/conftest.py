@@ -266,6 +266,19 @@ def backend(monkeypatch):
         monkeypatch.setattr(gf, name, _calling(getattr(gf, name)))
 
 
+def fewer(cases, on_gpu):
+    """Return what cases to try: a GPU takes far longer for small graphs, and the host tries all of them."""
+    return cases if BACKEND.name == "pandas" else on_gpu
+
+
+def some_steps(graphs):
+    """Return graphs of a name each; on a GPU, paths have fewer edges: a search takes a step for each."""
+    return {
+        name: pairs[: fewer(None, 60)] if name.startswith("path") else pairs
+        for name, pairs in graphs.items()
+    }
+
+
 def host_only(reason):
     """Skip what is left of a test where data lie on a GPU."""
     if BACKEND.name != "pandas":

@@ -7,7 +7,7 @@ import itertools
 import networkx as nx
 import numpy as np
 import pytest
-from conftest import GRAPHS, host_only, on_backend, to_host
+from conftest import GRAPHS, host_only, on_backend, some_steps, to_host
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 from shapes import HOPS, NEVER, PATHS, rows_to_host
@@ -26,7 +26,8 @@ def power_law(count=700, edges=4000, seed=5):
     return [tuple(pair) for pair in (rng.random((edges, 2)) ** 3 * count).astype(int).tolist()]
 
 
-SHAPES = {**{name: pairs for name, pairs in GRAPHS.items() if pairs}, "power law": power_law()}
+SHAPES = some_steps({name: pairs for name, pairs in GRAPHS.items() if pairs})
+SHAPES["power law"] = power_law()
 OPTIONS = DIRECTIONS, (1, 2), (1, 3), (False, True)
 # Half of the ways are fast: of any three options all combinations are among them.
 WAYS = [

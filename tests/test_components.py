@@ -9,7 +9,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import as_dict, frame, oracle, partitioned, same_dtypes
+from conftest import as_dict, fewer, frame, oracle, partitioned, same_dtypes
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
@@ -34,7 +34,7 @@ def test_labels_are_the_smallest_vertex(graph, partitions, scheduler):
     assert labels["vertex"].is_monotonic_increasing
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=FIXTURES)
+@settings(max_examples=fewer(60, 15), deadline=None, suppress_health_check=FIXTURES)
 @given(
     pairs=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60),
     partitions=st.integers(1, 9),
@@ -49,7 +49,7 @@ def test_any_integers(pairs, partitions, offset, scale):
     assert labels.dtypes.tolist() == [np.dtype("int64")] * 2
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=FIXTURES)
+@settings(max_examples=fewer(40, 10), deadline=None, suppress_health_check=FIXTURES)
 @given(
     pairs=st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30),
     partitions=st.integers(1, 9),
@@ -155,7 +155,7 @@ def test_the_same_bits_however_it_is_cut(ids, every, rng):
         [None, 100],
         ["sync", "threads"],
     )
-    for way in itertools.islice(ways, None, None, every):
+    for way in itertools.islice(ways, None, None, fewer(every, 4 * every + 1)):
         numbered, partitions, merge, inputs, chunk_size, scheduler = way
         labels = gf.connected_components(
             partitioned(pairs, partitions),

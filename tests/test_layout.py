@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 import pytest
-from conftest import GRAPHS, on_backend, to_host
+from conftest import GRAPHS, on_backend, some_steps, to_host
 
 from dask_graphflow.graph.layout import globalize, localize, split
 from dask_graphflow.graph.partition import chunk
@@ -25,7 +25,7 @@ def power_law(count=900, edges=6000, seed=5):
     return [tuple(pair) for pair in (rng.random((edges, 2)) ** 3 * count).astype(int).tolist()]
 
 
-SHAPES = {**GRAPHS, "power law": power_law()}
+SHAPES = some_steps({**GRAPHS, "power law": power_law()})
 PARTS = [1, 2, 3, 8]
 
 
