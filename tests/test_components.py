@@ -261,6 +261,15 @@ def test_weights_and_thresholds_are_compared_as_real_numbers(dtype, partitions):
         assert (labels[column].to_numpy()[1::2] % 2 == 0).tolist() == wanted, column
 
 
+@pytest.mark.parametrize("limits", [[128], [128, np.inf], [127, 128]])
+def test_no_weight_of_a_type_reaches_what_it_cannot_hold(limits):
+    edges = frame([(0, 1), (2, 3)]).assign(w=np.array([127, -128], "int8"))
+    labels = gf.connected_components(edges, **ENDS, weight="w", thresholds=limits).compute()
+    for limit in limits:
+        wanted = [0, 0 if limit == 127 else 1, 2, 3]
+        assert labels[f"component_{limit}"].tolist() == wanted
+
+
 @pytest.mark.parametrize(
     ("limits", "names"),
     [

@@ -181,6 +181,18 @@ def test_weights_are_added_in_a_type_that_holds_their_sum(dtype, shards, partiti
     assert made.sssp([0]).compute()["distance"].tolist() == [0.0, float(sum(SUMS[dtype]))]
 
 
+def test_unsigned_weights_are_exact_or_refused():
+    edges = frame([(0, 1)] * 2 + [(2, 3)])
+    edges["w"] = np.array([2**53 + 1, 2**53, 2**63], "uint64")
+    how = {**ENDS, "weight": "w", "multi": "sum"}
+    heaviest = gf.EdgeOp("heaviest", target="w", signal="int64(weight)", slot="max")
+    found = gf.Graph(edges.iloc[:2], **how).run(heaviest, columns={"w": np.int64(0)}).compute()
+    assert found["w"].tolist() == [0, 2**54 + 1]
+    with pytest.raises(WeightError, match=r"'w' holds 9223372036854775808.*astype\('float64'\)"):
+        gf.Graph(edges, **how).num_edges  # noqa: B018
+    assert gf.Graph(edges.astype({"w": "float64"}), **how).num_edges == 2
+
+
 @pytest.mark.parametrize("shards", [1, 2])
 def test_a_sum_beyond_int64_is_refused_and_floats_do(shards):
     edges = frame([(0, 1)] * 4 + [(2, 3)]).assign(w=2**62)

@@ -32,7 +32,13 @@ def read(frame: Any, partition: int, columns: EdgeColumns) -> Any:
     if values.dtype.kind in "bui" and values.dtype.itemsize < 8:
         values = values.astype("int32" if values.dtype.itemsize < 4 else "int64")
     elif values.dtype.kind == "u":
-        values = values.astype("float64")
+        largest = int(values.max()) if len(values) else 0
+        if largest > np.iinfo("int64").max:
+            raise WeightError(
+                f"weight column {columns.weight!r} holds {largest}, which does not fit int64. Convert the "
+                "column with astype('float64'), which rounds weights beyond 2**53"
+            )
+        values = values.astype("int64")
     elif values.dtype == np.float16:
         values = values.astype("float32")
     return source, target, values
