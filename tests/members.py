@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
+import socket
 import ssl
 import subprocess
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -71,6 +73,17 @@ def by_sockets(size, tls=None, secrets=None, timeout=20):
     ]
     addresses = [("127.0.0.1", listener.port) for listener in listeners]
     return each(lambda rank: listeners[rank].connect(rank, addresses, timeout), range(size))
+
+
+def reached(port):
+    """Connect to a port as soon as it is open."""
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=10)
+        except ConnectionRefusedError:
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
 
 
 def each(work, members):
