@@ -182,6 +182,28 @@ def test_a_silent_stranger_is_hung_up_on(monkeypatch):
         talk(members)
 
 
+@pytest.mark.parametrize("acts", [guessing, browsing])
+def test_a_wrong_hello_is_hung_up_on_at_once(acts, monkeypatch):
+    monkeypatch.setattr(meeting, "PATIENCE", 20.0)
+    with Gathering(2) as members, reached(members.port) as line:
+        acts(line)
+        assert hung_up(line, 5)
+
+
+def test_a_stranger_at_the_port_of_a_member_is_not_taken_for_it():
+    listener = Listener("127.0.0.1", SECRET)
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+        connecting = pool.submit(listener.connect, 1, [server.getsockname(), None], 20)
+        line, _ = server.accept()
+        with line:
+            taken(line, len(HELLO))
+            line.sendall(bytes(64))
+            assert hung_up(line)
+        listener.abort(ConnectionError("the test is over"))
+        with pytest.raises(ConnectionError, match="the test is over"):
+            connecting.result(20)
+
+
 def test_the_oldest_of_too_many_strangers_are_hung_up_on(monkeypatch):
     monkeypatch.setattr(meeting, "PENDING", 8)
     monkeypatch.setattr(meeting, "PATIENCE", 20.0)
@@ -197,30 +219,31 @@ def test_the_oldest_of_too_many_strangers_are_hung_up_on(monkeypatch):
 
 CROWD = """
 import socket, sys
-lines = [socket.create_connection(("127.0.0.1", int(sys.argv[1])), timeout=10) for _ in range(200)]
-print("here", flush=True)
-sys.stdin.read()
+from dask_graphflow.dataflow.sockets import Listener
+address = "127.0.0.1", int(sys.argv[1])
+lines = [socket.create_connection(address, timeout=10) for _ in range(200)]
+channel = Listener("127.0.0.1", b"of this run").connect(1, [address, None], 20)
+channel.send(0, b"here")
+channel.receive(0)
 """
 
 
 def test_strangers_that_use_up_all_open_files_do_not_keep_members_apart():
+    """The member that calls is another process, which has files left to open."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
     with Gathering(2) as members:
         reached(members.port).close()
         command = [sys.executable, "-c", CROWD, str(members.port)]
-        with subprocess.Popen(command, text=True, **pipes) as crowd:
+        with subprocess.Popen(command) as crowd:
             highest = max(map(int, os.listdir("/proc/self/fd")))
-            resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 30, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 20, hard))
             try:
-                assert crowd.stdout.readline() == "here\n"
-                began = time.perf_counter()
-                members.bring(1)
-                talk(members)
-                assert time.perf_counter() - began < SOON
+                channel = members.channels()[0]
+                assert channel.receive(1) == b"here"
+                channel.send(1, b"there")
             finally:
                 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
-                crowd.stdin.close()
+            assert crowd.wait(20) == 0
 
 
 def test_the_port_is_open_only_while_members_are_missing():
@@ -235,6 +258,24 @@ def test_the_port_is_open_only_while_members_are_missing():
         members.bring(2)
         talk(members)
         assert not is_open(members.port)
+
+
+def test_the_port_is_closed_once_nobody_has_still_to_call():
+    listeners = [Listener("127.0.0.1", SECRET) for _ in range(3)]
+    addresses = [("127.0.0.1", listener.port) for listener in listeners]
+    over = ConnectionError("the test is over")
+    with ThreadPoolExecutor(2) as pool:
+        coming = [pool.submit(listeners[rank].connect, rank, addresses, 20) for rank in (1, 2)]
+        deadline = time.monotonic() + 10
+        while listeners[1]._socket.fileno() >= 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert not any(one.done() for one in coming)  # member 0 is missing
+        for listener in listeners:
+            listener.abort(over)
+            listener.close()
+        for one in coming:
+            assert one.exception(20) is over
 
 
 # Between a member and the port that it calls

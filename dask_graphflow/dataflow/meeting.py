@@ -38,7 +38,7 @@ Steps = Generator[int, None, int]
 """The steps of a conversation: yields the event to wait for, and returns the rank of the other member."""
 
 PATIENCE = 2.0  # seconds that a connection may take to be made, and a caller to send its hello
-PENDING = 256  # callers without a hello
+PENDING = 64  # callers without a hello
 BACKLOG = 1024  # connections that the system may hold for us until we accept them
 BATCH = 64  # connections to accept before others get their turn
 AGAIN = 0.001, 0.02  # seconds before a member is called again: at first, at most
@@ -176,12 +176,12 @@ class Meeting:
                 line, _address = self._listening.accept()
             except BlockingIOError:
                 return
-            except OSError:  # perhaps there are too many open files
+            except OSError:  # perhaps strangers use up the files that this process may open
+                for talk in strangers:
+                    self._drop(talk)
                 if not strangers:
                     time.sleep(AGAIN[0])
-                    return
-                self._drop(strangers[0])
-                continue
+                return
             if len(strangers) >= PENDING:
                 self._drop(strangers[0])
             talk = _Talk(line, None)
@@ -198,7 +198,7 @@ class Meeting:
         self._tries[other] += 1
         try:
             line = socket.socket(family, socket.SOCK_STREAM)
-        except OSError:  # perhaps strangers take all the files that may be open
+        except OSError:  # perhaps too many files are open, or there is no IPv6 here
             self._due[other] = time.monotonic() + AGAIN[1]
             return
         talk = _Talk(line, other)
