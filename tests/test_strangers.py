@@ -436,11 +436,13 @@ def test_300_silent_connections_beside_a_build_and_a_search(capsys):
         build_and_search()  # compiles
         quiet, expected = min((build_and_search() for _ in range(3)), key=lambda run: run[0])
         client.run(besiege, COUNT)
-        attacked, found = build_and_search()
+        runs = [build_and_search() for _ in range(3)]
         strangers = sum(client.run(besieged).values())
+    attacked = min(seconds for seconds, _ in runs)
     with capsys.disabled():
-        took = f"{quiet:.2f} s; beside {strangers} silent connections {attacked:.2f} s"
-        sys.stdout.write(f"\nbuild and search: {took}\n")
-    assert strangers >= 2 * COUNT  # beside each of the two
+        took = f"{quiet:.2f} s; beside {COUNT} silent connections each, {attacked:.2f} s"
+        sys.stdout.write(f"\nbuild and search, best of 3: {took}\n")
+    assert strangers >= 2 * 3 * COUNT  # beside each build and each search
     assert attacked - quiet < SOON
-    pd.testing.assert_frame_equal(found, expected)
+    for _, found in runs:
+        pd.testing.assert_frame_equal(found, expected)
