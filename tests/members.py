@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import socket
 import ssl
 import subprocess
 import tempfile
@@ -81,6 +82,17 @@ def eventually(condition, seconds=20.0):
             return True
         time.sleep(0.02)
     return False
+
+
+def reached(port):
+    """Connect to a port as soon as it is open."""
+    deadline = time.monotonic() + 10
+    while True:
+        try:
+            return socket.create_connection(("127.0.0.1", port), timeout=10)
+        except ConnectionRefusedError:
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
 
 
 def each(work, members):

@@ -6,7 +6,6 @@ import os
 import pickle
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import threading
@@ -14,7 +13,7 @@ import time
 
 import numpy as np
 import pytest
-from members import KINDS, SECRET, by_sockets, connecting, contexts, each
+from members import KINDS, SECRET, by_sockets, connecting, contexts, each, reached
 from wire import HOSTS, hosts
 
 from dask_graphflow.dataflow import connections, sockets
@@ -242,40 +241,6 @@ def test_who_does_not_know_the_secret_is_not_talked_to(wrong):
     assert not resources() - before
 
 
-def strangers(port, monkeypatch):
-    """Call a listener without knowing the secret, each in its way; return the sockets."""
-    monkeypatch.setattr(sockets, "HANDSHAKE", 0.2)
-    lines = [socket.create_connection(("127.0.0.1", port)) for _ in range(4)]
-    lines[1].sendall(b"GET / HTTP/1.1\r\n\r\n" + bytes(100))
-    for line in lines[2:]:
-        line.sendall(struct.pack("<II32s", 1, 0, bytes(32)))
-    lines[2].close()
-    return lines
-
-
-def test_strangers_do_not_keep_members_apart(monkeypatch):
-    listeners = [Listener("127.0.0.1", SECRET) for _ in range(2)]
-    lines = strangers(listeners[0].port, monkeypatch)
-    parrot = threading.Thread(target=repeat_proof, args=(lines[3],))
-    parrot.start()
-    addresses = [("127.0.0.1", listener.port) for listener in listeners]
-    left, right = each(lambda rank: listeners[rank].connect(rank, addresses, 20), range(2))
-    left.send(1, b"hello")
-    assert right.receive(0) == b"hello"
-    parrot.join()
-    for line in lines:
-        line.close()
-    each(close, (left, right))
-
-
-def repeat_proof(line):
-    """Prove that the secret is known by what the other side has proved it with."""
-    nonce_and_proof = b""
-    while len(nonce_and_proof) < 64:
-        nonce_and_proof += line.recv(64)
-    line.sendall(nonce_and_proof[32:])
-
-
 def test_a_member_that_does_not_come_is_waited_for_so_long():
     before = resources()
     listeners = [Listener("127.0.0.1", SECRET) for _ in range(3)]
@@ -317,7 +282,7 @@ def test_with_tls_nothing_can_be_read_on_the_way(tls):
 
     def spy():
         near, _ = between.accept()
-        far = socket.create_connection(("127.0.0.1", listeners[0].port))
+        far = reached(listeners[0].port)
         back = threading.Thread(target=copy, args=(far, near, []))
         back.start()
         copy(near, far, seen)

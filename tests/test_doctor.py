@@ -290,6 +290,17 @@ def test_the_calibration_that_is_kept_is_told(machine, monkeypatch):
     assert "stale" in examined()["calibration"].found
 
 
+def test_a_user_without_a_home_keeps_no_calibration(machine, monkeypatch):
+    machine()
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setattr(pathlib.Path, "home", raising(RuntimeError("no home")))
+    with dask.config.set({"graphflow.calibration.path": None}):
+        assert examined()["calibration"].state == MISSING
+        monkeypatch.setattr(store, "_known", {})
+        with pytest.warns(UserWarning, match=r"Set graphflow\.calibration\.path"):
+            store.rates(False, 3, measure=lambda device, threads: Rates((100,), (1e6,)))
+
+
 def test_a_calibration_of_a_gpu_that_is_gone_is_stale(machine, monkeypatch):
     machine()
     monkeypatch.setattr(store, "_known", {})

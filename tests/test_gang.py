@@ -660,11 +660,11 @@ def test_members_that_cannot_connect_end_the_run(mortal):
 def put_a_firewall_up():
     from dask_graphflow.dataflow import channel, sockets
 
-    def call(self, rank, other, address, deadline):
-        time.sleep(max(0, deadline - time.monotonic()))
-        raise channel.PeerLost(other)
+    def connect(self, rank, addresses, timeout):
+        time.sleep(timeout)
+        raise channel.PeerLost(1 - rank)
 
-    sockets.Listener._call = call
+    sockets.Listener.connect = connect
 
 
 @pytest.mark.slow

@@ -120,6 +120,23 @@ def kernels() -> Iterator[Check]:
         yield Check("kernels", OK, "compiled by Numba; the result is correct", needed=True)
 
 
+def cache() -> Iterator[Check]:
+    """Look for the folder that Numba keeps compiled kernels in."""
+    from dask_graphflow.kernels import compiling, host
+
+    name = "kernel cache"
+    folder, by_numba = compiling.cached_in(host._hook)
+    if by_numba:
+        yield Check(name, OK, f"compiled kernels are kept in {folder}")
+        return
+    unwritable = "neither the installation nor the home folder can be written to"
+    if folder is None:
+        found = f"none, so each process compiles anew: {unwritable}"
+    else:
+        found = f"{folder}, among temporary files: {unwritable}"
+    yield Check(name, MISSING, found, compiling.ADVICE)
+
+
 def _run(device: str | None) -> None:
     """Find the components of one edge."""
     edge = pd.DataFrame({"a": [2], "b": [1]})
@@ -244,6 +261,7 @@ def _said(error: Exception) -> str:
 CHECKS: tuple[Callable[[], Iterator[Check]], ...] = (
     requirements,
     kernels,
+    cache,
     gpus,
     pictures,
     cluster,

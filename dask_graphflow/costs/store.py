@@ -171,8 +171,13 @@ def folder() -> Path:
         return Path(told).expanduser()
     cache = os.environ.get("XDG_CACHE_HOME", "")
     # The standard has relative paths ignored.
-    root = Path(cache) if Path(cache).is_absolute() else Path.home() / ".cache"
-    return root / "dask-graphflow"
+    if Path(cache).is_absolute():
+        return Path(cache) / "dask-graphflow"
+    try:
+        home = Path.home()
+    except RuntimeError:  # a user without a home, as in a container
+        home = Path(os.devnull)  # where nothing can be kept
+    return home / ".cache" / "dask-graphflow"
 
 
 def hardware(device: bool) -> str:

@@ -24,7 +24,7 @@ from typing import Protocol
 
 import numpy as np
 
-__all__ = ["Connection", "shut"]
+__all__ = ["Connection"]
 
 LENGTH = struct.Struct("<Q")
 LONG = 1 << 20  # bytes of a message after which the next is read ahead
@@ -107,7 +107,9 @@ class Connection:
 
     def abort(self) -> None:
         """End what waits in any thread."""
-        shut(self._socket)
+        with contextlib.suppress(OSError):
+            # That of an SSLSocket ends encryption too.
+            socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
         self._fail(ConnectionAbortedError())
 
     def close(self) -> None:
@@ -166,12 +168,6 @@ class Connection:
             self._error = self._error or error
             self._unsent.clear()
             self._changed.notify_all()
-
-
-def shut(line: socket.socket) -> None:
-    """End a connection, and what waits for it in any thread."""
-    with contextlib.suppress(OSError):
-        socket.socket.shutdown(line, socket.SHUT_RDWR)  # that of an SSLSocket ends encryption too
 
 
 def _after(views: list[memoryview], written: int) -> list[memoryview]:

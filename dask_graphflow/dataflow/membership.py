@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import ipaddress
 import math
 import threading
 import time
@@ -30,6 +31,7 @@ from .sockets import Listener
 __all__ = ["Membership", "joined", "register"]
 
 RUNNING = ("executing", "long-running")
+LOOPBACK = "127.0.0.1"
 
 
 class Membership(WorkerPlugin):  # type: ignore[misc]
@@ -159,9 +161,8 @@ def joined(
     begun = math.inf
     with membership.listed(member):
         try:
-            # The run's, once it starts; the listener answers nobody before.
-            secret = bytearray(32)
-            listen, known = (get_address_host(at) for at in (worker.listen_address, worker.address))
+            secret = bytearray(32)  # the run's, once it starts; the port is closed until then
+            listen, known = _hosts(worker)
             with contextlib.closing(Listener(listen, secret, membership.contexts)) as listener:
                 membership.tell(
                     "join",
@@ -190,6 +191,20 @@ def joined(
         finally:
             if member.error is not None:  # also where it was over before this one had ended
                 raise member.error
+
+
+def _hosts(worker: Any) -> tuple[str, str]:
+    """Return the host that a member on this worker listens on, and the one that others call.
+
+    Only callers on this machine can use a loopback address, so nobody else is listened to then.
+    """
+    if worker.address.startswith("inproc://"):  # the whole cluster is in this process
+        return LOOPBACK, LOOPBACK
+    listen, known = (get_address_host(at) for at in (worker.listen_address, worker.address))
+    with contextlib.suppress(ValueError):  # a name
+        if ipaddress.ip_address(known).is_loopback:
+            return known, known
+    return listen, known
 
 
 @contextlib.contextmanager

@@ -20,6 +20,7 @@ from numba.extending import intrinsic
 from numba.np import arrayobj
 
 from . import aligned
+from .compiling import compiled as _compiled
 
 namespace = np
 SAMPLED = 2  # a sample has an edge for so many vertices
@@ -83,7 +84,7 @@ def _unite(parent, u, v):  # type: ignore[no-untyped-def]
         b = _find(parent, b)
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def _hook(parent, seen, source, target, base, start, stop, step, outside):  # type: ignore[no-untyped-def]
     """Hook edges ``start:stop:step``; return how many had ends under different parents."""
     size = np.uint64(parent.size)
@@ -107,7 +108,7 @@ def _hook(parent, seen, source, target, base, start, stop, step, outside):  # ty
     return hooked
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def _hook_plain(parent, source, target, base, start, stop, fresh):  # type: ignore[no-untyped-def]
     size = np.uint64(parent.size)
     for edge in range(start, stop):
@@ -130,7 +131,7 @@ def _hook_plain(parent, source, target, base, start, stop, fresh):  # type: igno
                 parent[b] = a
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def _absorb(parent, entries, slots, first, shift, start, stop):  # type: ignore[no-untyped-def]
     hooked = 0
     for entry in range(start, stop):
@@ -146,7 +147,7 @@ def _absorb(parent, entries, slots, first, shift, start, stop):  # type: ignore[
     return hooked
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def _compress(parent, start, stop):  # type: ignore[no-untyped-def]
     for vertex in range(start, stop):
         first = parent[vertex]
@@ -160,7 +161,7 @@ def _compress(parent, start, stop):  # type: ignore[no-untyped-def]
             parent[vertex] = above
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def _mark_members(parent, seen, start, stop):  # type: ignore[no-untyped-def]
     for vertex in range(start, stop):
         above = parent[vertex]

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numba
 import numpy as np
 
+from .compiling import compiled as _compiled
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, stolen, take
@@ -328,7 +329,7 @@ def gather_degrees(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return costs
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def _gather_degrees(offsets, rows, costs):  # type: ignore[no-untyped-def]
     costs[0] = 0
     for i in range(rows.size):
@@ -336,14 +337,14 @@ def _gather_degrees(offsets, rows, costs):  # type: ignore[no-untyped-def]
         costs[i + 1] = costs[i] + offsets[row + np.uint64(1)] - offsets[row]
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def _to_words(vertices, words):  # type: ignore[no-untyped-def]
     for vertex in vertices:
         at = np.uint64(vertex)
         words[at >> np.uint64(6)] |= np.uint64(1) << (at & np.uint64(63))
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def _count_words(words):  # type: ignore[no-untyped-def]
     count = np.int64(0)
     for word in words:
@@ -351,7 +352,7 @@ def _count_words(words):  # type: ignore[no-untyped-def]
     return count
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def _sum_words(words, values):  # type: ignore[no-untyped-def]
     total = np.int64(0)
     for i in range(words.size):
@@ -362,7 +363,7 @@ def _sum_words(words, values):  # type: ignore[no-untyped-def]
     return total
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def _from_words(words, vertices):  # type: ignore[no-untyped-def]
     found = 0
     for i in range(words.size):

@@ -13,9 +13,9 @@ Vertices without edges may be marked as seen beforehand.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from .compiling import compiled as _compiled
 from .host_advance import BATCH, gather_degrees
 from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_rows import Rows
@@ -26,8 +26,6 @@ __all__ = ["UNSEEN", "bfs_near", "bfs_pull", "bfs_push", "mark_seen"]
 FEW = 1 << 12  # edges: 10 us of work, less than it takes to share it out
 SPAN = 1 << 12  # levels, after which the caller is told of them
 UNSEEN = -1  # the level of a vertex that was not reached
-
-_compiled = numba.njit(nogil=True, cache=True)
 
 
 @_compiled

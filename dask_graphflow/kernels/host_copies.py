@@ -145,7 +145,7 @@ def narrow(source: np.ndarray, to: np.ndarray) -> bool:
 
 @cache
 def _narrow() -> Any:
-    import numba  # here: who has no wide ids does without
+    from .compiling import compiled  # imported here, since only wide ids need Numba
 
     # No way out of the loop: so it takes several integers an instruction.
     def narrow(source: Any, to: Any, low: Any, high: Any) -> bool:
@@ -156,4 +156,4 @@ def _narrow() -> Any:
             to[i] = value
         return fits
 
-    return numba.njit(nogil=True, cache=True)(narrow)
+    return compiled(narrow)

@@ -10,17 +10,15 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import numba
 import numpy as np
 
+from .compiling import compiled as _compiled
 from .host_rows import _cuts, count_all
 from .host_threads import TURN, share
 
 __all__ = ["count_grains", "parted"]
 
 LEAST = 1 << 14  # edges that are worth a thread
-
-_compiled = numba.njit(nogil=True, cache=True)
 
 
 @_compiled

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from .compiling import compiled as _compiled
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
 __all__ = ["most_frequent"]
-
-_compiled = numba.njit(nogil=True, cache=True)
 
 
 @_compiled

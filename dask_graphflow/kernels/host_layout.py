@@ -15,18 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numba
 import numpy as np
 
 from . import index_dtype
+from .compiling import compiled as _compiled
 from .host_advance import from_words, new_words
 from .host_atomics import count_ones, fetch_or
 from .host_rows import Rows, _rank
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
 __all__ = ["globalized", "localized"]
-
-_compiled = numba.njit(nogil=True, cache=True)
 
 
 @_compiled

@@ -11,9 +11,9 @@ three functions and kept from being made vectors.
 
 from __future__ import annotations
 
-import numba
 import numpy as np
 
+from .compiling import compiled as _compiled
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
@@ -21,8 +21,6 @@ __all__ = ["CHANGE", "ONE", "apply_sums", "row_totals", "sum_contributions"]
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
-
-_compiled = numba.njit(nogil=True, cache=True)
 
 
 @_compiled

@@ -17,12 +17,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 
 from . import index_dtype
+from .compiling import compiled as _compiled
 from .host_atomics import count_ones, prefetch
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
@@ -48,8 +48,6 @@ MOST_ROWS = 16  # bits of a row within its bucket: each thread has a counter for
 BLOCK = 1 << 18  # ids that a thread counts at a time
 DIGIT = 11  # bits of a column sorted by at a time, so that the counters stay in the nearest cache
 POLICIES = ("keep", "sum", "min", "first")
-
-_compiled = numba.njit(nogil=True, cache=True)
 
 
 class Index(NamedTuple):

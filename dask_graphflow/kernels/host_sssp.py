@@ -23,12 +23,13 @@ in one more list until the window gets there.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from . import index_dtype
+from .compiling import compiled as _compiled
 from .host_atomics import fetch_min, prefetch, swap
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
@@ -57,8 +58,7 @@ PART = 1 << 20  # weights that are added up together
 CROWDED, SPARSE = 8, 16  # below so many edges a vertex, buckets are so many times as wide
 FREE, USED, FAR, EDGES, RELAXED = range(5)  # of a thread's numbers
 
-_compiled = numba.njit(nogil=True, cache=True)
-_inlined = numba.njit(nogil=True, cache=True, inline="always")
+_inlined = partial(_compiled, inline="always")
 
 
 @_compiled

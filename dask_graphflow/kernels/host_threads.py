@@ -20,9 +20,9 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from typing import Any, TypeVar
 
-import numba
 import numpy as np
 
+from .compiling import compiled as _compiled
 from .host_atomics import fetch_add
 
 __all__ = [
@@ -122,7 +122,7 @@ def stolen(ranges: np.ndarray) -> tuple[int, int]:
     return int(counts[:, 2].sum()), int(counts[:, 3].sum())
 
 
-@numba.njit(nogil=True, cache=True)
+@_compiled
 def take(ranges, part, size):  # type: ignore[no-untyped-def]
     """Take `size` items of the part's own range, or of another's; return from where to where.
 

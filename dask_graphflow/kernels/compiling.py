@@ -1,0 +1,93 @@
+"""Compiling host kernels, and keeping what was compiled on disk for the next process.
+
+Numba keeps it in ``NUMBA_CACHE_DIR``, beside the source files, or in the user's cache folder: in the first
+of these that can be written to. In a container with a read-only installation and no home, none can. There
+this module takes a private folder among the temporary files. Without that, each process compiles anew.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import stat
+import tempfile
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numba
+
+__all__ = ["ADVICE", "cached_in", "compiled"]
+
+ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can write to"
+
+
+def compiled(function: Callable[..., Any], **options: Any) -> Any:
+    """Return a function compiled by Numba, which runs without Python's lock and is kept on disk.
+
+    Parameters
+    ----------
+    function : callable
+        A function at the top of a module.
+    **options
+        More options of ``numba.njit``.
+    """
+    options["nogil"] = True
+    try:
+        return numba.njit(cache=True, **options)(function)
+    except RuntimeError as error:
+        if "no locator available" not in str(error):
+            raise
+    folder = _temporary()
+    if folder is None:
+        return numba.njit(**options)(function)
+    given = numba.config.CACHE_DIR
+    try:
+        # Only while the function is defined, which settles its folder: other libraries keep their own.
+        numba.config.CACHE_DIR = str(folder)
+        return numba.njit(cache=True, **options)(function)
+    finally:
+        numba.config.CACHE_DIR = given
+
+
+def cached_in(function: Any) -> tuple[str | None, bool]:
+    """Return the folder that a compiled function is kept in, if any, and whether Numba found it."""
+    folder: str | None = function.stats.cache_path
+    return folder, folder is not None and not _temporary.cache_info().currsize
+
+
+@functools.cache
+def _temporary() -> Path | None:
+    """Return the folder to use because Numba finds none; warn about it, once in a process."""
+    folder = _private()
+    then = "each process compiles anew" if folder is None else f"they are kept in {folder}"
+    warnings.warn(
+        "Numba finds no folder to keep compiled kernels in: neither the installation nor the home folder "
+        f"can be written to. For now {then}. To avoid this, {ADVICE}",
+        stacklevel=2,
+    )
+    return folder
+
+
+def _private() -> Path | None:
+    """Return a temporary folder that is this user's alone, or None.
+
+    What is read from there is run. So nobody else may write to it, or put another one in its place.
+    """
+    if not hasattr(os, "getuid"):
+        return None
+    try:
+        above = Path(tempfile.gettempdir()).resolve()
+        shared = above.stat()
+        if shared.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not shared.st_mode & stat.S_ISVTX:
+            return None
+        folder = above / f"dask-graphflow-{os.getuid()}"
+        folder.mkdir(mode=0o700, exist_ok=True)
+        found = folder.lstat()
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid() or found.st_mode & 0o077:
+            return None
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError:
+        return None
+    return folder

@@ -1,0 +1,192 @@
+"""Where compiled kernels are kept, also where neither the installation nor a home can be written to."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import pathlib
+import shutil
+import stat
+import subprocess
+import sys
+import tempfile
+from typing import NamedTuple
+
+import pytest
+
+import dask_graphflow
+from dask_graphflow.cli import checks
+from dask_graphflow.kernels import compiling
+
+NOBODY = 64_999  # another user
+PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1  # of Linux
+
+RECORD = """
+import json, warnings
+with warnings.catch_warnings(record=True) as seen:
+    warnings.simplefilter("always")
+    {}
+    from dask_graphflow.kernels import host, host_advance, host_rows, host_sssp
+told = [str(one.message) for one in seen if "Numba" in str(one.message)]
+print(json.dumps([told, host._hook.stats.cache_path]))
+"""
+COMPONENTS = RECORD.format(
+    """import pandas as pd
+    import dask_graphflow as gf
+    edges = pd.DataFrame({"a": [1, 2, 5], "b": [2, 3, 6]})
+    found = gf.connected_components(edges, source="a", target="b").compute()
+    assert found.component.tolist() == [1, 1, 1, 5, 5]"""
+)
+SMALL = RECORD.format(
+    """import numpy as np
+    from dask_graphflow.kernels import host_advance
+    words = np.zeros(1, "uint64")
+    host_advance._to_words(np.array([3]), words)
+    assert words.tolist() == [8]"""
+)
+
+
+@pytest.fixture(scope="module")
+def read_only():
+    """Return a folder with a copy of the package that the user of :func:`alone` cannot write to."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = pathlib.Path(made)
+        package = pathlib.Path(dask_graphflow.__file__).parent
+        shutil.copytree(
+            package, folder / "dask_graphflow", ignore=shutil.ignore_patterns("__pycache__")
+        )
+        folders = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
+        for one in folders:
+            one.chmod(0o555)
+        yield folder
+        for one in folders:
+            one.chmod(0o755)
+
+
+def heed_modes():
+    """Have the modes of folders apply to root too, once this process runs another program."""
+    ctypes.CDLL(None).prctl(PR_CAPBSET_DROP, CAP_DAC_OVERRIDE, 0, 0, 0)
+
+
+def alone(read_only, temporary, *arguments, **environment):
+    """Run Python as a user without a home; return the JSON that it prints."""
+    kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
+    where = {"PYTHONPATH": str(read_only), "TMPDIR": str(temporary), "HOME": os.devnull}
+    root = {} if os.geteuid() else {"preexec_fn": heed_modes}
+    writable = subprocess.run(["test", "-w", read_only], **root).returncode == 0
+    if writable:
+        pytest.skip("nothing is read-only for root here")
+    done = subprocess.run(
+        [sys.executable, "-B", *arguments],
+        env=kept | where | environment, cwd="/", capture_output=True, text=True, timeout=300, **root,
+    )  # fmt: skip
+    assert done.stdout, done.stderr
+    return json.loads(done.stdout)
+
+
+class Found(NamedTuple):
+    temporary: pathlib.Path
+    own: pathlib.Path
+    told: list
+    folder: str
+    files: dict
+
+
+def files_in(folder):
+    return {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def first(read_only):
+    """Return what became of a first call, with a folder for temporary files."""
+    with tempfile.TemporaryDirectory() as folder:
+        temporary = pathlib.Path(folder)
+        own = temporary / f"dask-graphflow-{os.getuid()}"
+        told, kept = alone(read_only, temporary, "-c", COMPONENTS)
+        yield Found(temporary, own, told, kept, files_in(own))
+
+
+def doctor(*where, **environment):
+    command = "-W", "ignore", "-m", "dask_graphflow", "doctor", "--json"
+    found = {one["name"]: one for one in alone(*where, *command, **environment)["checks"]}
+    assert found["kernels"]["state"] == "ok"
+    return found["kernel cache"]
+
+
+def test_kernels_are_kept_among_temporary_files_if_nothing_else_is_writable(first):
+    assert len(first.told) == 1
+    assert f"kept in {first.own}" in first.told[0]
+    assert compiling.ADVICE in first.told[0]
+    assert pathlib.Path(first.folder).parent == first.own
+    assert stat.S_IMODE(first.own.stat().st_mode) == 0o700
+
+
+def test_kernels_among_temporary_files_are_used_again(first, read_only):
+    check = doctor(read_only, first.temporary)
+    assert (check["state"], check["todo"]) == ("missing", compiling.ADVICE)
+    assert str(first.own) in check["found"]
+    assert first.files
+    assert files_in(first.own) == first.files
+
+
+def test_the_advice_can_be_followed(first, read_only):
+    assert "NUMBA_CACHE_DIR" in compiling.ADVICE
+    check = doctor(read_only, first.temporary, NUMBA_CACHE_DIR=str(first.own))
+    assert (check["state"], check["todo"]) == ("ok", "")
+    assert str(first.own) in check["found"]
+
+
+def test_kernels_run_without_any_folder_to_keep_them_in(read_only, tmp_path):
+    (tmp_path / f"dask-graphflow-{os.getuid()}").touch()
+    told, folder = alone(read_only, tmp_path, "-c", SMALL)
+    assert folder is None
+    assert len(told) == 1
+    assert "each process compiles anew" in told[0]
+    assert compiling.ADVICE in told[0]
+
+
+def test_doctor_says_that_kernels_are_kept_nowhere(monkeypatch):
+    monkeypatch.setattr(compiling, "cached_in", lambda function: (None, False))
+    (check,) = checks.cache()
+    assert (check.state, check.todo) == ("missing", compiling.ADVICE)
+    assert "each process compiles anew" in check.found
+
+
+# A folder whose files another user could write would run that user's code
+
+
+def readable(folder):
+    folder.mkdir(mode=0o755)
+
+
+def linked(folder):
+    (folder.parent / "elsewhere").mkdir(mode=0o700)
+    folder.symlink_to(folder.parent / "elsewhere")
+
+
+def taken(folder):
+    if os.geteuid():
+        pytest.skip("only root gives folders away")
+    folder.mkdir(mode=0o700)
+    os.chown(folder, NOBODY, NOBODY)
+
+
+def swappable(folder):
+    folder.parent.chmod(0o777)  # and not sticky, as /tmp is
+
+
+@pytest.mark.parametrize("prepare", [readable, linked, taken, swappable])
+def test_a_temporary_folder_that_others_can_change_is_not_used(prepare, monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = tmp_path / f"dask-graphflow-{os.getuid()}"
+    prepare(own)
+    assert compiling._private() is None
+
+
+@pytest.mark.parametrize("mode", [0o700, 0o1777])
+def test_a_temporary_folder_of_ones_own_is_used_again(mode, monkeypatch, tmp_path):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    tmp_path.chmod(mode)
+    found = {compiling._private() for _ in range(2)}
+    assert found == {tmp_path / f"dask-graphflow-{os.getuid()}"}

@@ -1,0 +1,448 @@
+"""Strangers at the port of a member: they cannot keep the members of a run apart, or slow them down.
+
+All strangers are on the loopback interface, and there are at most 300 at a time.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager, suppress
+from types import SimpleNamespace
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pytest
+from distributed import Client, LocalCluster
+from members import SECRET, contexts, reached
+
+import dask_graphflow as gf
+from dask_graphflow.dataflow import meeting
+from dask_graphflow.dataflow.membership import _hosts
+from dask_graphflow.dataflow.sockets import Listener
+
+COUNT = 300
+SOON = 1.0  # seconds that all strangers together may cost
+HELLO = meeting.HELLO.pack(1, 0, bytes(32)) + bytes(32)  # with a proof that is wrong
+
+
+def is_open(port):
+    with socket.socket() as line:
+        return line.connect_ex(("127.0.0.1", port)) == 0
+
+
+def hung_up(line, within=10.0):
+    """Say whether the other side closes a connection without having said anything."""
+    line.settimeout(within)
+    try:
+        return line.recv(1) == b""
+    except ConnectionError:
+        return True
+    except TimeoutError:
+        return False
+
+
+class Gathering:
+    """Members that come one after the other; member 0 is there from the start.
+
+    Attributes
+    ----------
+    port : int
+        The port of member 0.
+    """
+
+    def __init__(self, size, tls=None):
+        self._listeners = [Listener("127.0.0.1", SECRET, tls) for _ in range(size)]
+        self._ports = [listener.port for listener in self._listeners]
+        self.port = self._ports[0]
+        self._pool = ThreadPoolExecutor(size)
+        self._coming = {}
+        self.bring(0)
+
+    def bring(self, rank, port=None):
+        """Have a member come, which finds member 0 at that port."""
+        ports = [port or self.port, *self._ports[1:]]
+        addresses = [("127.0.0.1", one) for one in ports]
+        connect = self._listeners[rank].connect
+        self._coming[rank] = self._pool.submit(connect, rank, addresses, 20)
+
+    def channels(self):
+        """Return the channels of all members, once all are connected."""
+        return {rank: one.result() for rank, one in self._coming.items()}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        over = ConnectionError("the test is over")
+        for listener in self._listeners:
+            listener.abort(over)
+        for one in self._coming.values():
+            if one.exception() is None:
+                one.result().abort(over)
+                one.result().close()
+        self._pool.shutdown()
+        for listener in self._listeners:
+            listener.close()
+
+
+def talk(members):
+    """Have each member send its rank to all others."""
+    channels = members.channels()
+    for rank, channel in channels.items():
+        for other in channels:
+            if other != rank:
+                channel.send(other, b"from %d" % rank)
+    for rank, channel in channels.items():
+        for other in channels:
+            if other != rank:
+                assert channel.receive(other) == b"from %d" % other
+
+
+def silent(line):
+    pass
+
+
+def dripping(line):
+    line.send(HELLO[:1])
+
+
+def guessing(line):
+    line.send(HELLO)
+
+
+def browsing(line):
+    line.send(b"GET / HTTP/1.1\r\n\r\n" + bytes(1000))
+
+
+def leaving(line):
+    line.close()
+
+
+@pytest.mark.parametrize("tls", [None, contexts], ids=["plain", "tls"])
+@pytest.mark.parametrize("acts", [silent, dripping, guessing, browsing, leaving])
+def test_members_do_not_wait_for_strangers(acts, tls):
+    with Gathering(2, tls and tls()) as members:
+        lines = [reached(members.port) for _ in range(COUNT)]
+        for line in lines:
+            acts(line)
+        began = time.perf_counter()
+        members.bring(1)
+        talk(members)
+        assert time.perf_counter() - began < SOON
+        for line in lines:
+            line.close()
+
+
+def test_strangers_that_keep_coming_do_not_keep_members_apart():
+    over = threading.Event()
+
+    def come(port):
+        lines = deque()
+        while not over.is_set():
+            line = socket.socket()
+            line.setblocking(False)
+            line.connect_ex(("127.0.0.1", port))
+            lines.append(line)
+            if len(lines) > COUNT:
+                lines.popleft().close()
+        for line in lines:
+            line.close()
+
+    with Gathering(2) as members:
+        reached(members.port).close()
+        coming = threading.Thread(target=come, args=(members.port,))
+        coming.start()
+        time.sleep(0.2)
+        began = time.perf_counter()
+        members.bring(1)
+        try:
+            talk(members)
+            assert time.perf_counter() - began < SOON
+        finally:
+            over.set()
+            coming.join()
+
+
+def test_a_silent_stranger_is_hung_up_on(monkeypatch):
+    monkeypatch.setattr(meeting, "PATIENCE", 0.2)
+    with Gathering(2) as members, reached(members.port) as line:
+        began = time.perf_counter()
+        assert hung_up(line)
+        assert 0.15 < time.perf_counter() - began < 1
+        members.bring(1)
+        talk(members)
+
+
+@pytest.mark.parametrize("acts", [guessing, browsing])
+def test_a_wrong_hello_is_hung_up_on_at_once(acts, monkeypatch):
+    monkeypatch.setattr(meeting, "PATIENCE", 20.0)
+    with Gathering(2) as members, reached(members.port) as line:
+        acts(line)
+        assert hung_up(line, 5)
+
+
+def test_a_stranger_at_the_port_of_a_member_is_not_taken_for_it():
+    listener = Listener("127.0.0.1", SECRET)
+    with socket.create_server(("127.0.0.1", 0)) as server, ThreadPoolExecutor(1) as pool:
+        connecting = pool.submit(listener.connect, 1, [server.getsockname(), None], 20)
+        line, _ = server.accept()
+        with line:
+            taken(line, len(HELLO))
+            line.sendall(bytes(64))
+            assert hung_up(line)
+        listener.abort(ConnectionError("the test is over"))
+        with pytest.raises(ConnectionError, match="the test is over"):
+            connecting.result(20)
+
+
+def test_the_oldest_of_too_many_strangers_are_hung_up_on(monkeypatch):
+    monkeypatch.setattr(meeting, "PENDING", 8)
+    monkeypatch.setattr(meeting, "PATIENCE", 20.0)
+    with Gathering(2) as members:
+        lines = [reached(members.port) for _ in range(20)]
+        assert all(hung_up(line) for line in lines[:12])
+        assert not any(hung_up(line, 0.02) for line in lines[12:])
+        members.bring(1)
+        talk(members)
+        for line in lines:
+            line.close()
+
+
+CROWD = """
+import socket, sys
+from dask_graphflow.dataflow.sockets import Listener
+address = "127.0.0.1", int(sys.argv[1])
+lines = [socket.create_connection(address, timeout=10) for _ in range(200)]
+channel = Listener("127.0.0.1", b"of this run").connect(1, [address, None], 20)
+channel.send(0, b"here")
+channel.receive(0)
+"""
+
+
+def test_strangers_that_use_up_all_open_files_do_not_keep_members_apart():
+    """The member that calls is another process, which has files left to open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Gathering(2) as members:
+        reached(members.port).close()
+        command = [sys.executable, "-c", CROWD, str(members.port)]
+        with subprocess.Popen(command) as crowd:
+            highest = max(map(int, os.listdir("/proc/self/fd")))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 20, hard))
+            try:
+                channel = members.channels()[0]
+                assert channel.receive(1) == b"here"
+                channel.send(1, b"there")
+            finally:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+            assert crowd.wait(20) == 0
+
+
+def test_the_port_is_open_only_while_members_are_missing():
+    early = Listener("127.0.0.1", SECRET)
+    assert not is_open(early.port)
+    early.close()
+    with Gathering(3) as members:
+        reached(members.port).close()
+        members.bring(1)
+        time.sleep(0.1)
+        assert is_open(members.port)
+        members.bring(2)
+        talk(members)
+        assert not is_open(members.port)
+
+
+def test_the_port_is_closed_once_nobody_has_still_to_call():
+    listeners = [Listener("127.0.0.1", SECRET) for _ in range(3)]
+    addresses = [("127.0.0.1", listener.port) for listener in listeners]
+    over = ConnectionError("the test is over")
+    with ThreadPoolExecutor(2) as pool:
+        coming = [pool.submit(listeners[rank].connect, rank, addresses, 20) for rank in (1, 2)]
+        deadline = time.monotonic() + 10
+        while listeners[1]._socket.fileno() >= 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        assert not any(one.done() for one in coming)  # member 0 is missing
+        for listener in listeners:
+            listener.abort(over)
+            listener.close()
+        for one in coming:
+            assert one.exception(20) is over
+
+
+# Between a member and the port that it calls
+
+
+@contextmanager
+def between(port, treat):
+    """Give a port; what is sent there is passed on, once `treat` returns it instead of None."""
+    server = socket.create_server(("127.0.0.1", 0))
+
+    def copy(source, to):
+        with suppress(OSError):
+            while data := source.recv(1 << 16):
+                to.sendall(data)
+        with suppress(OSError):
+            to.shutdown(socket.SHUT_RDWR)
+
+    def serve():
+        hello = None
+        while hello is None:
+            near, _ = server.accept()
+            hello = treat(near)
+            if hello is None:
+                near.close()
+        with near, reached(port) as far:
+            far.sendall(hello)
+            back = threading.Thread(target=copy, args=(far, near))
+            back.start()
+            copy(near, far)
+            back.join()
+
+    with server, ThreadPoolExecutor(1) as pool:
+        serving = pool.submit(serve)
+        yield server.getsockname()[1]
+        serving.result(20)
+
+
+def taken(line, size):
+    data = b""
+    while len(data) < size:
+        more = line.recv(size - len(data))
+        assert more
+        data += more
+    return data
+
+
+def test_a_member_that_was_taken_for_a_stranger_calls_again():
+    calls = []
+
+    def treat(near):
+        calls.append(near)
+        return taken(near, len(HELLO)) if len(calls) == 3 else None
+
+    with ExitStack() as stack:
+        members = Gathering(2)
+        port = stack.enter_context(between(members.port, treat))
+        stack.enter_context(members)
+        members.bring(1, port)
+        talk(members)
+    assert len(calls) == 3
+
+
+def test_a_hello_that_was_overheard_is_of_no_use():
+    heard = []
+
+    def treat(near):
+        heard.append(taken(near, len(HELLO)))
+        return heard[0]
+
+    with ExitStack() as stack:
+        members = Gathering(3)
+        port = stack.enter_context(between(members.port, treat))
+        stack.enter_context(members)
+        members.bring(1, port)
+        time.sleep(0.2)
+        with reached(members.port) as stranger:
+            stranger.sendall(heard[0])
+            assert hung_up(stranger)
+        members.bring(2)
+        talk(members)
+
+
+def test_a_member_does_not_take_its_own_proof():
+    def treat(near):
+        hello = taken(near, len(HELLO))
+        if not parrots:
+            with reached(members.port) as stranger:
+                stranger.sendall(hello)
+                stranger.sendall(taken(stranger, 64)[32:])
+                parrots.append(hung_up(stranger))
+            return None
+        return hello
+
+    parrots = []
+    with ExitStack() as stack:
+        members = Gathering(2)
+        port = stack.enter_context(between(members.port, treat))
+        stack.enter_context(members)
+        members.bring(1, port)
+        talk(members)
+    assert parrots == [True]
+
+
+# On clusters
+
+
+@pytest.mark.parametrize(
+    ("listens", "known", "hosts"),
+    [
+        ("inproc://10.1.2.3/45/1", "inproc://10.1.2.3/45/1", ("127.0.0.1", "127.0.0.1")),
+        ("tcp://0.0.0.0:5000", "tcp://127.0.0.1:5000", ("127.0.0.1", "127.0.0.1")),
+        ("tls://[::]:5000", "tls://[::1]:5000", ("::1", "::1")),
+        ("tcp://0.0.0.0:5000", "tcp://10.1.2.3:5000", ("0.0.0.0", "10.1.2.3")),
+        ("tcp://10.1.2.3:5000", "tcp://worker-7:5000", ("10.1.2.3", "worker-7")),
+    ],
+)
+def test_members_listen_where_others_call_them(listens, known, hosts):
+    assert _hosts(SimpleNamespace(listen_address=listens, address=known)) == hosts
+
+
+def besiege(count):
+    """Have strangers call each member as soon as its port is open, before any member can."""
+    look, lines = meeting.Meeting._look, []
+
+    def besieged(self):
+        if self._callers and not self._talks and not self._lines:
+            port = self._listening.getsockname()[1]
+            while lines:
+                lines.pop().close()
+            lines.extend(reached(port) for _ in range(count))
+            met.append(len(lines))
+        look(self)
+
+    meeting.Meeting._look = besieged
+
+
+def besieged():
+    return sum(met)
+
+
+met: list[int] = []  # of this process: how many strangers came each time
+
+
+def test_300_silent_connections_beside_a_build_and_a_search(capsys):
+    pairs = np.random.default_rng(7).integers(0, 5000, (20_000, 2))
+    edges = dd.from_pandas(pd.DataFrame(pairs, columns=["a", "b"]), npartitions=4)
+
+    def build_and_search():
+        began = time.perf_counter()
+        graph = gf.Graph(edges, source="a", target="b", directed=False).persist()
+        found = graph.bfs(sources=[int(pairs[0, 0])]).compute()
+        return time.perf_counter() - began, found.sort_values("vertex", ignore_index=True)
+
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        build_and_search()  # compiles
+        quiet, expected = min((build_and_search() for _ in range(3)), key=lambda run: run[0])
+        client.run(besiege, COUNT)
+        runs = [build_and_search() for _ in range(3)]
+        strangers = sum(client.run(besieged).values())
+    attacked = min(seconds for seconds, _ in runs)
+    with capsys.disabled():
+        took = f"{quiet:.2f} s; beside {COUNT} silent connections each, {attacked:.2f} s"
+        sys.stdout.write(f"\nbuild and search, best of 3: {took}\n")
+    assert strangers >= 2 * 3 * COUNT  # beside each build and each search
+    assert attacked - quiet < SOON
+    for _, found in runs:
+        pd.testing.assert_frame_equal(found, expected)
