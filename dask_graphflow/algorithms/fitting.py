@@ -7,9 +7,9 @@ from typing import Any
 from dask_graphflow.costs import memory
 from dask_graphflow.dataflow import placement, relief
 from dask_graphflow.dataflow.expr import Pieces, by_row_groups, pieces_of
-from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph.edgelist import EdgeColumns, is_integer
 from dask_graphflow.graph.renumber import is_dense
+from dask_graphflow.showing.tables import size
 
 __all__ = ["fitting"]
 
@@ -38,22 +38,26 @@ def fitting(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> 
     if found is None:
         return edges
     limit, threads, workers = found
-    room = relief.pause_fraction() * limit - relief.PROCESS
+    relief.check_limit(limit)
     pieces = pieces_of(edges, columns.columns)
     if pieces is None:
-        if room > 0:
-            return edges
-        raise _too_low(limit, 0, "that has loaded this library")
-    room -= forests * _forest(pieces, columns, workers)
-    if pieces.partition * COPIES * threads <= room:
+        return edges
+    kept = relief.PROCESS + forests * _forest(pieces, columns, workers)
+    room = relief.pause_fraction() * limit - kept
+    copies = COPIES * threads
+    if pieces.partition * copies <= room:
         return edges
     divide = divide and pieces.divisible
-    together = int(room // (max(pieces.row_group, 1) * COPIES * threads))
-    if divide and together > 0:
-        return by_row_groups(edges, together)
-    least = COPIES * threads * (pieces.row_group if divide else pieces.partition)
-    needed = int(relief.pause_fraction() * limit - relief.PROCESS - room) + least
-    raise _too_low(limit, needed, f"that holds its forest and reads {least // COPIES:,} bytes of edges")
+    if divide and pieces.row_group * copies <= room:
+        return by_row_groups(edges, int(room // (pieces.row_group * copies)))
+    least = pieces.row_group if divide else pieces.partition
+    raise relief.too_low(
+        limit,
+        kept + least * copies,
+        f"a worker needs about {size(kept + least * copies)} for its forests and for partitions of "
+        f"{size(least)}",
+        f"{'write' if divide else 'read'} the edges in smaller {'row groups' if divide else 'partitions'}",
+    )
 
 
 def _forest(pieces: Pieces, columns: EdgeColumns, workers: int) -> int:
@@ -66,15 +70,3 @@ def _forest(pieces: Pieces, columns: EdgeColumns, workers: int) -> int:
     if not is_dense(low, high, pieces.rows):
         return 0
     return memory.components_bytes(high - low + 1, 0, members=workers)
-
-
-def _too_low(limit: int, needed: int, what: str) -> GraphMemoryError:
-    total, pause = relief.PROCESS + needed, relief.pause_fraction()
-    would_do = relief.suggested_limit(total)
-    smaller = ", or write the edges in smaller row groups" if needed else ""
-    return GraphMemoryError(
-        f"a worker {what} needs about {total:,} bytes, and Dask pauses it at {pause:.0%} of its limit of "
-        f"{limit:,} bytes. Give each worker memory_limit={would_do:,} or more{smaller}",
-        needed=would_do,
-        available=limit,
-    )

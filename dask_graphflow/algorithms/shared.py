@@ -76,14 +76,16 @@ class Shared:
             return self._link
 
 
-_living: WeakValueDictionary[str, Shared] = WeakValueDictionary()  # holders of this process, by token
+_living: WeakValueDictionary[str, Shared] = (
+    WeakValueDictionary()
+)  # holders of this process, by token
 
 
 def _restored(token: str, held: Any) -> Shared:
     """Return the holder that was pickled, if it still lives in this process, or else a copy.
 
-    Dask writes each chain to disk by itself when memory is short. Read again, they would have a forest each.
-    What the living holder has found includes what it had found when it was written.
+    When memory is short, Dask writes each chain to disk by itself, and all of them would come back with a
+    forest of their own. The living holder has found all that it had found when it was written, and more.
     """
     living = _living.get(token)
     return Shared(held) if living is None else living

@@ -383,9 +383,15 @@ def pieces_of(frame: Any, columns: list[str]) -> Pieces | None:
     sizes: list[int] = []
     bounds: dict[str, list[tuple[Any, Any]]] = {}
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        read = [one for one in map(group.column, range(group.num_columns)) if one.path_in_schema in width]
+        read = [
+            one
+            for one in map(group.column, range(group.num_columns))
+            if one.path_in_schema in width
+        ]
         # Text takes about as much in memory as in the file before that is compressed.
-        own = [max(group.num_rows * width[c.path_in_schema], c.total_uncompressed_size) for c in read]
+        own = [
+            max(group.num_rows * width[c.path_in_schema], c.total_uncompressed_size) for c in read
+        ]
         sizes.append(sum(own))
         for one in read:
             if one.is_stats_set and one.statistics.has_min_max:
@@ -590,7 +596,8 @@ class _Layer:
             for chunk in chunks[i : i + each]:
                 position, frame, partition = self.chunks[chunk]
                 step: tuple[Any, ...] = ("hook", chunk, *key)
-                hook, source = (self.program.hook,), None
+                hook: tuple[Callable[..., Any], ...] = (self.program.hook,)
+                source: Any
                 if isinstance(frame, _Source):
                     hook, source = (_read_and_hook, self.program.hook), frame.reader(partition)
                 elif isinstance(frame, Held):
