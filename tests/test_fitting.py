@@ -18,19 +18,21 @@ from dask.utils import parse_bytes
 from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.fitting import COPIES
 from dask_graphflow.algorithms.shared import Shared
 from dask_graphflow.dataflow import placement, relief
+from dask_graphflow.dataflow.expr import pieces_of
 from dask_graphflow.exceptions import GraphMemoryError
 
 ENDS = {"source": "a", "target": "b"}
 GROUP = 1000  # rows of a row group, of 16 bytes each
-COPIES = 3
-PARTITION = 10 * GROUP * 16
+VERTICES = 5000
+FOREST = 5 * VERTICES
 
 
 @pytest.fixture
 def edges(tmp_path, rng):
-    pairs = pd.DataFrame(rng.integers(0, 5000, (20 * GROUP, 2)), columns=["a", "b"])
+    pairs = pd.DataFrame(rng.integers(0, VERTICES, (20 * GROUP, 2)), columns=["a", "b"])
     for i in range(2):
         table = pa.table(pairs.iloc[i * 10 * GROUP : (i + 1) * 10 * GROUP])
         path = tmp_path / f"{i}.parquet"
@@ -65,11 +67,11 @@ def advised(error):
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("together", [1, 4, 10])
 def test_files_are_read_in_row_groups_that_fit(edges, limited, together, threads):
-    forest = 5 * 5000
-    room = forest + together * GROUP * 16 * COPIES * threads
+    group = pieces_of(dd.read_parquet(edges), ["a", "b"]).row_group
+    room = FOREST + together * group * COPIES * threads
     expected = read(edges).compute()
     assert chunks(read(edges)) == 2
-    limited(int((room + 100) / relief.pause_fraction()), threads)
+    limited(int(room / relief.pause_fraction()) + 1, threads)
     labels = read(edges)
     assert chunks(labels) == 2 * -(-10 // together)
     pd.testing.assert_frame_equal(
