@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
+from dask.utils import parse_bytes
 from fsspec.implementations.memory import MemoryFileSystem
 
 import dask_graphflow
@@ -167,6 +169,16 @@ def test_workers_give_the_same_labels(edges):
     check(pd.read_parquet("out.parquet"), expected(edges))
     assert "edges        2,000" in out
     assert err == ""
+
+
+def test_a_memory_limit_that_is_too_low_for_a_worker_is_refused_at_once(edges, monkeypatch):
+    asked = ["components", *write_csv(edges), *ENDS, "-o", "out.parquet", "--workers", 2]
+    started = []
+    monkeypatch.setattr("distributed.LocalCluster", started.append)
+    err = failing(*asked, "--memory-limit", "100MB")
+    assert not started
+    advised = re.search(r"--memory-limit '(\w+)' or more", err)[1]
+    engine.Engine(2, 1, parse_bytes(advised), show_progress=False)
 
 
 def test_ids_of_several_columns():

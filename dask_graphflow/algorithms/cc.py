@@ -46,6 +46,7 @@ from dask_graphflow.showing.bar import PARTS
 from . import inputs as inputs_of
 from .answers import ids_like
 from .components import Components
+from .fitting import fitting
 from .programs import by_label
 from .thresholds import component_names
 
@@ -201,6 +202,7 @@ def connected_components(
     limits = inputs_of.ascending(edges, weight, threshold, thresholds)
     columns = inputs_of.edge_columns(edges, source, target, weight if limits else None, dropna)
     inputs_of.check_dense(columns, renumber)
+    edges = fitting(edges, columns, forests=max(1, len(limits)), divide=isinstance(inputs, str))
     frames = [(edges, columns)]
     if vertices is not None:
         frames.append(inputs_of.vertex_frame(vertices, columns))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+import uuid
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
+from weakref import WeakValueDictionary
 
 from dask_graphflow.dataflow.link import Link
 
@@ -24,12 +26,14 @@ class Shared:
 
     def __init__(self, held: Any = None) -> None:
         self.held = held
+        self._token = uuid.uuid4().hex
+        _living[self._token] = self
         self._free = threading.Condition()
         self._users = 0
         self._link: Link | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Shared, (self.held,)
+        return _restored, (self._token, self.held)
 
     def __sizeof__(self) -> int:
         return 0 if self.held is None else int(self.held.__sizeof__())
@@ -70,3 +74,18 @@ class Shared:
                 self._link = make()
                 weakref.finalize(self, self._link.close).atexit = False
             return self._link
+
+
+_living: WeakValueDictionary[str, Shared] = (
+    WeakValueDictionary()
+)  # holders of this process, by token
+
+
+def _restored(token: str, held: Any) -> Shared:
+    """Return the holder that was pickled, if it still lives in this process, or else a copy.
+
+    When memory is short, Dask writes each chain to disk by itself, and all of them would come back with a
+    forest of their own. The living holder has found all that it had found when it was written, and more.
+    """
+    living = _living.get(token)
+    return Shared(held) if living is None else living

@@ -73,7 +73,7 @@ def _in_options(message: str) -> str:
         (rf"\b({names})=", r"--\1"),
     ):
         message = re.sub(pattern, option, message)
-    return message.replace("--chunk_size", "--chunk-size")
+    return re.sub(r"--\w+", lambda option: option[0].replace("_", "-"), message)
 
 
 @click.group(

@@ -16,6 +16,8 @@ from dask.callbacks import Callback
 from dask.system import CPU_COUNT
 from tqdm import tqdm
 
+from dask_graphflow.dataflow import relief
+
 __all__ = ["Engine", "peak_memory"]
 
 BLOCK_BYTES = 64 << 20
@@ -38,6 +40,11 @@ class Engine:
     show_progress : bool
         Draw a progress bar, if there is a terminal to draw it on.
 
+    Raises
+    ------
+    GraphMemoryError
+        The memory limit is too low for a worker.
+
     Attributes
     ----------
     block_bytes : int
@@ -47,6 +54,8 @@ class Engine:
     def __init__(
         self, workers: int, threads: int | None, memory_limit: int | None, *, show_progress: bool
     ) -> None:
+        if workers and memory_limit:
+            relief.check_limit(memory_limit)
         self._workers = workers
         self._threads = threads or max(1, CPU_COUNT // max(1, workers))
         self._memory_limit = memory_limit

@@ -45,8 +45,8 @@ from __future__ import annotations
 import functools
 import operator
 import uuid
-from collections.abc import Sequence
-from typing import Any, ClassVar, Protocol
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from dask._task_spec import List, Task, TaskRef
 from dask.base import collections_to_expr
@@ -58,6 +58,7 @@ from dask.dataframe.dask_expr._expr import (
     optimize_blockwise_fusion,
 )
 from dask.dataframe.dask_expr.io import FromGraph, FromPandas, ReadParquet
+from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec
 from dask.delayed import Delayed
 from dask.highlevelgraph import HighLevelGraph
 from dask.utils import key_split
@@ -66,6 +67,7 @@ from dask_graphflow.exceptions import UsageError
 from dask_graphflow.graph.edgelist import lacking
 from dask_graphflow.showing.tables import counted
 
+from . import relief
 from .names import brought, gang, pinned
 from .trees import Chain, Merge, together
 
@@ -79,13 +81,16 @@ __all__ = [
     "GangProgram",
     "Held",
     "Parts",
+    "Pieces",
     "Program",
     "Resident",
     "Result",
     "as_computed",
+    "by_row_groups",
     "collection",
     "delayed_parts",
     "held_by",
+    "pieces_of",
     "read_of",
     "reduction_tasks",
 ]
@@ -200,6 +205,9 @@ class _Source:
     def task(self, partition: int) -> Task:
         return self._frame._task((self._frame._name, partition), partition)
 
+    def reader(self, partition: int) -> _Reader:
+        return _Reader(self.task(partition))
+
     @classmethod
     def of(cls, frame: Expr) -> _Source | None:
         """Wrap a frame, if every step from the reader on is one partition in, one out."""
@@ -209,6 +217,24 @@ class _Source:
         if not isinstance(fused, Blockwise) or fused.dependencies():
             return None
         return cls(fused)
+
+
+class _Reader:
+    """Reads one partition when it is called. It hides the task from Dask, which would run it before."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    def __call__(self) -> Any:
+        return self._task()
+
+
+def _read_and_hook(
+    hook: Callable[..., Any], state: Any, read: _Reader, position: int, partition: int
+) -> Any:
+    """Hook a partition that is read here and let go of here, with the memory that reading took."""
+    with relief.given_back():
+        return hook(state, read(), position, partition)
 
 
 class Resident:
@@ -322,11 +348,22 @@ def read_of(frame: Any) -> Any:
     """
     if isinstance(frame, Held):
         return frame()
+    node = _read_as_it_is(frame)
+    if isinstance(node, FromPandas) and node.operand("_partitions") is None:
+        return node.operand("frame")._data
+    return _fragments(node)
+
+
+def _read_as_it_is(frame: Any) -> Expr:
+    """Return what a frame is made of, but for columns that are left out."""
     node = frame.expr
     while isinstance(node, Projection):
         node = node.frame
-    if isinstance(node, FromPandas) and node.operand("_partitions") is None:
-        return node.operand("frame")._data
+    return node
+
+
+def _fragments(node: Expr) -> list[Any] | None:
+    """Return Parquet's fragments, if all rows of them are read; a file each."""
     if not isinstance(node, ReadParquet) or node.operand("_partitions") is not None:
         return None
     if node.operand("filters"):
@@ -334,6 +371,76 @@ def read_of(frame: Any) -> Any:
     if hasattr(node, "fragments"):
         return list(node.fragments)
     return list(node._dataset_info["ds"].get_fragments())
+
+
+class Pieces(NamedTuple):
+    """How Parquet files that are read as they are can be cut, going by the first file.
+
+    Attributes
+    ----------
+    partition : int
+        Bytes of a partition in memory.
+    row_group : int
+        Bytes of a row group in memory.
+    divisible : bool
+        Whether Dask can read some row groups of a file at a time.
+    rows : int
+        Rows of all files, if they are like the first.
+    bounds : dict of column name to list of (least, greatest)
+        Of each row group, as far as the file says.
+    """
+
+    partition: int
+    row_group: int
+    divisible: bool
+    rows: int
+    bounds: dict[str, list[tuple[Any, Any]]]
+
+
+def pieces_of(frame: Any, columns: list[str]) -> Pieces | None:
+    """Return how large the pieces are that some columns of a frame are read in.
+
+    None where it is not known: what is not read from Parquet, or not as it is.
+    """
+    node = None if isinstance(frame, Held) else _read_as_it_is(frame)
+    fragments = None if node is None else _fragments(node)
+    if not fragments:
+        return None
+    metadata = fragments[0].metadata
+    width = {name: getattr(frame._meta[name].dtype, "itemsize", 8) for name in columns}
+    sizes: list[int] = []
+    bounds: dict[str, list[tuple[Any, Any]]] = {}
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        read = [
+            one
+            for one in map(group.column, range(group.num_columns))
+            if one.path_in_schema in width
+        ]
+        # Text takes about as much in memory as in the file before that is compressed.
+        own = [
+            max(group.num_rows * width[c.path_in_schema], c.total_uncompressed_size) for c in read
+        ]
+        sizes.append(sum(own))
+        for one in read:
+            if one.is_stats_set and one.statistics.has_min_max:
+                found = one.statistics.min, one.statistics.max
+                bounds.setdefault(one.path_in_schema, []).append(found)
+    per_file = max(1, frame.npartitions // len(fragments))
+    return Pieces(
+        sum(sizes) // per_file,
+        max(sizes, default=0),
+        isinstance(node, ReadParquetFSSpec),
+        metadata.num_rows * len(fragments),
+        bounds,
+    )
+
+
+def by_row_groups(frame: Any, count: int) -> Any:
+    """Return a frame that is read from divisible :class:`Pieces`, `count` row groups a partition."""
+    node = _read_as_it_is(frame)
+    fresh = {"_dataset_info_cache": None, "_pq_length_stats": None}
+    smaller = node.substitute_parameters({"split_row_groups": count, **fresh})
+    return new_collection(frame.expr.substitute(node, smaller))
 
 
 class Empty:
@@ -516,7 +623,12 @@ class _Layer:
             steps: list[Task] = []
             for chunk in chunks[i : i + each]:
                 position, frame, partition = self.chunks[chunk]
-                if isinstance(frame, _Source | Held):
+                step: tuple[Any, ...] = ("hook", chunk, *key)
+                hook: tuple[Callable[..., Any], ...] = (self.program.hook,)
+                source: Any
+                if isinstance(frame, _Source):
+                    hook, source = (_read_and_hook, self.program.hook), frame.reader(partition)
+                elif isinstance(frame, Held):
                     steps.append(frame.task(partition))
                     source = TaskRef(steps[-1].key)
                 elif isinstance(frame, Resident):
@@ -524,9 +636,7 @@ class _Layer:
                     source = TaskRef(frame.keys[partition])
                 else:
                     source = TaskRef((frame._name, partition))
-                step: tuple[Any, ...] = ("hook", chunk, *key)
-                hook = Task(step, self.program.hook, state, source, position, partition)
-                steps.append(hook)
+                steps.append(Task(step, *hook, state, source, position, partition))
                 state = TaskRef(step)
             if i + each >= len(chunks):
                 alone = self.program.dense and not self.shared

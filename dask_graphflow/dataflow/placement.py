@@ -26,8 +26,10 @@ __all__ = [
     "homes",
     "keep_gangs",
     "keep_pins",
+    "least_room",
     "memory_limit",
     "on_gpu_worker",
+    "own_worker",
     "persisted",
     "preload",
     "slots",
@@ -170,7 +172,7 @@ def described(client: Any) -> dict[str, Any]:
 
 def on_gpu_worker() -> bool:
     """Say whether the task that asks runs in a worker that has a GPU."""
-    worker = _own_worker()
+    worker = own_worker()
     return worker is not None and _has_gpu(worker.state.total_resources)
 
 
@@ -279,18 +281,31 @@ def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str |
 
 def task_threads(sharing: int) -> int:
     """Return how many threads a task may use where `sharing` tasks run beside each other."""
-    worker = _own_worker()
+    worker = own_worker()
     there = _local_threads() if worker is None else int(worker.state.nthreads)
     return max(1, there // sharing)
 
 
+def least_room() -> tuple[int, int, int] | None:
+    """Return the lowest memory limit of a worker, that worker's threads, and how many workers there are.
+
+    None without a cluster, or where no worker has a limit.
+    """
+    client = _client()
+    if client is None:
+        return None
+    there = described(client).values()
+    limits = [(about["memory_limit"], about["nthreads"], len(there)) for about in there]
+    return min((one for one in limits if one[0]), default=None)
+
+
 def memory_limit() -> int | None:
     """Return the bytes that the worker may take whose task asks; None without a limit, or a worker."""
-    worker = _own_worker()
+    worker = own_worker()
     return None if worker is None else worker.memory_manager.memory_limit
 
 
-def _own_worker() -> Any:
+def own_worker() -> Any:
     """Return the worker whose task asks, or None."""
     worker_module = sys.modules.get("distributed.worker")  # who is in a worker has imported it
     if worker_module is None:

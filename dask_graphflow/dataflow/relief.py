@@ -1,0 +1,113 @@
+"""Memory that a worker no longer uses, given back to the system before Dask pauses the worker for it.
+
+Dask pauses a worker whose process uses more than 80 % of the memory limit, and resumes it once the process
+uses less. Allocators keep memory that was freed. A worker that holds nothing that Dask could write to disk
+would stay paused forever, and the call would wait for it without a message.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import dask
+
+from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.showing.tables import size
+
+from .placement import own_worker
+
+__all__ = ["PROCESS", "check_limit", "given_back", "pause_fraction", "too_low"]
+
+PROCESS = 300_000_000  # bytes of a worker that has imported what it needs and compiled the kernels
+
+NEAR = 0.5  # of the limit: below that nothing is given back, which takes milliseconds
+PAUSE = "distributed.worker.memory.pause"
+STEP = 50_000_000  # bytes that suggested limits are multiples of
+
+
+@contextmanager
+def given_back() -> Iterator[None]:
+    """Give memory back after a step of a task, if the worker is near its limit.
+
+    Raises
+    ------
+    GraphMemoryError
+        So much is still in use that Dask would pause the worker and never resume it.
+    """
+    worker = own_worker()
+    limit = worker and worker.memory_manager.memory_limit
+    yield
+    if not limit:
+        return
+    before = _resident(worker)
+    if before < NEAR * limit:
+        return
+    _give_back()
+    after, spillable = _resident(worker), getattr(worker.data, "fast", None)
+    stays = after - int(getattr(spillable, "total_weight", 0))
+    if stays > pause_fraction() * limit:
+        raise too_low(
+            limit,
+            max(before, after),
+            f"{worker.address} still needs {size(stays)} that cannot be written to disk",
+            "use fewer threads per worker, or read the edges in smaller partitions",
+        )
+
+
+def check_limit(limit: int) -> None:
+    """Check that a worker with a memory limit can do anything at all.
+
+    Raises
+    ------
+    GraphMemoryError
+        It would be paused, or stopped, as soon as it has loaded this library.
+    """
+    if pause_fraction() * limit < PROCESS:
+        raise too_low(
+            limit, PROCESS, f"a worker that has loaded this library needs {size(PROCESS)}"
+        )
+
+
+def too_low(limit: int, needed: int, what: str, instead: str = "") -> GraphMemoryError:
+    """Return the error for a memory limit, with the limit that would do.
+
+    Parameters
+    ----------
+    limit, needed : int
+        Bytes that a worker may use, and that it would use at the most.
+    what : str
+        What needs them.
+    instead : str
+        What helps too.
+    """
+    would_do = -(-int(needed / pause_fraction()) // STEP) * STEP
+    also = f"; or {instead}" if instead else ""
+    return GraphMemoryError(
+        f"{what}, but Dask pauses a worker at {pause_fraction():.0%} of its memory limit, which is "
+        f"{size(limit)}. Give each worker memory_limit='{would_do // 10**6}MB' or more{also}",
+        needed=would_do,
+        available=limit,
+    )
+
+
+def pause_fraction() -> float:
+    """Return the fraction of its memory limit above which Dask starts no task on a worker."""
+    fraction = dask.config.get(PAUSE, 0.8)
+    return float(fraction) if fraction else 1.0
+
+
+def _resident(worker: Any) -> int:
+    return int(worker.monitor.get_process_memory())
+
+
+def _give_back() -> None:
+    arrow = sys.modules.get("pyarrow")
+    if arrow is not None:
+        arrow.default_memory_pool().release_unused()
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None) if sys.platform == "linux" else None
+    if trim is not None:  # glibc
+        trim(0)
