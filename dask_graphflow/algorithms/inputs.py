@@ -16,6 +16,7 @@ from dask_graphflow.exceptions import (
     EdgeListError,
     OptionError,
     UnknownColumnError,
+    VertexTypeError,
     WeightError,
     nearest,
 )
@@ -64,8 +65,26 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
     if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):
         # Text: as Dask would have it. Not from_pandas, which looks at every value of the index, nor
         # with the frame as an argument, which would be hashed.
-        return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
+        try:
+            return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
+        except (
+            NotImplementedError
+        ) as error:  # of Arrow, which cannot take rows of each of its types
+            raise VertexTypeError(
+                f"Dask cannot read {role}: {error}. Leave columns of that type out, or "
+                f"{dtypes.to_text(_untaken(frame), role)}"
+            ) from error
     return held
+
+
+def _untaken(frame: pd.DataFrame) -> Any:
+    """Return the first column that Arrow cannot take rows of."""
+    for column in frame.columns:
+        try:
+            frame[[column]].iloc[[]].take([])
+        except NotImplementedError:
+            return column
+    return frame.columns[0]
 
 
 class _Partition:
