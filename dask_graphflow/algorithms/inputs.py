@@ -17,6 +17,7 @@ from dask_graphflow.exceptions import (
     EdgeListError,
     OptionError,
     UnknownColumnError,
+    VertexTypeError,
     WeightError,
     nearest,
 )
@@ -67,13 +68,22 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
         # with the frame as an argument, which would be hashed.
         try:
             return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
-        except NotImplementedError as error:
-            raise EdgeListError(
-                f"Dask cannot read {role} with columns of the dtypes "
-                f"{', '.join(map(str, frame.dtypes.unique()))}: {error}. Convert the column that this is "
-                f"about with {role}.astype({{...: 'str'}}), or leave it out"
+        except NotImplementedError as error:  # Arrow cannot take rows of some of its types
+            raise VertexTypeError(
+                f"Dask cannot read {role}: {error}. Leave columns of that type out, or "
+                f"{dtypes.to_text(_untaken(frame), role)}"
             ) from error
     return held
+
+
+def _untaken(frame: pd.DataFrame) -> Any:
+    """Return the first column that Arrow cannot take rows of."""
+    for column in frame.columns:
+        try:
+            frame[[column]].iloc[[]].take([])
+        except NotImplementedError:
+            return column
+    return frame.columns[0]
 
 
 class _Partition:

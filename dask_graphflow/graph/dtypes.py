@@ -22,6 +22,7 @@ __all__ = [
     "is_number",
     "kind",
     "limits",
+    "to_text",
     "values_dtype",
     "values_of",
     "vertex_dtype",
@@ -172,11 +173,12 @@ def vertex_dtype(series: Any, role: str) -> Any:
             astype = f"edges.astype({{{series.name!r}: 'int64'}})"
         advice = f"If the floats are whole numbers with gaps, drop the nulls and use {astype}"
     else:
-        advice = f"To use them as ids, {_to_text(series.name, role)}"
+        advice = f"To use them as ids, {to_text(series.name, role)}"
     raise VertexTypeError(f"{role}={series.name!r} has dtype {dtype}; {ALLOWED}. {advice}")
 
 
-def _to_text(column: Any, role: str) -> str:
+def to_text(column: Any, role: str) -> str:
+    """Return how to make ids text, as the end of a message."""
     if role == "sources":
         return "make them text, for example with [str(value) for value in sources]"
     frame = role if role in ("vertices", "seed") else "edges"
@@ -316,7 +318,7 @@ def check_objects(series: pd.Series, role: str) -> None:
         values = pd.Series(series.dtype.categories)
     if values.dtype == object and not _is_text(values):
         found = pdtypes.infer_dtype(values, skipna=True)
-        advice = _to_text(series.name, role)
+        advice = to_text(series.name, role)
         if values is series and series.infer_objects().dtype != object:
             advice = "convert the column with infer_objects()"
         raise VertexTypeError(

@@ -30,12 +30,7 @@ def build(kind: type, columns: dict[str, Any]) -> Any:
 
 def empty_like(frame: Any) -> Any:
     """Return a frame without rows that keeps nothing of `frame` in memory, as a slice would."""
-    if not is_pandas(type(frame)):
-        return frame.iloc[:0].copy()
-    try:
-        return frame.iloc[[]]
-    except NotImplementedError:  # Arrow cannot take rows of some types, such as string_view
-        return frame.iloc[:0]
+    return frame.iloc[[]] if is_pandas(type(frame)) else frame.iloc[:0].copy()
 
 
 def one_column(values: Any, like: Any) -> Any:
