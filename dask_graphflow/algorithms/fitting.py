@@ -7,7 +7,8 @@ from typing import Any
 from dask_graphflow.costs import memory
 from dask_graphflow.dataflow import placement, relief
 from dask_graphflow.dataflow.expr import Pieces, by_row_groups, pieces_of
-from dask_graphflow.graph.edgelist import EdgeColumns, is_integer
+from dask_graphflow.graph.dtypes import is_integer
+from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.showing.tables import size
 
