@@ -10,11 +10,6 @@ import pathlib
 import subprocess
 import types
 
-# Numba's cache is not made for processes that fill it at once: one may store the code for its types under
-# the name that another has listed for its own. Its place is read when Numba is imported.
-if WORKER := os.environ.get("PYTEST_XDIST_WORKER"):
-    os.environ["NUMBA_CACHE_DIR"] = str(pathlib.Path(__file__).parent / "__pycache__" / WORKER)
-
 import dask
 import dask.dataframe as dd
 import networkx as nx
@@ -27,6 +22,8 @@ from dask_graphflow import Graph  # as it is without `backend`
 
 # What `on_backend` brings data to; the same in all tests of a run.
 BACKEND = types.SimpleNamespace(name="pandas")
+
+WORKER = os.environ.get("PYTEST_XDIST_WORKER")  # "gw0" and so on; None without pytest-xdist
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 

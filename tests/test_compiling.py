@@ -11,6 +11,9 @@ import stat
 import subprocess
 import sys
 import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import NamedTuple
 
 import pytest
@@ -190,3 +193,59 @@ def test_a_temporary_folder_of_ones_own_is_used_again(mode, monkeypatch, tmp_pat
     tmp_path.chmod(mode)
     found = {compiling._private() for _ in range(2)}
     assert found == {tmp_path / f"dask-graphflow-{os.getuid()}"}
+
+
+# Workers on one machine compile the same functions for different types at the same time
+
+
+class Together(compiling._FilesByTypes):
+    """Files of one of two processes that save at once; what each write waits for and what it tells."""
+
+    def __init__(self, folder, waits, tells):
+        super().__init__(str(folder), "function-1.py311", "version of the source")
+        self.waits, self.tells = iter(waits), iter(tells)
+
+    @contextmanager
+    def _open_for_write(self, path):
+        next(self.waits).wait(10)
+        with super()._open_for_write(path) as file:
+            yield file
+        next(self.tells).set()
+
+
+def test_code_for_other_types_is_never_loaded_though_two_processes_compile_at_once(tmp_path):
+    both, first, second, last = threading.Barrier(2), *(threading.Event() for _ in range(3))
+    both.set = lambda: None
+
+    def meet(event):
+        return type(
+            "Meet", (), {"wait": lambda self, limit: (both.wait(limit), event.wait(limit))}
+        )()
+
+    now = threading.Event()
+    now.set()
+    one = Together(tmp_path, [meet(now), last], [first, threading.Event()])
+    other = Together(tmp_path, [meet(first), now], [second, last])
+    with ThreadPoolExecutor(2) as pool:
+        saves = [pool.submit(one.save, ("int64",), "code for int64")]
+        saves += [pool.submit(other.save, ("float64",), "code for float64")]
+        for save in saves:
+            save.result()
+    later = compiling._FilesByTypes(str(tmp_path), "function-1.py311", "version of the source")
+    assert later.load(("float64",)) == "code for float64"
+    assert later.load(("int64",)) == "code for int64"
+    newer = compiling._FilesByTypes(str(tmp_path), "function-1.py311", "a newer version")
+    assert newer.load(("int64",)) is None
+
+
+def test_a_function_that_was_compiled_before_is_loaded(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling.numba.config, "CACHE_DIR", str(tmp_path))
+    for found in ("cache_misses", "cache_hits"):
+        made = compiling.compiled(_twice)
+        assert [made(2), made(1.5)] == [4, 3.0]
+        assert sum(getattr(made.stats, found).values()) == 2
+    assert len(files_in(tmp_path)) == 2
+
+
+def _twice(x):
+    return x + x

@@ -124,7 +124,7 @@ class Case:
         meta = parts[at].iloc[:0]
         if self.family != "text" and {*self.forms[at]} & AS_TEXT:
             raise Unfit("Dask makes text of such columns before the library sees them")
-        return dd.from_map(_nth, range(len(parts)), args=[parts], meta=meta)
+        return lazily(lambda: dd.from_map(_nth, range(len(parts)), args=[parts], meta=meta))
 
     def _part(self, i: int, source: str, target: str, weight: str) -> pd.DataFrame:
         rows = self.edges[self.cuts[i] : self.cuts[i + 1]]
@@ -145,6 +145,14 @@ class Case:
     def describe(self) -> str:
         """Return all that is needed to see what the case is."""
         return f"{self.family} {self.forms} cuts={self.cuts} edges={self.edges}"
+
+
+def lazily(make_frame: Callable[[], Any]) -> Any:
+    """Return a Dask DataFrame of types that Dask itself can handle."""
+    try:
+        return make_frame()
+    except NotImplementedError as error:
+        raise Unfit(f"Dask: {error}") from error
 
 
 def _nth(i: int, parts: list[pd.DataFrame]) -> pd.DataFrame:

@@ -3,11 +3,17 @@
 Numba keeps it in ``NUMBA_CACHE_DIR``, beside the source files, or in the user's cache folder: in the first
 of these that can be written to. In a container with a read-only installation and no home, none can. There
 this module takes a private folder among the temporary files. Without that, each process compiles anew.
+
+The workers of a cluster compile at the same time, into one folder. Numba numbers the files of a function's
+types and lists the numbers in an index. Two processes that compile for different types at once may choose
+the same number, and a third one then runs code for the wrong types, without an error. Here a file is named
+by what it was compiled for, and there is no index.
 """
 
 from __future__ import annotations
 
 import functools
+import hashlib
 import os
 import stat
 import tempfile
@@ -17,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core.caching import IndexDataCacheFile
 
 __all__ = ["ADVICE", "cached_in", "compiled"]
 
@@ -35,7 +42,7 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
     """
     options["nogil"] = True
     try:
-        return numba.njit(cache=True, **options)(function)
+        return _cached(function, options)
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
@@ -46,9 +53,43 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
     try:
         # Only while the function is defined, which settles its folder: other libraries keep their own.
         numba.config.CACHE_DIR = str(folder)
-        return numba.njit(cache=True, **options)(function)
+        return _cached(function, options)
     finally:
         numba.config.CACHE_DIR = given
+
+
+def _cached(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+    made = numba.njit(cache=True, **options)(function)
+    cache = made._cache
+    source = cache._impl.locator.get_source_stamp()
+    cache._cache_file = _FilesByTypes(cache.cache_path, cache._impl.filename_base, source)
+    return made
+
+
+class _FilesByTypes(IndexDataCacheFile):  # type: ignore[misc]
+    """The files of a compiled function: one for each tuple of types, named by a hash of these.
+
+    The hash covers the version of the source file and of Numba too, so that a file never becomes wrong.
+    """
+
+    def flush(self) -> None:
+        """Do nothing: there is no index to empty."""
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep what was compiled for the types, the processor and the bytecode in `key`."""
+        self._save_data(self._named(key), data)
+
+    def load(self, key: Any) -> Any:
+        """Return what was kept for `key`, or None."""
+        try:
+            return self._load_data(self._named(key))
+        except FileNotFoundError:
+            return None
+
+    def _named(self, key: Any) -> str:
+        of = repr((self._version, self._source_stamp, key))
+        base: str = self._index_name.removesuffix(".nbi")
+        return f"{base}.{hashlib.sha256(of.encode()).hexdigest()[:32]}.nbc"
 
 
 def cached_in(function: Any) -> tuple[str | None, bool]:
