@@ -61,10 +61,7 @@ TESTS = {
     "tests-dask": ("tests/test_dataflow.py", "tests/test_cluster.py"),
     "tests-merging": ("tests/test_merging.py", "tests/test_recovery.py"),
 }
-"""Test files by step, of which all tests run.
-
-The step ``tests-rest`` has the tests of all other files that are marked to need a GPU. What is left runs on
-the host wherever it runs, and so in CI."""
+"""Test files by step; the step ``tests-rest`` has all others."""
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck")
 PATIENCE = 20  # seconds that an interrupted step has to write down how far it came
@@ -163,11 +160,9 @@ class Steps:
                 result = self.benchmark(BENCHMARKS[name])
             elif name == "tests-two-gpus":
                 result = self.two_gpus(scratch)
-            elif name in TESTS:
-                # Slow tests take more ways through the same kernels, or types that the host compiles for.
-                result = self.tests("not gpu2 and (gpu or not slow)", TESTS[name], scratch)
             else:
-                result = self.tests("gpu and not gpu2", rest(), scratch)
+                # Slow tests take more ways through the same kernels, or types that the host compiles for.
+                result = self.tests("not gpu2 and (gpu or not slow)", files_of(name), scratch)
         result.seconds = time.monotonic() - start
         result.quick = self.quick
         return result
@@ -245,10 +240,13 @@ def marked(mark: str) -> tuple[str, ...]:
     return tuple(f"tests/{file.name}" for file in files if pattern.search(file.read_text()))
 
 
-def rest() -> tuple[str, ...]:
-    """Return the files with tests that need a GPU which no other step has."""
+def files_of(step: str) -> tuple[str, ...]:
+    """Return the test files of a step; the last one has those that the others have not."""
+    if step in TESTS:
+        return TESTS[step]
     taken = {file for files in TESTS.values() for file in files}
-    return tuple(file for file in marked("gpu") if file not in taken)
+    files = sorted(f"tests/{file.name}" for file in (ROOT / "tests").glob("test_*.py"))
+    return tuple(file for file in files if file not in taken)
 
 
 def together(first: Result, second: Result) -> Result:
@@ -423,7 +421,7 @@ def default_jobs() -> int:
     """Return how many processes share a step: several take pytest-xdist."""
     if importlib.util.find_spec("xdist") is None:
         return 1
-    return max(1, min(12, (os.cpu_count() or 1) // 2))
+    return max(1, min(24, (os.cpu_count() or 1) * 3 // 4))
 
 
 def chosen(skip: Sequence[str], only: Sequence[str]) -> list[str]:
@@ -464,7 +462,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         type=int,
         default=default_jobs(),
         metavar="N",
-        help="processes that share a step (default %(default)s: 12, or half the cores if those are fewer; "
+        help="processes that share a step (default %(default)s: three for four cores, at most 24; "
         "1 without pytest-xdist)",
     )
     options = parser.parse_args(arguments)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 import subprocess
 import sys
@@ -189,14 +188,10 @@ def test_every_step_can_be_run_and_no_test_file_is_left_out():
     taken = [file for files in on_gpu.TESTS.values() for file in files]
     assert len(taken) == len(set(taken))
     assert all((ROOT / file).is_file() for file in taken)
-    # What takes its data to --backend's, or is marked to need a GPU, has a step.
-    for file in (ROOT / "tests").glob("test_*.py"):
-        name, text = f"tests/{file.name}", file.read_text()
-        asks = re.search(r"import.*\bon_backend\b|usefixtures\(\"backend\"\)", text)
-        host = 'pytestmark = pytest.mark.usefixtures("host_memory")' in text
-        assert name in taken or host or not asks, name
-        assert name in (*taken, *on_gpu.rest()) or not re.search(r"mark\.gpu\b", text), name
-        assert name in on_gpu.marked("gpu2") or "mark.gpu2" not in text, name
+    everything = [f"tests/{file.name}" for file in (ROOT / "tests").glob("test_*.py")]
+    assert sorted([*taken, *on_gpu.files_of("tests-rest")]) == sorted(everything)
+    for file in everything:
+        assert file in on_gpu.marked("gpu2") or "mark.gpu2" not in (ROOT / file).read_text(), file
 
 
 @pytest.mark.parametrize("name", on_gpu.BENCHMARKS)
@@ -302,10 +297,11 @@ def test_tests_are_shared_out_but_for_those_that_measure_time(steps, monkeypatch
     (first, *more) = calls_of(steps, monkeypatch, "tests-rest")
     assert ("-n" in first) == (jobs > 1)
     marks = [one[one.index("-m", 2) + 1] for one in (first, *more)]
+    wanted = "not gpu2 and (gpu or not slow)"
     if jobs == 1:
-        assert marks == ["gpu and not gpu2"]
+        assert marks == [wanted]
         return
-    assert marks == ["(gpu and not gpu2) and not alone", "(gpu and not gpu2) and alone"]
+    assert marks == [f"({wanted}) and not alone", f"({wanted}) and alone"]
     assert "-n" not in more[0]
     assert more[0][-1] == "tests/test_link_device.py"
     assert len(calls_of(steps, monkeypatch, "tests-graphs")) == 1  # none there measures time
