@@ -27,6 +27,7 @@ KERNELS = Path("dask_graphflow") / "kernels"
 # those named none changes what a GPU computes: gpu.py only says whether there is one.
 NOT_ON_GPU = (
     "__init__.py",
+    "compiling.py",
     "edge_host.py",
     "gpu.py",
     "host.py",
