@@ -225,6 +225,11 @@ class _Reader:
     def __init__(self, task: Task) -> None:
         self._task = task
 
+    @property
+    def loads(self) -> bool:
+        """Whether Dask would know this task as one that loads data, which it schedules in its own way."""
+        return bool(self._task.data_producer)
+
     def __call__(self) -> Any:
         return self._task()
 
@@ -626,8 +631,10 @@ class _Layer:
                 step: tuple[Any, ...] = ("hook", chunk, *key)
                 hook: tuple[Callable[..., Any], ...] = (self.program.hook,)
                 source: Any
+                loads = False
                 if isinstance(frame, _Source):
                     hook, source = (_read_and_hook, self.program.hook), frame.reader(partition)
+                    loads = source.loads
                 elif isinstance(frame, Held):
                     steps.append(frame.task(partition))
                     source = TaskRef(steps[-1].key)
@@ -636,7 +643,8 @@ class _Layer:
                     source = TaskRef(frame.keys[partition])
                 else:
                     source = TaskRef((frame._name, partition))
-                steps.append(Task(step, *hook, state, source, position, partition))
+                asked = state, source, position, partition
+                steps.append(Task(step, *hook, *asked, _data_producer=loads))
                 state = TaskRef(step)
             if i + each >= len(chunks):
                 alone = self.program.dense and not self.shared
