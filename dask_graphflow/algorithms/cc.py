@@ -88,7 +88,8 @@ def connected_components(
         dates: anything that can be hashed and sorted, of one type on both sides.
     vertices : Series, DataFrame or Index, optional
         All ids, so that those without an edge appear as components of their own. A frame has the id in
-        its first columns, as many as `source` has.
+        its first columns, as many as `source` has. The result has an integer type, or a unit of time,
+        that holds these ids and those of the edges.
     weight : column name, optional
         What `threshold` is compared with.
     threshold : float, optional
@@ -151,6 +152,9 @@ def connected_components(
         When computed with ``device="gpu"``, where a process has no GPU, CuPy or cuDF.
     NullVertexError
         When computed: an id is null, and `dropna` is off.
+    UnknownColumnError, VertexTypeError, WeightError
+        When computed: a partition lacks a column, or has another dtype than Dask's metadata says and a
+        value that does not fit.
 
     References
     ----------

@@ -80,8 +80,9 @@ class Graph:
     Raises
     ------
     UnknownColumnError, VertexTypeError, WeightError, OptionError, EdgeListError
-        What is wrong with the call. Null ids raise `NullVertexError` and null weights `WeightError` when
-        the graph is built.
+        What is wrong with the call. When the graph is built, null ids raise `NullVertexError` and null
+        weights `WeightError`. A partition that lacks a column, or that has another dtype than Dask's
+        metadata says and a value that does not fit, is refused then too.
 
     Notes
     -----
@@ -710,7 +711,9 @@ optional
         Raises
         ------
         VertexTypeError, EdgeListError
-            They are of another type, or there is none, or a null.
+            They have another type or too many columns, or there is none, or a null.
+        UnknownVertexError
+            The dtype of the graph's ids cannot hold one of them.
 
         Examples
         --------
