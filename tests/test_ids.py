@@ -10,11 +10,13 @@ import uuid
 
 import dask
 import dask.dataframe as dd
+import hypothesis
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from conftest import as_dict, frame, is_as_announced, oracle, partitioned
+from hypothesis import strategies as st
 
 import dask_graphflow as gf
 from dask_graphflow import Graph, connected_components
@@ -26,6 +28,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
     WeightError,
 )
+from dask_graphflow.graph import dtypes
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -54,6 +57,54 @@ def advised(error, **names):
     """Return what the example that ends an error's message makes of these frames."""
     (example,) = re.findall(r"for example with (\S.*?)(?:; or .*)?$", str(error))
     return eval(example, {"str": str}, names)
+
+
+# The conversion that every reader uses
+
+INTEGERS = ["int8", "uint8", "int16", "int32", "uint32", "int64", "uint64", "Int32", "UInt64"]
+INTEGERS += ["int16[pyarrow]", "uint64[pyarrow]"]
+FLOATS = ["float32", "float64", "Float64", "double[pyarrow]"]
+POWERS = [sign * 2**power for sign in (-1, 1) for power in (7, 8, 24, 31, 53, 63)]
+VALUES = [
+    0,
+    0.5,
+    -1.5,
+    2.0**70,
+    2**64 - 1,
+    *(power + more for power in POWERS for more in (-1, 0, 1)),
+]
+
+
+def empty(dtype):
+    return pd.Series([], dtype=dtype)
+
+
+@hypothesis.settings(max_examples=300, deadline=None)
+@hypothesis.given(
+    found=st.sampled_from(INTEGERS + FLOATS),
+    wanted=st.sampled_from(INTEGERS + FLOATS),
+    values=st.lists(st.sampled_from(VALUES) | st.integers(-300, 300), min_size=1, max_size=4),
+)
+def test_a_conversion_keeps_every_value_or_raises(found, wanted, values):
+    if found in INTEGERS:
+        low, high = dtypes.limits(empty(found).dtype)
+        values = [int(value) for value in values if low <= value <= high]
+        series = pd.Series(values, dtype=found)
+    else:
+        series = pd.Series(values, dtype="float64").astype("float32").astype(found)
+    have, dtype = series.tolist(), empty(wanted).dtype
+    low, high = dtypes.limits(dtype)
+    if found in FLOATS:
+        _, most = dtypes.limits(series.dtype)  # whole floats beyond may have been rounded
+        low, high = max(low, -most), min(high, most)
+    same = found == wanted or {found, wanted} <= set(FLOATS)
+    if same or all(low <= v <= high and (wanted in FLOATS or v == int(v)) for v in have):
+        made = dtypes.exactly(series, dtype)
+        assert made.dtype == dtype
+        assert made.tolist() == have
+    else:
+        with pytest.raises(dtypes.Inexact):
+            dtypes.exactly(series, dtype)
 
 
 # A partition's dtype is not the one that Dask's metadata announces.

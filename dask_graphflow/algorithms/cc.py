@@ -92,7 +92,8 @@ def connected_components(
         have the same type.
     vertices : Series, DataFrame or Index, optional
         All vertex ids. Vertices without an edge then appear as components of their own. In a frame, the
-        first columns are the id, as many as `source` has.
+        first columns are the id, as many as `source` has. The result gets the integer type or the unit of
+        time that holds these ids and those of the edges.
     weight : column name, optional
         The column that `threshold` is compared with. The comparison is exact for every type of number;
         a float32 weight is not rounded, and neither is the threshold. An edge whose weight is missing
@@ -160,6 +161,9 @@ def connected_components(
         A process has no GPU, CuPy or cuDF, and ``device="gpu"``. Raised when the result is computed.
     NullVertexError
         An id is null, and `dropna` is False. Raised when the result is computed.
+    UnknownColumnError, VertexTypeError, WeightError
+        A partition lacks a column, or it has another dtype than Dask's metadata and a value that does
+        not fit. Raised when the result is computed.
 
     References
     ----------

@@ -85,7 +85,8 @@ class Graph:
     ------
     UnknownColumnError, VertexTypeError, WeightError, OptionError, EdgeListError
         An argument is invalid; raised at the call. When the graph is built, null ids raise
-        `NullVertexError` and null weights raise `WeightError`.
+        `NullVertexError` and null weights raise `WeightError`. A partition that lacks a column, or that has
+        another dtype than Dask's metadata and a value that does not fit, is refused then too.
 
     Notes
     -----
@@ -758,7 +759,9 @@ optional
         Raises
         ------
         VertexTypeError, EdgeListError
-            The ids have another type, or there are none, or one of them is null.
+            The ids have another type or too many columns, or there are none, or one of them is null.
+        UnknownVertexError
+            The dtype of the graph's ids cannot hold one of them.
 
         Examples
         --------

@@ -141,12 +141,14 @@ def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
     """Return the edges of a frame between some vertices, as rows of these, in one pass over it."""
     frame = frame if not hasattr(frame, "expr") else frame[columns.columns]
     _, parts = parts_of(frame)
-    found = dask.compute(*(dask.delayed(_between)(part, columns, ids) for part in parts))
+    found = dask.compute(
+        *(dask.delayed(_between)(part, i, columns, ids) for i, part in enumerate(parts))
+    )
     return np.concatenate(found)
 
 
-def _between(part: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
-    source, target, _ = columns.ends(part)
+def _between(part: Any, number: int, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
+    source, target, _ = columns.ends(part, number)
     first, values = columns.names[0], ids.iloc[:, 0].tolist()
     # Most edges are told to be others by a part of their ids, where they lie.
     near = source.series[first].isin(values) & target.series[first].isin(values)
