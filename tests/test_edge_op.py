@@ -468,7 +468,7 @@ def test_combine_keeps_the_first_of_equals_and_wraps():
         ({"signal": "(src == 1) + 1"}, ex.ExpressionError, r"truth value where a number"),
         ({"signal": "src ** dst"}, ex.ExpressionError, r"exponent.*1 to 16"),
         ({"signal": "src ** 17"}, ex.ExpressionError, r"exponent.*1 to 16"),
-        ({"signal": "9 ** 9 ** 9"}, ex.ExpressionError, r"exponent"),
+        ({"signal": "9 ** 9 ** 9"}, ex.ExpressionError, r"larger than"),
         ({"signal": "1 // 0"}, ex.ExpressionError, r"no value"),
         ({"signal": "inf - inf"}, ex.ExpressionError, r"not a number"),
         ({"signal": "1" + "+1" * 20000}, ex.ExpressionError, r"nested too deeply"),

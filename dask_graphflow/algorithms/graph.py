@@ -555,11 +555,13 @@ class Graph:
             The program.
         columns : dict of str to number, or "vertex"
             What each of the program's columns begins with: an int makes a column of int64, a float one of
-            float64, a NumPy number one of its type. ``"vertex"`` is the vertex itself: such a column's
-            values are ids in the result, and are compared as their order is.
+            float64, a NumPy number one of its type. ``"vertex"`` is the vertex itself: the column holds
+            ids in `start` and in the result, and vertex numbers inside the program, which are 0 to n - 1
+            in the order of the ids.
         start : DataFrame, optional
             Vertices that begin with other values, and from which the program begins: the ids in the first
-            columns, and columns of the program's, no others. By default it begins everywhere.
+            columns, and columns of the program's, no others. Values must fit the column's dtype. By
+            default the program begins everywhere.
         max_iter : int, optional
             Supersteps at most.
         direction : {"gemini", "beamer", "push", "pull"}, optional
@@ -567,8 +569,8 @@ class Graph:
         balance : {"auto", "thread", "twc", "lb", "lb_light", "lb_cull", "lb_light_cull", "all_edges"}, \
 optional
             How edges are shared out to a GPU's threads (Gunrock [1]_): by rows, by their lengths, or
-            evenly. The host has "auto", "thread" and "all_edges". The result is the same; "all_edges" is
-            for programs that never push from a frontier: ``direction="pull"``.
+            evenly. The host has "auto", "thread" and "all_edges". Every shard uses it, and the result is
+            the same; "all_edges" is for programs that never push from a frontier: ``direction="pull"``.
         trace : bool, optional
             Return the supersteps too.
         progress : bool or callable, optional
@@ -585,6 +587,10 @@ optional
         ------
         OptionError, UnknownColumnError, ExpressionError, WeightError
             What is wrong with the program or with what it is given.
+        EdgeListError
+            `start` is not a frame, or gives a vertex different values.
+        UnknownVertexError
+            When it is computed: `start` names an id that is not a vertex.
 
         References
         ----------

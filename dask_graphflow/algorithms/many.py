@@ -33,7 +33,7 @@ from dask_graphflow.operators.frontier import Frontier
 from .naming import mirrors
 from .sharing import into
 
-__all__ = ["Together", "fixpoint_many"]
+__all__ = ["Together", "fixpoint_many", "reading_numbers"]
 
 FEW = 64  # a list of up to one vertex in so many is sorted; beyond that reading a bitmap is faster
 
@@ -62,6 +62,7 @@ def fixpoint_many(
     frontier: Any = None,
     *,
     rule: str = "gemini",
+    balance: str = "auto",
     max_iter: int | None = None,
     threads: int = 1,
 ) -> list[dict[str, Any]]:
@@ -83,7 +84,7 @@ def fixpoint_many(
     frontier : ndarray of integers, shape (f,), optional
         Where to begin: vertices of this member, from 0 to V_p - 1, each once, ascending. By default, which
         is then every member's, everywhere.
-    rule, max_iter
+    rule, balance, max_iter
         As of :func:`~dask_graphflow.operators.fixpoint.fixpoint`.
     threads : int
         Host threads to use.
@@ -114,7 +115,7 @@ def fixpoint_many(
     if own is not None:
         active, leaving = len(own), own.edges(degrees)
     total = exchange.agree(Vote(active, leaving, len(shard.out.ends)))
-    program = _Program(op, columns, shard, exchange, degrees, threads)
+    program = _Program(op, columns, shard, exchange, degrees, balance, threads)
     edges, last = total.whole, None
     steps: list[dict[str, Any]] = []
     exchange.take_traffic()  # what it took so far is no superstep's
@@ -192,11 +193,12 @@ class _Program:
         shard: Shard,
         exchange: Exchange,
         degrees: Any,
+        balance: str,
         threads: int,
     ) -> None:
         self._op = op if exchange.size == 1 else _by_number(op, columns)
         self._columns, self._shard, self._exchange = columns, shard, exchange
-        self._degrees, self._threads = degrees, threads
+        self._degrees, self._balance, self._threads = degrees, balance, threads
         self._sides: dict[str, _Side] = {}
         self._last: tuple[str, _Side] | None = None
 
@@ -271,6 +273,7 @@ class _Program:
             [side.local.rows],
             active,
             direction=way,
+            balance=self._balance,
             threads=self._threads,
         )
         if moved.sparse and len(moved) * FEW < moved.size:
@@ -318,12 +321,20 @@ def _by_number(op: EdgeOp, columns: Mapping[str, Any]) -> EdgeOp:
             f"{op}: its functions are written in code, and may ask for src and dst themselves, which are "
             "other numbers in each of several workers; write it in expressions, or keep the graph in one"
         )
+    return replace(reading_numbers(op, columns)[0], first_hit=False)
+
+
+def reading_numbers(op: EdgeOp, columns: Mapping[str, Any]) -> tuple[EdgeOp, str]:
+    """Return a program that reads the numbers of ``src`` and ``dst`` from a column, and that column's name.
+
+    The name is none of `columns`.
+    """
     numbers = "number"
     while numbers in columns:
         numbers += "_"
     named = _Numbers(numbers)
     cond = None if op.cond is None else named.written(op.cond)
-    return replace(op, signal=named.written(op.signal), cond=cond, first_hit=False)
+    return replace(op, signal=named.written(str(op.signal)), cond=cond), numbers
 
 
 class _Numbers(ast.NodeTransformer):

@@ -13,9 +13,11 @@ import numpy as np
 
 from dask_graphflow.dataflow.exchange import Exchange
 from dask_graphflow.exceptions import EdgeListError, OptionError, nearest
+from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.kernels import index_dtype, policies
+from dask_graphflow.kernels import index_dtype, kernels_for, policies
+from dask_graphflow.kernels.edge_expr import COLUMN_TYPES, NUMBER_TYPES
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import check_way
 from dask_graphflow.operators.fixpoint import fixpoint
@@ -26,12 +28,21 @@ from . import naming
 from .answers import Answer
 from .graph import Graph
 from .inputs import check_count
-from .many import fixpoint_many
+from .many import fixpoint_many, reading_numbers
 from .named import numbers_of
+from .vertex_numbers import (
+    Numbered,
+    check,
+    check_many,
+    indices_many,
+    number,
+    number_many,
+    told_by_owners,
+)
 
 __all__ = ["COMPONENTS", "by_label", "run"]
 
-ITSELF = "vertex"  # a column that begins with each vertex itself
+ITSELF = "vertex"  # the beginning of a column that holds vertices, and at first each vertex itself
 
 COMPONENTS = EdgeOp("components", target="component", signal="component[src]", slot="min")
 
@@ -57,59 +68,175 @@ def run(
         raise OptionError(
             f"columns gives {sorted(columns)}, and {op.name!r} has {list(op.columns)}; give each of those"
         )
-    dtypes: dict[str, Any] = {}
-    for name in op.columns:
-        value = columns[name]
-        if isinstance(value, str):
-            if value != ITSELF:
-                raise OptionError(f"columns[{name!r}]={value!r}; give a number, or {ITSELF!r}")
-            dtypes[name] = "id"
-        else:
-            dtypes[name] = np.asarray(value).dtype
-    bound = {name: "int64" if d == "id" else d for name, d in dtypes.items()}
-    op.bind(bound, index_dtype="int32", weight_dtype="float64" if graph.weighted else None)
-    given = None
-    if start is not None:
-        if not hasattr(start, "columns"):
-            raise EdgeListError(
-                f"start is a {type(start).__name__}; give a frame of ids, and of the columns that begin "
-                "otherwise there"
-            )
-        named = [name for name in op.columns if name in start.columns]
-        others = [name for name in start.columns if name not in named]
-        ids = graph.sources(start[others])
-        if unknown := others[len(ids.columns) :]:
-            raise OptionError(
-                f"start has a column {unknown[0]!r}; after {counted(len(ids.columns), 'column')} of ids "
-                f"give only columns of {op.name!r}, which has {', '.join(map(repr, op.columns))}"
-                f"{nearest(unknown[0], op.columns)}"
-            )
-        given = ids, {name: start[name].to_numpy() for name in named}
+    dtypes: dict[str, Any] = {name: _begins(name, columns[name]) for name in op.columns}
+    weight = "float64" if graph.weighted else None
+    for index in ("int32", "int64"):  # the dtype of vertex numbers is known once the graph is built
+        bound = {name: index if dtype == "id" else dtype for name, dtype in dtypes.items()}
+        op.bind(bound, index_dtype="int32", weight_dtype=weight)
+    given = None if start is None else _started(graph, op, dtypes, start)
     settings = {"rule": direction, "balance": balance, "max_iter": max_iter}
-    asked = op, dict(columns), given, settings
+    asked = op, {name: columns[name] for name in op.columns}, given, settings
     shown: dict[str, Any] = {"trace": trace, "progress": progress}
     return graph.ask(op.name, _run, dtypes, *asked, many=_run_many, **shown)
+
+
+def _begins(name: str, value: Any) -> Any:
+    """Return the dtype of a column that begins with a value, or "id" for one that begins as "vertex"."""
+    if isinstance(value, str) and value == ITSELF:
+        return "id"
+    dtype = np.asarray(value).dtype
+    if np.ndim(value) or str(dtype) not in COLUMN_TYPES:
+        raise OptionError(
+            f"columns[{name!r}]={value!r}; give a number of {', '.join(COLUMN_TYPES)}, for example 0, 0.0 "
+            f"or np.int32(0), or give {ITSELF!r}"
+        )
+    return dtype
+
+
+def _started(
+    graph: Graph, op: EdgeOp, dtypes: Mapping[str, Any], start: Any
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """Return the ids that `start` names, and its values of the program's columns: numbers, and ids."""
+    if not hasattr(start, "columns"):
+        raise EdgeListError(
+            f"start is a {type(start).__name__}; give a frame of ids, and of the columns that begin "
+            "otherwise there"
+        )
+    width = len(graph._ids.columns)
+    # As results name their columns: a "vertex" column has one for each part of an id.
+    parts = {name: vertex_names(name, width if dtypes[name] == "id" else 1) for name in op.columns}
+    named = [name for name in op.columns if set(parts[name]) & set(start.columns)]
+    taken = {part for name in named for part in parts[name]}
+    others = [name for name in start.columns if name not in taken]
+    ids = graph.sources(start[others[:width]])
+    if unknown := others[width:]:
+        raise OptionError(
+            f"start has a column {unknown[0]!r}; after {counted(width, 'column')} of ids "
+            f"give only columns of {op.name!r}, which has {', '.join(map(repr, op.columns))}"
+            f"{nearest(unknown[0], op.columns)}"
+        )
+    numbers, vertices = {}, {}
+    for name in named:
+        if missing := [part for part in parts[name] if part not in start.columns]:
+            raise OptionError(
+                f"start lacks the column {missing[0]!r}; a column that begins as {ITSELF!r} takes ids, "
+                f"which have {counted(width, 'part')} here: give the columns "
+                f"{', '.join(map(repr, parts[name]))}"
+            )
+        if dtypes[name] == "id":
+            vertices[name] = graph.sources(start[parts[name]])
+        else:
+            numbers[name] = _fitting(start[name], name, np.dtype(dtypes[name]))
+    rows = start.drop_duplicates()[others]
+    if bool((repeated := rows.duplicated()).any()):
+        first = kernels_for(rows).to_pandas(rows[repeated]).iloc[0].tolist()
+        raise EdgeListError(
+            f"start gives vertex {first[0] if width == 1 else tuple(first)!r} different values in "
+            "different rows; give each vertex one row"
+        )
+    return ids, numbers, vertices
+
+
+def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
+    """Return a column of `start` in the dtype of the program's column; raise where a value does not fit.
+
+    As for literals of programs, whole numbers fit if they are exact, and floats if they only have to be
+    rounded. Truth values and numbers do not mix.
+    """
+    plain = isinstance(given.dtype, np.dtype) and given.dtype.kind == "f"  # a NaN there is a value
+    if bool(given.isna().any()) and not (plain and not getattr(given, "null_count", 0)):
+        raise OptionError(
+            f"start has a null in column {name!r}; give a value for each vertex, or leave these rows out"
+        )
+    values: np.ndarray = given.to_numpy()
+    if values.dtype == object:
+        values = np.array(values.tolist())
+    if values.dtype == dtype:
+        return values
+    kinds = "b" if dtype.kind == "b" else "iuf"
+    if values.dtype.kind not in kinds or values.ndim != 1:
+        raise OptionError(
+            f"start has dtype {given.dtype} in column {name!r}, and the column is {dtype}; give "
+            f"{'True or False' if kinds == 'b' else 'numbers'}"
+        )
+    with np.errstate(all="ignore"):
+        found: np.ndarray = values.astype(dtype)
+        if dtype.kind == "f" and values.dtype.kind == "f":
+            fits = np.isfinite(found) | ~np.isfinite(values)
+        elif dtype.kind == "f":
+            exact = 2 ** (np.finfo(dtype).nmant + 1)
+            fits = (values <= exact) & (values >= -exact)
+            large = np.flatnonzero(~fits)
+            fits[large] = [int(found[i]) == int(values[i]) for i in large]
+        elif values.dtype.kind == "f":
+            limit = 2.0 ** (8 * dtype.itemsize - 1)
+            fits = (values >= -limit) & (values < limit) & (values == np.trunc(values))
+        else:
+            fits = (values >= np.iinfo(dtype).min) & (values <= np.iinfo(dtype).max)
+    if not fits.all():
+        value = values[~fits][0].item()
+        its = values.dtype.name
+        begin = f", or begin the column with a number of {its}, such as np.{its}(0)"
+        begin = begin if its in NUMBER_TYPES else ""
+        raise OptionError(
+            f"start gives column {name!r} the value {value!r}, which {dtype} cannot hold; give values of "
+            f"{dtype}{begin}"
+        )
+    return found
+
+
+def _vertex_columns(begin: Mapping[str, Any]) -> list[str]:
+    return [name for name, value in begin.items() if isinstance(value, str)]
+
+
+def _columns(
+    begin: Mapping[str, Any], numbered: Numbered | None, like: Any, size: int
+) -> dict[str, Any]:
+    """Return the columns that a program begins with, of `size` vertices, in arrays like `like`."""
+    columns = {}
+    for name, value in begin.items():
+        if isinstance(value, str):
+            assert numbered is not None
+            columns[name] = numbered.own.copy()
+        else:
+            columns[name] = np.full_like(like, value, np.asarray(value).dtype, shape=size)
+    return columns
+
+
+def _by_number(
+    op: EdgeOp, columns: dict[str, Any], numbered: Numbered | None
+) -> tuple[EdgeOp, dict[str, Any]]:
+    """Return a program and columns by which ``src`` and ``dst`` are numbers where they would be indices."""
+    if not op.reads_numbers or numbered is None or numbered.indices is None:
+        return op, columns
+    op, name = reading_numbers(op, columns)
+    return op, {**columns, name: numbered.own}
 
 
 def _run(
     shards: Shards, threads: int, op: EdgeOp, begin: Mapping[str, Any], given: Any, settings: Any
 ) -> Answer:
-    columns: dict[str, Any] = {}
     like = shards.out(threads)[0].ends
-    for name in op.columns:
-        value = begin[name]
-        if isinstance(value, str):
-            columns[name] = np.arange(shards.size, dtype=index_dtype(shards.size), like=like)
-        else:
-            columns[name] = np.full_like(like, value, np.asarray(value).dtype, shape=shards.size)
+    numbered = number(shards, like) if op.reads_numbers or _vertex_columns(begin) else None
+    columns = _columns(begin, numbered, like, shards.size)
     frontier = None
     if given is not None:
-        ids, values = given
+        ids, numbers, vertices = given
         where = numbers_of(shards, ids, unique=False).astype(index_dtype(shards.size))
-        for name, own in values.items():
+        for name, own in numbers.items():
             columns[name][where] = np.asarray(own, like=where)
+        for name, own in vertices.items():
+            assert numbered is not None
+            columns[name][where] = numbered.own[numbers_of(shards, own, unique=False)]
         frontier = Frontier(shards.size, vertices=np.unique(where))
-    steps = fixpoint(op, columns, shards, frontier, threads=threads, **settings)
+    program, read = _by_number(op, columns, numbered)
+    steps = fixpoint(program, read, shards, frontier, threads=threads, **settings)
+    for name in _vertex_columns(begin):
+        assert numbered is not None
+        if name == op.target:
+            check(op, numbered, columns[name], shards.occurs())
+        if numbered.indices is not None:
+            columns[name] = numbered.indices[columns[name]]
     return Answer(columns, steps=steps)
 
 
@@ -122,24 +249,30 @@ def _run_many(
     given: Any,
     settings: Any,
 ) -> Answer:
-    columns: dict[str, Any] = {}
     like = shard.degrees
-    for name in op.columns:
-        value = begin[name]
-        if isinstance(value, str):
-            columns[name] = shard.numbers.copy()
-        else:
-            columns[name] = np.full_like(like, value, np.asarray(value).dtype, shape=shard.owned)
+    numbered = None
+    if op.reads_numbers or _vertex_columns(begin):
+        numbered = number_many(shard, exchange, threads)
+    columns = _columns(begin, numbered, like, shard.owned)
     frontier = None
     if given is not None:
-        ids, values = given
+        ids, numbers, vertices = given
         where = naming.numbers_of(shard, exchange, ids, unique=False)
         mine = where >= 0
-        for name, own in values.items():
+        for name, own in numbers.items():
             columns[name][where[mine]] = np.asarray(own, like=where)[mine]
+        for name, own in vertices.items():
+            assert numbered is not None
+            places = naming.numbers_of(shard, exchange, own, unique=False)
+            columns[name][where[mine]] = told_by_owners(exchange, numbered.own, places)[mine]
         frontier = np.unique(where[mine]).astype(index_dtype(shard.owned))
-    how = {name: settings[name] for name in ("rule", "max_iter")}
-    steps = fixpoint_many(op, columns, shard, exchange, frontier, threads=threads, **how)
+    program, read = _by_number(op, columns, numbered)
+    steps = fixpoint_many(program, read, shard, exchange, frontier, threads=threads, **settings)
+    for name in _vertex_columns(begin):
+        assert numbered is not None
+        if name == op.target:
+            check_many(op, numbered, shard, exchange, columns[name])
+        columns[name] = indices_many(numbered, shard, exchange, columns[name])
     return Answer(columns, steps=steps)
 
 

@@ -37,7 +37,9 @@ HOLDS = {
 """What a column takes without a conversion being asked for: all of whose values it has."""
 
 LARGEST_POWER = 16
-LARGEST_WHOLE = sys.float_info.max  # of literals and what is computed from them: 9**9**9 would take hours
+LARGEST_WHOLE = (
+    sys.float_info.max
+)  # of literals and what is computed from them: 9**9**9 would take hours
 SHOWN = 80  # characters of an expression that an error shows
 
 _ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {

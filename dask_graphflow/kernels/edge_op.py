@@ -65,10 +65,12 @@ class EdgeOp:
     target : str
         The column that messages go to, at ``dst``.
     signal : str
-        An edge's message: an expression over ``column[src]``, ``column[dst]``, ``src``, ``dst`` and
-        ``weight``.
+        An edge's message: an expression over ``column[src]``, ``column[dst]``, ``weight``, and ``src`` and
+        ``dst`` themselves, which are vertex numbers: 0 to n - 1 in the order of the ids, as the rows of
+        the result, whatever type the ids have.
     slot : {"min", "max", "add"}
-        How a message and the target's value become its new value.
+        How a message and the target's value become its new value. NaN counts as in `numpy.minimum` and
+        `numpy.maximum`: once a vertex has a NaN, it keeps it.
     cond : str, optional
         A question about ``dst``, over ``column[dst]`` and ``dst``. Where the answer is no, its edges are
         skipped. By default every vertex takes messages.
@@ -114,6 +116,7 @@ class EdgeOp:
     reads_src: tuple[str, ...] = field(init=False, compare=False)
     reads_dst: tuple[str, ...] = field(init=False, compare=False)
     needs_weight: bool = field(init=False, compare=False)
+    reads_numbers: bool = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         if not (isinstance(self.name, str) and self.name.isidentifier() and self.name.isascii()):
@@ -137,6 +140,7 @@ class EdgeOp:
         if isinstance(self.signal, Code):
             reads_src = reads_dst = self.signal.columns
             needs_weight = self.signal.needs_weight
+            reads_numbers = False  # there src and dst only index columns
         else:
             self._keep("signal", _text(f"{self}: signal", self.signal))
             if self.cond is not None:
@@ -149,9 +153,11 @@ class EdgeOp:
                 tuple(sorted(name for name, at in read if at == end)) for end in ("src", "dst")
             )
             needs_weight = "weight" in signal.names
+            reads_numbers = not {"src", "dst"}.isdisjoint(signal.names | cond.names)
         self._keep("reads_src", reads_src)
         self._keep("reads_dst", reads_dst)
         self._keep("needs_weight", needs_weight)
+        self._keep("reads_numbers", reads_numbers)
         self._keep("columns", tuple(sorted({self.target, *reads_src, *reads_dst})))
 
     def __str__(self) -> str:
@@ -205,7 +211,8 @@ class EdgeOp:
             The columns that the functions read; `target` is added.
         signal : callable
             ``signal(columns, src, dst, weight)``, a function for Numba to compile or one that it has.
-            `columns` is a tuple of arrays in the order of :attr:`columns`.
+            `columns` is a tuple of arrays in the order of :attr:`columns`. `src` and `dst` are positions
+            in them, and nothing else: a column that begins as "vertex" holds vertex numbers.
         cuda : str
             The twins as members of a struct: ``__device__ Value signal(Index src, Index dst, Weight
             weight) const`` and, with `cond`, ``__device__ bool cond(Index dst) const``. A column is
