@@ -185,8 +185,11 @@ def _loops(
                     src = ends[k]
                     near = np.uint64(src)
                     if everyone or (frontier[near >> six] >> (near & low)) & one:
-                        new = combine(new, signal(columns, src, dst, _weight(weights, k)))
-                        if first_hit:
+                        message = signal(columns, src, dst, _weight(weights, k))
+                        new = combine(new, message)
+                        # A NaN stays, so the row needs no other message. As a branch, this test also
+                        # replaces the one in `combine`, which makes the loop 1.4 times as slow.
+                        if first_hit or message != message:
                             edges -= np.int64(end - k - one)
                             break
                     k += one
