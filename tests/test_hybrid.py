@@ -169,7 +169,7 @@ def made(i):
     return pd.DataFrame({"a": [i] * 3, "made": here()})
 
 
-def read(part):
+def read(part, number):
     return part.assign(read=here())
 
 
@@ -193,7 +193,7 @@ def total(channel, shard, rank, waits=None):
     return pd.DataFrame({"rank": [rank], "total": [found]})
 
 
-def unread(part):
+def unread(part, number):
     return part
 
 

@@ -44,7 +44,8 @@ def pieces_of(edges, partitions=7, source="a", target="b", weight=None):
     """Return what is read of each partition, of which some are empty."""
     lazy = partitioned(edges, partitions) if isinstance(edges, pd.DataFrame) else edges
     columns = inputs.edge_columns(lazy, source, target, weight, False)
-    return [read(part, columns) for part in dask.compute(*lazy.to_delayed(), scheduler="sync")]
+    parts = dask.compute(*lazy.to_delayed(), scheduler="sync")
+    return [read(part, i, columns) for i, part in enumerate(parts)]
 
 
 def dealt_out(pieces, size):
