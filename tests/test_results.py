@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import collections
+import gc
+import time
 
 import dask
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import on_backend, partitioned, to_host
-from distributed import Client
+from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
@@ -88,3 +91,29 @@ def test_a_graph_in_an_event_loop(edges, shards):
                 same(await client.compute(built.bfs(**SOURCE)), distances)
 
     asyncio.run(main())
+
+
+def _kept():
+    """Count the objects of this library that a worker holds, by type."""
+    gc.collect()
+    names = (f"{type(one).__module__}.{type(one).__qualname__}" for one in gc.get_objects())
+    return collections.Counter(name for name in names if name.startswith("dask_graphflow."))
+
+
+def test_calls_leave_nothing_on_workers(edges):
+    edges = on_backend(edges)
+    with (
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
+        Client(cluster) as client,
+    ):
+        held = []
+        for first in (0, 10):
+            for source in range(first, first + 10):
+                g = gf.Graph(edges.assign(salt=source), **ENDS, weight="w")
+                g.bfs(sources=[0]).compute()
+                gf.connected_components(edges.assign(salt=source), **ENDS).compute()
+                g.persist().num_edges  # noqa: B018
+            del g
+            time.sleep(0.5)  # workers let go of results after their client has
+            held.append(client.run(_kept))
+    assert held[0] == held[1]
