@@ -76,6 +76,7 @@ def alone(read_only, temporary, *arguments, **environment):
     """Run Python as a user without a home; return the JSON that it prints."""
     kept = {name: os.environ[name] for name in ("PATH", "LANG") if name in os.environ}
     where = {"PYTHONPATH": str(read_only), "TMPDIR": str(temporary), "HOME": os.devnull}
+    where["CUPY_CACHE_DIR"] = str(temporary / "cupy")  # without a home, CuPy cannot be imported
     root = {} if os.geteuid() else {"preexec_fn": heed_modes}
     writable = subprocess.run(["test", "-w", read_only], **root).returncode == 0
     if writable:

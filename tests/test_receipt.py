@@ -21,7 +21,9 @@ FOREST = "dask_graphflow/kernels/cuda/forest.cu"
 @pytest.fixture
 def root(tmp_path):
     """Return a copy of the kernels, to be changed."""
-    shutil.copytree(ROOT / receipt.KERNELS, tmp_path / receipt.KERNELS)
+    # Not the caches: other processes write to them meanwhile.
+    caches = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / receipt.KERNELS, tmp_path / receipt.KERNELS, ignore=caches)
     return tmp_path
 
 

@@ -297,3 +297,15 @@ def test_what_occurs_in_several_arrays_is_counted(rng, threads, dtype):
     for ids in sides:
         grains = host_deal.count_grains(ids, 11, shift=6, threads=threads)
         np.testing.assert_array_equal(grains, np.bincount(ids >> 6, minlength=11))
+
+
+@pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
+def test_a_member_without_vertices_has_no_rows_whatever_was_in_memory(multi, monkeypatch):
+    # Memory that nothing was written to yet is often zero, but not always.
+    monkeypatch.setattr(
+        host_rows.np, "empty", lambda shape, dtype=float: np.full(shape, -77, np.int8).astype(dtype)
+    )
+    nothing = np.zeros(0, "int32")
+    rows = host_rows.rows(nothing, nothing, np.zeros(0), first=5, count=0, columns=9, multi=multi)
+    assert rows.offsets.tolist() == [0]
+    assert len(rows.ends) == len(rows.weights) == 0

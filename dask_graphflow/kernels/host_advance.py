@@ -187,10 +187,12 @@ def _loops(
                     if everyone or (frontier[near >> six] >> (near & low)) & one:
                         message = signal(columns, src, dst, _weight(weights, k))
                         new = combine(new, message)
+                        if first_hit:
+                            edges -= np.int64(end - k - one)
+                            break
                         # A NaN stays, so the row needs no other message. As a branch, this test also
                         # replaces the one in `combine`, which makes the loop 1.4 times as slow.
-                        if first_hit or message != message:
-                            edges -= np.int64(end - k - one)
+                        if message != message:
                             break
                     k += one
                 if new != old and old == old:  # a NaN stays

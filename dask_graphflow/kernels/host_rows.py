@@ -266,7 +266,7 @@ def _finish(  # type: ignore[no-untyped-def]
             _sort_by(a, x, low, min(low + bits, width), counts[digit], b, y)
             a, b, x, y = b, a, y, x
         _write(a, x, width, places, labels, ends[start:stop], weights[start:stop])
-        if policy > 0:
+        if policy > 0 and own.size:  # a member without vertices has a bucket without rows
             stop, unfit = _fold(own, stop, ends, weights, words, policy)
             wrong += unfit
         left[bucket] = stop - start
