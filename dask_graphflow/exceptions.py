@@ -122,7 +122,7 @@ class VertexTypeError(EdgeListError):
     Traceback (most recent call last):
         ...
     dask_graphflow.exceptions.VertexTypeError: source='a' has dtype float64; ids are integers, strings, \
-categoricals or dates. If the floats are whole numbers with gaps, drop the nulls and use \
+categoricals, dates or times. If the floats are whole numbers with gaps, drop the nulls and use \
 edges.astype({'a': 'int64'})
     """
 
