@@ -173,6 +173,17 @@ def test_members_of_one_device_do_without_nccl():
         assert not any(process.there.made for process in kept)
 
 
+def test_two_workers_share_a_gpu_on_a_machine_without_a_network_device(monkeypatch):
+    # There, each process finds another address of the machine.
+    addresses = iter([0x1_23456789AB0, 0x1_0BA987654321])
+    monkeypatch.setattr(carriers.uuid, "getnode", lambda: next(addresses) | 1 << 40)
+    kept = processes(2, same=True)
+    assert kept[0].host == kept[1].host
+    with connecting("tls") as connect:
+        sent_around(connect(2), kept)
+    assert not any(process.there.made for process in kept)
+
+
 @pytest.mark.parametrize("hosts", [1, 2])
 def test_what_is_encrypted_goes_by_nccl_inside_a_machine_only(hosts):
     with connecting("tls") as connect:

@@ -131,7 +131,8 @@ def test_kernels_among_temporary_files_are_used_again(first, read_only):
     assert (check["state"], check["todo"]) == ("missing", compiling.ADVICE)
     assert str(first.own) in check["found"]
     assert first.files
-    assert files_in(first.own) == first.files
+    # Nothing was written again; on a GPU, the doctor compiles more.
+    assert first.files.items() <= files_in(first.own).items()
 
 
 def test_the_advice_can_be_followed(first, read_only):

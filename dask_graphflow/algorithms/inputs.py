@@ -69,9 +69,10 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
         try:
             return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
         except NotImplementedError as error:  # Arrow cannot take rows of some of its types
+            column = _untaken(frame)
             raise VertexTypeError(
                 f"Dask cannot read {role}: {error}. Leave columns of that type out, or "
-                f"{dtypes.to_text(_untaken(frame), role)}"
+                f"{dtypes.to_text(column, role, frame[column].dtype)}"
             ) from error
     return held
 

@@ -17,6 +17,7 @@ only once they hear of it, and a worker's event loop that waited could not start
 from __future__ import annotations
 
 import atexit
+import contextlib
 import importlib
 import pickle
 import socket
@@ -26,6 +27,7 @@ import uuid
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, InvalidStateError
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from .channel import Channel, PeerLost
@@ -87,7 +89,7 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
         return _OnHosts()
     # What NCCL sends between machines anybody on the way can read.
     exposed = channel.encrypted and len({told[rank].host for rank in ranks}) > 1
-    distinct = len({(told[rank].host, told[rank].device) for rank in ranks}) == len(ranks) > 1
+    distinct = len({told[rank].device for rank in ranks}) == len(ranks) > 1
     if not device or exposed or not distinct:
         return _Staged(kept.nccl() if device else None)
     return _Direct(kept.get(channel, told, ranks), ranks, kept.nccl())
@@ -158,12 +160,23 @@ class _Direct:
         return self._nccl.to_device(brought) if device else brought
 
 
+def _machine() -> str:
+    """Return what all processes of this machine say, and those of other machines do not."""
+    known = [socket.gethostname()]
+    with contextlib.suppress(OSError):  # of Linux
+        known.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+    address = uuid.getnode()
+    if not address >> 40 & 1:  # else it is random, for there is no network device
+        known.append(str(address))
+    return " ".join(known)
+
+
 class Communicators:
     """Those that a process keeps, by the processes of their members."""
 
     def __init__(self) -> None:
         self.process = uuid.uuid4().hex
-        self.host = f"{socket.gethostname()} {uuid.getnode()}"
+        self.host = _machine()
         self._held: dict[Members, _Communicator] = {}  # the one that was used last is the last one
         self._lock = threading.Lock()
 

@@ -173,16 +173,19 @@ def vertex_dtype(series: Any, role: str) -> Any:
             astype = f"edges.astype({{{series.name!r}: 'int64'}})"
         advice = f"If the floats are whole numbers with gaps, drop the nulls and use {astype}"
     else:
-        advice = f"To use them as ids, {to_text(series.name, role)}"
+        advice = f"To use them as ids, {to_text(series.name, role, dtype)}"
     raise VertexTypeError(f"{role}={series.name!r} has dtype {dtype}; {ALLOWED}. {advice}")
 
 
-def to_text(column: Any, role: str) -> str:
-    """Return how to make ids text, as the end of a message."""
+def to_text(column: Any, role: str, dtype: Any = None) -> str:
+    """Return how to make ids of a dtype text, as the end of a message."""
     if role == "sources":
         return "make them text, for example with [str(value) for value in sources]"
     frame = role if role in ("vertices", "seed") else "edges"
-    text = f"{{{column!r}: {frame}[{column!r}].map(str)}}"
+    values = f"{frame}[{column!r}]"
+    # pandas 3.0 cannot map Arrow's views.
+    made = f"[str(value) for value in {values}]" if "_view" in str(dtype) else f"{values}.map(str)"
+    text = f"{{{column!r}: {made}}}"
     return f"make them text, for example with {frame}.assign(**{text})"
 
 
