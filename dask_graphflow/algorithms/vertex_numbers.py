@@ -101,7 +101,7 @@ def indices_many(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: 
     if numbered.indices is None:
         return numbers
     kernels = kernels_for(numbers)
-    if shard.placed is not None:  # the indices lie on the host
+    if shard.placed is not None:  # the indices are in host memory
         numbers = kernels.to_host(numbers)
     distinct, places = np.unique(numbers, return_inverse=True)
     cuts = np.searchsorted(distinct, np.array(numbered.starts, like=distinct)).tolist()

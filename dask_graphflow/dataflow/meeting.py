@@ -10,9 +10,9 @@ member proves the same, and then the caller proves that its hello was not a reco
 2. the called member sends a nonce of its own, and the HMAC of all that was said;
 3. the caller sends its own HMAC of all that was said.
 
-A true member sends its hello as soon as it is connected. So whoever has sent none for :data:`PATIENCE`
-seconds is hung up on, and the oldest of them as soon as there are more than :data:`PENDING`. Should a true
-member ever be among them, it calls again.
+A true member sends its hello as soon as it is connected. A connection that has sent no hello for
+:data:`PATIENCE` seconds is closed, and the oldest such connection is closed as soon as there are more than
+:data:`PENDING`. A true member whose connection was closed calls again.
 """
 
 from __future__ import annotations

@@ -246,7 +246,7 @@ class Forest:
         """Return the smallest vertex of each given vertex's component, as int64."""
         if not self.base:
             return self.parent[vertices].astype("int64")
-        # Not in the vertices' own type: 127 - -128 is no int8.
+        # Not in the vertices' own type: 127 - (-128) does not fit int8.
         places = vertices.astype("int64", copy=False) - self.base
         return self.parent[places].astype("int64") + self.base
 
