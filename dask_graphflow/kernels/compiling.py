@@ -1,9 +1,9 @@
 """Compiling host kernels, and keeping what was compiled on disk for the next process.
 
-Numba stores compiled code in ``NUMBA_CACHE_DIR``, beside the source files, or in the user's cache folder: it
-uses the first of these folders that is writable. A container with a read-only installation and no home has no
-such folder. Then this module uses a private folder for temporary files. If that is not possible either, each
-process compiles again.
+Numba stores compiled code in ``NUMBA_CACHE_DIR``, beside the source files, or in the user's cache folder.
+It uses the first of these folders that is writable. A container with a read-only installation and no home
+has no such folder. Then this module uses a private folder for temporary files. If that is not possible
+either, each process compiles again.
 
 The workers of a cluster compile at the same time, into one folder. Numba numbers the files of a function's
 types and lists the numbers in an index. Two processes that compile for different types at once may choose
