@@ -109,8 +109,8 @@ def test_calls_leave_nothing_on_workers(edges):
         Client(cluster) as client,
     ):
         held = []
-        for first in (0, 10):
-            for source in range(first, first + 10):
+        for first in (0, 3):
+            for source in range(first, first + 3):
                 g = gf.Graph(edges.assign(salt=source), **ENDS, weight="w")
                 g.bfs(sources=[0]).compute()
                 gf.connected_components(edges.assign(salt=source), **ENDS).compute()
