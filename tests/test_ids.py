@@ -744,3 +744,39 @@ def test_types_that_are_not_weights(name):
         edges = eval(re.search(r"edges\.astype\(.*?\)", str(raised.value))[0], {"edges": edges})
         labels = connected_components(edges, **ENDS, weight="w", threshold=7).compute()
         assert as_dict(labels) == {0: 0, 1: 1, 2: 2, 3: 2, 4: 2}
+
+
+@pytest.mark.parametrize(
+    "values", [[1, 2, 300], [True, False], ["x", "y"], MOMENTS[:2], [2**53 + 1, 2]], ids=str
+)
+def test_nulls_among_categories_are_nulls(values):
+    ids = pd.Series(pd.Categorical([values[1], values[0], None]))
+    edges = pd.DataFrame({"a": ids, "b": ids})
+    with pytest.raises(NullVertexError, match="1 null"):
+        connected_components(edges, **ENDS).compute()
+    found = connected_components(edges, **ENDS, dropna=True).compute()
+    assert found["vertex"].tolist() == sorted(values[:2])
+
+
+def test_a_weight_that_is_missing_among_categories_connects_nothing():
+    weights = pd.Series(pd.Categorical.from_codes([0, -1, 1], categories=[3, 2**53 + 1]))
+    edges = frame([(1, 2), (2, 3), (3, 4)]).assign(w=weights)
+    found = connected_components(edges, **ENDS, weight="w", thresholds=[1, 2**53 + 1]).compute()
+    assert found.iloc[:, 1].tolist() == [1, 1, 3, 3]
+    assert found.iloc[:, 2].tolist() == [1, 2, 3, 3]
+
+
+@pytest.mark.parametrize("name", WORKING)
+@pytest.mark.parametrize("count", [1, 3])
+def test_without_edges_the_result_has_the_announced_types(name, count):
+    edges = partitioned(ends_of(WORKING[name]).iloc[:0].assign(w=1.0), count)
+    result = connected_components(edges, **ENDS, weight="w", thresholds=[1, 2])
+    found = result.compute()
+    assert len(found) == 0
+    assert is_as_announced(found, result)
+
+
+def test_the_smallest_integers_are_ids():
+    least = -(2**63)
+    edges = frame([(least, least + 2**20), (least + 7, least)])
+    assert set(as_dict(connected_components(edges, **ENDS).compute()).values()) == {least}

@@ -110,6 +110,10 @@ class Case:
         """Whether every partition is as announced, in forms that are always taken, without nulls."""
         one = len(set(self.forms)) == 1
         ids = {*self.forms[0][:2]} <= ACCEPTED and self.forms[0][0] == self.forms[0][1]
+        if self.family != "text" and {"category", "object"} & {*self.forms[0][:2]}:
+            return (
+                False  # categories of one partition may be of another type, and objects are refused
+            )
         if "category" in self.forms[0] and len({*self.cuts}) < len(self.cuts):
             return False  # nothing says of what type the categories of an empty partition are
         nulls = any(None in edge for edge in self.edges)
@@ -222,7 +226,9 @@ def components(case: Case, told: list[str]) -> None:
         chosen, series = case.some(3)
         vertices.update(chosen)
         how["vertices"] = (
-            series if rng.random() < 0.5 else dd.from_pandas(series.to_frame("v"), npartitions=2)
+            series
+            if rng.random() < 0.5
+            else lazily(lambda: dd.from_pandas(series.to_frame("v"), npartitions=2))
         )
         told.append("may be refused")
     limits: list[Any] = [-math.inf]

@@ -119,7 +119,7 @@ def make(values: Sequence[Any], form: str) -> pd.Series:
     try:
         made = _make(list(values), form)
         same = exact(made) == list(values)
-    except (TypeError, ValueError, OverflowError, pa.ArrowInvalid, pa.ArrowException) as error:
+    except (TypeError, ValueError, OverflowError, RuntimeWarning, pa.ArrowException) as error:
         raise Unfit(f"{form}: {error}") from error
     if not same:
         raise Unfit(form)

@@ -384,9 +384,12 @@ class Components:
 
     def _label_dense(self, forests: list[Forest], low: int, high: int) -> Any:
         dtype = self.frames[0].dtypes[0]
-        # Without a single edge, ids of every type come here.
-        numbers = isinstance(dtype, np.dtype) and dtype.kind in "iu"
-        plain = dtype if numbers else np.dtype("int64")
+        if not dtypes.is_integer(
+            dtype
+        ):  # ids of every type come here if there is not a single edge
+            kind = pd.DataFrame if self.streamed else frames.kind(forests[0].kernels)
+            return kind({column: [] for column in self.columns}, dtype=dtype)
+        plain = dtype if isinstance(dtype, np.dtype) else np.dtype("int64")
         vertices, roots = forests[0].labels(low, high, plain)
         values = [vertices, roots, *(f.roots(vertices).astype(plain) for f in forests[1:])]
         if self.streamed:

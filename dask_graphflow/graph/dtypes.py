@@ -155,7 +155,15 @@ def values_dtype(dtype: Any) -> Any:
 def values_of(series: Any) -> Any:
     """Return a column with the values that it stands for, if it is encoded."""
     dtype = values_dtype(series.dtype)
-    return series if dtype is series.dtype else series.astype(dtype)
+    if dtype is series.dtype:
+        return series
+    if isinstance(series.dtype, pd.CategoricalDtype) and series.isna().any():
+        # Of a type that has nulls: a conversion to integers fails, and one to bool makes them True.
+        of_categories = series.dtype.categories.to_series()
+        values = of_categories.convert_dtypes(convert_string=False, convert_floating=False).array
+        found = values.take(series.cat.codes.to_numpy(), allow_fill=True)
+        return pd.Series(found, index=series.index, name=series.name)
+    return series.astype(dtype)
 
 
 def vertex_dtype(series: Any, role: str) -> Any:

@@ -148,7 +148,13 @@ class EdgeColumns:
                         f"{counted(len(frame), 'edge')}; an edge needs two ends. Pass dropna=True to leave "
                         "such edges out, or fill them before"
                     )
-                frame = frame[values.notna()]
+                try:
+                    frame = frame[values.notna()]
+                except NotImplementedError as error:  # Arrow cannot take rows of some of its types
+                    raise VertexTypeError(
+                        f"{where} has nulls, and pandas cannot leave rows out: {error}. Give its columns "
+                        "other dtypes, or drop the nulls, before the call"
+                    ) from error
                 series = take()
         weight = None if self.weight is None else self._weight(frame, where)
 

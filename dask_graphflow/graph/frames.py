@@ -35,6 +35,8 @@ def empty_like(frame: Any) -> Any:
 
 def one_column(values: Any, like: Any) -> Any:
     """Return a frame of one column of values, of the name and the dtype that `like`'s has."""
+    if not len(values):  # dtypes of every kind come here, which integers may not be cast to
+        return empty_like(like)
     return type(like)({like.columns[0]: values}).astype(like.dtypes.iloc[0])
 
 

@@ -23,6 +23,7 @@ from .plan import Plan
 __all__ = ["Entries", "Forest"]
 
 GRAIN = 4096  # ids that a forest's ends are rounded to
+LEAST = -(2**63)  # the first vertex of a forest is an int64
 COMPRESS_ABOVE = 16  # compress once a chunk hooked more than this fraction (1/16) of the vertices
 FLATTEN_ABOVE = 4  # and once several did, of which none was worth it, of this fraction (1/4)
 LINE = 64  # entries that slices begin at a multiple of: a cache line of marks
@@ -111,7 +112,7 @@ class Forest:
         """Grow, if need be, so that the vertices `low` to `high` lie in the forest."""
         if self.covers(low, high):
             return
-        low, high = low // GRAIN * GRAIN, -(-(high + 1) // GRAIN) * GRAIN
+        low, high = max(low // GRAIN * GRAIN, LEAST), -(-(high + 1) // GRAIN) * GRAIN
         if len(self.parent):
             low, high = min(low, self.base), max(high, self.stop)
         parent, seen = self._new_arrays(high - low)
