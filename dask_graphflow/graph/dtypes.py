@@ -159,9 +159,12 @@ def values_of(series: Any) -> Any:
         return series
     if isinstance(series.dtype, pd.CategoricalDtype) and series.isna().any():
         # Of a type that has nulls: a conversion to integers fails, and one to bool makes them True.
-        of_categories = series.dtype.categories.to_series()
-        values = of_categories.convert_dtypes(convert_string=False, convert_floating=False).array
-        found = values.take(series.cat.codes.to_numpy(), allow_fill=True)
+        values = series.dtype.categories
+        if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biu":
+            name = values.dtype.name  # "Int8" and "UInt8" are pandas' integers with nulls
+            nullable = "boolean" if name == "bool" else name.replace("i", "I").replace("u", "U")
+            values = values.astype(nullable)
+        found = values.array.take(series.cat.codes.to_numpy(), allow_fill=True)
         return pd.Series(found, index=series.index, name=series.name)
     return series.astype(dtype)
 
