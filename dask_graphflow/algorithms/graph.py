@@ -602,7 +602,9 @@ class Graph:
             columns, and columns of the program's, no others. Values must fit the column's dtype. By
             default the program begins everywhere.
         max_iter : int, optional
-            Maximum number of supersteps. By default there is no limit.
+            Maximum number of supersteps. By default there is no limit. A superstep may already use values
+            that it wrote itself: if the signal reads its own target, a program that is stopped before it
+            ends can give different values from run to run.
         direction : {"gemini", "beamer", "push", "pull"}, optional
             When to pull instead of push; see :func:`dask_graphflow.bfs`.
         balance : {"auto", "thread", "twc", "lb", "lb_light", "lb_cull", "lb_light_cull", "all_edges"}, \
