@@ -384,19 +384,18 @@ class Components:
 
     def _label_dense(self, forests: list[Forest], low: int, high: int) -> Any:
         dtype = self.frames[0].dtypes[0]
-        if not dtypes.is_integer(
-            dtype
-        ):  # ids of every type come here if there is not a single edge
-            kind = pd.DataFrame if self.streamed else frames.kind(forests[0].kernels)
+        kind = pd.DataFrame if self.streamed else frames.kind(forests[0].kernels)
+        if frames.is_pandas(kind) and not dtypes.is_integer(dtype):
+            # Without a single edge, ids of every type come here; Arrow casts integers to few of them.
             return kind({column: [] for column in self.columns}, dtype=dtype)
-        plain = dtype if isinstance(dtype, np.dtype) else np.dtype("int64")
+        numbers = isinstance(dtype, np.dtype) and dtype.kind in "iu"
+        plain = dtype if numbers else np.dtype("int64")
         vertices, roots = forests[0].labels(low, high, plain)
         values = [vertices, roots, *(f.roots(vertices).astype(plain) for f in forests[1:])]
         if self.streamed:
             values = [forests[0].kernels.to_host(value) for value in values]
             columns = dict(zip(self.columns, values, strict=True))
             return self._typed(frames.build(pd.DataFrame, columns))
-        kind = frames.kind(forests[0].kernels)
         frame = frames.build(kind, dict(zip(self.columns, values, strict=True)))
         return frame if plain == dtype else frame.astype(dtype)
 
