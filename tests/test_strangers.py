@@ -177,7 +177,7 @@ def test_a_silent_stranger_is_hung_up_on(monkeypatch):
     with Gathering(2) as members, reached(members.port) as line:
         began = time.perf_counter()
         assert hung_up(line)
-        assert 0.15 < time.perf_counter() - began < 1
+        assert 0.15 < time.perf_counter() - began < 5
         members.bring(1)
         talk(members)
 
