@@ -19,6 +19,7 @@ from conftest import BACKEND, as_dict, frame, on_backend, oracle, partitioned, t
 from distributed import Client, LocalCluster, futures_of, get_worker, wait
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
+from members import eventually
 
 import dask_graphflow as gf
 from dask_graphflow.dataflow import placement
@@ -173,15 +174,6 @@ def tasks(dask_scheduler):
 
 def kept(dask_worker):
     return [str(key) for key in dask_worker.data]
-
-
-def eventually(condition, seconds=20):
-    stop = time.time() + seconds
-    while time.time() < stop:
-        if condition():
-            return True
-        time.sleep(0.1)
-    return False
 
 
 @pytest.mark.parametrize("after", [0.4, pytest.param(0.9, marks=pytest.mark.slow)])

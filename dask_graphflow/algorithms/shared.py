@@ -76,9 +76,8 @@ class Shared:
             return self._link
 
 
-_living: WeakValueDictionary[str, Shared] = (
-    WeakValueDictionary()
-)  # holders of this process, by token
+# The holders of this process, by token.
+_living: WeakValueDictionary[str, Shared] = WeakValueDictionary()
 
 
 def _restored(token: str, held: Any) -> Shared:

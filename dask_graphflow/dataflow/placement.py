@@ -43,9 +43,8 @@ GPU = "GPU"  # the Dask resource of workers that have one
 
 _preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # by client
 _told_of_gangs: WeakSet[Any] = WeakSet()  # clients
-_spill_alike: WeakSet[Any] = (
-    WeakSet()
-)  # clients whose workers' cuDF spills where this process' does
+# The clients in whose workers cuDF spills as it does in this process.
+_spill_alike: WeakSet[Any] = WeakSet()
 
 
 class Worker(NamedTuple):
