@@ -16,14 +16,14 @@ from typing import Any
 import dask.dataframe as dd
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.cc import tasks_of
+from dask_graphflow.api.components import tasks_of
 from dask_graphflow.costs import links, model, store
-from dask_graphflow.costs.measuring import forest_seconds
-from dask_graphflow.costs.memory import index_bytes
+from dask_graphflow.costs.microbenchmarks import forest_seconds
 from dask_graphflow.costs.model import Scaling
-from dask_graphflow.dataflow import placement, trees
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import generate
+from dask_graphflow.graph.memory import index_bytes
+from dask_graphflow.scheduling import placement, trees
 
 from . import machine, report
 from .errors import DisagreementError, UnusableInputError

@@ -81,7 +81,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 def room(name: str, options: argparse.Namespace) -> int:
     """Return a third of the bytes that all of the graph would take on a GPU."""
-    from dask_graphflow.algorithms.placing import Size
+    from dask_graphflow.graph.shares import Size
 
     edges = options.edge_factor << options.scale
     size = Size(1 << options.scale, 2 * edges, 4 if name == "pagerank" else 8)

@@ -11,14 +11,13 @@ import dask
 import numpy as np
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms import naming
 from dask_graphflow.algorithms.bfs_many import levels_many
-from dask_graphflow.dataflow import gang
-from dask_graphflow.dataflow.channel import Channel
-from dask_graphflow.dataflow.exchange import HEADER, Exchange, Vote
-from dask_graphflow.graph import generate
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import HEADER, Exchange, Vote
+from dask_graphflow.graph import generate, numbering
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype
+from dask_graphflow.scheduling import gang
 
 from . import machine, report
 from .errors import UnusableInputError
@@ -93,7 +92,7 @@ def _search(
 ) -> list[Counter[str]]:
     """Search as a member; return what it sent in each superstep."""
     exchange = Watched(channel)
-    own = naming.numbers_of(shard, exchange, sources)
+    own = numbering.numbers_of(shard, exchange, sources)
     levels_many(shard, exchange, own, depth_limit=None, rule=rule, threads=gang.threads())
     exchange.end_superstep()
     boxes = np.diff(shard.local().slot_bounds).tolist()

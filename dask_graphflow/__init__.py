@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from dask_graphflow import costs, exceptions, plot
-from dask_graphflow._accessor import GraphflowAccessor as _GraphflowAccessor  # noqa: F401
 from dask_graphflow.algorithms.bfs import bfs
-from dask_graphflow.algorithms.cc import connected_components
-from dask_graphflow.algorithms.estimating import calibrate, estimate
-from dask_graphflow.algorithms.graph import Graph
 from dask_graphflow.algorithms.label_propagation import label_propagation
 from dask_graphflow.algorithms.pagerank import pagerank
-from dask_graphflow.algorithms.placing import Hybrid
 from dask_graphflow.algorithms.sssp import sssp
-from dask_graphflow.dataflow.hybrid import hybrid_cluster
-from dask_graphflow.exceptions import GraphflowError
-from dask_graphflow.graph import generate
+from dask_graphflow.api.accessor import GraphflowAccessor as _GraphflowAccessor  # noqa: F401
+from dask_graphflow.api.components import connected_components
+from dask_graphflow.api.estimate import calibrate, estimate
+from dask_graphflow.api.graph import Graph
+from dask_graphflow.components.tune import tune_chunk_size
+from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.tune import tune_chunk_size
-from dask_graphflow.versions import show_versions
+from dask_graphflow.scheduling.hybrid_cluster import hybrid_cluster
+
+from .exceptions import GraphflowError
+from .graph import generate
+from .versions import show_versions
 
 __all__ = [
     "EdgeOp",

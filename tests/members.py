@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 import pytest
 
-from dask_graphflow.dataflow.channel import in_process
-from dask_graphflow.dataflow.sockets import Listener
+from dask_graphflow.comm.channel import in_process
+from dask_graphflow.comm.sockets import Listener
 
 KINDS = ["in-process", "sockets", "tls"]
 SIZES = [pytest.param(1, marks=pytest.mark.slow), 2, pytest.param(3, marks=pytest.mark.slow), 5]

@@ -17,10 +17,10 @@ from unittest import mock
 import numpy as np
 from scipy import sparse
 
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.components.plan import Plan
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
-from dask_graphflow.operators.forest import Forest
-from dask_graphflow.operators.plan import Plan
 
 VERTICES, EDGES = 3001, 20_003
 BASES = {"int32": (0, -7000, 10**6), "int64": (0, -7000, 10**12)}
@@ -293,7 +293,7 @@ def check_rows(kernels, rows, source, target, weight):
 )
 def rows_made(kernels, parents, ids):
     """Rows with narrow ends and wide ones, in several blocks."""
-    rows = twin(kernels, "rows")
+    rows = kernels_of(kernels, "rows")
     source, target, *ends = inner_edges(kernels, ids)
     columns = VERTICES if parents == "int32" else 1 << 40
     both = np.concatenate([source, target[source != target]])
@@ -317,7 +317,7 @@ def rows_made(kernels, parents, ids):
 @launches("choose", "count_grains", "part_found", "take_offers", "tally")
 def shared_out(kernels, parents, ids):
     """Edges dealt to members, and a superstep of a search over two of them."""
-    deal, members, rows = (twin(kernels, name) for name in ("deal", "members", "rows"))
+    deal, members, rows = (kernels_of(kernels, name) for name in ("deal", "members", "rows"))
     source, target, *ends = inner_edges(kernels, ids)
     xp, grains = kernels.namespace, -(-VERTICES // 64)
     owner = np.sort(np.arange(grains) % 3).astype("int16")
@@ -349,14 +349,14 @@ def shared_out(kernels, parents, ids):
     others = np.setdiff1d(np.arange(owned), reached)[:1000].astype(ids)
     fresh, _ = members.take_offers(made, xp.asarray(others), xp.asarray(others), *state)
     np.testing.assert_array_equal(np.sort(kernels.to_host(fresh)), others)
-    words = twin(kernels, "advance").to_words(fresh, owned)
+    words = kernels_of(kernels, "advance").to_words(fresh, owned)
     more = int(kernels.to_host(degrees)[others].sum())
     assert members.tally(words, made, degrees) == (len(others), more)
 
 
 @launches("relabel", "owners", "locate", "set_words", "count_ones")
 def rows_changed(kernels, parents, ids):
-    rows = twin(kernels, "rows")
+    rows = kernels_of(kernels, "rows")
     source, target, *ends = inner_edges(kernels, ids)
     weight = np.arange(len(source)).astype("float32" if parents == "int32" else "float64")
     made = rows.rows(*ends, kernels.namespace.asarray(weight), count=VERTICES)
@@ -386,7 +386,7 @@ def rows_changed(kernels, parents, ids):
 
 @launches("set_words", "count_ones", "write_words")
 def words_made(kernels, parents, ids):
-    advance = twin(kernels, "advance")
+    advance = kernels_of(kernels, "advance")
     for size in (1, 64, VERTICES):
         vertices = np.flatnonzero(np.random.default_rng(size).random(size) < 0.5).astype(ids)
         words = advance.to_words(kernels.namespace.asarray(vertices), size)
@@ -398,7 +398,7 @@ def words_made(kernels, parents, ids):
 @launches("gather_degrees", "uniquify")
 def advanced(kernels, parents, ids):
     """A sum and a minimum by every policy; the minimum has conditions and may stop early."""
-    rows, advance = twin(kernels, "rows"), twin(kernels, "advance")
+    rows, advance = kernels_of(kernels, "rows"), kernels_of(kernels, "advance")
     source, target, *ends = inner_edges(kernels, ids)
     out, into = (rows.rows(*pair, count=VERTICES) for pair in (ends, ends[::-1]))
     out, into = (made._replace(ends=made.ends.astype(ids)) for made in (out, into))
@@ -439,7 +439,7 @@ def hub_rows(kernels, ids, weight=None):
     target = np.concatenate(
         [np.arange(count) for count in size] + [rng.integers(0, VERTICES, 6000)]
     )
-    rows, there = twin(kernels, "rows"), kernels.namespace.asarray
+    rows, there = kernels_of(kernels, "rows"), kernels.namespace.asarray
     if weight is not None:
         weight = there(rng.choice([0, 0, 0.5, 1], len(source)).astype(weight))
     made = [
@@ -458,7 +458,7 @@ def whole_matrix(kernels, rows):
 @launches("bfs_pull", "bfs_pull_rest", "bfs_push", "bfs_run", "set_words", "gather_degrees")
 def searched(kernels, parents, ids):
     """Levels by push, by pull and in one launch, from a vertex with few edges and from one with most."""
-    search, words = twin(kernels, "bfs"), twin(kernels, "advance")
+    search, words = kernels_of(kernels, "search"), kernels_of(kernels, "advance")
     out, into = hub_rows(kernels, ids, "float64")
     ones = whole_matrix(kernels, out)
     ones.data[:] = 1
@@ -495,7 +495,7 @@ def searched(kernels, parents, ids):
 
 @launches("sum_contributions", "sum_weighted", "row_totals", "apply_sums")
 def ranked(kernels, parents, ids):
-    pagerank = twin(kernels, "pagerank")
+    pagerank = kernels_of(kernels, "pull")
     there, rng = kernels.namespace.asarray, np.random.default_rng(4)
     for precision in ("float32", "float64"):
         _, into = hub_rows(kernels, ids, "float32" if parents == "int32" else "float64")
@@ -538,7 +538,7 @@ def ranked(kernels, parents, ids):
 )
 def relaxed(kernels, parents, ids):
     """Shortest paths, of which many go along edges that weigh nothing."""
-    sssp = twin(kernels, "sssp")
+    sssp = kernels_of(kernels, "buckets")
     out, _ = hub_rows(kernels, ids, "float32" if parents == "int32" else "float64")
     if hasattr(sssp, "weigh"):
         weights = kernels.to_host(out.weights)
@@ -577,7 +577,7 @@ def relaxed(kernels, parents, ids):
 @launches("few_labels", "some_labels", "many_labels")
 def named(kernels, parents, ids):
     """The most frequent of few labels, with several as frequent, and of many."""
-    labels, there = twin(kernels, "labels"), kernels.namespace.asarray
+    labels, there = kernels_of(kernels, "labels"), kernels.namespace.asarray
     rng = np.random.default_rng(3)
     for kinds in (4, 10**6):
         held = rng.integers(0, kinds, VERTICES).astype(ids)
@@ -600,7 +600,7 @@ def named(kernels, parents, ids):
         assert changed == (wanted != held).sum()
 
 
-def twin(kernels, name):
+def kernels_of(kernels, name):
     """Return another module of the device's kernels, or of the host's."""
     place = "host" if kernels.__name__.endswith(".host") else "device"
     return importlib.import_module(f"dask_graphflow.kernels.{place}_{name}")

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from throttle import throttled
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow import merging, trees
-from dask_graphflow.dataflow.trees import Chain
+from dask_graphflow.components import merging
+from dask_graphflow.scheduling import trees
+from dask_graphflow.scheduling.trees import Chain
 
 ENDS = {"source": "a", "target": "b"}
 WORKERS = "abcdefgh"

@@ -13,7 +13,7 @@ from scipy.sparse.csgraph import dijkstra
 from shapes import HOPS, NEVER, PATHS, rows_to_host
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.kernels import host_advance, host_atomics, twin
+from dask_graphflow.kernels import host_advance, host_atomics, kernels_of
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import DIRECTIONS, Step, advance, direction
 from dask_graphflow.operators.frontier import Frontier
@@ -48,7 +48,7 @@ class Case:
     def rows(self, entering=False, parts=1, fewer=False, **options):
         ends = (self.target, self.source) if entering else (self.source, self.target)
         edges = [on_backend(array) for array in (*ends, self.weight)]
-        kernels = twin("rows", edges[0])
+        kernels = kernels_of("rows", edges[0])
         bounds = [self.count * i // parts for i in range(parts + 1)]
         made = [
             kernels.rows(
@@ -297,7 +297,9 @@ def test_options_that_do_not_exist_are_named_with_those_that_do():
 
 def bfs(case, source, ways, threads, parts):
     ends = on_backend(case.source), on_backend(case.target)
-    row_kernels, words_of, kernels = (twin(name, ends[0]) for name in ("rows", "advance", "bfs"))
+    row_kernels, words_of, kernels = (
+        kernels_of(name, ends[0]) for name in ("rows", "advance", "bfs")
+    )
     size = -(-case.count // parts // 64) * 64
     rows = [
         row_kernels.rows(
@@ -372,7 +374,7 @@ def distances(case, source):
 
 def sssp(case, source, delta, threads, dtype=np.float64, cutoff=np.inf):
     (rows,) = case.rows()
-    kernels = twin("sssp", rows.ends)
+    kernels = kernels_of("buckets", rows.ends)
     distance = np.full(case.count, np.inf, dtype)
     distance[source] = 0
     distance, sources = on_backend(distance), on_backend(np.array([source]))
@@ -385,7 +387,7 @@ def sssp(case, source, delta, threads, dtype=np.float64, cutoff=np.inf):
 
 def before(rows, distance, source, threads=1):
     """Return the predecessors, in host memory."""
-    find = twin("sssp", distance).predecessors
+    find = kernels_of("buckets", distance).predecessors
     return to_host(find(rows, distance, on_backend(np.array([source])), threads=threads))
 
 
@@ -453,7 +455,7 @@ def test_edges_that_weigh_nothing_make_no_circle_of_predecessors():
 
 
 def pagerank(rows, count, degrees, dtype, threads, iterations):
-    kernels, degrees = twin("pagerank", rows[0].ends), degrees.astype(float)
+    kernels, degrees = kernels_of("pull", rows[0].ends), degrees.astype(float)
     share_out = np.divide(kernels.ONE, degrees, out=np.zeros(count), where=degrees > 0)
     rank = np.full(count, 1 / count, dtype)
     dangling = float(rank[degrees == 0].sum())

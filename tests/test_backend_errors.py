@@ -17,12 +17,12 @@ from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
 from dask_graphflow import kernels
-from dask_graphflow.dataflow import placement
+from dask_graphflow.components import forest as forest_module
+from dask_graphflow.components.forest import Forest
 from dask_graphflow.exceptions import BackendError, GraphflowError, GraphMemoryError
 from dask_graphflow.graph import renumber
 from dask_graphflow.kernels import gpu, host, kernels_for, no_room, require_gpu
-from dask_graphflow.operators import forest as forest_module
-from dask_graphflow.operators.forest import Forest
+from dask_graphflow.scheduling import placement
 
 ENDS = {"source": "a", "target": "b"}
 NO_DRIVER = (
@@ -309,7 +309,7 @@ def test_memory_that_runs_out_elsewhere_is_not_said_to_be_the_forest(monkeypatch
 def test_a_limit_of_the_address_space_counts():
     code = (
         "import resource, numpy as np\n"
-        "from dask_graphflow.operators.forest import Forest\n"
+        "from dask_graphflow.components.forest import Forest\n"
         "from dask_graphflow.exceptions import GraphMemoryError\n"
         "forest = Forest(np.zeros(0), size=4096)\n"
         "used = int(open('/proc/self/statm').read().split()[0]) * resource.getpagesize()\n"

@@ -28,7 +28,7 @@ from benchmarks.device import (
 from benchmarks.errors import ContenderFailedError, DisagreementError, UnusableInputError
 from benchmarks.soak import calls
 from benchmarks.timing import interleave
-from dask_graphflow.dataflow import boxes
+from dask_graphflow.comm import outbox
 from dask_graphflow.graph import generate
 from dask_graphflow.graph.partition import GRAIN
 
@@ -229,7 +229,7 @@ def test_pairs_take_the_bytes_that_a_box_takes(dtype):
     column = np.arange(1000, dtype=dtype)
     for count in range(1, 32):
         at = np.arange(count)
-        packed = boxes.pack(boxes.Box(), 1000, at, column, at)
+        packed = outbox.pack(outbox.Box(), 1000, at, column, at)
         assert packed.form == "pairs"
         assert wire.pairs(count, 1000, column.itemsize) == len(packed.raw)
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from members import by_sockets, connecting, each, eventually
 
-from dask_graphflow.dataflow import carriers
-from dask_graphflow.dataflow.carriers import Communicators, carrier
-from dask_graphflow.dataflow.channel import PeerLost, in_process
+from dask_graphflow.comm import carriers
+from dask_graphflow.comm.carriers import Communicators, carrier
+from dask_graphflow.comm.channel import PeerLost, in_process
 
 
 class Nccl:

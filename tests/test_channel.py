@@ -16,9 +16,9 @@ import pytest
 from members import KINDS, SECRET, by_sockets, connecting, contexts, each, reached
 from wire import HOSTS, hosts
 
-from dask_graphflow.dataflow import connections, sockets
-from dask_graphflow.dataflow.channel import PeerLost, in_process
-from dask_graphflow.dataflow.sockets import Listener
+from dask_graphflow.comm import connections, sockets
+from dask_graphflow.comm.channel import PeerLost, in_process
+from dask_graphflow.comm.sockets import Listener
 
 LONG = 1 << 25  # bytes, more than any socket holds
 
@@ -313,8 +313,8 @@ def copy(source, to, seen):
 
 CHILD = """
 import sys
-from dask_graphflow.dataflow import sockets
-from dask_graphflow.dataflow.sockets import Listener
+from dask_graphflow.comm import sockets
+from dask_graphflow.comm.sockets import Listener
 listener = Listener("127.0.0.1", b"of this run")
 print(listener.port, flush=True)
 channel = listener.connect(1, [("127.0.0.1", int(sys.stdin.readline())), None], 20)
@@ -366,10 +366,10 @@ def test_members_of_a_process_copy_a_message_once():
 MEMBER = """
 import sys, time
 import numpy as np
-from dask_graphflow.dataflow import connections
-from dask_graphflow.dataflow.channel import PeerLost
-from dask_graphflow.dataflow import sockets
-from dask_graphflow.dataflow.sockets import Listener
+from dask_graphflow.comm import connections
+from dask_graphflow.comm.channel import PeerLost
+from dask_graphflow.comm import sockets
+from dask_graphflow.comm.sockets import Listener
 for name in ("IDLE", "INTERVAL", "PROBES", "LOOK", "SILENCE"):
     setattr(connections, name, 1)
 listener = Listener(address, b"of this run")

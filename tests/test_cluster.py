@@ -22,8 +22,8 @@ from distributed.scheduler import KilledWorker
 from members import eventually
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow import placement
-from dask_graphflow.operators.forest import Forest
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.scheduling import placement
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -214,7 +214,7 @@ def test_every_worker_has_imported_what_it_is_to_read_forests_with(mortal, monke
 def test_forests_travel_as_their_arrays(family):
     from distributed.protocol import deserialize, serialize
 
-    import dask_graphflow.algorithms.sending  # noqa: F401
+    import dask_graphflow.components.serialization  # noqa: F401
 
     source, target = np.random.default_rng(0).integers(0, 10**5, (2, 10**5))
     forest = Forest(source)
@@ -234,7 +234,7 @@ def test_forests_travel_as_their_arrays(family):
 def test_a_forest_on_the_host_is_none_of_the_family_for_devices():
     from distributed.protocol import serialize
 
-    import dask_graphflow.algorithms.sending  # noqa: F401
+    import dask_graphflow.components.serialization  # noqa: F401
 
     header, _ = serialize([Forest(np.zeros(0), size=9)], serializers=("cuda", "dask", "error"))
     assert "dask" in str(header)
@@ -260,7 +260,7 @@ def computed(client, labels):
 
 def die_once(stage, path):
     """Have the first task of a stage that runs on any worker kill its process."""
-    from dask_graphflow.algorithms.components import Components
+    from dask_graphflow.components.program import Components
 
     plain = getattr(Components, stage)
 

@@ -30,7 +30,7 @@ import json, warnings
 with warnings.catch_warnings(record=True) as seen:
     warnings.simplefilter("always")
     {}
-    from dask_graphflow.kernels import host, host_advance, host_rows, host_sssp
+    from dask_graphflow.kernels import host, host_advance, host_rows, host_buckets
 told = [str(one.message) for one in seen if "Numba" in str(one.message)]
 print(json.dumps([told, host._hook.stats.cache_path]))
 """

@@ -22,8 +22,7 @@ from dask_graphflow.costs import (
     ClusterSpec,
     Links,
     Rates,
-    measuring,
-    memory,
+    microbenchmarks,
     model,
     rates,
     share_out,
@@ -31,9 +30,10 @@ from dask_graphflow.costs import (
 )
 from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs.links import measure_links
-from dask_graphflow.costs.measuring import _edges, forest_seconds, measure
+from dask_graphflow.costs.microbenchmarks import _edges, forest_seconds, measure
 from dask_graphflow.costs.simulation import H200, GraphStats, simulate
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
+from dask_graphflow.graph import memory
 from dask_graphflow.kernels import host_labels
 
 CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges", "deals")
@@ -131,16 +131,16 @@ def test_large_graphs_are_measured_where_there_is_time_and_room(monkeypatch, rat
         time.sleep(0.02)  # as small ones take, whatever their rate: that says nothing of large ones
         return {"merges": rate}
 
-    monkeypatch.setattr(measuring, "_timed", timed)
-    monkeypatch.setattr(measuring, "PATIENCE", 1.0)
-    monkeypatch.setattr(measuring, "free_bytes", lambda kernels: room)
+    monkeypatch.setattr(microbenchmarks, "_timed", timed)
+    monkeypatch.setattr(microbenchmarks, "PATIENCE", 1.0)
+    monkeypatch.setattr(microbenchmarks, "free_bytes", lambda kernels: room)
     assert measure(False, 1, only=("merges",)).sizes[-1] == 1 << largest
 
 
 def test_graphs_that_are_asked_for_are_measured(monkeypatch):
-    monkeypatch.setattr(measuring, "_timed", lambda *_: {"merges": 1e6})
-    monkeypatch.setattr(measuring, "PATIENCE", 0.0)
-    monkeypatch.setattr(measuring, "free_bytes", lambda kernels: 0)
+    monkeypatch.setattr(microbenchmarks, "_timed", lambda *_: {"merges": 1e6})
+    monkeypatch.setattr(microbenchmarks, "PATIENCE", 0.0)
+    monkeypatch.setattr(microbenchmarks, "free_bytes", lambda kernels: 0)
     assert measure(False, 1, only=("merges",), scales=(14, 22)).sizes == (1 << 14, 1 << 22)
 
 
@@ -164,7 +164,7 @@ def test_a_forest_takes_something_whatever_its_edges():
 
 
 def test_large_graphs_are_rmat_too(monkeypatch):
-    monkeypatch.setattr("dask_graphflow.costs.measuring.DRAWN", 10)
+    monkeypatch.setattr("dask_graphflow.costs.microbenchmarks.DRAWN", 10)
     ours = _edges(np, 12)
     drawn = gf.generate.rmat(12).compute()
     for ends, name in zip(ours, ("src", "dst"), strict=True):

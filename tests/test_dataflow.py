@@ -13,9 +13,9 @@ import pytest
 from conftest import Reader, as_dict, frame, on_backend, oracle, partitioned, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.components import Components
-from dask_graphflow.dataflow.expr import ForestReduction, reduction_tasks
+from dask_graphflow.components.program import Components
 from dask_graphflow.graph import renumber
+from dask_graphflow.scheduling.expr import ForestReduction, reduction_tasks
 
 ENDS = {"source": "a", "target": "b"}
 

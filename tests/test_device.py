@@ -18,9 +18,9 @@ import pytest
 from conftest import cupy_or_skip
 
 import dask_graphflow as gf
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.components.plan import Plan
 from dask_graphflow.kernels import host, kernels_for
-from dask_graphflow.operators.forest import Forest
-from dask_graphflow.operators.plan import Plan
 
 pytestmark = pytest.mark.gpu
 
@@ -777,7 +777,7 @@ def test_ids_of_two_columns_on_cudf_give_what_pandas_gives() -> None:
 
 def test_a_forest_on_a_device_travels_without_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
     protocol = pytest.importorskip("distributed.protocol")
-    importlib.import_module("dask_graphflow.algorithms.sending")
+    importlib.import_module("dask_graphflow.components.serialization")
     source, target = cupy.random.default_rng(0).integers(0, 10**5, (2, 10**5))
     forest = Forest(source)
     forest.cover(0, 10**5)

@@ -12,7 +12,7 @@ from conftest import cupy_or_skip
 from dask_graphflow.algorithms import bfs, label_propagation, pagerank, sssp
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.graph.vertices import Vertices
-from dask_graphflow.kernels import host_advance, host_bfs, host_labels, host_pagerank, host_sssp
+from dask_graphflow.kernels import host_advance, host_buckets, host_labels, host_pull, host_search
 from dask_graphflow.kernels.host_rows import Rows, compressed, owners, relabelled, rows
 
 pytestmark = pytest.mark.gpu
@@ -20,10 +20,10 @@ pytestmark = pytest.mark.gpu
 cupy = cupy_or_skip()
 
 from dask_graphflow.kernels import (  # noqa: E402
-    device_bfs,
+    device_buckets,
     device_labels,
-    device_pagerank,
-    device_sssp,
+    device_pull,
+    device_search,
 )
 
 RNG = np.random.default_rng(11)
@@ -132,7 +132,7 @@ class Searching:
         seen = host_advance.to_words(sources, size)
         self.seen, self.predecessor, self.level = seen, predecessor, level
         self.vertices = sources.astype(ids)
-        if kernels is device_bfs:
+        if kernels is device_search:
             self.seen, self.predecessor, self.level, self.vertices = map(
                 cupy.asarray, (seen, predecessor, level, self.vertices)
             )
@@ -146,7 +146,7 @@ class Searching:
         if way == "pull":
             words = host_advance.to_words(before, len(self.level))
             following = np.zeros_like(words)
-            if self.kernels is device_bfs:
+            if self.kernels is device_search:
                 words, following = cupy.asarray(words), cupy.asarray(following)
             count = sum(self.kernels.bfs_pull(one, words, following, *state) for one in into)
             listed = host_advance.from_words(cupy.asnumpy(following), before.dtype)
@@ -155,10 +155,10 @@ class Searching:
             found = []
             for one, (low, high) in zip(out, itertools.pairwise(bounds), strict=True):
                 mine = before[(before >= low) & (before < high)]
-                mine = mine if self.kernels is host_bfs else cupy.asarray(mine)
+                mine = mine if self.kernels is host_search else cupy.asarray(mine)
                 found.append(cupy.asnumpy(self.kernels.bfs_push(one, mine, *state)))
             listed = np.sort(np.concatenate(found))
-        self.vertices = listed if self.kernels is host_bfs else cupy.asarray(listed)
+        self.vertices = listed if self.kernels is host_search else cupy.asarray(listed)
         if way == "push":
             self.kernels.mark_seen(self.seen, self.vertices)
         return listed
@@ -179,7 +179,7 @@ def test_every_level_of_a_search_is_the_same(graph, ways, ids, cut):
     out, into = made(graph, ids=ids, undirected=False, bounds=bounds)
     there = [on_device(one) for one in out], [on_device(one) for one in into]
     sources = np.unique(np.append(graph[1][:1], size // 2))
-    searches = [Searching(kernels, size, sources, ids) for kernels in (device_bfs, host_bfs)]
+    searches = [Searching(kernels, size, sources, ids) for kernels in (device_search, host_search)]
     for way in itertools.islice(itertools.cycle(ways), 40):
         lists = [
             search.step(way, *sides, bounds)
@@ -192,22 +192,24 @@ def test_every_level_of_a_search_is_the_same(graph, ways, ids, cut):
 
 
 @pytest.mark.parametrize("ids", ["int32", "int64"])
-@pytest.mark.parametrize("few", [device_bfs.FEW, 3])
-@pytest.mark.parametrize("span", [device_bfs.SPAN, 7])
+@pytest.mark.parametrize("few", [device_search.FEW, 3])
+@pytest.mark.parametrize("span", [device_search.SPAN, 7])
 def test_small_levels_are_searched_in_one_launch(monkeypatch, graph, ids, few, span):
-    monkeypatch.setattr(device_bfs, "SPAN", span)
+    monkeypatch.setattr(device_search, "SPAN", span)
     size, ((out,), _) = graph[0], made(graph, ids=ids)
     sources = np.array([size // 2])
-    mine, other = (Searching(kernels, size, sources, ids) for kernels in (device_bfs, host_bfs))
+    mine, other = (
+        Searching(kernels, size, sources, ids) for kernels in (device_search, host_search)
+    )
     sizes = []
     while len(listed := other.vertices):
         sizes.append((len(listed), int(np.diff(out.offsets)[listed].sum())))
         other.step("push", [out], None, [0, size])
-    monkeypatch.setattr(device_bfs, "FEW", few)
+    monkeypatch.setattr(device_search, "FEW", few)
     there, frontier, depth, trace = on_device(out), mine.vertices, 1, []
     while len(frontier):
         state = frontier, mine.seen, mine.predecessor, mine.level, depth
-        frontier, *done = device_bfs.bfs_near(there, *state, levels=size, dense=(0, 0, False))
+        frontier, *done = device_search.bfs_near(there, *state, levels=size, dense=(0, 0, False))
         trace += [(int(count), int(edges)) for count, edges in zip(*done, strict=True)]
         depth += len(done[0])
     compare(mine, other)
@@ -225,7 +227,9 @@ def test_a_search_ends_where_it_is_told_to():
         (9, (15, total, True)),
     ]:
         sources = np.array([graph[0] - 1])
-        mine, other = (Searching(k, graph[0], sources, "int32") for k in (device_bfs, host_bfs))
+        mine, other = (
+            Searching(k, graph[0], sources, "int32") for k in (device_search, host_search)
+        )
         found = [
             search.kernels.bfs_near(
                 one, search.vertices, search.seen, search.predecessor, search.level, 1,
@@ -249,14 +253,14 @@ def test_contributions_are_summed_to_the_same_bits(graph, ids, weight, precision
     size, source, _ = graph
     rng = np.random.default_rng(2)
     values = None if weight is None else (8 * rng.random(len(source))).astype(weight)
-    contribution = (host_pagerank.ONE / size / 16 * rng.random(size)).astype(precision)
+    contribution = (host_pull.ONE / size / 16 * rng.random(size)).astype(precision)
     for bounds, shape in ((None, None), (ranges(size), None), (None, compressed)):
         _, into = made(graph, ids=ids, weight=values, bounds=bounds)
         for one in map(shape, into) if shape else into:
             wanted = np.full(size, 7)
-            host_pagerank.sum_contributions(one, contribution, wanted)
+            host_pull.sum_contributions(one, contribution, wanted)
             sums = cupy.full(size, 7, "int64")
-            device_pagerank.sum_contributions(on_device(one), cupy.asarray(contribution), sums)
+            device_pull.sum_contributions(on_device(one), cupy.asarray(contribution), sums)
             same(sums, wanted)
 
 
@@ -265,16 +269,14 @@ def test_contributions_are_summed_to_the_same_bits(graph, ids, weight, precision
 @pytest.mark.parametrize("size", [1, 31, 5000])
 def test_ranks_are_the_same_bits(precision, everywhere, size):
     rng = np.random.default_rng(size)
-    sums = (host_pagerank.ONE / size * rng.random(size)).astype("int64")
+    sums = (host_pull.ONE / size * rng.random(size)).astype("int64")
     rank = (rng.random(size) / size).astype(precision)
-    share = (host_pagerank.ONE / rng.integers(1, 60, size) * (rng.random(size) < 0.9)).astype(
-        precision
-    )
+    share = (host_pull.ONE / rng.integers(1, 60, size) * (rng.random(size) < 0.9)).astype(precision)
     restart = rng.random(1 if everywhere else size) / size
     arrays = [sums, rank, share, np.zeros(size, precision)]
     copies = [cupy.asarray(array) for array in arrays]
-    wanted = host_pagerank.apply_sums(*arrays, restart, 0.85)
-    assert device_pagerank.apply_sums(*copies, cupy.asarray(restart), 0.85) == wanted
+    wanted = host_pull.apply_sums(*arrays, restart, 0.85)
+    assert device_pull.apply_sums(*copies, cupy.asarray(restart), 0.85) == wanted
     for got, array in zip(copies, arrays, strict=True):
         same(got, array)
 
@@ -283,7 +285,7 @@ def distances(kernels, one, size, sources, delta, cutoff):
     """Return the distances by the kernels of one side, and the edges relaxed."""
     distance = np.full(size, np.inf)
     distance[sources] = 0
-    if kernels is device_sssp:
+    if kernels is device_buckets:
         distance, sources = cupy.asarray(distance), cupy.asarray(sources)
     light = kernels.light_first(one, delta)
     buckets = kernels.Buckets(distance, sources, delta)
@@ -294,9 +296,9 @@ def distances(kernels, one, size, sources, delta, cutoff):
 
 @pytest.mark.parametrize("ids", ["int32", "int64"])
 @pytest.mark.parametrize("weight", WEIGHTS[1:])
-@pytest.mark.parametrize("few", [device_sssp.FEW, 50])
+@pytest.mark.parametrize("few", [device_buckets.FEW, 50])
 def test_shortest_paths_are_the_same(monkeypatch, graph, ids, weight, few):
-    monkeypatch.setattr(device_sssp, "FEW", few)
+    monkeypatch.setattr(device_buckets, "FEW", few)
     size, source, _ = graph
     rng = np.random.default_rng(3)
     values = rng.random(len(source)).astype(weight)
@@ -306,22 +308,22 @@ def test_shortest_paths_are_the_same(monkeypatch, graph, ids, weight, few):
     sources = np.unique(np.append(source[:1], size // 2))
     there = on_device(out)
     for delta, cutoff in ((0.05, np.inf), (2.0, np.inf), (1e300, np.inf), (0.3, 1.5)):
-        wanted, _ = distances(host_sssp, out, size, sources, max(delta, 0.3), cutoff)
-        found, counts = distances(device_sssp, there, size, sources, delta, cutoff)
+        wanted, _ = distances(host_buckets, out, size, sources, max(delta, 0.3), cutoff)
+        found, counts = distances(device_buckets, there, size, sources, delta, cutoff)
         same(found, wanted)
         assert counts["vertices"] >= (np.isfinite(wanted) & (np.diff(out.offsets) > 0)).sum()
-    before = host_sssp.predecessors(out, wanted, sources)
-    same(device_sssp.predecessors(there, found, cupy.asarray(sources)), before)
+    before = host_buckets.predecessors(out, wanted, sources)
+    same(device_buckets.predecessors(there, found, cupy.asarray(sources)), before)
 
 
-@pytest.mark.parametrize("steps", [1, 5, device_sssp.STEPS])
+@pytest.mark.parametrize("steps", [1, 5, device_buckets.STEPS])
 def test_a_long_search_is_of_several_launches(monkeypatch, steps):
-    monkeypatch.setattr(device_sssp, "STEPS", steps)
+    monkeypatch.setattr(device_buckets, "STEPS", steps)
     graph = GRAPHS["path"]
     (out,), _ = made(graph, weight=np.ones(len(graph[1])))
     sources = graph[1][:1]
-    found, _ = distances(device_sssp, on_device(out), graph[0], sources, 3.0, np.inf)
-    wanted, _ = distances(host_sssp, out, graph[0], sources, 3.0, np.inf)
+    found, _ = distances(device_buckets, on_device(out), graph[0], sources, 3.0, np.inf)
+    wanted, _ = distances(host_buckets, out, graph[0], sources, 3.0, np.inf)
     same(found, wanted)
 
 
@@ -331,13 +333,13 @@ def test_predecessors_of_rows_by_labels_are_named(graph, ids):
     rng = np.random.default_rng(6)
     (out,), _ = made(graph, ids=ids, weight=rng.integers(1, 4, len(source)).astype("float32"))
     sources = np.unique(np.append(source[:1], size // 2))
-    distance, _ = distances(host_sssp, out, size, sources, 1.0, np.inf)
-    wanted = host_sssp.predecessors(out, distance, sources)
+    distance, _ = distances(host_buckets, out, size, sources, 1.0, np.inf)
+    wanted = host_buckets.predecessors(out, distance, sources)
     names = rng.permutation(size).astype(ids)
     labels = np.argsort(names)
     by_label = on_device(relabelled(out, labels.astype(ids)))
     given = [cupy.asarray(array) for array in (distance[names], labels[sources])]
-    found = device_sssp.predecessors(by_label, *given, names=cupy.asarray(names))
+    found = device_buckets.predecessors(by_label, *given, names=cupy.asarray(names))
     same(found[cupy.asarray(labels)], wanted)
 
 
@@ -347,14 +349,14 @@ def test_predecessors_over_edges_that_weigh_nothing(graph, ids):
     values = np.random.default_rng(5).choice([0, 0, 0, 1.0], len(source))
     (out,), _ = made(graph, ids=ids, weight=values)
     sources = np.unique(np.append(source[:1], size // 2))
-    wanted, _ = distances(host_sssp, out, size, sources, 1.0, np.inf)
-    before = host_sssp.predecessors(out, wanted, sources)
+    wanted, _ = distances(host_buckets, out, size, sources, 1.0, np.inf)
+    before = host_buckets.predecessors(out, wanted, sources)
     same(
-        device_sssp.predecessors(on_device(out), cupy.asarray(wanted), cupy.asarray(sources)),
+        device_buckets.predecessors(on_device(out), cupy.asarray(wanted), cupy.asarray(sources)),
         before,
     )
     given = [cupy.asarray(array) for array in (wanted, sources, np.arange(size))]
-    asked = device_sssp.predecessors(on_device(out), *given[:2], names=given[2])
+    asked = device_buckets.predecessors(on_device(out), *given[:2], names=given[2])
     tails = owners(out, "int64")
     alike = (wanted[tails] == wanted[out.ends]) & np.isfinite(wanted[tails])
     assert (asked is None) == (alike & (tails != out.ends)).any()
@@ -367,8 +369,8 @@ def test_weights_are_told_apart(dtype):
     if dtype != "int64":
         values = np.append(values, [np.nan, np.inf]).astype(dtype)
         wrong = 2
-    assert device_sssp.weigh(cupy.asarray(values)) == (wrong, sum_of / 5)
-    assert device_sssp.weigh(cupy.zeros(0, dtype)) == (0, 0.0)
+    assert device_buckets.weigh(cupy.asarray(values)) == (wrong, sum_of / 5)
+    assert device_buckets.weigh(cupy.zeros(0, dtype)) == (0, 0.0)
 
 
 @pytest.mark.parametrize("ids", ["int32", "int64"])

@@ -14,8 +14,8 @@ from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
 import dask_graphflow as gf
 from dask_graphflow import exceptions
 from dask_graphflow.algorithms import answers_many
-from dask_graphflow.graph import lifted
-from dask_graphflow.graph.lifted import Lifted
+from dask_graphflow.graph import device_shard
+from dask_graphflow.graph.device_shard import Lifted
 from dask_graphflow.kernels import on_device
 
 pytestmark = pytest.mark.gpu
@@ -52,13 +52,13 @@ def test_results_are_those_of_the_host(
 def less_room(monkeypatch):
     """Let there be no room on a device for more than 16 KiB of edges."""
 
-    def lift_less(value, linked=False, lift=lifted.lift):
+    def lift_less(value, linked=False, lift=device_shard.lift):
         rows = getattr(value, "rows", value)
         if not linked and hasattr(rows, "ends") and rows.ends.nbytes > 1 << 14:
             raise exceptions.GraphMemoryError("no room", needed=1, available=0)
         return lift(value, linked=linked)
 
-    monkeypatch.setattr(lifted, "lift", lift_less)
+    monkeypatch.setattr(device_shard, "lift", lift_less)
 
 
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])

@@ -16,7 +16,7 @@ from conftest import cupy_or_skip, partitioned
 from test_shards_many import ASKED, KINDS, graph, power_law
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow.boxes import Box, form, pack, unpack
+from dask_graphflow.comm.outbox import Box, form, pack, unpack
 
 pytestmark = pytest.mark.gpu
 

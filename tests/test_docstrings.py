@@ -15,7 +15,7 @@ import types
 import pytest
 
 import dask_graphflow as gf
-from dask_graphflow._accessor import GraphflowAccessor
+from dask_graphflow.api.accessor import GraphflowAccessor
 
 FROM_PAPERS = (
     "bfs",

@@ -11,7 +11,7 @@ import pytest
 from conftest import Reader, partitioned
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.known import known
+from dask_graphflow.api.graph_sizes import known
 from dask_graphflow.costs import ClusterSpec, Links, Rates, store
 from dask_graphflow.exceptions import OptionError
 
@@ -303,14 +303,16 @@ def quick(device, threads, **options):
 
 
 def test_this_process_is_calibrated_and_that_is_kept(kept, monkeypatch):
-    monkeypatch.setattr("dask_graphflow.costs.measuring.measure", quick)
+    monkeypatch.setattr("dask_graphflow.costs.microbenchmarks.measure", quick)
     found = gf.calibrate()
     (kind,) = found.kinds
     assert kind.workers == 1
     assert kind.rates == rates(1e6 * kind.threads)
     assert len(list(kept.iterdir())) == 1
     assert "GB/s" in repr(found)
-    monkeypatch.setattr("dask_graphflow.costs.measuring.measure", None)  # what is kept is taken
+    monkeypatch.setattr(
+        "dask_graphflow.costs.microbenchmarks.measure", None
+    )  # what is kept is taken
     assert gf.estimate(EDGES, **ENDS).fits
 
 
@@ -336,7 +338,9 @@ def test_a_cluster_of_two_kinds_is_calibrated_where_it_is(kept, monkeypatch):
         Client(cluster) as client,
     ):
         client.wait_for_workers(3)
-        monkeypatch.setattr("dask_graphflow.costs.measuring.measure", quick)  # workers are threads
+        monkeypatch.setattr(
+            "dask_graphflow.costs.microbenchmarks.measure", quick
+        )  # workers are threads
         found = gf.calibrate()
         about = gf.estimate(EDGES, "bfs", **ENDS)
     assert [(kind.workers, kind.threads) for kind in found.kinds] == [(1, 1), (2, 2)]

@@ -10,12 +10,12 @@ import pytest
 from conftest import GRAPHS
 from members import KINDS, SIZES, connecting, each
 
-from dask_graphflow.dataflow.boxes import FORMS, Box, Packed, form, pack, unpack
-from dask_graphflow.dataflow.channel import PeerLost, in_process
-from dask_graphflow.dataflow.exchange import HEADER, Exchange, Vote
-from dask_graphflow.dataflow.mirrors import Mirrors
+from dask_graphflow.comm.channel import PeerLost, in_process
+from dask_graphflow.comm.exchange import HEADER, Exchange, Vote
+from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.comm.outbox import FORMS, Box, Packed, form, pack, unpack
 from dask_graphflow.exceptions import GraphflowError
-from dask_graphflow.graph.layout import localize
+from dask_graphflow.graph.local_rows import localize
 from dask_graphflow.kernels import host_rows
 
 SLOTS = {"min": np.minimum, "max": np.maximum, "add": np.add}

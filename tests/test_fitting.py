@@ -18,11 +18,11 @@ from dask.utils import parse_bytes
 from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.fitting import COPIES
-from dask_graphflow.algorithms.shared import Shared
-from dask_graphflow.dataflow import placement, relief
-from dask_graphflow.dataflow.expr import pieces_of
+from dask_graphflow.components.memory_limits import COPIES
+from dask_graphflow.components.shared_forest import Shared
 from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.scheduling import memory_limits, placement
+from dask_graphflow.scheduling.expr import pieces_of
 
 ENDS = {"source": "a", "target": "b"}
 GROUP = 1000  # rows of a row group, of 16 bytes each
@@ -43,7 +43,7 @@ def edges(tmp_path, rng):
 @pytest.fixture
 def limited(monkeypatch):
     """Return a function that has the workers' memory limit set, and how many threads they have."""
-    monkeypatch.setattr(relief, "PROCESS", 0)
+    monkeypatch.setattr(memory_limits, "PROCESS", 0)
 
     def limit(limit, threads=1):
         monkeypatch.setattr(placement, "least_room", lambda: (limit, threads, 1))
@@ -71,7 +71,7 @@ def test_files_are_read_in_row_groups_that_fit(edges, limited, together, threads
     room = FOREST + together * group * COPIES * threads
     expected = read(edges).compute()
     assert chunks(read(edges)) == 2
-    limited(int(room / relief.pause_fraction()) + 1, threads)
+    limited(int(room / memory_limits.pause_fraction()) + 1, threads)
     labels = read(edges)
     assert chunks(labels) == 2 * -(-10 // together)
     pd.testing.assert_frame_equal(
@@ -131,16 +131,16 @@ def test_a_worker_that_would_stay_paused_raises(monkeypatch, before, after, spil
         given.append(True)
         uses.append(after)
 
-    monkeypatch.setattr(relief, "own_worker", lambda: worker)
-    monkeypatch.setattr(relief, "_give_back", give_back)
+    monkeypatch.setattr(memory_limits, "own_worker", lambda: worker)
+    monkeypatch.setattr(memory_limits, "_give_back", give_back)
     if outcome == "refused":
         with (
             pytest.raises(GraphMemoryError, match="cannot be written to disk") as refused,
-            relief.given_back(),
+            memory_limits.given_back(),
         ):
             pass
         worker.memory_manager.memory_limit, uses[:] = advised(refused.value), [before]
-    with relief.given_back():
+    with memory_limits.given_back():
         pass
     assert bool(given) == (outcome != "as it is")
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from conftest import BACKEND, GRAPHS, astray, on_backend, oracle, to_host
 
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.components.plan import Plan
 from dask_graphflow.kernels import host, kernels_for
-from dask_graphflow.operators.forest import Forest
-from dask_graphflow.operators.plan import Plan
 
 
 def arrays(pairs, dtype="int64"):

@@ -31,10 +31,11 @@ from distributed.comm import CommClosedError
 from members import SIZES, eventually
 from members import certified as certified_in
 
-from dask_graphflow.dataflow import carriers, gang, placement
-from dask_graphflow.dataflow.membership import Membership, register
-from dask_graphflow.dataflow.rendezvous import Rendezvous
+from dask_graphflow.comm import carriers
 from dask_graphflow.exceptions import OptionError, WorkerLostError
+from dask_graphflow.scheduling import gang, placement
+from dask_graphflow.scheduling.membership import Membership, register
+from dask_graphflow.scheduling.rendezvous import Rendezvous
 
 # Sockets and event loops that a killed worker leaves behind are not this library's to close.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -658,7 +659,7 @@ def test_members_that_cannot_connect_end_the_run(mortal):
 
 
 def put_a_firewall_up():
-    from dask_graphflow.dataflow import channel, sockets
+    from dask_graphflow.comm import channel, sockets
 
     def connect(self, rank, addresses, timeout):
         time.sleep(timeout)

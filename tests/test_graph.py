@@ -11,7 +11,6 @@ from conftest import Reader, computed, frame, host_only, is_as_announced, partit
 from shapes import SMALL
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms import building
 from dask_graphflow.exceptions import (
     EdgeListError,
     NullVertexError,
@@ -20,6 +19,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
     WeightError,
 )
+from dask_graphflow.graph import reading
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -30,13 +30,13 @@ ENDS = {"source": "a", "target": "b"}
 def builds(monkeypatch):
     """Return a list that grows by one whenever a graph is built."""
     counted = []
-    plain = building.Shards
+    plain = reading.Shards
 
     def spy(*arguments, **options):
         counted.append(1)
         return plain(*arguments, **options)
 
-    monkeypatch.setattr(building, "Shards", spy)
+    monkeypatch.setattr(reading, "Shards", spy)
     return counted
 
 

@@ -22,8 +22,8 @@ from distributed.diagnostics import nvml
 from distributed.system import MEMORY_LIMIT
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow import hybrid, placement, spread
 from dask_graphflow.exceptions import BackendError, OptionError
+from dask_graphflow.scheduling import gang_build, hybrid_cluster, placement
 
 # Sockets and event loops that a killed worker leaves behind are not this library's to close.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -54,7 +54,7 @@ class StandIn(LocalCluster):
 def cluster():
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, "dask_cuda", types.SimpleNamespace(LocalCUDACluster=StandIn))
-        patch.setattr(hybrid, "_visible", lambda: 2)
+        patch.setattr(hybrid_cluster, "_visible", lambda: 2)
         cluster = gf.hybrid_cluster(
             threads=1, gpu_options={"pre_import": "cudf"}, dashboard_address=":0"
         )
@@ -208,7 +208,7 @@ def test_members_and_what_they_read_are_where_they_were_asked_to_be(client, aske
     there = [worker.address for worker in placement.workers()]
     workers = [there[i] for i in asked]
     salt = hash((asked, alone)) % 10**6
-    parts = spread.run(
+    parts = gang_build.run(
         frame(6, salt), read, where, len(asked), None, name="where", alone=alone, workers=workers
     )
     assert list(dask.compute(*parts)) == [[port(worker)] * 3 for worker in workers]
@@ -217,7 +217,7 @@ def test_members_and_what_they_read_are_where_they_were_asked_to_be(client, aske
 def test_what_was_asked_of_others_before_is_kept_apart(client):
     there = [worker.address for worker in placement.workers()]
     runs = [
-        spread.run(frame(4, 1), read, where, 2, None, name="where", workers=workers)
+        gang_build.run(frame(4, 1), read, where, 2, None, name="where", workers=workers)
         for workers in (there[:2], there[1:], None)
     ]
     found = dask.compute(*runs)
@@ -233,7 +233,7 @@ def test_members_whose_worker_is_lost_run_elsewhere(client):
 
     def run(**options):
         args = options.pop("args", ())
-        return spread.run(frame(6, 2), unread, total, 3, META, *args, name="total", **options)
+        return gang_build.run(frame(6, 2), unread, total, 3, META, *args, name="total", **options)
 
     assert run().compute().to_dict("list") == expected
     running = client.compute(run(args=("lost",), workers=asked))

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from conftest import GRAPHS, on_backend, some_steps, to_host
 
-from dask_graphflow.graph.layout import globalize, localize, split
+from dask_graphflow.graph.local_rows import globalize, localize, split
 from dask_graphflow.graph.partition import chunk
-from dask_graphflow.kernels import host_rows, twin
+from dask_graphflow.kernels import host_rows, kernels_of
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import DIRECTIONS, advance
 from dask_graphflow.operators.frontier import Frontier
@@ -123,7 +123,7 @@ def test_sub_ranges_partition_the_range_and_share_its_edges(pairs, fewer, parts)
     for piece, high in zip(pieces, [*firsts[1:], case.count], strict=True):
         assert owner(piece.ends) is owner(rows.ends)
         assert owner(piece.weights) is owner(rows.weights)
-        own = twin("rows", piece.ends).own_rows(piece, on_backend(everyone))
+        own = kernels_of("rows", piece.ends).own_rows(piece, on_backend(everyone))
         held = here(piece)
         mine = np.arange(piece.first, high) if held.vertices is None else held.vertices
         assert ((mine >= piece.first) & (mine < high)).all()
@@ -281,7 +281,7 @@ class Partition:
         self.local = local = localize(case.rows(low, high), bounds, part)
         self.rows = local.rows
         if way == "pull":  # masters and mirrors gather from the masters that have edges to them
-            transposed = twin("rows", local.rows.ends).transposed
+            transposed = kernels_of("rows", local.rows.ends).transposed
             self.rows = transposed(local.rows, count=local.size, columns=local.size)
         self.columns = {}
         for name, column in columns.items():

@@ -12,7 +12,7 @@ import pytest
 
 from dask_graphflow import kernels
 from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.graph import lifted
+from dask_graphflow.graph import device_shard
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels.host_rows import Rows
 
@@ -43,7 +43,7 @@ class Device:
 @pytest.fixture
 def device(monkeypatch):
     device = Device(100)
-    monkeypatch.setattr(lifted, "lift", device.lift)
+    monkeypatch.setattr(device_shard, "lift", device.lift)
     return device
 
 
@@ -66,11 +66,11 @@ def test_a_copy_is_made_once(shard, device):
 def test_without_room_others_are_let_go_of_first(shard, device, monkeypatch):
     shard.here("one", array(60))
 
-    def let_go(before=lifted.let_go):
+    def let_go(before=device_shard.let_go):
         before()
         device.room = 100
 
-    monkeypatch.setattr(lifted, "let_go", let_go)
+    monkeypatch.setattr(device_shard, "let_go", let_go)
     assert shard.here("two", array(70)) == Copy("device", 70)
     assert not shard.has("one")
     assert not shard.linked
@@ -83,7 +83,7 @@ def test_edges_without_room_even_then_are_read_over_the_link_and_kept(shard, dev
     assert device.lifts == [(120, False), (120, False), (120, True)] * 2
     assert shard.linked
     shard.here("small", array(10))
-    lifted.let_go()
+    device_shard.let_go()
     assert shard.has("a")
     assert not shard.has("small")
 
@@ -92,7 +92,7 @@ def test_what_is_no_edges_has_to_have_room(shard, monkeypatch):
     def lift(value, *, linked=False):
         raise GraphMemoryError("no room", needed=len(value), available=0)
 
-    monkeypatch.setattr(lifted, "lift", lift)
+    monkeypatch.setattr(device_shard, "lift", lift)
     with pytest.raises(GraphMemoryError, match="no room"):
         shard.here("degrees", array(120))
     assert not shard.linked

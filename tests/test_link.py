@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dask_graphflow.dataflow import staging
-from dask_graphflow.dataflow.link import Link, synchronises
+from dask_graphflow.components import staging
+from dask_graphflow.components.link import Link, synchronises
 from dask_graphflow.exceptions import GraphflowError, OptionError
 from dask_graphflow.kernels.host_copies import Caller, Copies, Event, Stream, narrow
 

@@ -13,9 +13,9 @@ import pytest
 from conftest import cupy_or_skip
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow.link import Link
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.components.link import Link
 from dask_graphflow.kernels import host
-from dask_graphflow.operators.forest import Forest
 
 pytestmark = pytest.mark.gpu
 

@@ -16,7 +16,7 @@ from dask_graphflow.algorithms.bfs import levels
 from dask_graphflow.algorithms.bfs_many import levels_many
 from dask_graphflow.algorithms.many import fixpoint_many
 from dask_graphflow.algorithms.programs import COMPONENTS
-from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import ExpressionError, UnknownColumnError
 from dask_graphflow.graph.partition import GRAIN
 from dask_graphflow.graph.shard import Shard

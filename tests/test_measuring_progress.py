@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import dask_graphflow as gf
-from dask_graphflow.costs import links, measuring, store
-from dask_graphflow.costs.measuring import KERNELS, measure
+from dask_graphflow.costs import links, microbenchmarks, store
+from dask_graphflow.costs.microbenchmarks import KERNELS, measure
 from dask_graphflow.exceptions import OptionError
 
 
@@ -25,8 +25,8 @@ def kept(tmp_path, monkeypatch):
     """Keep what is measured in a folder of its own, of graphs that take no time."""
     monkeypatch.setattr(store, "_known", {})
     for of, name, value in (
-        (measuring, "REPEAT", 1),
-        (measuring, "ENOUGH", 0.0),
+        (microbenchmarks, "REPEAT", 1),
+        (microbenchmarks, "ENOUGH", 0.0),
         (links, "ROUNDS", 2),
         (links, "REPEAT", 1),
         (links, "BYTES", 1 << 10),

@@ -20,12 +20,12 @@ from distributed import Client, LocalCluster
 from distributed.protocol import dask_deserialize, dask_serialize, deserialize, serialize
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms import sending  # noqa: F401
-from dask_graphflow.algorithms.components import Components
-from dask_graphflow.dataflow import placement
+from dask_graphflow.components import forest as forest_module
+from dask_graphflow.components import serialization  # noqa: F401
+from dask_graphflow.components.forest import Entries, Forest
+from dask_graphflow.components.program import Components
 from dask_graphflow.exceptions import OptionError, WorkerLostError
-from dask_graphflow.operators import forest as forest_module
-from dask_graphflow.operators.forest import Entries, Forest
+from dask_graphflow.scheduling import placement
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -259,7 +259,7 @@ def cluster_of_two():
         Client(cluster) as client,
     ):
         # What this module imports, every worker is to have, and so those started for ones that die.
-        placement.preload("dask_graphflow.algorithms.sending")
+        placement.preload("dask_graphflow.components.serialization")
         if BACKEND.name == "cudf":
             client.run(start_gpu)
         yield client

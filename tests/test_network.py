@@ -16,9 +16,9 @@ import pytest
 MEMBER = """
 import json, os, sys, time
 import numpy as np
-from dask_graphflow.dataflow.channel import PeerLost
-from dask_graphflow.dataflow.exchange import Exchange, Vote
-from dask_graphflow.dataflow.sockets import Listener
+from dask_graphflow.comm.channel import PeerLost
+from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.sockets import Listener
 
 folder, rank, rounds, length = sys.argv[1], *map(int, sys.argv[2:])
 hosts = ["10.77.0.1", "10.77.0.2"]

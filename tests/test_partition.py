@@ -8,8 +8,8 @@ import pytest
 from conftest import on_backend, to_host
 
 import dask_graphflow as gf
+from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph.partition import hierarchical
-from dask_graphflow.operators.forest import Forest
 
 
 def road(rows=200, columns=200):

@@ -11,7 +11,7 @@ from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions
-from dask_graphflow.algorithms.placing import VERTEX, Member, Size
+from dask_graphflow.graph.shares import VERTEX, Member, Size
 
 SHARES = [0.3, 0.7], [0.2, 0.5, 0.3]
 PLACEMENTS = "random", "hubs-on-cpu", "leaves-on-cpu"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dask_graphflow.operators.plan import Plan
+from dask_graphflow.components.plan import Plan
 
 
 @pytest.mark.parametrize(

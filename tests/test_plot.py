@@ -18,7 +18,6 @@ from distributed import Client, LocalCluster, wait
 from matplotlib import pyplot
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow import placement, trees
 from dask_graphflow.exceptions import (
     BackendError,
     EdgeListError,
@@ -29,6 +28,7 @@ from dask_graphflow.exceptions import (
 )
 from dask_graphflow.plot.rings import rings
 from dask_graphflow.plot.subgraph import around
+from dask_graphflow.scheduling import placement, trees
 
 ENDS = {"source": "a", "target": "b"}
 

@@ -17,10 +17,10 @@ from conftest import frame, partitioned
 from distributed import Client, LocalCluster, wait
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow import progress
-from dask_graphflow.dataflow.channel import PeerLost
-from dask_graphflow.dataflow.exchange import HEADER
+from dask_graphflow.comm.channel import PeerLost
+from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import ConvergenceError, OptionError
+from dask_graphflow.scheduling import progress
 
 ENDS = {"source": "a", "target": "b"}
 LABEL = gf.EdgeOp("label", target="least", signal="least[src]", slot="min")

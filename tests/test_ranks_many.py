@@ -13,8 +13,8 @@ from dask_graphflow.algorithms.pagerank import ranks
 from dask_graphflow.algorithms.pagerank_many import ranks_many
 from dask_graphflow.algorithms.sssp import paths
 from dask_graphflow.algorithms.sssp_many import paths_many
-from dask_graphflow.dataflow.channel import in_process
-from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.comm.channel import in_process
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import ConvergenceError, WeightError
 from dask_graphflow.graph.shard import Shard
 

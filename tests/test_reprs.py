@@ -11,7 +11,7 @@ import pytest
 from conftest import frame, partitioned
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.estimates import Calibration
+from dask_graphflow.api.estimate_result import Calibration
 from dask_graphflow.costs import ClusterSpec, Links, Rates
 from dask_graphflow.showing.tables import as_html, as_text, duration, size
 

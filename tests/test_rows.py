@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import coo_array
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import host_deal, host_rows, host_threads
+from dask_graphflow.kernels import host_partition, host_rows, host_threads
 from tests.conftest import GRAPHS
 from tests.shapes import SUMS, VERTEX, summed_edges
 
@@ -269,12 +269,12 @@ def test_every_part_is_done_once_and_an_error_is_raised(threads):
 @pytest.mark.parametrize("both", [True, False])
 @pytest.mark.parametrize("shift", [0, 6])
 def test_edges_are_parted_by_the_owners_of_their_ends(rng, threads, members, both, shift):
-    size, count = 1000, 4 * host_deal.LEAST + 17
+    size, count = 1000, 4 * host_partition.LEAST + 17
     owners = rng.integers(0, members, -(-size // 2**shift)).astype("int16")
     source, target = rng.integers(0, size, (2, count)).astype("int32")
     columns = source, target, rng.random(count)
     given = columns, source, target if both else None, owners, members
-    found = host_deal.parted(*given, shift=shift, threads=threads)
+    found = host_partition.parted(*given, shift=shift, threads=threads)
     for values, parts in zip(columns, found, strict=True):
         assert len(parts) == members
         for member, part in enumerate(parts):
@@ -288,14 +288,14 @@ def test_edges_are_parted_by_the_owners_of_their_ends(rng, threads, members, bot
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
 def test_what_occurs_in_several_arrays_is_counted(rng, threads, dtype):
     size = 700
-    counts = [0, 5, host_rows.BLOCK + 9, 3 * host_deal.LEAST]
+    counts = [0, 5, host_rows.BLOCK + 9, 3 * host_partition.LEAST]
     sides = [rng.integers(0, size, count).astype(dtype) for count in counts]
     wanted = np.bincount(np.concatenate(sides), minlength=size)
     found = host_rows.count_all(sides, count=size, threads=threads)
     np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(host_rows.count_all([], count=3, threads=threads), np.zeros(3))
     for ids in sides:
-        grains = host_deal.count_grains(ids, 11, shift=6, threads=threads)
+        grains = host_partition.count_grains(ids, 11, shift=6, threads=threads)
         np.testing.assert_array_equal(grains, np.bincount(ids >> 6, minlength=11))
 
 

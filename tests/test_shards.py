@@ -12,8 +12,8 @@ from shapes import LARGE, SMALL, both_ways, rows_to_host, shards_of
 
 from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.partition import GRAIN, chunk
-from dask_graphflow.graph.placed import Placed
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.vertex_placement import Placed
 from dask_graphflow.graph.vertices import number
 
 # Numbers of vertices

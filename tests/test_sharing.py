@@ -19,14 +19,14 @@ from shapes import rmat
 from test_graph import ID_TYPES
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms import inputs, named, naming, sharing
-from dask_graphflow.algorithms.building import Build, read
-from dask_graphflow.dataflow import gang
-from dask_graphflow.dataflow.channel import in_process
-from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.api import inputs
+from dask_graphflow.comm.channel import in_process
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError, UnknownVertexError
-from dask_graphflow.graph import partition
+from dask_graphflow.graph import build, numbering, partition, vertex_ids
 from dask_graphflow.graph.partition import chunk
+from dask_graphflow.graph.reading import Build, read
+from dask_graphflow.scheduling import gang
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 
@@ -36,7 +36,7 @@ GRAIN = 64
 @pytest.fixture
 def fine(monkeypatch):
     """Let the bounds of ranges be multiples of fewer vertices, so that a small graph has several."""
-    for module in (partition, sharing):
+    for module in (partition, build):
         monkeypatch.setattr(module, "GRAIN", GRAIN)
 
 
@@ -55,7 +55,7 @@ def dealt_out(pieces, size):
 
 
 def share(pieces, size, directed=True, multi="keep"):
-    return gang._together(sharing.share, dealt_out(pieces, size), (directed, multi))
+    return gang._together(build.share, dealt_out(pieces, size), (directed, multi))
 
 
 def together(loop, shards, *args):
@@ -87,11 +87,11 @@ def check(pieces, size, directed=True, multi="keep", made=None):
     whole = Build(directed, multi)(list(pieces))
     made = share(pieces, size, directed, multi) if made is None else made
     (bounds,) = {tuple(shard.bounds) for shard in made}
-    assert not any(bound % sharing.GRAIN for bound in bounds if bound < whole.size)
+    assert not any(bound % build.GRAIN for bound in bounds if bound < whole.size)
     assert (len(bounds), bounds[0], bounds[-1]) == (size + 1, 0, whole.size)
     assert [shard.rank for shard in made] == list(range(size))
     assert_same_rows([shard.out for shard in made], whole.whole("out"), bounds)
-    assert_same_rows(together(sharing.into, made), whole.whole("into"), bounds)
+    assert_same_rows(together(build.into, made), whole.whole("into"), bounds)
     assert [shard.directed for shard in made] == [directed] * size
     assert {shard.base for shard in made} == {whole.vertices.base}
     for shard in made:
@@ -102,7 +102,7 @@ def check(pieces, size, directed=True, multi="keep", made=None):
         ids = pd.concat([shard.ids for shard in made], ignore_index=True)
         pd.testing.assert_frame_equal(ids, whole.vertices.ids)
         assert [len(shard.ids) for shard in made] == np.diff(bounds).tolist()
-    has = np.concatenate(together(naming.occurs, made))
+    has = np.concatenate(together(numbering.occurs, made))
     np.testing.assert_array_equal(has, whole.occurs())
     return made, whole
 
@@ -113,15 +113,15 @@ def check_names(made, whole):
     numbers = np.concatenate([numbers, numbers[:5]])
     expected = whole.vertices.named(numbers)
     ids = pd.DataFrame(dict(zip(whole.vertices.like.columns, expected, strict=True)))
-    for found in together(naming.names_of, made, numbers):
+    for found in together(numbering.names_of, made, numbers):
         for series, other in zip(found, expected, strict=True):
             pd.testing.assert_series_equal(series, other)
     own = [
         shard.low + found
-        for shard, found in zip(made, together(naming.numbers_of, made, ids), strict=True)
+        for shard, found in zip(made, together(numbering.numbers_of, made, ids), strict=True)
     ]
-    np.testing.assert_array_equal(np.concatenate(own), named.numbers_of(whole, ids))
-    aligned = together(lambda *args: naming.numbers_of(*args, unique=False), made, ids)
+    np.testing.assert_array_equal(np.concatenate(own), vertex_ids.numbers_of(whole, ids))
+    aligned = together(lambda *args: numbering.numbers_of(*args, unique=False), made, ids)
     for shard, found in zip(made, aligned, strict=True):
         mine = (numbers >= shard.low) & (numbers < shard.high)
         np.testing.assert_array_equal(found, np.where(mine, numbers - shard.low, -1))
@@ -195,7 +195,7 @@ def large(scale=16, partitions=12):
 def test_ranges_are_as_much_work_each(size):
     made, whole = check(large(), size)
     assert made[0].bounds == chunk(whole.out_degrees() + whole.in_degrees(), size)
-    entering = together(sharing.into, made)
+    entering = together(build.into, made)
     work = [
         8 * (size - 1) * shard.owned + len(shard.out.ends) + len(into.ends)
         for shard, into in zip(made, entering, strict=True)
@@ -209,7 +209,7 @@ def test_each_edge_is_sent_once_to_each_owner(directed):
     channels = in_process(size)
     cut = dealt_out(pieces, size)
     made = each(
-        lambda rank: sharing.share(channels[rank], cut[rank], rank, directed, "keep"), range(size)
+        lambda rank: build.share(channels[rank], cut[rank], rank, directed, "keep"), range(size)
     )
     abroad = 0
     for rank, own in enumerate(cut):
@@ -229,7 +229,7 @@ def test_ids_travel_once_and_are_kept_by_one_member():
     channels = in_process(size)
     cut = dealt_out(pieces, size)
     made = each(
-        lambda rank: sharing.share(channels[rank], cut[rank], rank, True, "keep"), range(size)
+        lambda rank: build.share(channels[rank], cut[rank], rank, True, "keep"), range(size)
     )
     assert sum(len(shard.ids) for shard in made) == 3001
     sent = sum(channel.bytes_sent for channel in channels)
@@ -245,7 +245,7 @@ def test_memory_stays_within_twice_the_input_and_what_is_built(directed):
         cut = dealt_out(large(scale=17, partitions=32), 2)
         given = sum(side.only.nbytes for own in cut for piece in own for side in piece[:2])
         begun, _ = tracemalloc.get_traced_memory()
-        made = gang._together(sharing.share, [*map(naming.consumed, cut)], (directed, "keep"))
+        made = gang._together(build.share, [*map(numbering.consumed, cut)], (directed, "keep"))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -257,7 +257,7 @@ def test_memory_stays_within_twice_the_input_and_what_is_built(directed):
 def test_pieces_are_left_as_they_are_to_be_built_again():
     pieces = pieces_of(frame(rmat(), "str"))
     cut = dealt_out(pieces, 2)
-    first, again = (gang._together(sharing.share, cut, (True, "keep")) for _ in range(2))
+    first, again = (gang._together(build.share, cut, (True, "keep")) for _ in range(2))
     assert [len(own) for own in cut] == [3, 4]
     for one, other in zip(first, again, strict=True):
         np.testing.assert_array_equal(one.out.ends, other.out.ends)
@@ -278,7 +278,7 @@ def test_edges_that_are_lost_are_noticed_by_all_members(monkeypatch):
 
     def loop(rank):
         with pytest.raises(GraphflowError, match=r"were dealt .* arrived"):
-            sharing.share(channels[rank], cut[rank], rank, True, "keep")
+            build.share(channels[rank], cut[rank], rank, True, "keep")
         return True
 
     assert each(loop, range(3)) == [True] * 3
@@ -289,7 +289,7 @@ def test_edges_that_are_lost_are_noticed_by_all_members(monkeypatch):
 
 def entering(channel, shard, rank):
     """Return where this ran, and the rows of what enters."""
-    return os.getpid(), sharing.into(shard, Exchange(channel))
+    return os.getpid(), build.into(shard, Exchange(channel))
 
 
 @pytest.mark.slow
@@ -303,7 +303,7 @@ def test_workers_of_a_cluster_build_the_graph_that_one_process_builds():
         Client(cluster),
     ):
         given = [delayed(own, traverse=False) for own in dealt_out(pieces, 2)]
-        shards = gang.run(given, sharing.share, None, True, "sum", name="share")
+        shards = gang.run(given, build.share, None, True, "sum", name="share")
         entered = gang.run(shards, entering, None)
         *made, first, second = dask.compute(*shards, *entered)
     assert first[0] != second[0] != os.getpid()
@@ -325,11 +325,11 @@ def test_an_unknown_vertex_is_one_error_on_all_members(unknown, dtype):
     made = share(pieces_of(edges), 3)
     ids = pd.DataFrame({"vertex": pd.Series(unknown).astype(dtype)})
     with pytest.raises(UnknownVertexError) as expected:
-        named.numbers_of(whole, ids)
+        vertex_ids.numbers_of(whole, ids)
 
     def loop(shard, exchange):
         with pytest.raises(UnknownVertexError) as error:
-            naming.numbers_of(shard, exchange, ids)
+            numbering.numbers_of(shard, exchange, ids)
         return str(error.value)
 
     assert together(loop, made) == [str(expected.value)] * 3
@@ -340,7 +340,8 @@ def test_names_of_integers_close_together_take_no_messages():
     made = share(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
     channels = in_process(3)
     each(
-        lambda rank: naming.names_of(made[rank], Exchange(channels[rank]), np.arange(500)), range(3)
+        lambda rank: numbering.names_of(made[rank], Exchange(channels[rank]), np.arange(500)),
+        range(3),
     )
     assert [channel.bytes_sent for channel in channels] == [0] * 3
 
@@ -348,13 +349,13 @@ def test_names_of_integers_close_together_take_no_messages():
 @pytest.mark.usefixtures("fine")
 def test_what_some_members_have_kept_already_is_made_by_all():
     made = share(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
-    together(sharing.into, made)
+    together(build.into, made)
     rows = [shard._made["into"] for shard in made]
     del made[1]._made["into"]  # as of one that was lost, and made again
-    again = together(sharing.into, made)
+    again = together(build.into, made)
     assert again[0] is rows[0]
     np.testing.assert_array_equal(again[1].ends, rows[1].ends)
-    assert together(sharing.into, made)[1] is again[1]
+    assert together(build.into, made)[1] is again[1]
 
 
 def test_runs_that_make_the_same_at_once_do_not_wait_for_each_other():
@@ -366,7 +367,7 @@ def test_runs_that_make_the_same_at_once_do_not_wait_for_each_other():
         return object()
 
     def ask(_):
-        return together(lambda *args: naming.kept_by_all(*args, "thing", make), made)
+        return together(lambda *args: numbering.kept_by_all(*args, "thing", make), made)
 
     first, second = each(ask, range(2))
     assert first == second  # and later runs are given the same

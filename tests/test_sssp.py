@@ -11,7 +11,7 @@ from shapes import LARGE, SMALL, both_ways, scipy_distances, shards_of, weights
 import dask_graphflow as gf
 from dask_graphflow.algorithms.sssp import distances
 from dask_graphflow.exceptions import OptionError, UnknownVertexError, WeightError
-from dask_graphflow.kernels import twin
+from dask_graphflow.kernels import kernels_of
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -81,7 +81,7 @@ def test_the_same_bits_for_every_shard_and_thread(shape, directed):
     weight = np.random.default_rng(8).pareto(1.5, len(pairs))
     sources = np.array([pairs[0][0], pairs[9000][0]])
     first = on_backend(sources)
-    predecessors = twin("sssp", first).predecessors
+    predecessors = kernels_of("buckets", first).predecessors
     found = set()
     for parts in (1, 2, 3, 7):
         shards = shards_of(pairs, weight, directed=directed, parts=parts)

@@ -25,13 +25,13 @@ from distributed import Client, LocalCluster
 from members import SECRET, contexts, reached
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow import meeting
-from dask_graphflow.dataflow.membership import _hosts
-from dask_graphflow.dataflow.sockets import Listener
+from dask_graphflow.comm import handshake
+from dask_graphflow.comm.sockets import Listener
+from dask_graphflow.scheduling.membership import _hosts
 
 COUNT = 300
 SOON = 1.0  # seconds that all strangers together may cost
-HELLO = meeting.HELLO.pack(1, 0, bytes(32)) + bytes(32)  # with a proof that is wrong
+HELLO = handshake.HELLO.pack(1, 0, bytes(32)) + bytes(32)  # with a proof that is wrong
 
 
 def is_open(port):
@@ -173,7 +173,7 @@ def test_strangers_that_keep_coming_do_not_keep_members_apart():
 
 
 def test_a_silent_stranger_is_hung_up_on(monkeypatch):
-    monkeypatch.setattr(meeting, "PATIENCE", 0.2)
+    monkeypatch.setattr(handshake, "PATIENCE", 0.2)
     with Gathering(2) as members, reached(members.port) as line:
         began = time.perf_counter()
         assert hung_up(line)
@@ -184,7 +184,7 @@ def test_a_silent_stranger_is_hung_up_on(monkeypatch):
 
 @pytest.mark.parametrize("acts", [guessing, browsing])
 def test_a_wrong_hello_is_hung_up_on_at_once(acts, monkeypatch):
-    monkeypatch.setattr(meeting, "PATIENCE", 20.0)
+    monkeypatch.setattr(handshake, "PATIENCE", 20.0)
     with Gathering(2) as members, reached(members.port) as line:
         acts(line)
         assert hung_up(line, 5)
@@ -205,8 +205,8 @@ def test_a_stranger_at_the_port_of_a_member_is_not_taken_for_it():
 
 
 def test_the_oldest_of_too_many_strangers_are_hung_up_on(monkeypatch):
-    monkeypatch.setattr(meeting, "PENDING", 8)
-    monkeypatch.setattr(meeting, "PATIENCE", 20.0)
+    monkeypatch.setattr(handshake, "PENDING", 8)
+    monkeypatch.setattr(handshake, "PATIENCE", 20.0)
     with Gathering(2) as members:
         lines = [reached(members.port) for _ in range(20)]
         assert all(hung_up(line) for line in lines[:12])
@@ -219,7 +219,7 @@ def test_the_oldest_of_too_many_strangers_are_hung_up_on(monkeypatch):
 
 CROWD = """
 import socket, sys
-from dask_graphflow.dataflow.sockets import Listener
+from dask_graphflow.comm.sockets import Listener
 address = "127.0.0.1", int(sys.argv[1])
 lines = [socket.create_connection(address, timeout=10) for _ in range(200)]
 channel = Listener("127.0.0.1", b"of this run").connect(1, [address, None], 20)
@@ -398,7 +398,7 @@ def test_members_listen_where_others_call_them(listens, known, hosts):
 
 def besiege(count):
     """Have strangers call each member as soon as its port is open, before any member can."""
-    look, lines = meeting.Meeting._look, []
+    look, lines = handshake.Meeting._look, []
 
     def besieged(self):
         if self._callers and not self._talks and not self._lines:
@@ -409,7 +409,7 @@ def besiege(count):
             met.append(len(lines))
         look(self)
 
-    meeting.Meeting._look = besieged
+    handshake.Meeting._look = besieged
 
 
 def besieged():

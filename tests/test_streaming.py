@@ -23,13 +23,14 @@ from conftest import BACKEND, as_dict, cupy_or_skip, frame, oracle, partitioned
 from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms import inputs, streaming
-from dask_graphflow.algorithms.components import Components
-from dask_graphflow.algorithms.shared import Shared
+from dask_graphflow.api import inputs
+from dask_graphflow.components import streaming
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.components.program import Components
+from dask_graphflow.components.shared_forest import Shared
 from dask_graphflow.exceptions import BackendError, NullVertexError, OptionError
 from dask_graphflow.kernels import host
 from dask_graphflow.kernels.host_copies import Copies
-from dask_graphflow.operators.forest import Forest
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -85,7 +86,7 @@ class Watched(Copies):
 
 
 @pytest.fixture
-def twin(monkeypatch):
+def kernels_of(monkeypatch):
     """Stream to the host's kernels, 100 edges a chunk; return what is seen of it."""
     seen = types.SimpleNamespace(buffers=[], links=[], chunks=[], frames=[], forests=[], hooks=0)
     kernels = types.ModuleType("twin")

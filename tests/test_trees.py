@@ -6,8 +6,9 @@ import math
 
 import pytest
 
-from dask_graphflow.dataflow import merging, trees
+from dask_graphflow.components import merging
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.scheduling import trees
 
 
 def test_the_tree_of_eight():

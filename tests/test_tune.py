@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from conftest import on_backend
 
-from dask_graphflow.operators.tune import tune_chunk_size
+from dask_graphflow.components.tune import tune_chunk_size
 
 
 class Clock:

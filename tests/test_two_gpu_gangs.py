@@ -13,9 +13,10 @@ from test_device_many import on_device, plain
 from test_shards_many import ASKED, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow import carriers, gang
-from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.comm import carriers
+from dask_graphflow.comm.exchange import Exchange, Vote
 from dask_graphflow.exceptions import WorkerLostError
+from dask_graphflow.scheduling import gang
 
 cupy = cupy_or_skip()
 dask_cuda = pytest.importorskip("dask_cuda")

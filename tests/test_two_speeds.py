@@ -11,7 +11,7 @@ from test_shards_many import ASKED, ENDS, graph, power_law, same
 from throttle import throttled
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow import gang, placement
+from dask_graphflow.scheduling import gang, placement
 
 # Sockets and event loops that a worker leaves behind are not this library's to close.
 pytestmark = pytest.mark.filterwarnings("default")
@@ -42,7 +42,7 @@ def client(tmp_path_factory):
 
 
 def _warm():
-    from dask_graphflow.costs.measuring import measure
+    from dask_graphflow.costs.microbenchmarks import measure
 
     measure(scales=(10,))
 

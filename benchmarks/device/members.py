@@ -179,7 +179,7 @@ def nothing(gpus: int) -> Any:
     """Return a gang that does nothing, persisted."""
     import dask
 
-    from dask_graphflow.dataflow import gang
+    from dask_graphflow.scheduling import gang
 
     work = [dask.delayed(rank, pure=False) for rank in range(gpus)]
     return list(
@@ -245,7 +245,7 @@ def supersteps(client: Any, gpus: int, kind: str) -> float:
     """Return the seconds that a round of the exchange takes between the members."""
     import dask
 
-    from dask_graphflow.dataflow import gang
+    from dask_graphflow.scheduling import gang
 
     work = [dask.delayed(rank, pure=False) for rank in range(gpus)]
     name = f"rounds-{kind}-{next(_numbers)}"
@@ -258,7 +258,7 @@ def rounds_of(channel: Any, shard: Any, rank: int, kind: str) -> float:
 
     import cupy
 
-    from dask_graphflow.dataflow.exchange import Exchange, Vote
+    from dask_graphflow.comm.exchange import Exchange, Vote
 
     exchange = Exchange(channel, device=True)
     arrays = [cupy.arange(100 if kind == "small" else 100_000)] * channel.size

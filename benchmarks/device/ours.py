@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 import dask_graphflow as gf
+from dask_graphflow.components.forest import Forest
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.operators.forest import Forest
 
 END_TO_END = "graphflow, end to end"
 KERNELS = "graphflow, kernels"

@@ -20,8 +20,8 @@ import numpy as np
 from benchmarks.errors import UnusableInputError
 from benchmarks.report import mib, milliseconds, table, times
 from benchmarks.timing import Spread, interleave, ratios
-from dask_graphflow.algorithms import streaming
-from dask_graphflow.dataflow.link import Link
+from dask_graphflow.components import streaming
+from dask_graphflow.components.link import Link
 
 from . import agreement, clock, components, graphs, needs, ours, pool, tables
 from .copying import Columns, Copying

@@ -18,10 +18,10 @@ import pandas as pd
 from dask import delayed
 
 import dask_graphflow as gf
-from dask_graphflow.dataflow import gang
-from dask_graphflow.dataflow.channel import Channel
-from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange, Vote
 from dask_graphflow.exceptions import WorkerLostError
+from dask_graphflow.scheduling import gang
 
 PATIENCE = 90.0  # seconds until a call is taken to hang
 SHARDS = 4  # at most; and parts of the edges

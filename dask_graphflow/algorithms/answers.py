@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.dataflow import placement
-from dask_graphflow.dataflow.progress import Progress
 from dask_graphflow.graph import edgelist, frames
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.kernels import twin
+from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.advance import telling
+from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.progress import Progress
 
 __all__ = [
     "Answer",
@@ -61,7 +61,7 @@ class Answer:
         def some(values: Any) -> Any:
             if isinstance(values, OrNull):
                 return OrNull(*map(some, values))
-            return twin("rows", values).renamed(chosen, values, threads=threads)
+            return kernels_of("rows", values).renamed(chosen, values, threads=threads)
 
         return {name: some(values) for name, values in self.columns.items()}
 

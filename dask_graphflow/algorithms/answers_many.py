@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow import gang, placement
-from dask_graphflow.dataflow.channel import Channel
-from dask_graphflow.dataflow.exchange import Exchange, Traffic
-from dask_graphflow.dataflow.progress import Progress
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange, Traffic
 from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.graph.numbering import names_of, occurs
+from dask_graphflow.graph.restore_ids import homeward
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import no_room_on_device
 from dask_graphflow.operators.advance import telling
+from dask_graphflow.scheduling import gang, placement
+from dask_graphflow.scheduling.progress import Progress
 
 from .answers import Answer, OrNull, frame_of, steps_frame
-from .homeward import homeward
-from .naming import names_of, occurs
 
 __all__ = ["answered_many"]
 

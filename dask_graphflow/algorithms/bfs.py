@@ -20,20 +20,20 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.api.graph import Graph
+from dask_graphflow.api.inputs import check_count
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.graph import numbering
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.kernels import index_dtype, twin
+from dask_graphflow.graph.vertex_ids import numbers_of
+from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.advance import ALPHA, BETA, DENSE, RULES, Step, check_way, superstep
 from dask_graphflow.operators.advance import direction as choose
 from dask_graphflow.operators.frontier import Frontier
 
-from . import naming
 from .answers import Answer, OrNull
 from .bfs_many import levels_many
-from .graph import Graph
-from .inputs import check_count
-from .named import numbers_of
 
 __all__ = ["bfs", "search"]
 
@@ -157,7 +157,7 @@ def _search_many(
     depth_limit: int | None,
     rule: str,
 ) -> Answer:
-    own = naming.numbers_of(shard, exchange, sources)
+    own = numbering.numbers_of(shard, exchange, sources)
     level, predecessor, steps = levels_many(
         shard, exchange, own, depth_limit=depth_limit, rule=rule, threads=threads
     )
@@ -169,7 +169,7 @@ def levels(
     shards: Shards, sources: Any, *, depth_limit: int | None, rule: str, threads: int
 ) -> tuple[Any, Any, list[dict[str, Any]]]:
     """Return each vertex's level, -1 where it was not reached, its predecessor, and the supersteps."""
-    size, kernels = shards.size, twin("bfs", sources)
+    size, kernels = shards.size, kernels_of("search", sources)
     dtype = np.dtype(index_dtype(size))
     level = np.full_like(sources, kernels.UNSEEN, "int32", shape=size)
     predecessor = np.full_like(sources, np.iinfo(dtype).max, dtype, shape=size)

@@ -16,16 +16,16 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.graph.build import into
+from dask_graphflow.graph.numbering import mirrors
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, twin
+from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.advance import RULES, Step, superstep
 from dask_graphflow.operators.advance import direction as choose
 from dask_graphflow.operators.frontier import Frontier
 
 from .many import Together
-from .naming import mirrors
-from .sharing import into
 
 __all__ = ["levels_many"]
 
@@ -95,7 +95,9 @@ class _Search:
         self._degrees, self._threads = degrees, threads
         local = shard.local("out", threads)
         self._mirrors = mirrors(shard, exchange, threads=threads)
-        self._bfs, self._kernels = (twin(name, local.rows.ends) for name in ("bfs", "members"))
+        self._bfs, self._kernels = (
+            kernels_of(name, local.rows.ends) for name in ("bfs", "members")
+        )
         dtype = np.dtype(index_dtype(shard.size))
         # A device's kernels have one type for ends and for predecessors.
         ends, size = local.rows.ends.astype(dtype, copy=False), local.size

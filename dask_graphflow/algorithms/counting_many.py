@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.dataflow.channel import Channel
-from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.graph.build import into
+from dask_graphflow.graph.numbering import occurs
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import self_loops
 
 from .answers import Answer
-from .naming import occurs
-from .sharing import into
 
 __all__ = ["degrees_many", "num_edges_many", "num_vertices_many"]
 

@@ -20,15 +20,15 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.api.graph import Graph
+from dask_graphflow.api.inputs import check_count
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.kernels import index_dtype, twin
+from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.advance import superstep
 
 from .answers import Answer
-from .graph import Graph
-from .inputs import check_count
 from .label_propagation_many import communities_many
 
 __all__ = ["label_propagation", "propagate"]
@@ -118,7 +118,7 @@ def communities(shards: Shards, *, max_iter: int, threads: int) -> tuple[Any, li
     into = shards.into(threads) if shards.directed else [None] * len(out)
     edges = sum(len(rows.ends) for rows in (*out, *into) if rows is not None)
     following = np.empty_like(held)
-    most_frequent = twin("labels", held).most_frequent
+    most_frequent = kernels_of("labels", held).most_frequent
     steps: list[dict[str, Any]] = []
     changed = 1
     while changed and len(steps) < max_iter:

@@ -11,14 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import Exchange, Vote
-from dask_graphflow.graph.layout import Local, localize
+from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.graph.build import into
+from dask_graphflow.graph.local_rows import Local, localize
+from dask_graphflow.graph.numbering import mirrors
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, twin
+from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.advance import superstep
-
-from .naming import mirrors
-from .sharing import into
 
 __all__ = ["communities_many"]
 
@@ -52,7 +51,7 @@ def communities_many(
     dtype = index_dtype(shard.size)
     own = shard.numbers.astype(dtype, copy=False)
     labels = np.concatenate([own, shard.slot_numbers(which, threads).astype(dtype, copy=False)])
-    most_frequent = twin("labels", labels).most_frequent
+    most_frequent = kernels_of("labels", labels).most_frequent
     found = np.empty_like(own)
     steps: list[dict[str, Any]] = []
     active = 1
@@ -76,12 +75,12 @@ def communities_many(
 def _around(shard: Shard, exchange: Exchange, threads: int) -> Local:
     """Return rows of what leaves a vertex and what enters it: a neighbour counts once for each edge.
 
-    They are kept where :func:`.naming.mirrors` looks for the shard's rows of the name "around".
+    They are kept where :func:`.numbering.mirrors` looks for the shard's rows of the name "around".
     """
     entering = into(shard, exchange)
 
     def make() -> Local:
-        kernels = twin("rows", shard.out.ends)
+        kernels = kernels_of("rows", shard.out.ends)
         dtype = index_dtype(shard.size)
         sides = shard.out, entering
         both = kernels.rows(

@@ -1,10 +1,10 @@
 """Edge programs over the members of a gang: :mod:`~dask_graphflow.operators.fixpoint` in several processes.
 
 Each member advances along its own rows, whose ends are *masters* and *mirrors*
-(:mod:`~dask_graphflow.graph.layout`). Push goes along the edges that leave its vertices, brings messages
-together in masters and mirrors alike, and sends what mirrors have gathered to their masters. Pull sends the
-frontier to its mirrors, and goes along the edges that enter its vertices (Gemini [1]_). All members know
-after each superstep how many vertices and edges the next frontier has in all, so they choose the same
+(:mod:`~dask_graphflow.graph.local_rows`). Push goes along the edges that leave its vertices, brings
+messages together in masters and mirrors alike, and sends what mirrors have gathered to their masters.
+Pull sends the frontier to its mirrors, and goes along the edges that enter its vertices (Gemini [1]_). All
+members know after each superstep how many vertices and edges the next frontier has in all, so they choose the same
 direction, and stop together.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
@@ -21,17 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange, Vote
 from dask_graphflow.exceptions import ExpressionError
+from dask_graphflow.graph.build import into
+from dask_graphflow.graph.numbering import mirrors
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import RULES, Step, advance, superstep
 from dask_graphflow.operators.advance import direction as choose
 from dask_graphflow.operators.frontier import Frontier
-
-from .naming import mirrors
-from .sharing import into
 
 __all__ = ["Together", "fixpoint_many", "reading_numbers"]
 

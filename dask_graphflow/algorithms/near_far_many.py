@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import Exchange, Vote
-from dask_graphflow.dataflow.mirrors import Mirrors
+from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import advance, superstep
 from dask_graphflow.operators.frontier import Frontier

@@ -24,20 +24,19 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.api.graph import Graph
+from dask_graphflow.api.inputs import check_count
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.graph import dtypes
+from dask_graphflow.graph import dtypes, numbering
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.kernels import kernels_for, twin
+from dask_graphflow.graph.vertex_ids import numbers_of
+from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.operators.advance import superstep
 from dask_graphflow.showing.tables import counted
 
-from . import naming
 from .answers import Answer
-from .graph import Graph
-from .inputs import check_count
-from .named import numbers_of
 from .pagerank_many import ranks_many
 from .ranking import are_weights, check_converged, refuse_total, refuse_weights, shares_of
 
@@ -242,7 +241,7 @@ def _rank_many(
     restart = None
     if where is not None:
         ids, parts = where
-        numbers = naming.numbers_of(shard, exchange, ids, unique=False)
+        numbers = numbering.numbers_of(shard, exchange, ids, unique=False)
         library, own = kernels_for(numbers).namespace, numbers >= 0
         restart = library.zeros(shard.owned)
         library.add.at(restart, numbers[own], library.asarray(parts)[own])
@@ -271,7 +270,7 @@ def ranks(
     elif labels is not None:
         restart = restart[names]
     rank = np.full_like(shares, 1 / count) if everywhere else (occurs / count).astype(precision)
-    kernels = twin("pagerank", rank)
+    kernels = kernels_of("pull", rank)
     contribution, sums = rank * shares, np.zeros_like(rank, np.int64)
     # Ranks are all the same to begin with.
     dangling = float(rank.max()) * int(np.count_nonzero((shares == 0) & (rank > 0)))
@@ -296,7 +295,7 @@ def ranks(
 def _shares(shards: Shards, precision: str, threads: int) -> Any:
     """Return by what each vertex's rank is multiplied for its contribution to a neighbour."""
     totals = []
-    kernels = twin("pagerank", shards.out(threads)[0].ends)
+    kernels = kernels_of("pull", shards.out(threads)[0].ends)
     for rows in shards.out(threads):
         if rows.weights is None:
             totals.append(np.diff(rows.offsets).astype("float64"))

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import IDLE, Exchange, Vote
+from dask_graphflow.comm.exchange import IDLE, Exchange, Vote
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import twin
+from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.advance import superstep
 
 from .pulling import pulling
@@ -76,7 +76,7 @@ def ranks_many(
     # Ranks are all the same to begin with.
     dangling = float(np.dtype(precision).type(1 / count)) * total.whole
 
-    kernels = twin("pagerank", rank)
+    kernels = kernels_of("pull", rank)
     contribution = np.zeros_like(rank, shape=size)
     own = contribution[: len(rank)]
     np.multiply(rank, shares, out=own)
@@ -111,12 +111,12 @@ def _shares(
 
     And what all members have together: vertices, edges, and as whole number vertices that no edge leaves.
     """
-    kernels = twin("pagerank", leaving)
+    kernels = kernels_of("pull", leaving)
     wrong, total = False, leaving.astype("float64")
     host = shard.host
     if host.has("out") and host.out.weights is not None:
         wrong = not are_weights(host.out.weights)
-        total = shard.here("totals", twin("pagerank", host.out.ends).row_totals(host.out))
+        total = shard.here("totals", kernels_of("pull", host.out.ends).row_totals(host.out))
     shares, unfit = shares_of(total, precision, kernels.ONE)
     dangling = np.count_nonzero((shares == 0) & has)
     vote = Vote(int(np.count_nonzero(has)), entering, int(dangling))

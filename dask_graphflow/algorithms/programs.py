@@ -11,26 +11,16 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.api.graph import Graph
+from dask_graphflow.api.inputs import check_count
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import EdgeListError, OptionError, nearest
+from dask_graphflow.graph import numbering
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.kernels import index_dtype, kernels_for, policies
-from dask_graphflow.kernels.edge_expr import COLUMN_TYPES, NUMBER_TYPES
-from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import check_way
-from dask_graphflow.operators.fixpoint import fixpoint
-from dask_graphflow.operators.frontier import Frontier
-from dask_graphflow.showing.tables import counted
-
-from . import naming
-from .answers import Answer
-from .graph import Graph
-from .inputs import check_count
-from .many import fixpoint_many, reading_numbers
-from .named import numbers_of
-from .vertex_numbers import (
+from dask_graphflow.graph.vertex_ids import numbers_of
+from dask_graphflow.graph.vertex_numbers import (
     Numbered,
     check,
     check_many,
@@ -39,6 +29,16 @@ from .vertex_numbers import (
     number_many,
     told_by_owners,
 )
+from dask_graphflow.kernels import index_dtype, kernels_for, policies
+from dask_graphflow.kernels.edge_expr import COLUMN_TYPES, NUMBER_TYPES
+from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.operators.advance import check_way
+from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.showing.tables import counted
+
+from .answers import Answer
+from .many import fixpoint_many, reading_numbers
 
 __all__ = ["COMPONENTS", "by_label", "run"]
 
@@ -257,13 +257,13 @@ def _run_many(
     frontier = None
     if given is not None:
         ids, numbers, vertices = given
-        where = naming.numbers_of(shard, exchange, ids, unique=False)
+        where = numbering.numbers_of(shard, exchange, ids, unique=False)
         mine = where >= 0
         for name, own in numbers.items():
             columns[name][where[mine]] = np.asarray(own, like=where)[mine]
         for name, own in vertices.items():
             assert numbered is not None
-            places = naming.numbers_of(shard, exchange, own, unique=False)
+            places = numbering.numbers_of(shard, exchange, own, unique=False)
             columns[name][where[mine]] = told_by_owners(exchange, numbered.own, places)[mine]
         frontier = np.unique(where[mine]).astype(index_dtype(shard.owned))
     program, read = _by_number(op, columns, numbered)

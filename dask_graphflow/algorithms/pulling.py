@@ -16,14 +16,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import Exchange, Vote
-from dask_graphflow.dataflow.mirrors import Mirrors
+from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph.build import Edges, entered, entering
+from dask_graphflow.graph.numbering import kept_by_all, occurs, swap
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import has_hubs, inverse
-from dask_graphflow.kernels import index_dtype, twin
-
-from .naming import kept_by_all, occurs, swap
-from .sharing import Edges, entered, entering
+from dask_graphflow.kernels import index_dtype, kernels_of
 
 __all__ = ["Pulling", "pulling"]
 
@@ -85,7 +84,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
         near = target - shard.low
     else:
         source, near = plain.ends, np.flatnonzero(np.diff(plain.offsets))
-    kernels = twin("rows", source)
+    kernels = kernels_of("rows", source)
     read = kernels.degrees(source, count=shard.size, threads=threads)
     if shard.has("out"):
         leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
@@ -122,7 +121,7 @@ def _rows(shard: Shard, exchange: Exchange, threads: int) -> Any:
     if isinstance(found, Edges):
         ends = found.target - shard.low, found.source, found.weight
         size = {"count": shard.owned, "columns": shard.size}
-        found = twin("rows", found.source).rows(*ends, **size, threads=threads)
+        found = kernels_of("rows", found.source).rows(*ends, **size, threads=threads)
     return found._replace(first=0)
 
 
@@ -157,7 +156,7 @@ def _some(
         else:
             mirrors = np.flatnonzero(read[low:high])
             if hubs:
-                by_reads = twin("rows", labels).degree_labels(read[low:high][mirrors])
+                by_reads = kernels_of("rows", labels).degree_labels(read[low:high][mirrors])
                 mirrors[by_reads] = mirrors.copy()
             first = shard.owned + slot_bounds[-1]
             place[mirrors + low] = np.arange(first, first + len(mirrors), like=mirrors)

@@ -28,18 +28,18 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.api.graph import Graph
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import OptionError, WeightError
+from dask_graphflow.graph import numbering
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Labelled, Shards
-from dask_graphflow.kernels import twin
+from dask_graphflow.graph.vertex_ids import numbers_of
+from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.advance import superstep
 
-from . import naming
 from .answers import Answer, OrNull
-from .graph import Graph
 from .lengths import bucket_width
-from .named import numbers_of
 from .sssp_many import paths_many
 
 __all__ = ["shortest_paths", "sssp"]
@@ -152,7 +152,7 @@ def _search(shards: Shards, threads: int, ids: Any, cutoff: float | None) -> Ans
 def _search_many(
     shard: Shard, exchange: Exchange, threads: int, ids: Any, cutoff: float | None
 ) -> Answer:
-    own = naming.numbers_of(shard, exchange, ids)
+    own = numbering.numbers_of(shard, exchange, ids)
     distance, predecessor, steps = paths_many(shard, exchange, own, cutoff=cutoff, threads=threads)
     none = predecessor == np.iinfo(predecessor.dtype).max
     columns = {"distance": distance, "predecessor": OrNull(predecessor, none)}
@@ -166,7 +166,7 @@ def paths(
     light, labels, names = _light(shards, threads)
     begin = sources if labels is None else labels[sources]
     distance, steps = _relaxed(shards, light, begin, cutoff, threads)
-    find = twin("sssp", sources).predecessors
+    find = kernels_of("buckets", sources).predecessors
     predecessor = find(light.rows, distance, begin, names=names, threads=threads)
     if labels is not None:
         distance = distance[labels]
@@ -189,7 +189,7 @@ def distances(
 
 def _light(shards: Shards, threads: int) -> Labelled:
     """Return the rows with light edges first, by labels where that pays."""
-    kernels = twin("sssp", shards.out(threads)[0].ends)
+    kernels = kernels_of("buckets", shards.out(threads)[0].ends)
 
     def make() -> Labelled:
         delta = _delta(shards, threads)
@@ -207,7 +207,7 @@ def _relaxed(
     shards: Shards, light: Any, sources: Any, cutoff: float | None, threads: int
 ) -> tuple[Any, list[dict[str, Any]]]:
     """Return distances by the numbers that rows and sources have, and the supersteps."""
-    kernels = twin("sssp", sources)
+    kernels = kernels_of("buckets", sources)
     distance = np.full_like(sources, np.inf, "float64", shape=shards.size)
     distance[sources] = 0
     buckets = kernels.Buckets(distance, sources, _delta(shards, threads), threads=threads)
@@ -226,6 +226,6 @@ def _relaxed(
 def _delta(shards: Shards, threads: int) -> float:
     """Return the width of a bucket, or raise where weights are negative or no numbers."""
     rows = shards.whole(threads=threads)
-    kernels = twin("sssp", rows.ends)
+    kernels = kernels_of("buckets", rows.ends)
     wrong, mean = shards.kept("weighed", lambda: kernels.weigh(rows.weights, threads=threads))
     return bucket_width(kernels, wrong, mean, len(rows.ends), int(shards.occurs().sum()))

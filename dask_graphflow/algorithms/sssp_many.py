@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.exchange import Exchange, Vote
-from dask_graphflow.dataflow.mirrors import Mirrors
+from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph.numbering import mirrors as mirrors_of
+from dask_graphflow.graph.numbering import occurs
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, twin
+from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.advance import superstep
 
 from .lengths import bucket_width
-from .naming import mirrors as mirrors_of
-from .naming import occurs
 from .near_far_many import near_and_far
 
 __all__ = ["paths_many"]
@@ -77,7 +77,7 @@ def paths_many(
 def _delta(shard: Shard, exchange: Exchange, threads: int) -> float:
     """Return the width of a bucket, or raise where weights are negative or no numbers."""
     rows = shard.out
-    kernels = twin("sssp", rows.ends)
+    kernels = kernels_of("buckets", rows.ends)
     wrong, mean = shard.kept("weighed", lambda: kernels.weigh(rows.weights, threads=threads))
     has = occurs(shard, exchange)
     found = np.array([wrong, mean, len(rows.ends), int(np.count_nonzero(has))], "float64")
@@ -98,7 +98,7 @@ def _relaxed(
     threads: int,
 ) -> tuple[Any, list[dict[str, Any]]]:
     """Return the distances of masters, and what mirrors were found at last; and the supersteps."""
-    kernels = twin("sssp", local.rows.ends)
+    kernels = kernels_of("buckets", local.rows.ends)
     light = kernels.light_first(local.rows, delta)
     distance = np.full_like(local.rows.ends, np.inf, "float64", shape=local.size)
     distance[sources] = 0
@@ -126,10 +126,10 @@ def _relaxed(
 
 
 def _predecessors(shard: Shard, mirrors: Mirrors, sources: Any, distance: Any, threads: int) -> Any:
-    """Return the smallest predecessor of every owned vertex; see :func:`.host_sssp.predecessors`."""
+    """Return the smallest predecessor of every owned vertex; see :func:`.host_buckets.predecessors`."""
     local = shard.local("out", threads)
     rows, owned = local.rows, local.owned
-    kernels = twin("sssp", rows.ends)
+    kernels = kernels_of("buckets", rows.ends)
     # Whether an edge is on a shortest path is seen from the distances of both its ends.
     mirrors.scatter(distance)
     mirrors.receive(lambda at, values: distance.__setitem__(at, values))

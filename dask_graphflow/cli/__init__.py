@@ -16,11 +16,12 @@ from typing import IO, Any
 import click
 
 from dask_graphflow import __version__
-from dask_graphflow.cli.components import components
-from dask_graphflow.cli.doctor import doctor
-from dask_graphflow.cli.generate import generate
-from dask_graphflow.cli.options import DEBUG
 from dask_graphflow.exceptions import GraphflowError
+
+from .components import components
+from .doctor import doctor
+from .generate import generate
+from .options import DEBUG
 
 __all__ = ["main"]
 

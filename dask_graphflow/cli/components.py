@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from dask_graphflow.cli import options
-from dask_graphflow.cli.summary import Summary, count_components
+
+from .summary import Summary, count_components
 
 __all__ = ["components"]
 
@@ -179,9 +180,10 @@ def components(
         raise click.UsageError("--vertex-column needs --vertices.")
     summary = Summary()
     from dask_graphflow import connected_components
-    from dask_graphflow.cli.engine import Engine
-    from dask_graphflow.cli.reading import Reader
-    from dask_graphflow.cli.writing import Output
+
+    from .engine import Engine
+    from .reading import Reader
+    from .writing import Output
 
     with (
         Output(output, overwrite=overwrite) as out,

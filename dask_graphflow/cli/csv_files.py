@@ -13,8 +13,9 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 from fsspec.utils import read_block
 
-from dask_graphflow.cli.files import File
 from dask_graphflow.exceptions import InputFileError
+
+from .files import File
 
 __all__ = ["Block", "plan", "read"]
 

@@ -20,8 +20,9 @@ def doctor(as_json: bool) -> None:
     Each line is ok, missing or wrong. The exit code is 0 if everything that is needed on a CPU
     works, and 1 otherwise. This command changes nothing and does not use the network.
     """
-    from dask_graphflow.cli.checks import OK, checked
     from dask_graphflow.showing.tables import as_text
+
+    from .checks import OK, checked
 
     checks = checked()
     well = all(check.state == OK for check in checks if check.needed)

@@ -16,7 +16,7 @@ from dask.callbacks import Callback
 from dask.system import CPU_COUNT
 from tqdm import tqdm
 
-from dask_graphflow.dataflow import relief
+from dask_graphflow.scheduling import memory_limits
 
 __all__ = ["Engine", "peak_memory"]
 
@@ -55,7 +55,7 @@ class Engine:
         self, workers: int, threads: int | None, memory_limit: int | None, *, show_progress: bool
     ) -> None:
         if workers and memory_limit:
-            relief.check_limit(memory_limit)
+            memory_limits.check_limit(memory_limit)
         self._workers = workers
         self._threads = threads or max(1, CPU_COUNT // max(1, workers))
         self._memory_limit = memory_limit

@@ -8,7 +8,8 @@ from typing import Any
 import click
 
 from dask_graphflow.cli import options
-from dask_graphflow.cli.summary import Summary
+
+from .summary import Summary
 
 __all__ = ["generate"]
 
@@ -90,8 +91,8 @@ def path(n: int, npartitions: int | None, **run: Any) -> None:
 
 def _write(edges: Any, *, output: str, overwrite: bool, threads: int | None, quiet: bool) -> None:
     summary = Summary()
-    from dask_graphflow.cli.engine import Engine
-    from dask_graphflow.cli.writing import Output
+    from .engine import Engine
+    from .writing import Output
 
     with (
         Output(output, overwrite=overwrite) as out,

@@ -10,8 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from dask_graphflow.cli.files import File
 from dask_graphflow.exceptions import InputFileError
+
+from .files import File
 
 __all__ = ["Block", "plan", "read"]
 

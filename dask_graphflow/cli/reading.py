@@ -18,8 +18,9 @@ import pandas as pd
 import pyarrow as pa
 
 from dask_graphflow.cli import csv_files, parquet_files
-from dask_graphflow.cli.files import find_files, kind_of
 from dask_graphflow.exceptions import InputFileError, UnknownColumnError, nearest
+
+from .files import find_files, kind_of
 
 __all__ = ["Reader", "Table"]
 

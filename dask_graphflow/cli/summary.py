@@ -63,7 +63,7 @@ def count_components(labels: Any, width: int, thresholds: Sequence[float] | None
     """
     import pandas as pd
 
-    from dask_graphflow.algorithms.thresholds import component_names
+    from dask_graphflow.components.thresholds import component_names
 
     names = [""]
     if thresholds:

@@ -34,8 +34,9 @@ from fsspec import AbstractFileSystem
 from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 
-from dask_graphflow.cli.files import KINDS
 from dask_graphflow.exceptions import OutputError
+
+from .files import KINDS
 
 __all__ = ["Output"]
 

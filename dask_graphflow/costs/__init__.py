@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .cluster import ClusterSpec
+from .curves import Rates
 from .links import Links
-from .measured import Rates
 from .model import share_out
 from .store import rates
 

@@ -12,16 +12,16 @@ from weakref import WeakKeyDictionary
 
 from dask.system import CPU_COUNT
 
-from dask_graphflow.dataflow import placement
-from dask_graphflow.dataflow.progress import Listener, Progress, Told
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.progress import Listener, Progress, Told
 from dask_graphflow.showing.bar import Step
 from dask_graphflow.showing.tables import counted
 
 from . import store
+from .curves import Rates
 from .links import Links, measure_links
-from .measured import Rates
-from .measuring import room_of
+from .microbenchmarks import room_of
 
 __all__ = [
     "ClusterSpec",
@@ -152,7 +152,7 @@ def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | Non
     fresh : bool
         Measure them whatever is kept.
     listener : callable, optional
-        Takes each of :data:`.measuring.STEPS` of what is measured, wherever that is.
+        Takes each of :data:`.microbenchmarks.STEPS` of what is measured, wherever that is.
     """
     if kind.rates is not None:
         return kind.rates

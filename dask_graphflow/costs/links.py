@@ -14,13 +14,13 @@ from uuid import uuid4
 
 import dask
 
-from dask_graphflow.dataflow import gang, placement
-from dask_graphflow.dataflow.channel import Channel
-from dask_graphflow.dataflow.exchange import Exchange, Vote
-from dask_graphflow.operators.forest import Forest
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.scheduling import gang, placement
 from dask_graphflow.showing.tables import as_html, as_text, duration
 
-from .measuring import kernels_of
+from .microbenchmarks import kernels_on
 
 __all__ = ["Links", "measure_links", "speed"]
 
@@ -123,7 +123,7 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
 def _moves(client: Any, addresses: Sequence[str], device: bool) -> float:
     """Return the bytes a second at which a forest comes from one worker to the other."""
     if device:
-        placement.preload("dask_graphflow.algorithms.sending")
+        placement.preload("dask_graphflow.components.serialization")
     taken: dict[int, float] = {}
     for size in (1, FOREST):
         turns = []
@@ -175,7 +175,7 @@ def _same(value: Any) -> Any:
 
 
 def _forest(size: int, device: bool) -> Forest:
-    return Forest(kernels_of(device).namespace.zeros(1, "int32"), size=size)
+    return Forest(kernels_on(device).namespace.zeros(1, "int32"), size=size)
 
 
 def _covered(forest: Forest) -> int:
@@ -211,7 +211,7 @@ def _rounds(
     if channel.size == 1 or not rounds:
         return 0.0, 0.0
     exchange = Exchange(channel, device=device)
-    library = kernels_of(device).namespace
+    library = kernels_on(device).namespace
     boxes = [library.zeros(nbytes, "uint8")] * channel.size
     found = []
     for count, deal in ((rounds, False), (DEALS, True)):

@@ -16,8 +16,9 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dask_graphflow.dataflow import merging, trees
+from dask_graphflow.components import merging
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
+from dask_graphflow.scheduling import trees
 from dask_graphflow.showing.tables import counted
 
 __all__ = [
@@ -60,7 +61,7 @@ def components_seconds(
     t_merge : float
         Seconds to send a forest of V vertices and merge it.
     merge : {"tree", "one-way", "ring", "adaptive"}
-        Which forests are merged into which: see :mod:`~dask_graphflow.dataflow.trees`.
+        Which forests are merged into which: see :mod:`~dask_graphflow.scheduling.trees`.
 
     Returns
     -------

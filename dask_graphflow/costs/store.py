@@ -29,7 +29,7 @@ from dask.utils import parse_timedelta
 from dask_graphflow.exceptions import BackendError, GraphflowError, OptionError, nearest
 from dask_graphflow.showing.bar import Step
 
-from .measured import CURVES, Rates
+from .curves import CURVES, Rates
 
 __all__ = ["Entry", "entries", "folder", "hardware", "rates"]
 
@@ -108,8 +108,8 @@ def rates(
         if found is not None:
             return found
     if measure is None:
-        from .measuring import KERNELS
-        from .measuring import measure as measured
+        from .microbenchmarks import KERNELS
+        from .microbenchmarks import measure as measured
 
         kernels = KERNELS if only is None else [only]
         measure = partial(measured, scales=_scales(), only=kernels, tell=tell)

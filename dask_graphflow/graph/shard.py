@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype, kernels_for, on_device, twin
+from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device
 
-from .kept import Kept
-from .layout import Local, localize
-from .placed import Placed
+from .local_rows import Local, localize
+from .memo import Kept
+from .vertex_placement import Placed
 
 __all__ = ["Shard"]
 
@@ -100,7 +100,7 @@ class Shard(Kept):
 
     @property
     def host(self) -> Shard:
-        """The shard that this one was lifted from (:mod:`.lifted`): others are that themselves."""
+        """The shard that this one was lifted from (:mod:`.device_shard`): others are that themselves."""
         return self
 
     @property
@@ -115,7 +115,7 @@ class Shard(Kept):
 
     def lifted(self) -> Shard:
         """Return a view of this shard on the device in use, the same each time."""
-        from .lifted import Lifted
+        from .device_shard import Lifted
 
         if self._lifted is None:
             self._lifted = Lifted(self)
@@ -155,7 +155,7 @@ class Shard(Kept):
         if self.placed is None:
             return places
         kernels, names = kernels_for(places), self.all_numbers
-        found = twin("rows", names).renamed(kernels.to_host(places), names, threads=threads)
+        found = kernels_of("rows", names).renamed(kernels.to_host(places), names, threads=threads)
         return kernels.namespace.asarray(found)
 
     @property

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for, twin
+from dask_graphflow.kernels import kernels_for, kernels_of
 
-from .kept import Kept
+from .memo import Kept
 from .partition import chunk
 from .vertices import Vertices
 
@@ -89,7 +89,7 @@ class Shards(Kept):
         self._edges: tuple[Any, Any, Any] | None = (source, target, weight)
         self.bounds = [0, self.size]
         if parts > 1:
-            degrees = twin("rows", source).degrees
+            degrees = kernels_of("rows", source).degrees
             leaving, entering = (
                 degrees(side, count=self.size, threads=threads) for side in (source, target)
             )
@@ -135,7 +135,7 @@ class Shards(Kept):
         ones are those of numbers that no edge has. Where there are no hubs, rows are as they are.
         """
         rows = self.whole(which, threads)
-        kernels = twin("rows", rows.ends)
+        kernels = kernels_of("rows", rows.ends)
         whole = not self.directed or which == "into"
         if whole:
             degrees = self.out_degrees(threads)
@@ -183,7 +183,7 @@ class Shards(Kept):
 
         def make() -> Any:
             alone = np.flatnonzero(~self.occurs())
-            return twin("advance", alone).to_words(alone, self.size)
+            return kernels_of("advance", alone).to_words(alone, self.size)
 
         return self.kept("isolated", make)
 
@@ -201,12 +201,12 @@ class Shards(Kept):
             if self._edges is None:
                 # By now several edges are one, where they are to be.
                 other = self.whole("into" if which == "out" else "out", threads)
-                make_rows = partial(twin("rows", other.ends).transposed, other)
+                make_rows = partial(kernels_of("rows", other.ends).transposed, other)
             else:
                 source, target, weight = self._edges
                 ends = (source, target) if which == "out" else (target, source)
                 how |= {"undirected": not self.directed, "multi": self._multi}
-                make_rows = partial(twin("rows", source).rows, *ends, weight)
+                make_rows = partial(kernels_of("rows", source).rows, *ends, weight)
             made = [
                 make_rows(first=low, count=high - low, **how)
                 for low, high in itertools.pairwise(self.bounds)
@@ -224,7 +224,7 @@ def _joined(parts: Sequence[Any]) -> Any:
 
 def self_loops(rows: Any, threads: int = 1) -> int:
     """Return how many edges lead from a vertex to itself."""
-    owners = twin("rows", rows.ends).owners(rows, rows.ends.dtype, threads=threads)
+    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=threads)
     return int((owners == rows.ends).sum())
 
 

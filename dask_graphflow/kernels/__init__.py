@@ -20,13 +20,13 @@ __all__ = [
     "device_room",
     "index_dtype",
     "kernels_for",
+    "kernels_of",
     "lift",
     "no_room",
     "no_room_on_device",
     "on_device",
     "require_gpu",
     "summable",
-    "twin",
 ]
 
 EDGES = {"ends", "weights"}  # of rows
@@ -158,7 +158,7 @@ def _link(array: np.ndarray | None) -> Any:
     return array if array is None else device_copies.linked(array)
 
 
-def twin(name: str, data: Any) -> ModuleType:
+def kernels_of(name: str, data: Any) -> ModuleType:
     """Return the kernels of a name, such as "rows", for where data (an array) lies."""
     return _module(f"device_{name}" if on_device(data) else f"host_{name}")
 

@@ -38,7 +38,7 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError, nearest
 
 from .device import namespace as cupy
-from .device_words import count_words, from_words, new_words, sum_words, to_words
+from .device_bitmap import count_words, from_words, new_words, sum_words, to_words
 from .launching import NULL, blocks_for, launch
 from .policies import CULLING, KERNELS, POLICIES, STAGES, check, expression, text
 from .sources import OPTIONS, THREADS, instance

@@ -1,6 +1,6 @@
 """Arrays sent from GPU to GPU by NCCL, and through the host where that cannot be.
 
-Only who sends and receives is here; who does when is :mod:`~dask_graphflow.dataflow.carriers`'.
+Only who sends and receives is here; who does when is :mod:`~dask_graphflow.comm.carriers`'.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ from dask_graphflow.exceptions import WeightError
 from . import index_dtype
 from .device import _indices
 from .device import namespace as cupy
-from .device_words import ones, running, to_words
+from .device_bitmap import ones, running, to_words
 from .host_rows import POLICIES, Index, Rows, no_such_sum
 from .launching import NULL, launch
 from .sources import instance

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from . import host_bfs
+from . import host_search
 from .host_advance import count_words, sum_words
 from .host_rows import Rows
 
@@ -32,7 +32,7 @@ def reach(
     rows : Rows
         Of its own vertices, numbered from 0; mirrors' numbers follow.
     frontier, seen, predecessor, level, depth
-        As of :func:`.host_bfs.bfs_push`; `seen` is kept up to date.
+        As of :func:`.host_search.bfs_push`; `seen` is kept up to date.
     degrees : ndarray of int64, shape (V_p,)
         The edges of each of its own vertices.
     edges : int
@@ -56,11 +56,11 @@ def reach(
     state = seen, predecessor, level, depth
     if not len(frontier):
         found = frontier
-    elif edges <= host_bfs.FEW:
-        found, _, _ = host_bfs.bfs_near(rows, frontier, *state, levels=1, dense=(0, 0, False))
+    elif edges <= host_search.FEW:
+        found, _, _ = host_search.bfs_near(rows, frontier, *state, levels=1, dense=(0, 0, False))
     else:
-        found = host_bfs.bfs_push(rows, frontier, *state, threads=threads)
-        host_bfs.mark_seen(seen, found)
+        found = host_search.bfs_push(rows, frontier, *state, threads=threads)
+        host_search.mark_seen(seen, found)
     if names is None:
         predecessor[found] += low
     else:
@@ -98,7 +98,7 @@ def take_offers(
     """
     fresh = vertices[level[vertices] < 0]
     level[fresh] = depth
-    host_bfs.mark_seen(seen, fresh)
+    host_search.mark_seen(seen, fresh)
     now = level[vertices] == depth
     vertices = vertices[now]
     predecessor[vertices] = np.minimum(predecessor[vertices], offers[now])

@@ -77,7 +77,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("relabel", 1),
         *_instances("locate", 1),
     ),
-    "deal.cu": (*_instances("choose", 1), *_instances("count_grains", 1)),
+    "partition.cu": (*_instances("choose", 1), *_instances("count_grains", 1)),
     "members.cu": (
         *_instances("part_found", 1),
         *_instances("take_offers", 1),
@@ -98,13 +98,13 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("bfs_push_weightless", _IDS, _FLOATS),
         *_each("bfs_run_weightless", _IDS, _FLOATS),
     ),
-    "ranks.cu": (
+    "pull.cu": (
         *_each("sum_contributions", _IDS, _FLOATS),
         *_each("sum_weighted", _IDS, _FLOATS, _FLOATS),
         *_each("row_totals", _FLOATS),
         *_each("apply_sums", _FLOATS),
     ),
-    "paths.cu": (
+    "buckets.cu": (
         *_each("light_first", _IDS, _FLOATS),
         *_each("relax", _IDS, _FLOATS),
         *_each("relax_on", _IDS, _FLOATS),

@@ -21,7 +21,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple
 
 from dask_graphflow.exceptions import OptionError, nearest
-from dask_graphflow.kernels import twin
+from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp
 
 from .frontier import Frontier
@@ -210,7 +210,7 @@ def advance(
     bound = _bound(op, dtypes, ends.dtype, None if weights is None else weights.dtype)
     arrays = tuple(columns[name] for name in op.columns)
     size = len(arrays[0])
-    kernels, own_rows = twin("advance", ends), twin("rows", ends).own_rows
+    kernels, own_rows = kernels_of("advance", ends), kernels_of("rows", ends).own_rows
     how: dict[str, Any] = {"threads": threads, "balance": balance}
     changed = kernels.new_words(size)
     done = []

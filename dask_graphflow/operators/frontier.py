@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.kernels import index_dtype, twin
+from dask_graphflow.kernels import index_dtype, kernels_of
 
 __all__ = ["Frontier"]
 
@@ -45,7 +45,7 @@ class Frontier:
 
     def __len__(self) -> int:
         if self._count is None:
-            self._count = twin("advance", self._words).count_words(self._words)
+            self._count = kernels_of("advance", self._words).count_words(self._words)
         return self._count
 
     @property
@@ -57,7 +57,7 @@ class Frontier:
     def vertices(self) -> Any:
         """The vertices as a list, ascending where it was made of the bitmap."""
         if self._vertices is None:
-            self._vertices = twin("advance", self._words).from_words(
+            self._vertices = kernels_of("advance", self._words).from_words(
                 self._words, index_dtype(self.size)
             )
         return self._vertices
@@ -66,7 +66,7 @@ class Frontier:
     def words(self) -> Any:
         """The vertices as a bitmap."""
         if self._words is None:
-            self._words = twin("advance", self._vertices).to_words(self._vertices, self.size)
+            self._words = kernels_of("advance", self._vertices).to_words(self._vertices, self.size)
         return self._words
 
     def edges(self, degrees: Any) -> int:
@@ -79,7 +79,7 @@ class Frontier:
         """
         if self._edges is None or self._edges[0] is not degrees:
             if self._vertices is None:
-                total = int(twin("advance", self._words).sum_words(self._words, degrees))
+                total = int(kernels_of("advance", self._words).sum_words(self._words, degrees))
             else:
                 total = int(degrees[self._vertices].sum())
             self._edges = degrees, total

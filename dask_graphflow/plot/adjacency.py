@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms import named, naming
 from dask_graphflow.algorithms.answers import Answer
-from dask_graphflow.algorithms.graph import Graph
-from dask_graphflow.dataflow.exchange import Exchange
+from dask_graphflow.api.graph import Graph
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.graph import numbering, vertex_ids
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import kernels_for
@@ -40,14 +40,14 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
 
 def _one(shards: Shards, threads: int, ids: Any) -> Answer:
     """Answer for a graph in one process."""
-    numbers = named.numbers_of(shards, ids, unique=False)
+    numbers = vertex_ids.numbers_of(shards, ids, unique=False)
     return _answer(shards.out(threads), _host(numbers), 0, shards.size)
 
 
 def _many(shard: Shard, exchange: Exchange, threads: int, ids: Any) -> Answer:
     """Answer as a member, for its own vertices."""
     shard = shard.host
-    own = _host(naming.numbers_of(shard, exchange, ids, unique=False))
+    own = _host(numbering.numbers_of(shard, exchange, ids, unique=False))
     told, _ = exchange.deal([np.where(own < 0, -1, own + shard.low)] * exchange.size)
     return _answer([shard.out], np.max(told, axis=0), shard.low, shard.owned)
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphflow.dataflow.expr import ForestReduction
-from dask_graphflow.dataflow.trees import Chain, Merge, depth
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.scheduling.expr import ForestReduction
+from dask_graphflow.scheduling.trees import Chain, Merge, depth
 from dask_graphflow.showing.tables import counted
 
 from .canvas import FAINT, INK, PALETTE, new_axes, pyplot

@@ -9,12 +9,12 @@ import dask
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms import inputs
-from dask_graphflow.algorithms.graph import Graph
-from dask_graphflow.dataflow.gathered import parts_of
+from dask_graphflow.api import inputs
+from dask_graphflow.api.graph import Graph
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.scheduling.gathered import parts_of
 
 from .adjacency import adjacency
 

@@ -17,9 +17,9 @@ from matplotlib.axes import Axes
 
 import dask_graphflow as gf
 from dask_graphflow import costs, exceptions, generate
-from dask_graphflow.algorithms.estimates import Calibration, Estimate
+from dask_graphflow.api.estimate_result import Calibration, Estimate
+from dask_graphflow.components.tune import Tuning
 from dask_graphflow.kernels.edge_op import BoundOp
-from dask_graphflow.operators.tune import Tuning
 
 Step = Mapping[str, Any]
 

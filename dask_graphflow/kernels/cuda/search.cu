@@ -1,4 +1,4 @@
-// Breadth-first search: host_bfs.py has the twins. A vertex's predecessor is the smallest of its neighbours
+// Breadth-first search: host_search.py has the twins. A vertex's predecessor is the smallest of its neighbours
 // one level before it: pull takes the first of an ascending row, push the minimum.
 //
 // A search along edges that weigh nothing, for shortest paths, is the same with other edges left out.

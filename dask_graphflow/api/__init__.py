@@ -1,0 +1,1 @@
+"""What users import: the graph, the functions, their results and estimates."""

@@ -1,0 +1,294 @@
+"""Connected components of an undirected graph, from its edge list.
+
+The result has a row for every vertex with its component, which is named after its smallest vertex.
+
+Each edge (u, v) is *hooked*: the higher root of u and v becomes a child of the lower one. This uses
+compare-and-swap, so any number of threads can hook into the same forest [1]_. The first chunk of a chain
+is sampled, and the trees of the sample are compressed. The full pass then skips every edge inside one of
+these trees by comparing two parents; on a power-law graph, this skips nearly all edges (Afforest [2]_).
+Each find shortens the path that it follows (ECL-CC [3]_). The chunks of a chain share one forest. The
+forests of the chains are merged in a tree, by hooking their entries (i, parent[i]) (Groute [1]_).
+
+Dense integer ids are used as vertex numbers directly. Other ids are numbered chunk by chunk: each chunk is
+reduced to a forest over its own ids, and only these ids are sorted and renumbered.
+
+.. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming Model
+   for Irregular Computations", PPoPP 2017.
+.. [2] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via
+   Subgraph Sampling", IPDPS 2018.
+.. [3] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for GPUs",
+   HPDC 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dask_graphflow.algorithms.answers import ids_like
+from dask_graphflow.algorithms.programs import by_label
+from dask_graphflow.components import merging
+from dask_graphflow.components.memory_limits import fitting
+from dask_graphflow.components.program import Components
+from dask_graphflow.components.thresholds import component_names
+from dask_graphflow.costs import cluster
+from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.scheduling import placement, trees
+from dask_graphflow.scheduling.expr import (
+    Empty,
+    ForestReduction,
+    Held,
+    Resident,
+    as_computed,
+    collection,
+    held_by,
+    reduction_tasks,
+)
+from dask_graphflow.scheduling.progress import Progress, Tally, listener
+from dask_graphflow.showing.bar import PARTS
+
+from . import inputs as inputs_of
+
+__all__ = ["connected_components", "tasks_of"]
+
+MOST_PARTS = 32
+PARTITIONS_PER_PART = 8  # of the edges, to one of the result
+
+
+def connected_components(
+    edges: Any,
+    *,
+    source: Any,
+    target: Any,
+    vertices: Any = None,
+    weight: Any = None,
+    threshold: float | None = None,
+    thresholds: Sequence[float] | None = None,
+    seed: Any = None,
+    merge: str = "tree",
+    merge_chunks: int = 1,
+    inputs: str | Sequence[str] = "availability",
+    chunk_size: int | None = None,
+    dropna: bool = False,
+    device: str | None = None,
+    renumber: bool = True,
+    method: str = "forest",
+    progress: Any = False,
+) -> Any:
+    """Return the connected component of each vertex of an undirected graph.
+
+    The edges are read once, in any order, and do not have to fit in memory. Only one array entry per
+    vertex, for each chain of partitions, has to fit. Self-loops, duplicate edges and reversed edges do not
+    change the result.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame or pandas.DataFrame
+        The edge list, one row per edge, backed by pandas or cuDF.
+    source, target : column name, or list of column names
+        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
+        integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
+        have the same type.
+    vertices : Series, DataFrame or Index, optional
+        All vertex ids. Vertices without an edge then appear as components of their own. In a frame, the
+        first columns are the id, as many as `source` has. The result gets the integer type or the unit of
+        time that holds these ids and those of the edges.
+    weight : column name, optional
+        The column that `threshold` is compared with. The comparison is exact for every type of number;
+        a float32 weight is not rounded, and neither is the threshold. An edge whose weight is missing
+        (null or NaN) never connects.
+    threshold : float, optional
+        Only edges that weigh at least this much connect. The ends of the others still appear.
+    thresholds : sequence of float, optional
+        Several thresholds, evaluated in one pass over the edges.
+    seed : DataFrame, optional
+        The result of an earlier call, to be updated; `edges` then has to contain only the new edges. The
+        earlier call must have used the same `thresholds`.
+    merge : {"tree", "one-way", "ring", "adaptive"}
+        Order in which the forests of several chains are merged. "tree" by default. "adaptive" first merges
+        the forests on each worker and then merges workers in pairs, so that each worker except one sends
+        one forest, once. If the locations are not known before the edges are read, it acts like "tree".
+    merge_chunks : int
+        Number of slices a forest is split into when it is sent to another worker. Each slice is merged
+        while the next one is in transit; 1, the default, sends the forest whole. More slices help if
+        sending a slice takes longer than its tasks, which cost some milliseconds. Groute [1]_ uses 2 for
+        a dense graph and 8 for a sparse one. A slice takes 5 bytes per vertex. Dask combines slices into
+        one message up to ``distributed.worker.transfer.message-bytes-limit``, 50 MB by default.
+    inputs : {"availability", "round-robin"} or sequence of str
+        Which worker processes which partition: "availability", the default, uses the worker that holds
+        the partition or has capacity; "round-robin" uses each worker in turn; a sequence gives the
+        address of a worker for each partition.
+    chunk_size : int, optional
+        Number of edges to hook before the trees are compressed again. By default a whole partition. With
+        ``device="gpu"``, the number of edges per streaming buffer, 2**23 by default.
+    dropna : bool
+        Whether to skip edges with a null id. False by default, which raises an error.
+    device : {None, "gpu"}
+        Where to compute. None, the default, computes where the edges are. "gpu" streams pandas edges to
+        the GPU of each process that runs a task, while kernels run there. The GPU then holds the forest
+        and a few buffers, for any number of edges. The result is a pandas frame.
+    renumber : bool
+        Whether to renumber ids that are not dense integers. True by default. False asserts that the ids
+        are integers without large gaps: a forest then has one entry for every integer from the smallest to
+        the largest id, and a cluster skips the steps that look for gaps.
+    method : {"forest", "label"}
+        "forest", the default, is the method described above. "label" builds a
+        :class:`~dask_graphflow.Graph` and propagates the smallest label by push and pull (Gemini [3]_). It
+        is slower and is meant for comparison. It accepts only the options `dropna` and `progress`.
+    progress : bool or callable
+        Report each finished part. True shows a progress bar in a terminal. A function is called with a
+        dict that has the keys ``stage`` ("hook" for a partition of the edges, "label" for a partition of
+        the result), ``done`` and ``total`` (numbers of parts of both stages). Calls with equal arguments
+        are one computation, which reports to the `progress` of the last call. There are no reports with
+        Dask's multiprocessing scheduler.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        Columns ``vertex`` and ``component``, of the ids' dtype, sorted by vertex; ``component`` is the
+        smallest id of the component. Ids of k columns give ``vertex_0`` to ``vertex_k-1`` and
+        ``component_0`` to ``component_k-1``. Thresholds give ``component_0.9`` and so on; those that
+        agree in 15 digits are written in full, as in ``component_0.30000000000000004``. The result is
+        lazy, and the same bits for every partitioning, scheduler and backend. The index counts from 0
+        in each partition.
+
+    Raises
+    ------
+    UnknownColumnError, VertexTypeError, WeightError, OptionError
+        An argument is invalid. Raised at the call if the problem can be detected there.
+    BackendError
+        A process has no GPU, CuPy or cuDF, and ``device="gpu"``. Raised when the result is computed.
+    NullVertexError
+        An id is null, and `dropna` is False. Raised when the result is computed.
+    UnknownColumnError, VertexTypeError, WeightError
+        A partition lacks a column, or it has another dtype than Dask's metadata and a value that does
+        not fit. Raised when the result is computed.
+
+    References
+    ----------
+    .. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming
+       Model for Irregular Computations", PPoPP 2017.
+    .. [2] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via
+       Subgraph Sampling", IPDPS 2018.
+    .. [3] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
+       System", OSDI 2016.
+
+    Examples
+    --------
+    >>> import dask_graphflow as gf
+    >>> import pandas as pd
+    >>> pairs = pd.DataFrame({"id_l": ["b", "d", "x"], "id_r": ["a", "b", "y"]})
+    >>> gf.connected_components(pairs, source="id_l", target="id_r").compute()
+      vertex component
+    0      a         a
+    1      b         a
+    2      d         a
+    3      x         x
+    4      y         x
+    """
+    edges = inputs_of.as_dask(edges, "edges", source, target)
+    shown = listener(progress, "connected components", PARTS)
+    merges = merging.merge_policy(merge)
+    inputs_of.check_count("chunk_size", chunk_size, optional=True)
+    inputs_of.check_count("merge_chunks", merge_chunks)
+    if method == "label":
+        others = {
+            "vertices": vertices, "weight": weight, "threshold": threshold, "thresholds": thresholds,
+            "seed": seed, "chunk_size": chunk_size, "device": device,
+        }  # fmt: skip
+        return by_label(edges, source, target, others, dropna=dropna, progress=progress)
+    if method != "forest":
+        raise OptionError(
+            f"method={method!r}; give 'forest' or 'label'{nearest(method, ['forest', 'label'])}"
+        )
+    streamed = inputs_of.to_stream(edges, device)
+    limits = inputs_of.ascending(edges, weight, threshold, thresholds)
+    columns = inputs_of.edge_columns(edges, source, target, weight if limits else None, dropna)
+    inputs_of.check_dense(columns, renumber)
+    edges = fitting(edges, columns, forests=max(1, len(limits)), divide=isinstance(inputs, str))
+    frames = [(edges, columns)]
+    if vertices is not None:
+        frames.append(inputs_of.vertex_frame(vertices, columns))
+    labels = component_names(limits) if thresholds is not None else ["component"]
+    widths = [vertex_names(label, len(columns.names)) for label in labels]
+    if seed is not None:
+        frames += inputs_of.seed_frames(seed, columns, widths)
+    frames = inputs_of.with_one_dtype(frames)
+    given = [
+        frame if isinstance(frame, Held) else as_computed(frame, how.columns)
+        for frame, how in frames
+    ]
+    partitions = sum(frame.npartitions for frame in given)
+
+    placement.check_spilling(edges._meta)
+    slots = placement.slots()
+    homes = [
+        home for frame in given for home in placement.homes(*held_by(frame), frame.npartitions)
+    ]
+    speeds = cluster.speeds() if merge == "adaptive" else trees.UNKNOWN
+    chains = trees.chains(inputs, homes, slots, speeds)
+    if merge == "adaptive":
+        chains = merging.fastest_first(chains, speeds)
+    if merge_chunks > 1 or any(chain.worker for chain in chains):
+        placement.keep_pins()
+    if streamed or not is_pandas(type(edges._meta)):
+        placement.preload("dask_graphflow.components.serialization")
+    owners, shares = _owners(len(chains), partitions, slots)
+    parts = {"hook": partitions, "label": owners * shares}
+    told = Progress(shown and Tally(shown, parts))
+    program = Components(
+        frames=tuple(how for _, how in frames),
+        columns=(*columns.names, *(name for width in widths for name in width)),
+        thresholds=tuple(limits),
+        partitions=partitions,
+        chunk_size=chunk_size,
+        sharing=min(slots.chains, -(-len(chains) // len(slots.workers))),
+        streamed=streamed,
+        dense=not renumber,
+        told=told,
+    )
+    # Where each chain has a process of its own, it makes its own forest.
+    resident = all(chain.home for chain in chains)
+    shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
+    # Chunks that stay where they lie are taken as they are, with all their columns.
+    sources = [
+        (resident and not isinstance(whole, Held) and Resident.of(whole.expr)) or frame
+        for frame, (whole, _) in zip(given, frames, strict=True)
+    ]
+    result = _empty(edges, program)
+    found = collection(
+        ForestReduction(
+            program,
+            Empty(result),
+            chains,
+            merges(chains, speeds, barrier=shared or renumber),
+            merge_chunks,
+            owners,
+            shares,
+            shared,
+            *sources,
+        )
+    )
+    return told.of(found)
+
+
+def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]:
+    """Return how many owners vertices have, and how many partitions of the result each of them writes."""
+    parts = min(MOST_PARTS, max(chains, partitions // PARTITIONS_PER_PART))
+    owners = min(parts, len(slots.workers) * slots.threads)
+    return owners, round(parts / owners)
+
+
+def tasks_of(chains: Sequence[trees.Chain], partitions: int, slots: trees.Slots) -> int:
+    """Return how many tasks a call has beside hooks, if it is not known that ids are dense."""
+    owners, shares = _owners(len(chains), partitions, slots)
+    return reduction_tasks(len(chains), len(trees.together(chains)), owners, shares)
+
+
+def _empty(edges: Any, program: Components) -> Any:
+    """Return the result's columns and dtypes as an empty frame of the edges' backend."""
+    ids = ids_like(edges._meta, program.frames[0])
+    parts = [ids[column] for column in ids.columns]
+    return type(ids)({name: parts[i % len(parts)] for i, name in enumerate(program.columns)})

@@ -1,0 +1,386 @@
+"""Predicted time and memory of a call, before any edge is read."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dask_graphflow.components import merging
+from dask_graphflow.costs import cluster as clusters
+from dask_graphflow.costs import model
+from dask_graphflow.costs.cluster import ClusterSpec
+from dask_graphflow.costs.curves import Rates
+from dask_graphflow.costs.microbenchmarks import STEPS
+from dask_graphflow.exceptions import GraphMemoryError, OptionError, nearest
+from dask_graphflow.graph import memory
+from dask_graphflow.scheduling import placement, trees
+from dask_graphflow.showing.bar import listener
+
+from .components import tasks_of
+from .estimate_result import Calibration, Estimate, kind_name
+from .graph_sizes import Known, known
+
+__all__ = ["calibrate", "estimate"]
+
+ALGORITHMS = ("connected_components", "bfs", "sssp", "pagerank", "label_propagation")
+LEVELS = 4  # of tasks: read, build, run, cut;
+FOREST_LEVELS = 8  # and of components, beside their merges: see scheduling/expr.py
+RANK = 8  # bytes of a message
+BOTH_WAYS = "bfs", "label_propagation"  # go along rows of what enters vertices too
+
+
+def calibrate(
+    cluster: Any = None, *, device: bool = False, fresh: bool = True, progress: Any = True
+) -> Calibration:
+    """Measure the speed of the library on a cluster, and store the measurements for later estimates.
+
+    Parameters
+    ----------
+    cluster : ClusterSpec or sequence of ClusterSpec, optional
+        The workers to measure. By default one worker of each kind in the current cluster, or this process.
+    device : bool
+        Whether to measure GPUs if no worker has the Dask resource ``GPU``. False by default.
+    fresh : bool
+        Whether to measure again what is already stored. True by default.
+    progress : bool or callable
+        Report the progress. True, the default, shows one progress bar per kind of worker in a terminal. A
+        function is called after each kernel run with a dict that has the keys "kernel" (its name),
+        "vertices" (of the test graph), "done" and "total" (numbers of kernel runs). The first graph is run
+        twice, because the first run compiles the kernels. On a cluster the function is called at most ten
+        times per second.
+
+    Returns
+    -------
+    Calibration
+        The kinds of workers with their rates, in edges per second, and the links between them. It prints as
+        a table.
+
+    Raises
+    ------
+    BackendError
+        No usable GPU was found.
+    OptionError
+        `cluster` or `progress` is invalid.
+
+    Notes
+    -----
+    Each kind of worker takes some seconds, and more if kernels have to be compiled first. Workers are of
+    the same kind if they have the same resources ``GPU`` and ``CPU`` and the same number of threads. The
+    rates are stored on each worker's machine. The Dask configuration values
+    ``graphflow.calibration.path`` and ``graphflow.calibration.age`` set the folder and the maximum age.
+
+    Examples
+    --------
+    Rates that are given are not measured. Here only the links are measured:
+
+    >>> import dask_graphflow as gf
+    >>> rates = gf.costs.Rates((1 << 16,), *[(1e8,)] * 8)  # of each kernel the same
+    >>> found = gf.calibrate(gf.costs.ClusterSpec(workers=1, threads=8, rates=rates))
+    >>> found.kinds[0].rates == rates, 0 < found.links.call < 10
+    (True, True)
+    """
+    return _calibrated(_kinds(cluster, device), fresh=fresh, progress=progress)
+
+
+def estimate(
+    edges: Any,
+    algorithm: str = "connected_components",
+    cluster: Any = None,
+    *,
+    source: Any = None,
+    target: Any = None,
+    weight: Any = None,
+    directed: bool = True,
+    num_edges: int | None = None,
+    num_vertices: int | None = None,
+    supersteps: int | None = None,
+    merge: str = "tree",
+    progress: Any = True,
+) -> Estimate:
+    """Predict the time and memory of a call, before it reads any edge.
+
+    Parameters
+    ----------
+    edges : DataFrame or Graph
+        The edge list or the graph that will be used.
+    algorithm : {"connected_components", "bfs", "sssp", "pagerank", "label_propagation"}
+        The function that will be called. "connected_components" by default.
+    cluster : ClusterSpec or sequence of ClusterSpec, optional
+        The workers to predict for. They do not have to exist. By default the current cluster, or this
+        process.
+    source, target, weight, directed
+        The graph, if `edges` is a frame; see :class:`~dask_graphflow.Graph`.
+    num_edges, num_vertices : int, optional
+        Size of the graph. Needed unless it is known without reading the edges: from a persisted
+        :class:`~dask_graphflow.Graph`, or for integer ids that are close together, from a frame in memory
+        or from Parquet files.
+    supersteps : int, optional
+        Number of supersteps. The default is the maximum that PageRank needs, and for searches the depth of
+        a random graph. Set it for graphs with a large diameter, such as road networks.
+    merge : {"tree", "one-way", "ring", "adaptive"}
+        The option of connected components; see :func:`connected_components`. "tree" by default.
+    progress : bool or callable
+        Report the progress of measurements, which take about half a minute the first time; see
+        :func:`calibrate`. True by default.
+
+    Returns
+    -------
+    Estimate
+        ``seconds`` and the ``parts`` that they consist of; ``bytes_per_worker`` and whether that ``fits``;
+        the ``plan`` and the ``reason``. It prints as a table.
+
+    Raises
+    ------
+    OptionError
+        The algorithm is unknown, or the size of the graph is not known.
+    UnknownColumnError, VertexTypeError, WeightError, EdgeListError
+        The edges or the columns are invalid.
+    BackendError
+        `cluster` has GPUs that were never measured, and this machine has no GPU to measure.
+
+    Notes
+    -----
+    The prediction does not include reading files and creating the columns of the result. If the speed of
+    the machine is not stored yet, it is measured first; see :func:`calibrate`.
+
+    References
+    ----------
+    .. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming
+       Model for Irregular Computations", PPoPP 2017: the model of components.
+    .. [2] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand
+       Chickens for Heavy Lifting Graph Processing", PACT 2012: the model of supersteps.
+
+    Examples
+    --------
+    Neither the workers nor the graph have to exist:
+
+    >>> import dask_graphflow as gf
+    >>> rates = gf.costs.Rates((1 << 20,), *[(1e8,)] * 8)  # of each kernel the same
+    >>> links = gf.costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.005, level=0.001, gang=0.02)
+    >>> four = gf.costs.ClusterSpec(workers=4, threads=8, memory=64 << 30, rates=rates, links=links)
+    >>> edges = gf.generate.rmat(4)
+    >>> size = {"num_vertices": 10**7, "num_edges": 10**9}
+    >>> about = gf.estimate(edges, "pagerank", four, source="src", target="dst", **size)
+    >>> about.fits, about.plan["shares"]
+    (True, [0.25, 0.25, 0.25, 0.25])
+    """
+    if algorithm not in ALGORITHMS:
+        raise OptionError(
+            f"algorithm={algorithm!r}; give {', '.join(map(repr, ALGORITHMS))}"
+            f"{nearest(algorithm, ALGORITHMS)}"
+        )
+    merging.merge_policy(merge)
+    options: dict[str, Any] = {"num_edges": num_edges, "num_vertices": num_vertices}
+    graph = known(edges, source=source, target=target, weight=weight, directed=directed, **options)
+    calibration = _calibrated(_kinds(cluster, graph.device), progress=progress)
+    if algorithm == "connected_components" and not graph.built:
+        return _components(graph, calibration, merge)
+    return _supersteps(graph, algorithm, calibration, supersteps)
+
+
+def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
+    if cluster is None:
+        return clusters.in_use(device)
+    kinds = [cluster] if isinstance(cluster, ClusterSpec) else cluster
+    if (
+        not isinstance(kinds, Sequence)
+        or not kinds
+        or not all(isinstance(kind, ClusterSpec) for kind in kinds)
+    ):
+        raise OptionError(f"cluster={cluster!r}; give a ClusterSpec, or a list of some")
+    return list(kinds)
+
+
+def _calibrated(
+    kinds: Sequence[ClusterSpec], *, fresh: bool = False, progress: Any = False
+) -> Calibration:
+    told = [listener(progress, f"calibrate {kind_name(kind)}", STEPS) for kind in kinds]
+    found = tuple(
+        ClusterSpec(**{**vars(kind), "rates": clusters.rates_of(kind, fresh=fresh, listener=one)})
+        for kind, one in zip(kinds, told, strict=True)
+    )
+    clusters.remember(found)
+    return Calibration(found, clusters.links_of(kinds, fresh=fresh))
+
+
+@dataclass(frozen=True)
+class _Members:
+    """The workers one by one."""
+
+    kinds: tuple[ClusterSpec, ...]
+
+    @property
+    def all(self) -> list[ClusterSpec]:
+        return [kind for kind in self.kinds for _ in range(kind.workers)]
+
+    @property
+    def room(self) -> list[float]:
+        return [math.inf if one.memory is None else float(one.memory) for one in self.all]
+
+    def rates(self, kernel: str, vertices: float) -> list[float]:
+        return [float(getattr(_own(one), kernel)(vertices)) for one in self.all]
+
+
+def _own(kind: ClusterSpec) -> Rates:
+    assert kind.rates is not None, "kinds are calibrated"
+    return kind.rates
+
+
+def _tasks(graph: Known, threads: Sequence[int], merge: str) -> int:
+    """Return how many tasks a reduction has beside hooks, on workers with so many threads."""
+    workers = [str(number) for number in range(len(threads))]
+    slots = placement.slots_of(dict(zip(workers, threads, strict=True)))
+    partitions = max(1, -(-graph.edges // max(graph.chunk, 1)))
+    homes = [workers[i % len(workers)] if graph.held else None for i in range(partitions)]
+    speeds = dict.fromkeys(workers, 1.0) if merge == "adaptive" else trees.UNKNOWN
+    return tasks_of(trees.chains("availability", homes, slots, speeds), partitions, slots)
+
+
+def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
+    members, links = _Members(calibration.kinds), calibration.links
+    count, vertices, edges = len(members.all), graph.vertices, graph.edges
+    hooks = members.rates("hook", vertices)
+    depth = trees.depth(merging.merges_of(merge, count))
+    forest = vertices * (memory.index_bytes(vertices) + 1)
+    t_merge = forest / links.moves + vertices / min(members.rates("merge", vertices)) + links.level
+    # Where edges come to a device, the next chunk is copied while one is hooked: see components/link.py.
+    copying = [
+        0.0 if graph.device else 2 * graph.id_bytes / _own(one).copies for one in members.all
+    ]
+    slower = [max(1 / rate, copy) for rate, copy in zip(hooks, copying, strict=True)]
+    tasks = _tasks(graph, [1 if one.device else one.threads for one in members.all], merge)
+    chunk = count * vertices / sum(1 / edge for edge in slower)  # seconds of V edges, of one worker
+    constants = {
+        "t_at": chunk,
+        "t_com": links.call + (FOREST_LEVELS - 1) * links.level + tasks * links.task,
+        "t_merge": t_merge,
+    }
+    seconds = model.components_seconds(vertices, edges, count, **constants, merge=merge)
+    parts = {
+        "hooking": chunk * edges / (count * max(vertices, 1)),
+        "merging": t_merge * depth,
+        "Dask": constants["t_com"],
+    }
+    sizes = tuple(
+        memory.components_bytes(
+            vertices, graph.chunk, members=count, device=one.device, id_bytes=graph.id_bytes
+        )
+        for one in members.all
+    )
+    cut = {
+        "workers": count,
+        "merge": merge,
+        "merges on the longest path": depth,
+        "shares": [rate / sum(hooks) for rate in hooks],
+    }
+    binding = _binding(parts)
+    if binding == "hooking" and any(
+        copy * rate > 1 for copy, rate in zip(copying, hooks, strict=True)
+    ):
+        binding = "copying to devices"
+    reason = (
+        f"{binding} takes longest; E/V is {edges / max(vertices, 1):.3g} (Groute calls 8 or more "
+        f"dense); each worker holds a forest of all vertices; sizes {graph.source}; reading files is "
+        "not included"
+    )
+    fits = all(size <= room for size, room in zip(sizes, members.room, strict=True))
+    return Estimate(
+        "connected_components", vertices, edges, seconds, parts, sizes, fits, cut, reason
+    )
+
+
+KERNEL = {"bfs": "search", "sssp": "path", "pagerank": "pull", "label_propagation": "label"}
+
+
+def _supersteps(
+    graph: Known, algorithm: str, calibration: Calibration, supersteps: int | None
+) -> Estimate:
+    members, links = _Members(calibration.kinds), calibration.links
+    count, vertices, edges = len(members.all), graph.vertices, graph.edges
+    kernel = KERNEL.get(algorithm, "label")
+    entries = edges * (1 if graph.directed else 2)
+    degree = entries / max(vertices, 1)
+    read = model.remote(vertices, degree, count)
+    rates = members.rates(kernel, vertices)
+    name = algorithm if algorithm in KERNEL else "label_propagation"
+
+    def needs(share: float) -> int:
+        return memory.graph_bytes(
+            vertices, edges, name, share=share, remote=read, directed=graph.directed,
+            weight_bytes=graph.weight_bytes, id_bytes=graph.id_bytes, device=graph.device,
+            built=graph.built,
+        )  # fmt: skip
+
+    fixed, whole = needs(0.0), needs(1.0)
+    room = [max(one - fixed, 0.0) / max(whole - fixed, 1) for one in members.room]
+    limit, fits = "every worker has enough memory for its share", True
+    try:
+        shares = model.share_out(rates, room, nbytes=whole)
+    except GraphMemoryError as error:
+        shares, fits, limit = model.share_out(rates), False, str(error)
+    even = model.share_out(rates)
+    if fits and max(abs(a - b) for a, b in zip(shares, even, strict=True)) > 1e-9:
+        limit = "the fastest workers have no room for more"
+    steps, rounds = _steps(algorithm, vertices, degree, supersteps)
+    swept = steps if algorithm in ("pagerank", "label_propagation", "connected_components") else 1
+    sent = [RANK * read / max(count - 1, 1) * (count > 1)] * count
+    each = [entries * share for share in shares]
+    computing = swept * _slowest(each, rates)
+    parts = {
+        "building": 0.0,
+        "dealing": 0.0,
+        "computing": computing,
+        "messages": swept * (count - 1) * max(sent) / links.c if count > 1 else 0.0,
+        "latency": rounds * links.latency if count > 1 else 0.0,
+        "Dask": (links.gang if count > 1 else links.call) + (LEVELS - 1) * links.level,
+    }
+    builds = members.rates("build", vertices)
+    # Rows of its own an algorithm makes when it is first asked for.
+    parts["building"] = memory.SCRATCH[name][1] * _slowest(each, builds)
+    if not graph.built:
+        # Of edges without direction a member has all with an end among its vertices.
+        ends = [
+            edge * (1 if graph.directed else 2 - s) for edge, s in zip(each, shares, strict=True)
+        ]
+        ways = 2 if graph.directed and name in BOTH_WAYS else 1
+        parts["building"] += _slowest(ends, builds) + (ways - 1) * _slowest(each, builds)
+    if not graph.built and count > 1:
+        own, edge_bytes = entries / count, 2 * memory.index_bytes(vertices) + graph.weight_bytes
+        sending = edge_bytes * own * (1 - 1 / count) / links.c
+        parts["dealing"] = ways * (own / min(members.rates("deal", vertices)) + sending)
+    sizes = tuple(needs(share) for share in shares)
+    cut = {
+        "workers": count,
+        "supersteps": steps,
+        "shares": shares,
+        "boundary": read / max(vertices, 1) if count > 1 else 0.0,
+    }
+    reason = (
+        f"{_binding(parts)} takes longest; shares follow the measured rates, and {limit}; sizes "
+        f"{graph.source}; reading files is not included"
+    )
+    return Estimate(
+        algorithm, vertices, edges, sum(parts.values()), parts, sizes, fits, cut, reason
+    )
+
+
+def _slowest(edges: Sequence[float], rates: Sequence[float]) -> float:
+    return max(edge / rate for edge, rate in zip(edges, rates, strict=True))
+
+
+def _steps(algorithm: str, vertices: int, degree: float, given: int | None) -> tuple[int, int]:
+    """Return how many supersteps there are, and rounds of messages."""
+    depth = math.ceil(math.log(max(vertices, 2)) / math.log(max(degree, 1.5))) + 1
+    steps = {
+        "pagerank": model.iterations(vertices),
+        "label_propagation": 10,
+        "sssp": depth * max(1, math.ceil(min(degree, 64))),
+    }.get(algorithm, depth)
+    steps = steps if given is None else given
+    return steps, 2 * steps
+
+
+def _binding(parts: dict[str, float]) -> str:
+    return max(parts, key=lambda name: parts[name])

@@ -1,0 +1,124 @@
+"""The results of :mod:`.estimate`: plain values that print as small tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from dask_graphflow.costs.cluster import ClusterSpec
+from dask_graphflow.costs.links import Links, speed
+from dask_graphflow.showing.tables import as_html, as_text, counted, duration, size
+
+__all__ = ["Calibration", "Estimate", "kind_name"]
+
+MEASURED = ("workers", "million edges/s:", "hook", "build", "pull", "search")
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The measured speed of a cluster's workers and of the links between them.
+
+    Attributes
+    ----------
+    kinds : tuple of ClusterSpec
+        The kinds of workers, each with its rates in edges per second.
+    links : Links
+        Speed and latency of the links between workers.
+    """
+
+    kinds: tuple[ClusterSpec, ...]
+    links: Links
+
+    def _rows(self) -> list[tuple[str, ...]]:
+        rows = []
+        for kind in self.kinds:
+            assert kind.rates is not None, "kinds are calibrated"
+            largest, own = kind.rates.sizes[-1], kind.rates
+            found = own.hook(largest), own.build(largest), own.pull(largest), own.search(largest)
+            name = f"{kind.workers} x {kind_name(kind)}"
+            rows.append((name, f"V = {largest:,}", *(f"{rate / 1e6:,.0f}" for rate in found)))
+        return rows
+
+    def _between(self) -> str:
+        links = self.links
+        return (
+            f"between two: messages {speed(links.c)}, forests {speed(links.moves)}, a round "
+            f"{duration(links.latency)}; a call {duration(links.call)}, a level of tasks "
+            f"{duration(links.level)}, a task {duration(links.task)}, a gang {duration(links.gang)}"
+        )
+
+    def __repr__(self) -> str:
+        return f"{as_text([MEASURED, *self._rows()])}\n{self._between()}"
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows(), head=MEASURED, note=self._between())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The predicted time and memory of a call.
+
+    Attributes
+    ----------
+    algorithm : str
+        Name of the function.
+    vertices, edges : int
+        Size of the graph.
+    seconds : float
+        Predicted time.
+    parts : dict of str to float
+        The seconds of each part of the work; they add up to `seconds`.
+    bytes_per_worker : tuple of int
+        Peak memory that each worker needs in addition to what it holds already, in bytes.
+    fits : bool
+        Whether every worker has enough memory.
+    plan : dict
+        How the work is divided: the share of each worker, and further choices of the algorithm.
+    reason : str
+        Which part takes longest, why the work is divided this way, and where the sizes come from.
+    """
+
+    algorithm: str
+    vertices: int
+    edges: int
+    seconds: float
+    parts: dict[str, float]
+    bytes_per_worker: tuple[int, ...]
+    fits: bool
+    plan: dict[str, Any]
+    reason: str
+
+    def _rows(self) -> list[tuple[str, str]]:
+        parts = ", ".join(
+            f"{name} {duration(value)}" for name, value in self.parts.items() if value
+        )
+        vertices = counted(self.vertices, "vertex", "vertices")
+        least, most = min(self.bytes_per_worker), max(self.bytes_per_worker)
+        needed = size(most) if least == most else f"{size(least)} to {size(most)}"
+        plan = ", ".join(f"{name}={_short(value)}" for name, value in self.plan.items())
+        return [
+            ("algorithm", self.algorithm),
+            ("graph", f"{vertices}, {counted(self.edges, 'edge')}"),
+            ("seconds", f"{self.seconds:.3g} ({parts})"),
+            ("memory per worker", f"{needed}, which {'fits' if self.fits else 'does NOT fit'}"),
+            ("plan", plan),
+            ("reason", self.reason),
+        ]
+
+    def __repr__(self) -> str:
+        return as_text(self._rows())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows())
+
+
+def kind_name(kind: ClusterSpec) -> str:
+    """Return what tells workers of a kind from others."""
+    return "GPU" if kind.device else counted(kind.threads, "thread")
+
+
+def _short(value: Any) -> str:
+    if isinstance(value, list):
+        shown = ", ".join(f"{one:.3g}" for one in value[:4])
+        return f"[{shown}{', ...' if len(value) > 4 else ''}]"
+    return f"{value:.3g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,825 @@
+"""A graph that is built once and used by many algorithms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import cached_property, partial
+from typing import Any
+
+from dask_graphflow.algorithms.answers import (
+    Answer,
+    answered,
+    empty_values,
+    framed,
+    ids_like,
+    steps_frame,
+)
+from dask_graphflow.algorithms.answers_many import answered_many
+from dask_graphflow.algorithms.counting_many import degrees_many, num_edges_many, num_vertices_many
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.exceptions import OptionError, WeightError, nearest
+from dask_graphflow.graph import edgelist
+from dask_graphflow.graph.build import share
+from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.graph.partition_stats import layout_frame, layout_many, layout_one
+from dask_graphflow.graph.reading import Build, read
+from dask_graphflow.graph.shards import Shards
+from dask_graphflow.graph.shares import as_hybrid, members_of
+from dask_graphflow.graph.vertex_ids import named
+from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.scheduling import gang, gang_build, gathered, placement
+from dask_graphflow.scheduling.expr import Held
+from dask_graphflow.scheduling.progress import Progress, listener
+from dask_graphflow.showing.tables import as_html, as_text, counted
+
+from . import inputs
+from .inputs import check_count
+
+__all__ = ["Graph"]
+
+LAZY = "no; every compute() builds it again, persist() builds it once"
+KEPT = "yes, and kept in memory"
+MULTI = ("keep", "sum", "min", "first")
+MOST_PARTS = 32
+PARTITIONS_PER_PART = 8
+
+
+class Graph:
+    """A graph that is built once and used by many algorithms.
+
+    A new graph is lazy: every computation builds it again. :meth:`persist` builds it and keeps it.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
+        The edge list, one row per edge. Results have the same backend (pandas or cuDF) as `edges`.
+    source, target : column name, or list of column names
+        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
+        integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
+        have the same type.
+    weight : column name, optional
+        Numeric column with the weights of the edges.
+    directed : bool
+        Whether an edge leads only from its source to its target. True by default; False makes every edge
+        count in both directions.
+    multi : {"keep", "sum", "min", "first"}
+        What to do with parallel edges, which have the same source and target. "keep", the default, keeps
+        all of them. The others merge them into one edge, which has the sum of the weights, the smallest
+        weight, or the weight of the first edge.
+    dropna : bool
+        Whether to skip edges with a null id. False by default, which raises an error.
+    shards : int, optional
+        Number of parts into which the graph is split, each for one process. By default one per worker of
+        the current cluster, or one without a cluster, but at most the number of partitions of `edges`. It
+        does not change the results.
+    hybrid : {None, "auto"} or Hybrid
+        Split the graph between workers with and without a GPU, such as those of
+        :func:`dask_graphflow.hybrid_cluster`. Each worker gets one shard, on its GPU if it has one.
+        "auto" chooses the shares by the speed and the free memory of each worker; see
+        :class:`dask_graphflow.Hybrid` to set them. `edges` must be backed by pandas. It does not change
+        the results.
+
+    Attributes
+    ----------
+    directed : bool
+        The value of the parameter.
+    weighted : bool
+        Whether the edges have weights.
+    on_device : bool
+        Whether the graph is in GPU memory, because `edges` is backed by cuDF.
+
+    Raises
+    ------
+    UnknownColumnError, VertexTypeError, WeightError, OptionError, EdgeListError
+        An argument is invalid; raised at the call. When the graph is built, null ids raise
+        `NullVertexError` and null weights raise `WeightError`. A partition that lacks a column, or that has
+        another dtype than Dask's metadata and a value that does not fit, is refused then too.
+
+    Notes
+    -----
+    Each shard is in one process, which can use all threads of its worker. A shard stores one offset per
+    vertex, and one id (and one weight) per edge. If the graph is directed and an algorithm follows edges in
+    both directions, it stores twice as much. A self-loop is stored once. On a graph with several shards, an
+    algorithm runs on all of them at the same time, and the workers send each other the values that change.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> roads = pd.DataFrame({"a": ["x", "y", "z"], "b": ["y", "z", "w"], "km": [3.0, 1.0, 2.0]})
+    >>> g = gf.Graph(roads, source="a", target="b", weight="km", directed=False)
+    >>> g.num_vertices, g.num_edges
+    (4, 3)
+    >>> g.bfs(sources=["y"]).compute()
+      vertex  distance predecessor
+    0      w         2           z
+    1      x         1           y
+    2      y         0        <NA>
+    3      z         1           y
+    """
+
+    def __init__(
+        self,
+        edges: Any,
+        *,
+        source: Any,
+        target: Any,
+        weight: Any = None,
+        directed: bool = True,
+        multi: str = "keep",
+        dropna: bool = False,
+        shards: int | None = None,
+        hybrid: Any = None,
+    ) -> None:
+        if multi not in MULTI:
+            raise OptionError(
+                f"multi={multi!r}; give {', '.join(map(repr, MULTI))}{nearest(multi, MULTI)}"
+            )
+        if directed not in (True, False):
+            raise OptionError(f"directed={directed!r}; give True or False")
+        frame = inputs.as_dask(edges, "edges", source, target)
+        if weight is not None:
+            edgelist.check_weight(frame, weight)
+        elif multi in ("sum", "min"):
+            raise WeightError(f"multi={multi!r} is about weights; name their column with weight=")
+        columns = inputs.edge_columns(frame, source, target, weight, dropna)
+        if not isinstance(frame, Held):
+            frame = frame[columns.columns]
+        self._columns = columns
+        self.weighted = weight is not None
+        self.directed = directed
+        self._npartitions = int(frame.npartitions)
+        self._parts = min(MOST_PARTS, -(-self._npartitions // PARTITIONS_PER_PART))
+        self._ids = ids_like(frame._meta, columns)
+        self._numbers: dict[str, int] = {}  # that were asked of it when it was built, for its repr
+        self._metas: dict[Any, Any] = {}  # by what is asked: cuDF takes milliseconds to make one
+        self.on_device = not is_pandas(type(self._ids))
+        placement.check_spilling(frame._meta)
+        check_count("shards", shards, least=1, optional=True)
+        workers = None
+        self._hybrid = hybrid is not None
+        if self._hybrid:
+            hybrid = as_hybrid(hybrid, self.on_device)
+            hybrid, self._shards, workers = members_of(hybrid, shards)
+        else:
+            self._shards = min(shards or len(placement.slots().workers), self._npartitions)
+        self._turned: tuple[Callable[..., Any], Callable[..., Any]] | None = None
+        how: dict[str, Any] = {"directed": directed, "multi": multi}
+        reader = partial(read, columns=columns)
+        if self._shards == 1 and not self._hybrid:
+            self._build = partial(gathered.build, frame, reader, Build(**how))
+        else:
+            spreading = partial(gang_build.run, frame, reader, workers=workers)
+            deal, run = partial(share, hybrid=hybrid, **how), {"alone": self.on_device}
+            self._build = partial(spreading, deal, self._shards, None, name="graph-build", **run)
+            if directed and weight is None and multi == "keep":
+                self._turned = spreading, partial(deal, turned=True)
+
+    @property
+    def _members(self) -> bool:
+        """Whether it is asked as members of a gang."""
+        return self._shards > 1 or self._hybrid
+
+    @cached_property
+    def _built(self) -> Any:
+        return self._build()
+
+    def _rows(self) -> list[tuple[str, str]]:
+        """Return what is known of it; nothing is computed for that."""
+        columns, kept = self._columns, self._build is None
+        rows = [
+            ("Graph", "directed" if self.directed else "undirected"),
+            ("source", ", ".join(map(repr, columns.source))),
+            ("target", ", ".join(map(repr, columns.target))),
+            ("weight", repr(columns.weight) if self.weighted else "none"),
+            ("ids", ", ".join(map(str, self._ids.dtypes))),
+            ("edge partitions", f"{self._npartitions:,}"),
+            ("shards", f"{self._shards:,}{', hybrid' if self._hybrid else ''}"),
+            (
+                "memory",
+                "GPU"
+                if self.on_device
+                else "host"
+                if not self._hybrid
+                else "depends on the worker",
+            ),
+            ("built", KEPT if kept else LAZY),
+        ]
+        return rows + [(name, f"{number:,}") for name, number in sorted(self._numbers.items())]
+
+    def __repr__(self) -> str:
+        return as_text(self._rows())
+
+    def _repr_html_(self) -> str:
+        return as_html(self._rows())
+
+    def persist(self) -> Graph:
+        """Build the graph now and keep it, in this process or on the workers of the cluster.
+
+        On a cluster this starts the build and returns at once, also in the event loop of an asynchronous
+        client.
+
+        Returns
+        -------
+        Graph
+            The same graph, built. Its results do not read the edges again.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> g = gf.Graph(gf.generate.grid(3, 3), source="src", target="dst").persist()
+        >>> g.num_edges  # does not build the graph again
+        12
+        """
+        kept = object.__new__(Graph)
+        built = placement.persisted(self._built)
+        # Not what it was built of, or that would be kept too.
+        kept.__dict__.update(self.__dict__, _built=built, _build=None, _turned=None, _numbers={})
+        return kept
+
+    @property
+    def num_vertices(self) -> int:
+        """Number of vertices that have an edge (int); builds the graph unless it is persisted.
+
+        In the event loop of an asynchronous client it raises `UsageError`, since it waits for the number;
+        ask for it in a thread: ``await asyncio.to_thread(lambda: g.num_vertices)``.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> gf.Graph(gf.generate.grid(3, 3), source="src", target="dst").num_vertices
+        9
+        """
+        return self._number("vertices", _num_vertices, num_vertices_many)
+
+    @property
+    def num_edges(self) -> int:
+        """Number of edges after `multi` is applied (int); builds the graph unless it is persisted.
+
+        In the event loop of an asynchronous client it raises `UsageError`, since it waits for the number;
+        ask for it in a thread: ``await asyncio.to_thread(lambda: g.num_edges)``.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> twice = pd.DataFrame({"a": [1, 1], "b": [2, 2]})
+        >>> gf.Graph(twice, source="a", target="b").num_edges
+        2
+        >>> gf.Graph(twice, source="a", target="b", multi="first").num_edges
+        1
+        """
+        return self._number("edges", _num_edges, num_edges_many)
+
+    def degrees(self) -> Any:
+        """Return the number of edges that enter and leave each vertex, after `multi` is applied.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex. The columns are ``vertex`` (the dtype of the ids),
+            ``in_degree`` and ``out_degree`` (int64) for a directed graph, or ``vertex`` and ``degree``
+            (int64) for an undirected one. A self-loop counts once. The result is lazy, and its index
+            restarts at 0 in each partition.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> links = pd.DataFrame({"a": [1, 1, 2], "b": [2, 5, 5]})
+        >>> gf.Graph(links, source="a", target="b").degrees().compute()
+           vertex  in_degree  out_degree
+        0       1          0           2
+        1       2          1           1
+        2       5          2           0
+        """
+        names = ["in_degree", "out_degree"] if self.directed else ["degree"]
+        return self.ask("degrees", _degrees, dict.fromkeys(names, "int64"), many=degrees_many)
+
+    def layout(self) -> Any:
+        """Return statistics of each shard: vertices, edges, and neighbors in other shards.
+
+        Builds the graph unless it is persisted.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per shard; a graph in one process has one shard. The columns are:
+
+            - ``shard``: number of the shard.
+            - ``kind``: "gpu" or "cpu", by the worker that holds the shard.
+            - ``vertices``: number of its vertices that have an edge.
+            - ``edges``: number of edges that leave these vertices. An undirected edge counts twice.
+            - ``share``: its fraction of the ends of all edges.
+            - ``remote``: number of distinct vertices of other shards that its edges lead to. Each of them
+              is one message.
+            - ``beta``: ``remote`` divided by ``edges`` (TOTEM [1]_).
+
+        References
+        ----------
+        .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand
+           Chickens for Heavy Lifting Graph Processing", PACT 2012.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> ring = pd.DataFrame({"a": [0, 1, 2, 3], "b": [1, 2, 3, 0]})
+        >>> halves = gf.Hybrid([0.5, 0.5], placement="random")
+        >>> g = gf.Graph(ring, source="a", target="b", hybrid=halves)
+        >>> g.layout().compute().share.tolist()
+        [0.5, 0.5]
+        """
+        if self._members:
+            return self._gang(layout_many, layout_frame([]), name="layout")
+        result = gathered.run(self._built, "layout", layout_one)
+        return gathered.frames(result, [0], layout_frame([]))
+
+    def bfs(
+        self,
+        sources: Any,
+        *,
+        depth_limit: int | None = None,
+        direction: str = "beamer",
+        trace: bool = False,
+        progress: Any = False,
+    ) -> Any:
+        """Return the distance in edges from the nearest source; see :func:`dask_graphflow.bfs`.
+
+        Parameters
+        ----------
+        sources : id, or list, Series or DataFrame of ids
+            Vertices to start from. If ids have several columns, write each id as a tuple; a single tuple
+            is one source.
+        depth_limit : int, optional
+            Maximum distance in edges. By default there is no limit.
+        direction : {"beamer", "gemini", "push", "pull"}
+            When to pull instead of push. It affects the speed, not the result.
+        trace : bool
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable
+            Report each superstep when it ends.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex that was reached, sorted by vertex, with the columns ``vertex``, ``distance``
+            (int32, in edges) and ``predecessor``. Lazy. With `trace`, a pair of this frame and a frame with
+            one row per superstep.
+
+        Raises
+        ------
+        UnknownVertexError
+            A source is not in the graph: no edge starts or ends there. Raised when the result is
+            computed.
+        OptionError, VertexTypeError, EdgeListError
+            An argument is invalid; raised at the call.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> g = gf.Graph(gf.generate.path(4), source="src", target="dst")
+        >>> g.bfs(sources=[1]).compute().distance.tolist()
+        [0, 1, 2]
+        """
+        from dask_graphflow.algorithms.bfs import search
+
+        how: dict[str, Any] = {"direction": direction, "trace": trace, "progress": progress}
+        return search(self, sources, depth_limit=depth_limit, **how)
+
+    def sssp(
+        self,
+        sources: Any,
+        *,
+        cutoff: float | None = None,
+        trace: bool = False,
+        progress: Any = False,
+    ) -> Any:
+        """Return the weighted distance from the nearest source; see :func:`dask_graphflow.sssp`.
+
+        Parameters
+        ----------
+        sources : id, or list, Series or DataFrame of ids
+            Vertices to start from. If ids have several columns, write each id as a tuple; a single tuple
+            is one source.
+        cutoff : float, optional
+            Maximum distance, in the unit of the weights. By default there is no limit.
+        trace : bool
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable
+            Report each superstep when it ends.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex that was reached, sorted by vertex, with the columns ``vertex``, ``distance``
+            (float64, in the unit of the weights) and ``predecessor``. Lazy. With `trace`, a pair of this
+            frame and a frame with one row per superstep.
+
+        Raises
+        ------
+        WeightError
+            The graph has no weights; raised at the call. Or a weight is negative or NaN; raised when the
+            result is computed.
+        UnknownVertexError
+            A source is not in the graph: no edge starts or ends there. Raised when the result is
+            computed.
+        OptionError, VertexTypeError, EdgeListError
+            An argument is invalid; raised at the call.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> roads = gf.generate.path(4).assign(km=0.5)
+        >>> g = gf.Graph(roads, source="src", target="dst", weight="km")
+        >>> g.sssp(sources=[1]).compute().distance.tolist()
+        [0.0, 0.5, 1.0]
+        """
+        from dask_graphflow.algorithms.sssp import shortest_paths
+
+        return shortest_paths(self, sources, cutoff=cutoff, trace=trace, progress=progress)
+
+    def pagerank(
+        self,
+        *,
+        alpha: float = 0.85,
+        tol: float | None = 1e-6,
+        max_iter: int = 100,
+        personalization: Any = None,
+        precision: str = "float64",
+        fail_on_nonconvergence: bool = True,
+        trace: bool = False,
+        progress: Any = False,
+    ) -> Any:
+        """Return the PageRank of each vertex; see :func:`dask_graphflow.pagerank`.
+
+        Parameters
+        ----------
+        alpha, tol, max_iter, personalization, precision, fail_on_nonconvergence, trace, progress
+            The same as for :func:`dask_graphflow.pagerank`.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``pagerank`` (float64;
+            ranks sum to 1). Lazy. With `trace`, a pair of this frame and a frame with one row per
+            iteration.
+
+        Raises
+        ------
+        ConvergenceError
+            `max_iter` iterations did not reach `tol`. Raised when the result is computed.
+        WeightError
+            A weight is negative, infinite or NaN. Raised when the result is computed.
+        UnknownVertexError
+            An id in `personalization` is not in the graph. Raised when the result is computed.
+        OptionError, VertexTypeError, EdgeListError
+            An argument is invalid; raised at the call.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> ring = pd.DataFrame({"a": [0, 1, 2, 3], "b": [1, 2, 3, 0]})
+        >>> g = gf.Graph(ring, source="a", target="b")
+        >>> g.pagerank(alpha=0.9).compute().pagerank.tolist()
+        [0.25, 0.25, 0.25, 0.25]
+        """
+        from dask_graphflow.algorithms.pagerank import rank
+
+        return rank(
+            self,
+            alpha=alpha,
+            tol=tol,
+            max_iter=max_iter,
+            personalization=personalization,
+            precision=precision,
+            fail_on_nonconvergence=fail_on_nonconvergence,
+            trace=trace,
+            progress=progress,
+        )
+
+    def label_propagation(
+        self, *, max_iter: int = 10, trace: bool = False, progress: Any = False
+    ) -> Any:
+        """Return the community of each vertex; see :func:`dask_graphflow.label_propagation`.
+
+        Parameters
+        ----------
+        max_iter : int
+            Maximum number of iterations; 10 by default. The algorithm stops earlier if no label changes.
+        trace : bool
+            Also return a frame with one row per iteration. False by default.
+        progress : bool or callable
+            Report each iteration when it ends.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``label`` (both the dtype
+            of the ids). Lazy. With `trace`, a pair of this frame and a frame with one row per iteration.
+
+        Raises
+        ------
+        OptionError
+            `max_iter` is not a positive integer.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> ties = pd.DataFrame({"a": [1, 1, 2, 3, 4, 4, 5], "b": [2, 3, 3, 4, 5, 6, 6]})
+        >>> g = gf.Graph(ties, source="a", target="b", directed=False)
+        >>> g.label_propagation().compute().label.tolist()
+        [1, 1, 1, 3, 3, 3]
+        """
+        from dask_graphflow.algorithms.label_propagation import propagate
+
+        return propagate(self, max_iter=max_iter, trace=trace, progress=progress)
+
+    def connected_components(self, *, trace: bool = False, progress: Any = False) -> Any:
+        """Return the connected component of each vertex of an undirected graph.
+
+        Use this if the graph is already built. Otherwise call :func:`dask_graphflow.connected_components`
+        on the edges: it does not build a graph, and is several times faster than building one.
+
+        Parameters
+        ----------
+        trace : bool
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable
+            Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``component`` (the
+            smallest id of the component). Lazy. With `trace`, a pair of this frame and a frame with one row
+            per superstep.
+
+        Raises
+        ------
+        OptionError
+            The graph is directed.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> ties = pd.DataFrame({"a": [1, 5, 8], "b": [5, 2, 9]})
+        >>> g = gf.Graph(ties, source="a", target="b", directed=False)
+        >>> g.connected_components().compute().component.tolist()
+        [1, 1, 1, 8, 8]
+        """
+        from dask_graphflow.algorithms.programs import COMPONENTS, run
+
+        if self.directed:
+            raise OptionError(
+                "connected components need an undirected graph; build it with directed=False, or call "
+                "dask_graphflow.connected_components on the edges"
+            )
+        columns = {"component": "vertex"}
+        return run(self, COMPONENTS, columns=columns, trace=trace, progress=progress)
+
+    def run(
+        self,
+        op: EdgeOp,
+        *,
+        columns: Mapping[str, Any],
+        start: Any = None,
+        max_iter: int | None = None,
+        direction: str = "gemini",
+        balance: str = "auto",
+        trace: bool = False,
+        progress: Any = False,
+    ) -> Any:
+        """Run an edge program until no vertex changes; see :class:`dask_graphflow.EdgeOp`.
+
+        Parameters
+        ----------
+        op : EdgeOp
+            The program.
+        columns : dict of str to number, or "vertex"
+            What each of the program's columns begins with: an int makes a column of int64, a float one of
+            float64, a NumPy number one of its type. ``"vertex"`` is the vertex itself: the column holds
+            ids in `start` and in the result, and vertex numbers inside the program, which are 0 to n - 1
+            in the order of the ids.
+        start : DataFrame, optional
+            Vertices that begin with other values, and from which the program begins: the ids in the first
+            columns, and columns of the program's, no others. Values must fit the column's dtype. By
+            default the program begins everywhere.
+        max_iter : int, optional
+            Maximum number of supersteps. By default there is no limit. A superstep may already use values
+            that it wrote itself: if the signal reads its own target, a program that is stopped before it
+            ends can give different values from run to run.
+        direction : {"gemini", "beamer", "push", "pull"}, optional
+            When to pull instead of push; see :func:`dask_graphflow.bfs`.
+        balance : {"auto", "thread", "twc", "lb", "lb_light", "lb_cull", "lb_light_cull", "all_edges"}, \
+optional
+            How edges are shared out to a GPU's threads (Gunrock [1]_): by rows, by their lengths, or
+            evenly. The host has "auto", "thread" and "all_edges". Every shard uses it, and the result is
+            the same; "all_edges" is for programs that never push from a frontier: ``direction="pull"``.
+        trace : bool, optional
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable, optional
+            Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the column ``vertex`` and the columns of the program.
+            Lazy.
+        dask.dataframe.DataFrame
+            Only with `trace`: one row per superstep; see :func:`dask_graphflow.bfs`.
+
+        Raises
+        ------
+        OptionError, UnknownColumnError, ExpressionError, WeightError
+            What is wrong with the program or with what it is given.
+        EdgeListError
+            `start` is not a frame, or gives a vertex different values.
+        UnknownVertexError
+            When it is computed: `start` names an id that is not a vertex.
+
+        References
+        ----------
+        .. [1] Y. Wang, Y. Pan, A. Davidson et al., "Gunrock: GPU Graph Analytics", ACM Transactions on
+           Parallel Computing 4(1), 2017.
+
+        Examples
+        --------
+        The capacity of the widest path from vertex 1 to each vertex:
+
+        >>> import pandas as pd
+        >>> import dask_graphflow as gf
+        >>> pipes = pd.DataFrame({"a": [1, 1, 2], "b": [2, 3, 3], "bore": [9.0, 2.0, 5.0]})
+        >>> widest = gf.EdgeOp(
+        ...     "widest", target="width", signal="min(width[src], weight)", slot="max"
+        ... )
+        >>> g = gf.Graph(pipes, source="a", target="b", weight="bore")
+        >>> start = pd.DataFrame({"vertex": [1], "width": [float("inf")]})
+        >>> g.run(widest, columns={"width": 0.0}, start=start).compute().width.tolist()
+        [inf, 9.0, 5.0]
+        """
+        from dask_graphflow.algorithms.programs import run
+
+        how: dict[str, Any] = {"direction": direction, "balance": balance, "max_iter": max_iter}
+        return run(self, op, columns=columns, start=start, trace=trace, progress=progress, **how)
+
+    def ask(
+        self,
+        name: str,
+        work: Callable[..., Answer],
+        dtypes: dict[str, Any],
+        *arguments: Any,
+        many: Callable[..., Answer] | None = None,
+        turned: bool = False,
+        trace: bool = False,
+        progress: Any = False,
+    ) -> Any:
+        """Run an algorithm on the graph and return its result as a lazy frame; for new algorithms.
+
+        Parameters
+        ----------
+        name : str
+            Name of the Dask task.
+        work : callable
+            The algorithm for a graph in one process. It is called with the
+            ``dask_graphflow.graph.shards.Shards``, the number of threads and `arguments`.
+        dtypes : dict
+            Columns of the result after the vertex, with their dtypes. "id" stands for vertex ids, and
+            "id or null" for vertex ids that can be null.
+        *arguments
+            Further arguments of the algorithm. They must be picklable.
+        many : callable, optional
+            The algorithm for one member of a gang. It is called with the member's
+            ``dask_graphflow.graph.shard.Shard``, the ``dask_graphflow.comm.exchange.Exchange``, the
+            number of threads and `arguments`.
+        turned : bool
+            Whether `many` uses only the edges that enter vertices. A graph that is not persisted then
+            builds only these. False by default.
+        trace : bool
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable
+            Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, with the vertex and the columns of `dtypes`. With `trace`, a pair of this
+            frame and a frame with one row per superstep.
+
+        Raises
+        ------
+        OptionError
+            The graph has several shards and `many` is missing, or `progress` is invalid.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> from dask_graphflow.algorithms.answers import Answer
+        >>> def odd(shards, threads):
+        ...     return Answer({"odd": shards.out_degrees(threads) % 2 == 1})
+        >>> g = gf.Graph(gf.generate.path(3), source="src", target="dst", directed=False)
+        >>> g.ask("odd", odd, {"odd": "bool"}).compute().odd.tolist()
+        [True, False, True]
+        """
+        kinds = tuple(dtypes.items())
+        if kinds not in self._metas:
+            empty = {column: empty_values(self._ids, dtype) for column, dtype in kinds}
+            self._metas[kinds] = framed(self._ids, empty)
+        told = Progress(listener(progress, name))
+        how: dict[str, Any] = {"dtypes": dtypes, "trace": trace, "progress": told}
+        if self._members:
+            if many is None:
+                raise OptionError(
+                    f"{name} is found in one process, and this graph has "
+                    f"{counted(self._shards, 'shard')}; build it with shards=1"
+                )
+            answer = partial(answered_many, work=many, **how)
+            meta = None if trace else self._metas[kinds]
+            found = told.of(self._gang(answer, meta, *arguments, name=name, turned=turned))
+            if not trace:
+                return found
+            return (
+                gathered.columns(found, 0, self._metas[kinds]),
+                gathered.columns(found, 1, steps_frame([], 0)),
+            )
+        answer = partial(answered, work=work, parts=self._parts, **how)
+        result = told.of(gathered.run(self._built, name, answer, *arguments))
+        found = gathered.frames(result, range(self._parts), self._metas[kinds])
+        if not trace:
+            return found
+        return found, gathered.frames(result, [self._parts], steps_frame([]))
+
+    def sources(self, sources: Any) -> Any:
+        """Return vertex ids as a frame, after checking that they have the type of the graph's ids.
+
+        Parameters
+        ----------
+        sources : id, or list, Series or DataFrame of ids
+            If ids have several columns, write each id as a tuple; a single tuple is one id.
+
+        Returns
+        -------
+        pandas.DataFrame or cudf.DataFrame
+            One row per id, with the dtypes of the graph's ids.
+
+        Raises
+        ------
+        VertexTypeError, EdgeListError
+            The ids have another type or too many columns, or there are none, or one of them is null.
+        UnknownVertexError
+            The dtype of the graph's ids cannot hold one of them.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> g = gf.Graph(gf.generate.path(3), source="src", target="dst")
+        >>> g.sources([0, 2]).to_numpy().tolist()
+        [[0], [2]]
+        """
+        return named(sources, self._ids)
+
+    def _number(self, name: str, work: Callable[..., int], many: Callable[..., int]) -> int:
+        task = f"num-{name}"
+        if self._members:
+            asked = self._gang(many, None, name=task)[0]
+        else:
+            asked = gathered.run(self._built, task, work)
+        found = int(placement.computed(asked, f"num_{name}"))
+        if self._build is None:
+            self._numbers[name] = found
+        return found
+
+    def _gang(
+        self, loop: gang.Loop, meta: Any, *arguments: Any, name: str, turned: bool = False
+    ) -> Any:
+        how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid}
+        if not turned or self._turned is None:
+            return gang.run(self._built, loop, meta, *arguments, **how)
+        spreading, build = self._turned
+        both = partial(_built_for, build=build, loop=loop)
+        return spreading(both, self._shards, meta, *arguments, **how)
+
+
+def _built_for(
+    channel: Channel, pieces: Any, rank: int, *arguments: Any, build: gang.Loop, loop: gang.Loop
+) -> Any:
+    """Build a graph and ask it, as a member, in one run."""
+    return loop(channel, build(channel, pieces, rank), rank, *arguments)
+
+
+def _num_vertices(shards: Shards) -> int:
+    return int(shards.occurs().sum())
+
+
+def _num_edges(shards: Shards) -> int:
+    return shards.edges(placement.task_threads(1))
+
+
+def _degrees(shards: Shards, threads: int) -> Answer:
+    out = shards.out_degrees(threads)
+    if not shards.directed:
+        return Answer({"degree": out})
+    return Answer({"in_degree": shards.in_degrees(threads), "out_degree": out})

@@ -1,0 +1,180 @@
+"""What is known of a graph before any of its edges is read."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.exceptions import OptionError
+from dask_graphflow.graph import dtypes, edgelist
+from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.graph.vertices import base_of
+from dask_graphflow.scheduling.expr import held_by, read_of
+
+from . import inputs
+from .graph import Graph
+
+__all__ = ["Known", "known"]
+
+
+class Known(NamedTuple):
+    """The sizes of a graph.
+
+    Attributes
+    ----------
+    vertices, edges : int
+    chunk : int
+        Edges of a partition.
+    id_bytes, weight_bytes : int
+        Of an end of an edge, and of a weight.
+    directed : bool
+    built : bool
+        Whether its rows are there.
+    device : bool
+        Whether it lies on GPUs.
+    held : bool
+        Whether its partitions lie on workers.
+    source : str
+        How that is known.
+    """
+
+    vertices: int
+    edges: int
+    chunk: int
+    id_bytes: int
+    weight_bytes: int
+    directed: bool
+    built: bool
+    device: bool
+    held: bool
+    source: str
+
+
+def known(
+    edges: Any,
+    *,
+    source: Any = None,
+    target: Any = None,
+    weight: Any = None,
+    directed: bool = True,
+    num_edges: int | None = None,
+    num_vertices: int | None = None,
+) -> Known:
+    """Return the sizes of a graph from its frame's length, from Parquet's metadata, or from a built graph.
+
+    Parameters
+    ----------
+    edges : frame or Graph
+    source, target, weight, directed
+        As of :class:`.Graph`; not for a graph.
+    num_edges, num_vertices : int, optional
+        Where a caller knows better.
+
+    Raises
+    ------
+    OptionError
+        A number is not known.
+    """
+    inputs.check_count("num_edges", num_edges, least=0, optional=True)
+    inputs.check_count("num_vertices", num_vertices, least=0, optional=True)
+    if isinstance(edges, Graph):
+        return _of_graph(edges, num_edges, num_vertices)
+    frame = inputs.as_dask(edges, "edges", source, target)
+    if weight is not None:
+        edgelist.check_weight(frame, weight)
+    columns = inputs.edge_columns(frame, source, target, weight, False)
+    meta = frame._meta
+    data = None
+    if num_edges is None or num_vertices is None:
+        data = read_of(frame) if isinstance(edges, dd.DataFrame) else edges
+    how = "as given"
+    if data is not None:
+        ids = [*columns.source, *columns.target]
+        single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
+        count, low, high = _counted(data, ids if single else [])
+        how = "from the Parquet metadata" if isinstance(data, list) else "from the frame in memory"
+        num_edges = count if num_edges is None else num_edges
+        if num_vertices is None and single and low is not None and high is not None:
+            base = base_of(low, high, count, np.dtype(_plain(columns.dtypes[0])))
+            num_vertices = None if base is None else high - base + 1
+    if num_edges is None or num_vertices is None:
+        missing = "edges" if num_edges is None else "vertices"
+        raise OptionError(
+            f"the number of {missing} is not known before the edges are read; give num_{missing}=. It "
+            "is known of a frame in memory, of Parquet files that are read as they are, with integer ids "
+            "close together, and of a Graph that was persisted"
+        )
+    id_bytes = sum(_bytes(meta[column]) for column in columns.source)
+    return Known(
+        num_vertices,
+        num_edges,
+        -(-num_edges // max(frame.npartitions, 1)),
+        id_bytes,
+        0 if weight is None else _bytes(meta[weight]),
+        directed,
+        built=False,
+        device=not is_pandas(type(meta)),
+        held=bool(held_by(getattr(frame, "expr", frame))[1]),
+        source=how,
+    )
+
+
+def _of_graph(graph: Graph, num_edges: int | None, num_vertices: int | None) -> Known:
+    built = graph._build is None
+    if not built and (num_edges is None or num_vertices is None):
+        raise OptionError(
+            "the graph is not built, and how large it will be is not known; give num_edges= and "
+            "num_vertices=, or persist it first"
+        )
+    edges = graph.num_edges if num_edges is None else num_edges
+    vertices = graph.num_vertices if num_vertices is None else num_vertices
+    ids = sum(_bytes(graph._ids[column]) for column in graph._ids.columns)
+    how = "from the persisted graph" if built else "as given"
+    weight = 8 * graph.weighted
+    about = graph.directed, built, graph.on_device, built, how
+    return Known(vertices, edges, edges, ids, weight, *about)
+
+
+def _counted(data: Any, ids: list[Any]) -> tuple[int, int | None, int | None]:
+    """Return how many rows there are, and the least and the greatest id, if that is known."""
+    if not isinstance(data, list):
+        if not ids or not len(data):
+            return len(data), None, None
+        sides = [data[column] for column in ids]
+        if any(side.isna().any() for side in sides):
+            return len(data), None, None
+        return (
+            len(data),
+            min(int(side.min()) for side in sides),
+            max(int(side.max()) for side in sides),
+        )
+    rows, lows, highs, certain = 0, [], [], bool(ids)
+    for fragment in data:
+        fragment.ensure_complete_metadata()
+        for group in fragment.row_groups:
+            rows += group.num_rows
+            found = group.statistics or {}
+            for column in ids:
+                if column not in found:
+                    certain = certain and not group.num_rows
+                    continue
+                lows.append(int(found[column]["min"]))
+                highs.append(int(found[column]["max"]))
+    if not certain or not lows:
+        return rows, None, None
+    return rows, min(lows), max(highs)
+
+
+def _plain(dtype: Any) -> Any:
+    return getattr(dtype, "numpy_dtype", dtype)
+
+
+def _bytes(column: Any) -> int:
+    """Return the bytes of a value; text and the like are numbered, and counted as a number."""
+    dtype = _plain(column.dtype)
+    if isinstance(column.dtype, pd.CategoricalDtype) or not hasattr(dtype, "itemsize"):
+        return 8
+    return int(dtype.itemsize)

@@ -1,0 +1,281 @@
+"""What a call is given: checked, and brought to frames of edges."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.exceptions import (
+    EdgeListError,
+    OptionError,
+    UnknownColumnError,
+    VertexTypeError,
+    WeightError,
+    nearest,
+)
+from dask_graphflow.graph import dtypes, edgelist
+from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
+from dask_graphflow.graph.frames import empty_like, is_pandas
+from dask_graphflow.scheduling.expr import Held
+from dask_graphflow.showing.tables import counted
+
+__all__ = [
+    "as_dask",
+    "ascending",
+    "check_count",
+    "check_dense",
+    "edge_columns",
+    "seed_frames",
+    "to_stream",
+    "vertex_frame",
+    "with_one_dtype",
+]
+
+
+def check_count(name: str, value: Any, *, least: int = 1, optional: bool = False) -> None:
+    """Raise unless an option is a whole number, `least` or more; or None where it is optional."""
+    if optional and value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        none = ", or None" if optional else ""
+        raise OptionError(f"{name}={value!r}; give a whole number, {least} or more{none}")
+
+
+def as_dask(frame: Any, role: str, *ids: Any) -> Any:
+    """Return a frame as a Dask DataFrame, or as one that is held as it is; raise where it is none."""
+    if isinstance(frame, dd.DataFrame):
+        return frame
+    if isinstance(frame, pd.DataFrame):
+        for column in _flat(ids):
+            # Names that are wrong or stand for several columns get an error of their own.
+            if edgelist.is_name(column) and [*frame.columns].count(column) == 1:
+                dtypes.check_objects(frame[column], role)
+    elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
+        raise EdgeListError(
+            f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or "
+            "one of pandas or cuDF, which is taken as one partition"
+        )
+    held = Held(frame)
+    if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):
+        # Text: as Dask would have it. Not from_pandas, which looks at every value of the index, nor
+        # with the frame as an argument, which would be hashed.
+        try:
+            return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
+        except NotImplementedError as error:  # Arrow cannot take rows of some of its types
+            column = _untaken(frame)
+            raise VertexTypeError(
+                f"Dask cannot read {role}: {error}. Leave columns of that type out, or "
+                f"{dtypes.to_text(column, role, frame[column].dtype)}"
+            ) from error
+    return held
+
+
+def _untaken(frame: pd.DataFrame) -> Any:
+    """Return the first column that Arrow cannot take rows of."""
+    for column in frame.columns:
+        try:
+            frame[[column]].iloc[[]].take([])
+        except NotImplementedError:
+            return column
+    return frame.columns[0]
+
+
+class _Partition:
+    """A held frame as a function of a partition's number."""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+
+    def __call__(self, partition: int) -> Any:
+        return self.held()
+
+    def __dask_tokenize__(self) -> Any:
+        return self.held.__dask_tokenize__()
+
+
+def _flat(columns: Any) -> list[Any]:
+    return [c for some in columns for c in (some if isinstance(some, list | tuple) else [some])]
+
+
+def to_stream(edges: Any, device: Any) -> bool:
+    """Say whether edges are to be streamed to a GPU, or raise where the option says neither."""
+    if device not in (None, "gpu"):
+        raise OptionError(
+            f"device={device!r}; give 'gpu' to find the components on the GPU, or None to find them "
+            f"where the edges lie{nearest(str(device).lower(), ['gpu'])}"
+        )
+    return device == "gpu" and is_pandas(type(edges._meta))
+
+
+def ascending(
+    edges: Any, weight: Any, threshold: float | None, thresholds: Sequence[float] | None
+) -> list[float]:
+    """Return the thresholds in ascending order, or raise if they do not fit the weight.
+
+    Each is an int or a float of exactly the value that was given.
+    """
+    if threshold is not None and thresholds is not None:
+        raise OptionError("threshold= and thresholds= were both given; give one of them")
+    given = [threshold] if threshold is not None else list([] if thresholds is None else thresholds)
+    if thresholds is not None and not given:
+        raise OptionError("thresholds=[] is empty; give at least one, or leave it out")
+    limits = [_exact(value) for value in given]
+    if len(set(limits)) < len(limits):
+        raise OptionError(f"thresholds={limits!r} has one more than once; give each of them once")
+    if given and weight is None:
+        raise WeightError(
+            f"threshold {given[0]!r} needs a weight to be compared with; name its column with weight=. "
+            f"The frame has {', '.join(map(repr, edges.columns))}"
+        )
+    if weight is not None:
+        edgelist.check_weight(edges, weight)
+        if not given:
+            raise WeightError(
+                f"weight={weight!r} does nothing without threshold= or thresholds=; add one, or leave "
+                "the weight out"
+            )
+    return sorted(limits)
+
+
+def _exact(threshold: Any) -> float:
+    """Return a threshold as an int or a float of the same value, or raise if that cannot be."""
+    value = threshold.item() if isinstance(threshold, np.number) else threshold
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise OptionError(
+            f"threshold {threshold!r} is not a number that a weight can be compared with; give an int "
+            "or a float, other than NaN"
+        )
+    if isinstance(value, int) and abs(value) > sys.float_info.max:
+        raise OptionError(
+            "a threshold is an integer outside the range of a float; give float('inf') for one that "
+            "no finite weight reaches, or float('-inf') for one that every weight reaches"
+        )
+    return value
+
+
+def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool) -> EdgeColumns:
+    """Return how to read the edges, or raise where their columns name no graph."""
+    sources, targets = edgelist.as_columns(source, "source"), edgelist.as_columns(target, "target")
+    edgelist.check_columns(edges, sources, "source")
+    edgelist.check_columns(edges, targets, "target")
+    if len(sources) != len(targets):
+        raise EdgeListError(
+            f"source={source!r} has {counted(len(sources), 'column')} and target={target!r} has "
+            f"{len(targets)}; both ends of an edge have as many"
+        )
+    meta = edges._meta
+    of_ids = [
+        dtypes.common_dtype(
+            dtypes.vertex_dtype(meta[s], "source"),
+            dtypes.vertex_dtype(meta[t], "target"),
+            f"source={s!r}",
+            f"target={t!r}",
+        )
+        for s, t in zip(sources, targets, strict=True)
+    ]
+    names = edgelist.vertex_names("vertex", len(sources))
+    return EdgeColumns(
+        tuple(sources),
+        tuple(targets),
+        tuple(names),
+        tuple(of_ids),
+        weight=weight,
+        dropna=dropna,
+        weight_dtype=None if weight is None else dtypes.values_dtype(meta[weight].dtype),
+    )
+
+
+def check_dense(columns: EdgeColumns, renumber: bool) -> None:
+    """Raise where ids that are no integers are said to be vertices as they are."""
+    if renumber not in (True, False):
+        raise OptionError(f"renumber={renumber!r}; give True or False")
+    if not renumber and not (len(columns.dtypes) == 1 and dtypes.is_integer(columns.dtypes[0])):
+        raise OptionError(
+            f"renumber=False is for ids that are one column of integers; source={columns.source!r} has "
+            f"dtype {', '.join(map(str, columns.dtypes))}. Leave it out"
+        )
+
+
+def vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:
+    """Return the vertices as edges from each to itself."""
+    width = len(edges.names)
+    if isinstance(vertices, pd.MultiIndex):
+        vertices = vertices.to_frame(name=vertex_names("vertex", vertices.nlevels))
+    elif hasattr(vertices, "to_frame"):
+        vertices = vertices.to_frame(name=edges.names[0])
+    frame = as_dask(vertices, "vertices", *list(getattr(vertices, "columns", ()))[:width])
+    if len(frame.columns) < width:
+        raise EdgeListError(
+            f"vertices has {counted(len(frame.columns), 'column')} and an id has {width}; give a column "
+            "for each part of an id, and those first"
+        )
+    columns = tuple(frame.columns[:width])
+    edgelist.check_columns(frame, columns, "vertices")
+    return frame, _like(edges, frame, columns, columns, "vertices", level=0)
+
+
+def seed_frames(
+    seed: Any, edges: EdgeColumns, labels: Sequence[Sequence[str]]
+) -> list[tuple[Any, EdgeColumns]]:
+    """Return an earlier result as edges from each vertex to its component, threshold by threshold."""
+    needed = [*edges.names, *itertools.chain(*labels)]
+    frame = as_dask(seed, "seed", needed)
+    have = list(frame.columns)
+    if missing := [name for name in needed if name not in have]:
+        raise UnknownColumnError(
+            f"seed has {', '.join(map(repr, have)) or 'no column'}, and lacks "
+            f"{', '.join(map(repr, missing))}; give the result of an earlier call, with the columns "
+            f"{', '.join(map(repr, needed))}{nearest(missing[0], have)}"
+        )
+    edgelist.check_columns(frame, needed, "seed")
+    found = []
+    for level, columns in enumerate(labels, start=1):
+        found.append((frame, _like(edges, frame, edges.names, tuple(columns), "seed", level=level)))
+    return found
+
+
+def _like(
+    edges: EdgeColumns,
+    frame: Any,
+    source: tuple[Any, ...],
+    target: tuple[Any, ...],
+    role: str,
+    level: int,
+) -> EdgeColumns:
+    common = list(edges.dtypes)
+    for columns in (source, target):
+        for part, column in enumerate(columns):
+            common[part] = dtypes.common_dtype(
+                common[part],
+                dtypes.vertex_dtype(frame._meta[column], role),
+                "the edges' id",
+                f"{role} {column!r}",
+            )
+    return replace(
+        edges,
+        source=source,
+        target=target,
+        dtypes=tuple(common),
+        weight=None,
+        weight_dtype=None,
+        level=level,
+        role=role,
+    )
+
+
+def with_one_dtype(frames: Sequence[tuple[Any, EdgeColumns]]) -> list[tuple[Any, EdgeColumns]]:
+    """Return frames that are read together, with the ids' dtypes that hold those of all of them."""
+    common = frames[0][1].dtypes
+    for _, columns in frames[1:]:
+        common = tuple(
+            dtypes.common_dtype(one, other, "the edges' id", columns.role)
+            for one, other in zip(common, columns.dtypes, strict=True)
+        )
+    return [(frame, replace(columns, dtypes=common)) for frame, columns in frames]

@@ -1,0 +1,150 @@
+"""Channels between processes: a TCP connection for each two members of a gang.
+
+The thread of the task reads its sockets itself, and writes what they take at once: short messages go and
+come in 30 us, of which another thread or an event loop would make 70 and more. What is too long for that is
+left to threads, two a peer, made when they are first needed: so all may send before any receives.
+
+A connection begins with a proof by either side that it knows the run's secret (:mod:`.handshake`). With TLS
+contexts it is encrypted. Without TLS, as in Dask, others on the network can read and change what is sent.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .channel import Aborts, Channel, PeerLost, buffers
+from .connections import Connection
+from .handshake import Contexts, Meeting
+
+__all__ = ["Listener"]
+
+
+class Listener:
+    """A port where the other members of a run find this one.
+
+    Parameters
+    ----------
+    host : str
+        The address of this machine to listen on.
+    secret : bytes or bytearray
+        The run's secret. It is read when the members connect.
+    ssl : (SSLContext, SSLContext), optional
+        TLS contexts for accepted connections and for calls.
+
+    Attributes
+    ----------
+    port : int
+        The port number. It is reserved at once, and open only while the members connect.
+    """
+
+    def __init__(self, host: str, secret: bytes | bytearray, ssl: Contexts | None = None) -> None:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.socket(family, socket.SOCK_STREAM)
+        try:
+            if family == socket.AF_INET6:
+                self._socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+            self._socket.bind((host, 0))
+        except BaseException:
+            self._socket.close()
+            raise
+        self.port: int = self._socket.getsockname()[1]
+        self._secret, self._contexts = secret, ssl
+        self._error: BaseException | None = None
+
+    def connect(self, rank: int, addresses: Sequence[tuple[str, int]], timeout: float) -> Channel:
+        """Connect to all other members, and close the port.
+
+        Parameters
+        ----------
+        rank : int
+            This member's rank.
+        addresses : sequence of (host, port)
+            The addresses of all members, by rank.
+        timeout : float
+            Seconds that this may take.
+
+        Returns
+        -------
+        Channel
+
+        Raises
+        ------
+        PeerLost
+            A member was not there in time, or does not know the secret.
+        """
+        meeting = Meeting(self._socket, rank, addresses, self._secret, self._contexts)
+        with contextlib.closing(self):
+            lines = meeting.connect(time.monotonic() + timeout, lambda: self._error)
+        return _Sockets(rank, lines, encrypted=self._contexts is not None)
+
+    def abort(self, error: BaseException) -> None:
+        """Have a :meth:`connect` that waits, or a later one, raise `error`. From any thread."""
+        self._error = self._error or error
+
+    def close(self) -> None:
+        """Close the port."""
+        self._socket.close()
+
+
+class _Sockets:
+    def __init__(self, rank: int, lines: dict[int, socket.socket], *, encrypted: bool) -> None:
+        self.rank, self.size, self.encrypted = rank, len(lines) + 1, encrypted
+        self.bytes_sent = self.bytes_received = 0
+        self.seconds_waited = 0.0
+        self._peers = {
+            other: Connection(line, f"graphflow-send-{rank}-{other}")
+            for other, line in lines.items()
+        }
+        self._error: BaseException | None = None
+        self._lock = threading.Lock()
+        self._aborts = Aborts()
+
+    def send(self, to: int, *parts: Any) -> None:
+        if self._error is not None:
+            raise self._error
+        views = buffers(parts)
+        size = sum(map(len, views))
+        try:
+            self._peers[to].send(views)
+        except OSError as error:
+            raise self._error or PeerLost(to) from error
+        self.bytes_sent += size
+
+    def receive(self, source: int) -> memoryview:
+        if self._error is not None:
+            raise self._error
+        began = time.perf_counter()
+        try:
+            message = self._peers[source].receive()
+        except OSError as error:
+            raise self._error or PeerLost(source) from error
+        self.seconds_waited += time.perf_counter() - began
+        self.bytes_received += len(message)
+        return message
+
+    def abort(self, error: BaseException) -> None:
+        # Under a lock: the number of a socket that is being closed may be another's already.
+        with self._lock:
+            if self._error is None:
+                self._error = error
+                for peer in self._peers.values():
+                    peer.abort()
+        self._aborts.call()
+
+    def abort_too(self, end: Callable[[], Any]) -> None:
+        self._aborts.add(end)
+
+    def close(self) -> None:
+        if self._error is None:
+            for peer in self._peers.values():
+                peer.flush()
+            self._aborts.clear()
+        self.abort(ConnectionError("the channel was closed"))
+        with self._lock:
+            for peer in self._peers.values():
+                peer.close()

@@ -1,0 +1,1 @@
+"""Connected components of a stream of edges: forests, links, staging, plans and merging."""

@@ -1,0 +1,319 @@
+"""Fragments: forests over the ids that some edges hold, before the whole graph is numbered."""
+
+from __future__ import annotations
+
+import itertools
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.graph import dtypes, frames, renumber
+from dask_graphflow.graph.edgelist import Ends
+from dask_graphflow.graph.renumber import is_dense
+from dask_graphflow.kernels import kernels_for
+
+from . import streaming
+from .forest import Forest
+from .plan import Plan
+from .shared_forest import Shared
+
+__all__ = ["Chain", "Edges", "Fragment", "flatten", "moved"]
+
+
+@dataclass
+class Edges:
+    """The edges of a chunk, each with the highest threshold that it reaches.
+
+    Attributes
+    ----------
+    source, target : Ends
+    level : array of integers, shape (m,), or None
+        0 for an edge below every threshold, k for one that reaches the k-th. None for all 1.
+    streamed : bool
+        They lie in host memory, and the forest that they are hooked into on the device.
+    """
+
+    source: Ends
+    target: Ends
+    level: Any = None
+    streamed: bool = False
+
+    def on_device(self, rows: slice) -> Edges:
+        """Return some of the edges, which are streamed, as frames on the device."""
+        kernels = streaming.device().kernels
+        level = None if self.level is None else kernels.namespace.asarray(self.level[rows])
+        source, target = (
+            Ends.of(kernels.from_pandas(side.frame.iloc[rows]))
+            for side in (self.source, self.target)
+        )
+        return Edges(source, target, level)
+
+
+def by_level(source: Any, target: Any, reached: Any, levels: int) -> Iterator[tuple[int, Any, Any]]:
+    """Yield ``(forest, sources, targets)``, given the ends as indices and the level of each edge.
+
+    An edge below every threshold still says that its ends exist: each is joined to itself.
+    """
+    if reached is None:
+        yield 0, source, target
+        return
+    for level in range(levels):
+        own = reached == level + 1
+        yield level, source[own], target[own]
+    below = reached == 0
+    yield 0, source[below], source[below]
+    yield 0, target[below], target[below]
+
+
+@dataclass
+class Fragment:
+    """What some edges say.
+
+    Attributes
+    ----------
+    forests : list of Forest
+        One a threshold, ascending; an edge is in the forest of the highest that it reaches.
+    ids : frame
+        Row i is the id of vertex i. Empty where `dense`.
+    dense : bool
+        The vertices are the ids.
+    token : str
+        This fragment's own.
+    """
+
+    forests: list[Forest]
+    ids: Any
+    dense: bool = False
+    token: str = field(default_factory=lambda: uuid.uuid4().hex)
+
+    def __sizeof__(self) -> int:
+        return sum(f.__sizeof__() for f in self.forests) + int(self.ids.memory_usage().sum())
+
+    def fingerprint(self) -> tuple[Any, ...]:
+        """Return what two fragments of one number of ids have in common only if the ids are the same."""
+        if self.dense:
+            # Until all chains are closed they hook more into it: its ids are then more, in order.
+            return (self.token,)
+        first = self.ids[self.ids.columns[0]]
+        if not dtypes.is_integer(first.dtype):
+            return (len(first),)  # a chain has no others' ids among such
+        # Scattered before they are added up (SplitMix64): sums of the ids themselves are often the same.
+        mixed = kernels_for(first).asarray(first).astype("uint64")
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+        return len(first), int(mixed.sum())
+
+    def over(self, low: int, high: int) -> list[Forest]:
+        """Return the forests over the vertices that are the integer ids `low` to `high` - 1."""
+        if self.dense:
+            return self.forests
+        # Not in the ids' own type: a forest may begin below the least int8.
+        values = self.forests[0].kernels.asarray(self.ids[self.ids.columns[0]])
+        values = values.astype("int64", copy=False) - low
+        return moved(self.forests, values, high - low, base=low)
+
+    @classmethod
+    def of(cls, edges: Edges, levels: int, threads: int) -> Fragment:
+        """Reduce edges between any ids to forests over those ids."""
+        codes, ids = renumber.factorize(frames.stack([edges.source.frame, edges.target.frame]))
+        forests = [Forest(codes, size=len(ids)) for _ in range(levels)]
+        half = len(edges.source)
+        ends = codes[:half], codes[half:]
+        for level, source, target in by_level(*ends, edges.level, levels):
+            forests[level].hook(source, target, threads=threads)
+        for forest in forests:
+            forest.compress(threads=threads)
+        return cls(forests, ids)
+
+    def join(self, other: Fragment) -> Fragment:
+        """Return what both say."""
+        ids, (mine, theirs) = renumber.union([self.ids, other.ids])
+        forests = moved(self.forests, mine, len(ids))
+        for forest, more in zip(forests, other.forests, strict=True):
+            forest.absorb(more, theirs)
+        return Fragment(forests, ids)
+
+    def sorted(self) -> Fragment:
+        """Return the fragment, which is not dense, with its ids in order."""
+        ids, rank = renumber.sort(self.ids)
+        return Fragment(moved(self.forests, rank, len(ids)), ids)
+
+    def numbered(self) -> Fragment:
+        """Return the fragment with its ids listed, dense or not; in order, if it was."""
+        if not self.dense:
+            return self
+        flatten(self.forests)
+        first = self.forests[0]
+        xp = first.kernels.namespace
+        vertices = first.members(first.base, first.stop)
+        slots = xp.zeros(len(first.parent), first.parent.dtype)
+        slots[vertices - first.base] = xp.arange(len(vertices), dtype=slots.dtype)
+        ids = frames.one_column(vertices, self.ids)
+        return Fragment(moved(self.forests, slots, len(vertices)), ids)
+
+
+@dataclass
+class Chain:
+    """What a chain of chunks has found so far; it grows in place.
+
+    Chunks of dense ids are hooked into the fragment that `dense` holds for all chains of the process.
+    Others leave a fragment each in `loose`; neighbours of like size are joined, so that an id is copied
+    at most a logarithmic number of times.
+    """
+
+    dense: Shared
+    loose: list[Fragment] = field(default_factory=list)
+
+    def __sizeof__(self) -> int:
+        return self.dense.__sizeof__() + sum(f.__sizeof__() for f in self.loose)
+
+    @classmethod
+    def start(cls, dense: Shared, edges: Edges, levels: int) -> Chain:
+        """Return a chain that has found nothing of its own, for edges of that kind."""
+        with dense.alone():
+            if dense.held is None:
+                ids = frames.empty_like(edges.source.frame)
+                kernels = kernels_for(ids)
+                if edges.streamed:
+                    kernels = streaming.device().kernels
+                    ids = kernels.from_pandas(ids)
+                like = kernels.namespace.zeros(0)
+                dense.held = Fragment([Forest(like) for _ in range(levels)], ids, dense=True)
+        return cls(dense)
+
+    def hook_dense(self, edges: Edges, chunk_size: int | None, total: int, threads: int) -> bool:
+        """Hook edges whose integer ids are vertices as they are; say whether they could be.
+
+        Parameters
+        ----------
+        edges : Edges
+        chunk_size : int or None
+            Edges to hook before the trees are made flat again, if not as the plan says.
+        total : int
+            Edges of the whole graph, as far as is known.
+        threads : int
+        """
+        kernels = kernels_for(edges.source.only)
+        source, target = (kernels.asarray(side.only) for side in (edges.source, edges.target))
+        unsigned = source.dtype.kind == "u"
+        # The range is guessed from a few ids; hooking says what lies outside it, and is repeated.
+        step = max(1, len(source) // renumber.SAMPLE)
+        bounds = kernels.bounds(source, target, step=step)
+        if not self._cover(bounds, total, unsigned):
+            return False
+
+        def hook(us: Any, vs: Any, level: Any) -> bool:
+            while outside := self._hook(us, vs, level, chunk_size, threads):
+                if not self._cover(outside, total, unsigned):
+                    return False
+            return True
+
+        if not edges.streamed:
+            return hook(source, target, edges.level)
+        make = partial(
+            streaming.new_link,
+            like=[side for side in (source, target, edges.level) if side is not None],
+            bounds=bounds,
+            chunk_size=chunk_size,
+            vertices=len(self.dense.held.forests[0].parent),
+            total=total,
+            threads=threads,
+        )
+        link = self.dense.link(make)
+        with closing(streaming.sent(link, source, target, edges.level, bounds)) as chunks:
+            return all(hook(*chunk) for chunk in chunks)
+
+    def _cover(self, bounds: tuple[int, int], total: int, unsigned: bool) -> bool:
+        """Let the forests grow to ids within bounds; say whether all would still be dense."""
+        low, high = bounds
+        forests = self.dense.held.forests
+        with self.dense.alone(unless=partial(forests[-1].covers, low, high)) as alone:
+            if alone:
+                if len(forests[0].parent):
+                    low, high = min(low, forests[0].base), max(high, forests[0].stop - 1)
+                # Unsigned ids past int64 look negative to the kernels: they are renumbered.
+                if not is_dense(low, high, total) or (low < 0 and unsigned):
+                    return False
+                # A guess falls short by about a part in as many as were looked at: eight
+                # times that to spare, and later chunks seldom make the forest grow again.
+                spare = (high - low) * 8 // (2 * renumber.SAMPLE)
+                low = low - spare if low < 0 else max(0, low - spare)
+                for forest in forests:
+                    forest.cover(low, high + spare)
+        return True
+
+    def _hook(
+        self, source: Any, target: Any, level: Any, chunk_size: int | None, threads: int
+    ) -> tuple[int, int] | None:
+        """Hook edges that lie where the forests do; return the range of ids that are outside."""
+        forests = self.dense.held.forests
+        plan = None
+        if chunk_size:
+            plan = replace(
+                Plan.for_graph(
+                    len(forests[0].parent), len(source), sampled=forests[0].kernels.SAMPLED
+                ),
+                chunk=chunk_size,
+            )
+        outside: tuple[int, int] | None = None
+        with self.dense.beside_others():
+            for at, us, vs in by_level(source, target, level, len(forests)):
+                left = forests[at].hook(us, vs, plan=plan, threads=threads)
+                if left:
+                    low, high = outside or left
+                    outside = min(left[0], low), max(left[1], high)
+        return outside
+
+    def hook_loose(self, edges: Edges, chunk_size: int | None, threads: int) -> None:
+        """Hook edges between any ids."""
+        if edges.streamed:
+            for rows in streaming.slices(len(edges.source), chunk_size):
+                self.hook_loose(edges.on_device(rows), chunk_size, threads)
+            return
+        self.loose.append(Fragment.of(edges, len(self.dense.held.forests), threads))
+        while len(self.loose) > 1 and len(self.loose[-2].ids) < 2 * len(self.loose[-1].ids):
+            last = self.loose.pop()
+            self.loose[-1] = self.loose[-1].join(last)
+
+    def close(self) -> Fragment:
+        """Return all that the chain has found as one fragment, dense or sorted."""
+        dense: Fragment = self.dense.held
+        if not self.loose:
+            return dense
+        pieces = [*self.loose]
+        if len(dense.forests[0].parent):
+            with self.dense.alone():
+                pieces.insert(0, dense.numbered())
+        fragment, *rest = pieces[::-1]
+        for piece in rest:
+            fragment = fragment.join(piece)
+        return fragment.sorted()
+
+
+def moved(forests: Sequence[Forest], slots: Any, size: int, base: int = 0) -> list[Forest]:
+    """Return forests over `size` vertices, in which vertex i of the given ones is the `slots[i]`-th."""
+    result = []
+    for forest in forests:
+        result.append(Forest(forest.parent, base=base, size=size))
+        result[-1].absorb(forest, slots)
+    return result
+
+
+def flatten(forests: Sequence[Forest], threads: int = 1) -> None:
+    """Make every tree flat, in place, and find the members.
+
+    An edge that reached a threshold counts for those below it too.
+    """
+    for lower, higher in reversed(list(itertools.pairwise(forests))):
+        lower.absorb(higher, threads=threads)
+    for forest in forests[1:]:
+        if len(forests[0].parent):
+            forest.cover(forests[0].base, forests[0].stop - 1)
+    forests[0].mark_members(threads=threads)
+    for forest in forests[1:]:
+        forest.compress(threads=threads)

@@ -1,0 +1,73 @@
+"""Edges in partitions that fit the memory limit of the workers, known before any edge is read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.graph import memory
+from dask_graphflow.graph.dtypes import is_integer
+from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph.renumber import is_dense
+from dask_graphflow.scheduling import memory_limits, placement
+from dask_graphflow.scheduling.expr import Pieces, by_row_groups, pieces_of
+from dask_graphflow.showing.tables import size
+
+__all__ = ["fitting"]
+
+COPIES = 3  # of a partition while it is read: pages of the file, Arrow's table and the pandas frame
+
+
+def fitting(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> Any:
+    """Return edges in partitions that workers can read, beside their forests, without being paused.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame or Held
+    columns : EdgeColumns
+        What is read of them.
+    forests : int
+        How many each worker makes, one per threshold.
+    divide : bool
+        Whether partitions may be cut at row groups of their Parquet files.
+
+    Raises
+    ------
+    GraphMemoryError
+        The workers' memory limit is too low for the edges, or for this library itself.
+    """
+    found = placement.least_room()
+    if found is None:
+        return edges
+    limit, threads, workers = found
+    memory_limits.check_limit(limit)
+    pieces = pieces_of(edges, columns.columns)
+    if pieces is None:
+        return edges
+    kept = memory_limits.PROCESS + forests * _forest(pieces, columns, workers)
+    room = memory_limits.pause_fraction() * limit - kept
+    copies = COPIES * threads
+    if pieces.partition * copies <= room:
+        return edges
+    divide = divide and pieces.divisible
+    if divide and pieces.row_group * copies <= room:
+        return by_row_groups(edges, int(room // (pieces.row_group * copies)))
+    least = pieces.row_group if divide else pieces.partition
+    raise memory_limits.too_low(
+        limit,
+        kept + least * copies,
+        f"a worker needs about {size(kept + least * copies)} for its forests and for partitions of "
+        f"{size(least)}",
+        f"{'write' if divide else 'read'} the edges in smaller {'row groups' if divide else 'partitions'}",
+    )
+
+
+def _forest(pieces: Pieces, columns: EdgeColumns, workers: int) -> int:
+    """Return the bytes of a forest and of another one that is merged into it, where that can be told."""
+    ids = [*columns.source, *columns.target]
+    ranges = [one for name in ids for one in pieces.bounds.get(name, ())]
+    if len(columns.names) > 1 or not is_integer(columns.dtypes[0]) or not ranges:
+        return 0
+    low, high = min(low for low, _ in ranges), max(high for _, high in ranges)
+    if not is_dense(low, high, pieces.rows):
+        return 0
+    return memory.components_bytes(high - low + 1, 0, members=workers)

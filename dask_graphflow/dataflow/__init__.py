@@ -1,1 +1,0 @@
-"""Dataflow: expressions, policies and placement; it knows no algorithm."""

@@ -1,0 +1,327 @@
+"""Sharing: one graph built by the members of a gang, each of which has some of the edges.
+
+Vertices are numbered (:mod:`.numbering`) and cut into a range a member, by the edges that all members
+together have of them. Then each edge is dealt to the owner of the vertex that it leaves; one
+without direction to the owners of both its ends. An owner has its edges in the order in which
+they are in all parts, one after the other, and so makes of several the one that a single process would.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.exceptions import GraphflowError
+from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device, summable
+from dask_graphflow.scheduling import gang
+
+from . import numbering, shares
+from .partition import GRAIN, chunk_grains
+from .shard import Shard
+from .shares import Hybrid
+
+__all__ = ["Edges", "entered", "entering", "into", "share"]
+
+SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece,
+DEVICE_SLICE = 1 << 27  # and on a device
+
+
+class Edges(NamedTuple):
+    """Edges, or some of them: numbers of vertices, and weights or None."""
+
+    source: Any
+    target: Any
+    weight: Any
+
+
+def share(
+    channel: Channel,
+    pieces: Iterable[Any],
+    rank: int,
+    directed: bool,
+    multi: str,
+    turned: bool = False,
+    hybrid: Hybrid | None = None,
+) -> Shard:
+    """Build a graph: the loop of a gang (see :func:`.gang.run`).
+
+    Parameters
+    ----------
+    channel : Channel
+    pieces : iterable
+        What :func:`.reading.read` returned of this member's partitions, in order; those of the first
+        member are the first ones. Some member has one. It is not changed, so that the loop can be run
+        again; who has no other use for the pieces gives an iterator, and they are freed on the way.
+    rank : int
+        The channel's.
+    directed : bool
+        Whether an edge leads from its source to its target only.
+    multi : {"keep", "sum", "min", "first"}
+        What becomes of several edges from one vertex to another; see :func:`.host_rows.rows`.
+    turned : bool
+        Deal edges to the owners of the vertices that they enter, and make no rows: for what asks for
+        :func:`entering` only. Edges have a direction, and all are kept.
+    hybrid : Hybrid, optional
+        Place the vertices by this; see :mod:`.shares`. Pieces lie on the host then, and so does what is
+        returned.
+
+    Returns
+    -------
+    Shard
+        Of this member's range: bit for bit the rows, the ids and the bounds that
+        :class:`~dask_graphflow.graph.shards.Shards` has of all edges in as many parts; unless vertices are
+        placed otherwise. In a row ends are in the order of their numbers all the same.
+
+    Raises
+    ------
+    VertexTypeError
+        The ids cannot be hashed or sorted.
+    GraphflowError
+        Edges were lost on the way.
+    """
+    threads = gang.threads()
+    held = list(pieces)
+    ends, weights = [piece[:2] for piece in held], [piece[2] for piece in held]
+    device = any(on_device(piece[0].frame) for piece in held)
+    held.clear()
+    own = device, [_dtype(weight) for weight in weights]
+    exchange = Exchange(channel)
+    devices, told = zip(*numbering.swap(exchange, [own] * exchange.size), strict=True)
+    if any(devices):
+        exchange = Exchange(channel, device=True)
+    rounds = max(map(len, told))
+    dtypes = [dtype for own in told for dtype in own]
+    vertices, numbers = numbering.number(exchange, ends)
+    bounds = _bounds(exchange, numbers, vertices.size, threads)
+    ids = numbering.ranged(exchange, vertices, bounds)
+    placed, labels = None, None
+    owners, shift = _by_grain(bounds), GRAIN.bit_length() - 1
+    if hybrid is not None:
+        members = shares.members(exchange, hybrid, vertices.size, threads)
+        weight = max((dtype.itemsize for dtype in dtypes if dtype is not None), default=0)
+        # Without direction the same rows are gone along both ways, and lie there twice.
+        width = (4 + weight) * (1 if directed else 2)
+        placed, bounds, owners = shares.placed(
+            exchange, numbers, bounds, hybrid, members, width, threads
+        )
+        labels, shift = placed.places, 0
+
+    xp = kernels_for(vertices.like).namespace
+    empty = xp.empty(0, index_dtype(vertices.size))
+    none = None if dtypes[0] is None else xp.empty(0, np.result_type(*set(dtypes)))
+    pairs = zip(numbering.consumed(numbers), numbering.consumed(weights), strict=True)
+    edges = (
+        Edges(target, source, weight) if turned else Edges(source, target, weight)
+        for (source, target), weight in pairs
+    )
+    source, target, weight = _dealt(
+        exchange,
+        edges,
+        rounds,
+        owners,
+        shift,
+        Edges(empty, empty, none),
+        both=not directed,
+        threads=threads,
+    )
+    about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids}
+    about["placed"] = placed
+    if turned:
+        edges_here = Edges(target, source, weight)
+        if placed is not None:
+            edges_here = _renamed(edges_here, placed.places, threads)
+        return Shard(vertices.like, bounds, rank, entering=edges_here, **about)
+    if weight is not None and multi == "sum":
+        weight = summable(weight)
+    rows = kernels_of("rows", source).rows(
+        source,
+        target,
+        weight,
+        first=bounds[rank],
+        count=bounds[rank + 1] - bounds[rank],
+        columns=vertices.size,
+        labels=labels,
+        undirected=not directed,
+        multi=multi,
+        threads=threads,
+    )
+    return Shard(vertices.like, bounds, rank, rows, **about)
+
+
+def into(shard: Shard, exchange: Exchange) -> Any:
+    """Return the rows of what enters the range's vertices; all members call it at the same place.
+
+    They are kept in the shard under "into".
+    """
+    host, threads = shard.host, gang.threads()
+    if not shard.directed:
+        return shard.here("into", host.out)
+
+    def make() -> Any:
+        edges = entering(host, exchange)
+        labels, columns = None, host.size
+        if host.placed is not None:  # in a row ends are in the order of their numbers
+            labels, columns = host.placed.places, host.count
+            edges = _renamed(edges, host.all_numbers, threads)
+        source, target, weight = edges
+        return kernels_of("rows", source).rows(
+            target,
+            source,
+            weight,
+            first=host.low,
+            count=host.owned,
+            columns=columns,
+            labels=labels,
+            threads=threads,
+        )
+
+    return shard.here("into", numbering.kept_by_all(host, exchange, "into", make))
+
+
+def entering(shard: Shard, exchange: Exchange) -> Edges:
+    """Return the edges that enter the range's vertices, as places of all vertices, in any order.
+
+    All members call it at the same place.
+    """
+    found = entered(shard, exchange)
+    if isinstance(found, Edges):
+        return found
+    owners = kernels_of("rows", found.ends).owners(found, found.ends.dtype, threads=gang.threads())
+    return Edges(found.ends, owners, found.weights)
+
+
+def entered(shard: Shard, exchange: Exchange) -> Any:
+    """Return what :func:`entering` does, or the rows of it, if those are there.
+
+    All members call it at the same place. Edges are dealt from the owners of their sources to those of
+    their targets, unless the shard has them or their rows. Those without direction enter at both ends.
+    """
+    threads = gang.threads()
+    for name in ("entering", "into" if shard.directed else "out"):
+        if not exchange.agree(Vote(active=not shard.has(name))).active:
+            return shard.made(name)
+    out = shard.out
+    leaving = kernels_of("rows", out.ends).owners(out, index_dtype(shard.size), threads=threads)
+    whole = Edges(out.ends, leaving, out.weights)  # turned: edges are dealt by their first end
+    step = DEVICE_SLICE if shard.on_device else SLICE
+    slices = [slice(at, at + step) for at in range(0, len(leaving), step)]
+    edges = (_cut(whole, some) for some in slices)
+    none = _cut(whole, slice(0))
+    rounds = int(exchange.agree(Vote(most=len(slices))).most)
+    target, source, weight = _dealt(
+        exchange,
+        edges,
+        rounds,
+        _by_grain(shard.bounds),
+        GRAIN.bit_length() - 1,
+        none,
+        both=False,
+        threads=threads,
+    )
+    return Edges(source, target, weight)
+
+
+def _by_grain(bounds: list[int]) -> np.ndarray:
+    """Return the owner of each grain of the vertices, by the bounds of the members' ranges."""
+    if any(bound % GRAIN and bound != bounds[-1] for bound in bounds):
+        raise GraphflowError(f"shards are cut at multiples of {GRAIN} vertices, not at {bounds}")
+    grains = np.arange(0, bounds[-1], GRAIN)
+    return np.searchsorted(bounds[1:], grains, side="right").astype(np.int16)
+
+
+def _renamed(edges: Edges, names: np.ndarray, threads: int) -> Edges:
+    """Return edges, their ends by other names."""
+    rename = kernels_of("rows", edges.source).renamed
+    source, target = (rename(side, names, threads=threads) for side in edges[:2])
+    return Edges(source, target, edges.weight)
+
+
+def _cut(edges: Edges, some: slice) -> Edges:
+    return Edges(*(None if side is None else side[some] for side in edges))
+
+
+def _dtype(weight: Any) -> Any:
+    return None if weight is None else weight.dtype
+
+
+def _bounds(
+    exchange: Exchange, numbers: list[tuple[Any, Any]], count: int, threads: int
+) -> list[int]:
+    """Cut the vertices into ranges that are as much work each, by the edges that all members have."""
+    grains, shift = -(-count // GRAIN), GRAIN.bit_length() - 1
+    edges = np.zeros(grains, np.int64)
+    for side in itertools.chain.from_iterable(numbers):
+        edges += kernels_of("partition", side).count_grains(
+            side, grains, shift=shift, threads=threads
+        )
+    told, _ = exchange.deal([edges] * exchange.size)
+    return chunk_grains(sum(told), count, exchange.size)
+
+
+def _dealt(
+    exchange: Exchange,
+    edges: Iterator[Edges],
+    rounds: int,
+    owners: np.ndarray,
+    shift: int,
+    none: Edges,
+    *,
+    both: bool,
+    threads: int,
+) -> Edges:
+    """Deal edges to the owners of their sources, or of both their ends; return those for this member.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    edges : iterator of Edges
+        Pieces of this member's.
+    rounds : int
+        The most pieces that a member has.
+    owners : ndarray of int16
+        The owner of every ``2**shift`` vertices.
+    shift : int
+    none : Edges
+        Of no edges: what is dealt when there are no more, and the dtypes.
+    both : bool
+        Whether the owner of an edge's target gets it too, if that is another one.
+    threads : int
+        Host threads to use.
+    """
+    owners = np.asarray(owners, like=none.source)
+    columns = [column for column, empty in enumerate(none) if empty is not None]
+    # By column, and by the member that it came from.
+    got: list[list[list[Any]]] = [[[] for _ in range(exchange.size)] for _ in none]
+    dealt = 0
+    for _ in range(rounds):
+        piece = next(edges, none)
+        ends = piece.source, piece.target if both else None
+        values = [piece[column].astype(none[column].dtype, copy=False) for column in columns]
+        how: dict[str, Any] = {"shift": shift, "threads": threads}
+        parts = kernels_of("partition", piece.source).parted(
+            values, *ends, owners, exchange.size, **how
+        )
+        for column, own in zip(columns, parts, strict=True):
+            dealt += sum(map(len, own))
+            told, _ = exchange.deal(own)
+            if told[exchange.rank].base is not None:  # as a view it would keep what was sent, too
+                told[exchange.rank] = told[exchange.rank].copy()
+            for source, arrived in enumerate(told):
+                got[column][source].append(arrived)
+    received = [sum(map(len, itertools.chain(*got[column]))) for column in columns]
+    total = exchange.agree(Vote(active=dealt, edges=sum(received)))
+    if total.active != total.edges:
+        raise GraphflowError(
+            f"{total.active:,} ends and weights of edges were dealt to the members of a gang, and "
+            f"{total.edges:,} arrived; build the graph again, and report it if that fails too"
+        )
+    whole = list(none)
+    for column in columns:
+        whole[column] = np.concatenate([none[column], *itertools.chain(*got[column])])
+        got[column].clear()
+    return Edges(*whole)

@@ -1,0 +1,64 @@
+"""What of a graph lies where, and how much of it has to do with other shards."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.scheduling import gang, placement
+
+from .numbering import occurs
+from .shard import Shard
+from .shards import Shards
+
+__all__ = ["layout_frame", "layout_many", "layout_one"]
+
+DTYPES = {
+    "shard": "int64",
+    "kind": "str",
+    "vertices": "int64",
+    "edges": "int64",
+    "share": "float64",
+    "remote": "int64",
+    "beta": "float64",
+}
+
+
+def layout_frame(rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """Return rows as a frame."""
+    return pd.DataFrame(list(rows), columns=list(DTYPES)).astype(DTYPES)
+
+
+def layout_one(shards: Shards) -> list[pd.DataFrame]:
+    """Return that of a graph in one process."""
+    edges = sum(len(rows.ends) for rows in shards.out(placement.task_threads(1)))
+    kind = "gpu" if placement.on_gpu_worker() else "cpu"
+    row = 0, kind, int(shards.occurs().sum()), edges, float(edges > 0), 0, 0.0
+    return [layout_frame([row])]
+
+
+def layout_many(channel: Channel, shard: Shard, rank: int) -> pd.DataFrame:
+    """Return a member's row."""
+    exchange = Exchange(channel, device=shard.on_device)
+    local = shard.local("out", gang.threads())
+    edges, remote = len(shard.out.ends), len(local.slots)
+    # Of the ends that its edges lead to, each member has those in its range.
+    there = np.array(
+        [
+            int(((low <= shard.out.ends) & (shard.out.ends < high)).sum())
+            for low, high in itertools.pairwise(shard.bounds)
+        ]
+    )
+    told, _ = exchange.deal([there[q : q + 1] for q in range(exchange.size)])
+    ends = edges + int(np.sum(told)) if shard.directed else edges
+    total = exchange.agree(Vote(edges=ends)).edges
+    has = int(occurs(shard, exchange).sum())
+    kind = "gpu" if placement.on_gpu_worker() else "cpu"
+    share, beta = ends / max(total, 1), remote / max(edges, 1)
+    return layout_frame([(rank, kind, has, edges, share, remote, beta)])

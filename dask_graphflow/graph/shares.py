@@ -1,0 +1,480 @@
+"""Placing: which member of a gang gets which vertices, where members are of several kinds and speeds.
+
+Members have *shares* of the edges' ends (TOTEM's alpha [1]_): those that a caller gives, or as many as
+each is fast, if it has room for them. Which vertices these are is the *placement*: any, or on the CPUs
+those with the most edges, or those with the fewest. Vertices are put in order by a key, of their degree or
+at random, and cut where the running sum of their degrees comes nearest to the shares: found in four rounds
+of histograms of 16 bits of the keys. So a share is as near to what was asked as the degree of one vertex.
+
+.. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand Chickens
+   for Heavy Lifting Graph Processing", PACT 2012.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.comm.exchange import IDLE, Exchange, Vote
+from dask_graphflow.costs import rates, share_out
+from dask_graphflow.costs.model import makespan
+from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.kernels import device_link, device_room, kernels_of
+from dask_graphflow.scheduling import placement
+from dask_graphflow.showing.tables import as_html, counted
+
+from .numbering import swap
+from .shards import HUBS, HUBS_EDGES
+from .vertex_placement import Placed, arrange
+
+__all__ = ["PLACEMENTS", "Hybrid", "Member", "Size", "as_hybrid", "members", "members_of", "placed"]
+
+PLACEMENTS = ("auto", "random", "hubs-on-cpu", "leaves-on-cpu")
+VERTEX = 96  # bytes on a device for each vertex: offsets, PageRank's columns, and two boxes
+VALUE = 8  # bytes of what is told of a vertex
+SPARED = 0.9  # of a device's memory: the rest is for what algorithms make and let go of
+PROBE, PROBES = 1 << 22, 3  # bytes that tell how fast a link is, sent so often
+DIGIT = 16  # bits of a key that a round of histograms looks at
+
+
+@dataclass(frozen=True)
+class Hybrid:
+    """How to split a graph between workers with and without a GPU.
+
+    Parameters
+    ----------
+    shares : "auto", sequence or mapping of float
+        Fraction of the edge ends for each shard, or for each kind of worker, such as
+        ``{"gpu": 0.3, "cpu": 0.7}``; workers of one kind share it evenly. Fractions add up to 1. "auto",
+        the default, chooses fractions in proportion to the measured speed of each worker, within its
+        memory.
+    placement : {"auto", "random", "hubs-on-cpu", "leaves-on-cpu"}
+        Which vertices to put on CPUs: a random choice, the vertices with the most edges, or those with
+        the fewest. If all workers are of one kind, the last workers take the place of the CPUs. "auto",
+        the default, uses "hubs-on-cpu" if few vertices have most of the edges, and "random" otherwise.
+
+    Raises
+    ------
+    OptionError
+        The placement is unknown, or the shares are invalid.
+
+    References
+    ----------
+    .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand
+       Chickens for Heavy Lifting Graph Processing", PACT 2012.
+
+    Examples
+    --------
+    >>> import dask_graphflow as gf
+    >>> edges = gf.generate.rmat(8, npartitions=2)
+    >>> thirds = gf.Hybrid([1 / 3, 2 / 3], placement="hubs-on-cpu")
+    >>> g = gf.Graph(edges, source="src", target="dst", hybrid=thirds)
+    >>> g.layout().compute().share.round(1).tolist()
+    [0.3, 0.7]
+    """
+
+    shares: Any = "auto"
+    placement: str = "auto"
+
+    def __post_init__(self) -> None:
+        if self.placement not in PLACEMENTS:
+            raise OptionError(
+                f"placement={self.placement!r}; give {', '.join(map(repr, PLACEMENTS))}"
+                f"{nearest(self.placement, PLACEMENTS)}"
+            )
+        if isinstance(self.shares, str):
+            if self.shares != "auto":
+                raise OptionError(
+                    f"shares={self.shares!r}; give 'auto', or a number for each shard"
+                )
+            return
+        values = list(self.shares.values() if isinstance(self.shares, Mapping) else self.shares)
+        if not values or min(values) < 0 or abs(sum(values) - 1) > 1e-6:
+            raise OptionError(
+                f"shares={self.shares!r}; give parts of the edges of 0 or more that add up to 1"
+            )
+
+    def _repr_html_(self) -> str:
+        shares = [("all", "auto: by speed and room")]
+        if not isinstance(self.shares, str):
+            named = isinstance(self.shares, Mapping)
+            parts = self.shares.items() if named else enumerate(self.shares)
+            shares = [(str(one) if named else f"shard {one}", f"{part:.1%}") for one, part in parts]
+        return as_html(shares, head=("shares of the edges", f"placement {self.placement}"))
+
+    @property
+    def count(self) -> int | None:
+        """How many shards there are shares for: int, or None where that is not said.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> gf.Hybrid([0.5, 0.25, 0.25]).count
+        3
+        >>> gf.Hybrid({"gpu": 0.3, "cpu": 0.7}).count is None
+        True
+        """
+        return None if isinstance(self.shares, str | Mapping) else len(self.shares)
+
+    def by_shard(self, kinds: Sequence[str]) -> Hybrid:
+        """Return the same with a share for each shard, by the kind of its worker.
+
+        It holds then, wherever a shard is made again after a worker was lost.
+
+        Parameters
+        ----------
+        kinds : sequence of {"gpu", "cpu"}
+            Of the worker of each shard.
+
+        Returns
+        -------
+        Hybrid
+            This one, where it has no shares by kind.
+
+        Raises
+        ------
+        OptionError
+            There are workers of other kinds.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> gf.Hybrid({"gpu": 0.5, "cpu": 0.5}).by_shard(["gpu", "cpu", "cpu"]).shares
+        [0.5, 0.25, 0.25]
+        """
+        if not isinstance(self.shares, Mapping):
+            return self
+        if set(kinds) != set(self.shares):
+            raise OptionError(
+                f"shares are for {sorted(self.shares)}, and the workers are of {sorted(set(kinds))}; "
+                "give a share for each kind that there is"
+            )
+        return replace(self, shares=[self.shares[kind] / kinds.count(kind) for kind in kinds])
+
+    def of(self, members: Sequence[Member], size: Size) -> list[float]:
+        """Return the share of each member.
+
+        Parameters
+        ----------
+        members : sequence of Member
+            What each says of itself: its kind, rate, link and free bytes.
+        size : Size
+            How large the graph is.
+
+        Returns
+        -------
+        list of float
+            Those given, or by rate, as far as there is room.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> from dask_graphflow.graph.shares import Member, Size
+        >>> both = [Member("cpu", rate=3e8), Member("cpu", rate=1e8)]
+        >>> gf.Hybrid().of(both, Size(vertices=1000, ends=16000, width=8))
+        [0.75, 0.25]
+        """
+        return _by_speed(members, size) if isinstance(self.shares, str) else list(self.shares)
+
+
+class Member(NamedTuple):
+    """What a member of a gang says of itself.
+
+    Attributes
+    ----------
+    kind : str
+        "gpu" or "cpu".
+    rate : float
+        How fast it is, in edges a second of an iteration of PageRank.
+    link : float
+        How fast it gets messages, in bytes a second.
+    free : float
+        The bytes that it has for rows and columns; infinite on the host, where they are built anyway.
+    streams : float
+        How many bytes a second reach its GPU of edges that there is no room for on it.
+    """
+
+    kind: str
+    rate: float = 1.0
+    link: float = math.inf
+    free: float = math.inf
+    streams: float = 0.0
+
+
+class Size(NamedTuple):
+    """How large a graph is.
+
+    Attributes
+    ----------
+    vertices : int
+        Those that have an edge.
+    ends : int
+        Of all edges.
+    width : int
+        Bytes of an end, in all rows that an algorithm goes along at once, with its weight.
+    """
+
+    vertices: int
+    ends: int
+    width: int
+
+    def bytes(self) -> int:
+        """Return the bytes that all of it takes on a device."""
+        return self.ends * self.width + VERTEX * self.vertices
+
+    def streamed(self, rate: float, streams: float) -> float:
+        """Return how many edges a second a GPU goes along that get to it at so many bytes a second."""
+        return min(rate, streams / max(1, self.width))
+
+    def room(self, free: float) -> float:
+        """Return the largest share that there is room for in so many bytes; any vertices may be in it."""
+        return max(0.0, free - VERTEX * self.vertices) / max(1, self.ends * self.width)
+
+
+def as_hybrid(given: Any, on_device: bool) -> Hybrid:
+    """Return what a caller gave as `hybrid`, or raise :class:`OptionError`.
+
+    Parameters
+    ----------
+    given : object
+    on_device : bool
+        Whether the edges are backed by cuDF.
+    """
+    if given == "auto":
+        given = Hybrid()
+    if not isinstance(given, Hybrid):
+        raise OptionError(f"hybrid={given!r}; give 'auto', or a dask_graphflow.Hybrid")
+    if on_device:
+        raise OptionError(
+            "hybrid is given, and the edges are backed by cuDF, which workers without a GPU cannot read; "
+            "give edges.to_backend('pandas')"
+        )
+    return given
+
+
+def members_of(hybrid: Hybrid, shards: int | None) -> tuple[Hybrid, int, list[str] | None]:
+    """Return shares by shard, how many shards there are, and on a cluster the worker of each."""
+    workers = placement.workers()
+    asked = shards or hybrid.count or len(workers) or 1
+    if hybrid.count not in (None, asked):
+        raise OptionError(
+            f"shards={shards}, and hybrid has {counted(hybrid.count, 'share')}; give one for each shard"
+        )
+    if not workers:
+        return hybrid.by_shard(["cpu"] * asked), asked, None
+    mine = [workers[shard % len(workers)] for shard in range(asked)]
+    hybrid = hybrid.by_shard([worker.kind for worker in mine])
+    return hybrid, asked, [worker.address for worker in mine]
+
+
+def members(exchange: Exchange, hybrid: Hybrid, vertices: int, threads: int) -> list[Member]:
+    """Return what all members say of themselves, for a graph of so many vertices; all of them call it."""
+    device = placement.on_gpu_worker()
+    own = Member("gpu" if device else "cpu")
+    if isinstance(hybrid.shares, str):
+        free = SPARED * device_room() if device else math.inf
+        rate = rates(device, threads, only="pulls").pull(vertices)
+        own = own._replace(rate=rate, free=free, streams=device_link() if device else 0.0)
+    told: list[Member] = swap(exchange, [own] * exchange.size)
+    if isinstance(hybrid.shares, str) and exchange.size > 1:
+        own = told[exchange.rank]._replace(link=_link(exchange))
+        told = swap(exchange, [own] * exchange.size)
+    return told
+
+
+def _link(exchange: Exchange) -> float:
+    """Return how many bytes a second this member gets."""
+    piece = np.zeros(PROBE, np.uint8)
+    best = math.inf
+    for _ in range(PROBES):
+        exchange.agree(IDLE)
+        began = time.perf_counter()
+        exchange.deal([piece] * exchange.size)
+        best = min(best, time.perf_counter() - began)
+    return PROBE * (exchange.size - 1) / best
+
+
+def _by_speed(members: Sequence[Member], size: Size) -> list[float]:
+    """Return shares by which an iteration of PageRank takes the shortest time, as far as can be foretold.
+
+    Those that have a GPU may be faster alone than with the others, to which values have to be sent. And a
+    GPU without room for its edges may be faster with those that stream to it than with fewer.
+    """
+    room = [min(1.0, size.room(member.free)) for member in members]
+    lying = [(member.rate, own) for member, own in zip(members, room, strict=True)]
+    # What there is of vertices has to lie there.
+    streaming = [
+        (size.streamed(member.rate, member.streams), 1.0)
+        if member.streams and 0 < own < 1
+        else (member.rate, own)
+        for member, own in zip(members, room, strict=True)
+    ]
+    choices = []
+    for way in (lying, streaming):
+        rates, most = zip(*way, strict=True)
+        alone = [own if m.kind == "gpu" else 0.0 for m, own in zip(members, most, strict=True)]
+        choices += [(share_out(rates, own), rates) for own in (most, alone) if sum(own) >= 1 - 1e-9]
+    if not choices:
+        return share_out([member.rate for member in members], room)  # it says how much is missing
+
+    def seconds(choice: tuple[Sequence[float], Sequence[float]]) -> float:
+        shares, rates = choice
+        edges = [share * size.ends / 2 for share in shares]
+        several = sum(share > 0 for share in shares) > 1
+        # Each gets what it has no vertex of: about all values, whatever the placement.
+        sent = [VALUE * size.vertices * several * (share > 0) for share in shares]
+        return makespan(edges, rates, sent, min(member.link for member in members))
+
+    return min(choices, key=seconds)[0]
+
+
+def placed(
+    exchange: Exchange,
+    numbers: Sequence[tuple[Any, Any]],
+    homes: list[int],
+    hybrid: Hybrid,
+    members: Sequence[Member],
+    width: int,
+    threads: int,
+) -> tuple[Placed, list[int], np.ndarray]:
+    """Place the vertices of a graph; all members call it.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    numbers : sequence of pair of array of integers
+        Sources and targets of this member's edges, part by part.
+    homes : list of int
+        Where the members' ranges of numbers begin, and the last one ends.
+    hybrid : Hybrid
+    members : sequence of Member
+        By rank.
+    width : int
+        Of :class:`Size`.
+    threads : int
+        Host threads to use.
+
+    Returns
+    -------
+    Placed
+    list of int
+        Where the members' ranges of places begin, and the last one ends.
+    ndarray of int16, shape (V,)
+        The owner of each vertex, by number.
+    """
+    low, high = homes[exchange.rank : exchange.rank + 2]
+    degrees = _degrees(exchange, numbers, homes, threads)
+    weighed = exchange.agree(Vote(active=int(np.count_nonzero(degrees)), edges=int(degrees.sum())))
+    shares = hybrid.of(members, Size(weighed.active, weighed.edges, width))
+    anyhow = _scrambled(np.arange(low, high, dtype=np.uint64))
+    groups = [list(range(len(members)))]
+    if hybrid.placement != "random" and _by_degree(exchange, hybrid.placement, degrees):
+        groups = _groups(members)
+    # The last groups are CPUs.
+    key = np.minimum(degrees, 2**32 - 1).astype(np.uint64)
+    if hybrid.placement == "leaves-on-cpu":
+        key = np.uint64(2**32 - 1) - key
+    ordered = key << np.uint64(32) | anyhow >> np.uint64(32)
+    group = _parts(exchange, ordered, degrees, [sum(shares[m] for m in own) for own in groups])
+    group[degrees == 0] = len(groups) - 1  # they are no work, and take memory
+    owners = np.empty(len(degrees), np.int16)
+    for index, own in enumerate(groups):
+        here = np.flatnonzero(group == index)
+        parts = _parts(exchange, anyhow[here], degrees[here], [shares[m] for m in own])
+        owners[here] = np.array(own, np.int16)[parts]
+    told, _ = exchange.deal([owners] * exchange.size)
+    everyone = np.concatenate(told)
+    places, bounds = arrange(everyone, exchange.size)
+    return Placed(places, homes), bounds, everyone
+
+
+def _degrees(
+    exchange: Exchange, numbers: Sequence[tuple[Any, Any]], homes: list[int], threads: int
+) -> np.ndarray:
+    """Return how many ends of all members' edges each vertex of this member's home is."""
+    size = homes[-1]
+    sides = list(itertools.chain.from_iterable(numbers))
+    kernels = kernels_of("rows", np.empty(0))  # on the host, where hybrid graphs are built
+    own = kernels.count_all(sides, count=size, threads=threads)
+    told, _ = exchange.deal([own[low:high] for low, high in itertools.pairwise(homes)])
+    degrees: np.ndarray = np.sum(told, axis=0)
+    return degrees
+
+
+def _groups(members: Sequence[Member]) -> list[list[int]]:
+    """Return runs of members of one kind; each by itself, if all are."""
+    runs = [
+        list(run) for _, run in itertools.groupby(range(len(members)), lambda m: members[m].kind)
+    ]
+    return runs if len(runs) > 1 else [[rank] for rank in range(len(members))]
+
+
+def _by_degree(exchange: Exchange, placement: str, degrees: np.ndarray) -> bool:
+    """Say whether vertices are placed by their degrees."""
+    if placement != "auto":
+        return True
+    keys, ones = degrees.astype(np.uint64), np.ones_like(degrees)
+    vertices = exchange.agree(Vote(active=len(keys))).active
+    least = _bound(exchange, keys, ones, vertices - vertices / HUBS)
+    few = degrees[degrees > least].sum()
+    total = exchange.agree(Vote(active=int(few), edges=int(degrees.sum())))
+    return total.active * HUBS_EDGES > total.edges
+
+
+def _parts(
+    exchange: Exchange, keys: np.ndarray, weights: np.ndarray, shares: Sequence[float]
+) -> np.ndarray:
+    """Return the part that each key belongs to: parts follow on each other, and weigh as their shares.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    keys : ndarray of uint64, shape (n,)
+        Of this member.
+    weights : ndarray of int64, shape (n,)
+    shares : sequence of float
+        Of the parts; of their sum, if that is not 1.
+    """
+    if len(shares) == 1:
+        return np.zeros(len(keys), np.int64)
+    told, _ = exchange.deal([weights.sum(keepdims=True)] * exchange.size)
+    total = int(np.sum(told))
+    whole = sum(shares) or 1.0
+    found = np.zeros(len(keys), np.int64)
+    for upto in list(itertools.accumulate(shares))[:-1]:
+        bound = _bound(exchange, keys, weights, total * upto / whole)
+        found += keys > np.uint64(bound) if bound >= 0 else 1
+    return found
+
+
+def _bound(exchange: Exchange, keys: np.ndarray, weights: np.ndarray, target: float) -> int:
+    """Return the greatest key of those that weigh nearest to `target` together; -1 for none."""
+    prefix, below = 0, 0
+    for shift in range(64 - DIGIT, -1, -DIGIT):
+        digits = keys >> np.uint64(shift)
+        mine = digits >> np.uint64(DIGIT) == np.uint64(prefix)
+        digits = (digits[mine] & np.uint64((1 << DIGIT) - 1)).astype(np.intp)
+        own = np.bincount(digits, weights=weights[mine], minlength=1 << DIGIT)
+        told, _ = exchange.deal([own] * exchange.size)
+        histogram = np.sum(told, axis=0)
+        running = below + np.cumsum(histogram)
+        digit = min(int(np.searchsorted(running, target)), (1 << DIGIT) - 1)
+        below = running[digit] - histogram[digit]
+        prefix = prefix << DIGIT | digit
+    nearer = running[digit] - target < target - below
+    return prefix if nearer else prefix - 1
+
+
+def _scrambled(numbers: np.ndarray) -> np.ndarray:
+    """Return a number for each that looks like chance, and of each another one (splitmix64)."""
+    found = numbers + np.uint64(0x9E3779B97F4A7C15)
+    found = (found ^ found >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    found = (found ^ found >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    scrambled: np.ndarray = found ^ found >> np.uint64(31)
+    return scrambled

@@ -1,0 +1,171 @@
+"""Vertices that a caller names by their ids."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from dask.base import is_dask_collection
+
+from dask_graphflow.exceptions import EdgeListError, UnknownVertexError, VertexTypeError
+from dask_graphflow.graph import dtypes
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.showing.tables import counted
+
+from .frames import is_pandas
+from .shards import Shards
+
+__all__ = ["named", "numbers_of", "unknown"]
+
+
+def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
+    """Return the numbers of the vertices that a frame names, each once, or as it names them."""
+    vertices, there = shards.vertices, kernels_for(shards.vertices.like).namespace.asarray
+    if vertices.ids is not None:
+        ids = brought(ids, vertices.like)
+    numbers = vertices.numbers(ids)
+    if unique:
+        numbers = kernels_for(ids).namespace.unique(numbers)
+    missing = bool((numbers < 0).any())
+    numbers = there(numbers)
+    if missing or not shards.occurs()[numbers].all():
+        known = there(vertices.numbers(ids))
+        known[known >= 0] = np.where(shards.occurs()[known[known >= 0]], 0, -1)
+        lost = np.flatnonzero(kernels_for(known).to_host(known) < 0)
+        raise unknown(ids, lost)
+    return numbers
+
+
+def unknown(ids: Any, lost: Any) -> UnknownVertexError:
+    """Return the error for the rows of a frame of ids that are not in the graph."""
+    first = kernels_for(ids).to_pandas(ids).iloc[lost[:3]].to_numpy().tolist()
+    shown = ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in first)
+    return UnknownVertexError(
+        f"{len(lost):,} of {counted(len(ids), 'id')} "
+        f"{'is' if len(lost) == 1 else 'are'} not in the graph: {shown}"
+        f"{', ...' if len(lost) > 3 else ''}; no edge starts or ends there. Give ids that have an edge"
+    )
+
+
+def named(sources: Any, ids: Any) -> Any:
+    """Return given ids as a frame with the columns and dtypes of `ids`.
+
+    Integers are a frame in host memory: to look at few of them on a device takes milliseconds.
+    """
+    names = list(ids.columns)
+    if is_dask_collection(sources):
+        raise EdgeListError(
+            f"sources is a lazy {type(sources).__name__}; give what its compute() returns"
+        )
+    if isinstance(sources, pd.DataFrame) or (
+        hasattr(sources, "columns") and hasattr(sources, "iloc")
+    ):
+        if len(sources.columns) != len(names):
+            raise EdgeListError(
+                f"sources has {counted(len(sources.columns), 'column')}; an id has "
+                f"{counted(len(names), 'part')} here: give one column for each part, and no others"
+            )
+        given = sources.reset_index(drop=True)
+        given.columns = names
+    else:
+        if _is_one(sources, len(names)):
+            sources = [sources]
+        if hasattr(sources, "to_pandas"):
+            sources = sources.to_pandas()
+        values = list(kernels_for(sources).to_host(sources))
+        if len(names) > 1:
+            if any(not isinstance(v, tuple | list) or len(v) != len(names) for v in values):
+                raise EdgeListError(
+                    f"sources={sources!r}; an id has {len(names)} parts here: give tuples of as many"
+                )
+            given = pd.DataFrame(values, columns=names)
+        else:
+            given = pd.DataFrame({names[0]: values})
+    if not len(given):
+        raise EdgeListError("sources has no vertex; give at least one")
+    for name in names:
+        if given[name].isna().any():
+            raise EdgeListError("sources has a null, which is no vertex")
+    host = all(dtypes.is_integer(dtype) for dtype in ids.dtypes)
+    if is_pandas(type(given)):
+        for name in names:
+            given[name] = _typed(given[name], ids[name].dtype)
+    given = brought(given, pd.DataFrame() if host else ids)
+    for name in names:
+        given[name] = _converted(given[name], ids[name].dtype)
+    return given
+
+
+def _is_one(sources: Any, width: int) -> bool:
+    """Say whether this is one id of so many parts, rather than several ids."""
+    if isinstance(sources, str | bytes) or not hasattr(sources, "__iter__"):
+        return True
+    parts = isinstance(sources, tuple) and len(sources) == width > 1
+    return parts and not any(isinstance(part, tuple | list) for part in sources)
+
+
+def brought(frame: Any, like: Any) -> Any:
+    """Return a frame of pandas or cuDF as one of what `like` is of."""
+    if is_pandas(type(frame)) == is_pandas(type(like)):
+        return frame
+    if is_pandas(type(frame)):
+        return kernels_for(like).from_pandas(frame)
+    return kernels_for(frame).to_pandas(frame)
+
+
+def _typed(values: pd.Series, dtype: Any) -> pd.Series:
+    """Return given ids that are Python objects with the dtype that such values have."""
+    if values.dtype != object:
+        return values
+    values = values.infer_objects()
+    found = pd.api.types.infer_dtype(values)
+    if values.dtype != object or found == "string":
+        return values
+    if found == "integer" and dtypes.is_integer(dtype):
+        # Too large or too small for 64 bits.
+        unfit = [value for value in values if not _within(value, dtype)]
+        raise _not_held(unfit[0], dtype)
+    try:
+        return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(list(values))), name=values.name)
+    except (pa.ArrowException, OverflowError):
+        dtypes.check_objects(values, "sources")
+        raise
+
+
+def _within(value: int, dtype: Any) -> bool:
+    low, high = dtypes.limits(dtype)
+    return low <= value <= high
+
+
+def _converted(values: Any, dtype: Any) -> Any:
+    """Return given ids with the graph's dtype.
+
+    Raises
+    ------
+    VertexTypeError
+        They are of another kind.
+    UnknownVertexError
+        The graph's dtype cannot hold one of them, so no edge has it.
+    """
+    own = dtypes.vertex_dtype(values, "sources")
+    if not (dtypes.is_integer(own) and dtypes.is_integer(dtype)):
+        dtypes.common_dtype(dtype, own, "the edges' id", "sources")
+    try:
+        return dtypes.exactly(dtypes.values_of(values), dtype)
+    except dtypes.Inexact as error:
+        if error.value is None:
+            raise VertexTypeError(
+                f"sources has dtype {own}, which cannot be converted to {dtype}, the dtype of the edges' "
+                "ids; give ids of the edges' type"
+            ) from error
+        raise _not_held(error.value, dtype) from error
+
+
+def _not_held(value: Any, dtype: Any) -> UnknownVertexError:
+    value = value.item() if isinstance(value, np.integer) else value
+    return UnknownVertexError(
+        f"source {value!r} is not in the graph: its ids have dtype {dtype}, which cannot hold that value. "
+        "Leave it out"
+    )

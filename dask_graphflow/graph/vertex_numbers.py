@@ -1,0 +1,150 @@
+"""Vertex numbers: what ``src``, ``dst`` and "vertex" columns are to an edge program.
+
+The n vertices of a graph are numbered 0 to n - 1 in the order of their ids, for ids of every type: a
+vertex's number is its row in the result. A graph may index its vertices differently: where ids are integers
+close together, it also has indices for integers that no edge uses. Those are not counted here, so that a
+program means the same for every kind of ids.
+
+Functions that take an :class:`~.exchange.Exchange` are called by all members of a gang at once.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.exceptions import ExpressionError
+from dask_graphflow.kernels import index_dtype, kernels_for
+from dask_graphflow.kernels.edge_op import EdgeOp
+
+from .numbering import occurs
+from .restore_ids import homeward
+from .shard import Shard
+from .shards import Shards
+
+__all__ = [
+    "Numbered",
+    "check",
+    "check_many",
+    "indices_many",
+    "number",
+    "number_many",
+    "told_by_owners",
+]
+
+
+class Numbered(NamedTuple):
+    """The numbers of a graph's vertices.
+
+    Attributes
+    ----------
+    own : array of int32 or int64
+        The number of each vertex of this process. Indices that no edge uses have some number too.
+    vertices : int
+        Vertices in the whole graph.
+    indices : array of int64, or None
+        The index of each number; of a member, of the numbers from ``starts[rank]`` on. None where indices
+        and numbers are the same.
+    starts : list of int
+        Where the numbers of each member's `indices` begin, and the last ones end.
+    """
+
+    own: Any
+    vertices: int
+    indices: Any = None
+    starts: tuple[int, ...] = ()
+
+
+def number(shards: Shards, like: Any) -> Numbered:
+    """Number the vertices of a graph in one process, in an array like `like`."""
+    dtype = index_dtype(shards.size)
+    if shards.vertices.ids is not None or shards.occurs().all():
+        return Numbered(np.arange(shards.size, dtype=dtype, like=like), shards.size)
+    indices = np.flatnonzero(shards.occurs())
+    return Numbered(_counted(shards.occurs(), 0, dtype), len(indices), indices)
+
+
+def number_many(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
+    """Number the vertices of a graph in several processes."""
+    if shard.ids is not None:  # only ids that edges use
+        return Numbered(shard.numbers, shard.count)
+    has = occurs(shard, exchange)
+    if shard.placed is not None:  # in the order of the ids
+        way = homeward(shard, exchange)
+        has = way.bring(exchange, has, way.order, threads)
+    indices = np.flatnonzero(has)
+    counts, _ = exchange.deal([np.array([len(indices)])] * exchange.size)
+    starts = tuple(itertools.accumulate((int(count[0]) for count in counts), initial=0))
+    if starts[-1] == shard.count:
+        return Numbered(shard.numbers, shard.count)
+    first, last = shard.homes[shard.rank : shard.rank + 2]
+    own = _counted(has, starts[shard.rank], index_dtype(shard.size))
+    if shard.placed is not None:
+        # A member's places ascend by number, so those of one home lie side by side, and homes ascend too.
+        owners = shard.host.owners(shard.placed.places[first:last])
+        told, _ = exchange.deal([own[owners == rank] for rank in range(exchange.size)])
+        own = np.zeros(shard.owned, own.dtype)
+        own[: shard.filled] = np.concatenate(told)
+        own = kernels_for(shard.degrees).namespace.asarray(own)
+    return Numbered(own, starts[-1], indices + first, starts)
+
+
+def _counted(has: Any, first: int, dtype: Any) -> Any:
+    return np.maximum(np.cumsum(has) + (first - 1), 0).astype(dtype)
+
+
+def indices_many(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: Any) -> Any:
+    """Return the indices of numbers, each asked of the member that has it."""
+    if numbered.indices is None:
+        return numbers
+    kernels = kernels_for(numbers)
+    if shard.placed is not None:  # the indices are in host memory
+        numbers = kernels.to_host(numbers)
+    distinct, places = np.unique(numbers, return_inverse=True)
+    cuts = np.searchsorted(distinct, np.array(numbered.starts, like=distinct)).tolist()
+    pieces = zip(itertools.pairwise(cuts), numbered.starts, strict=False)
+    asked, _ = exchange.deal([distinct[a:b] - start for (a, b), start in pieces])
+    told, _ = exchange.deal([numbered.indices[rows] for rows in asked])
+    return kernels.namespace.asarray(np.concatenate(told)[places])
+
+
+def told_by_owners(exchange: Exchange, own: Any, places: Any) -> Any:
+    """Return the numbers of some vertices; each member has the places of its own, and -1 for others."""
+    kernels = kernels_for(places)
+    known, mine = places.astype("int64"), places >= 0
+    known[mine] = own[places[mine]]
+    told, _ = exchange.deal([kernels.to_host(known)] * exchange.size)
+    return kernels.namespace.asarray(np.max(told, axis=0))
+
+
+def check(op: EdgeOp, numbered: Numbered, values: Any, has: Any) -> None:
+    """Raise where a program put into its "vertex" column what is not the number of a vertex."""
+    wrong = _wrong(numbered, values, has)
+    if len(wrong):
+        raise _not_a_vertex(op, numbered, int(wrong[0]))
+
+
+def check_many(
+    op: EdgeOp, numbered: Numbered, shard: Shard, exchange: Exchange, values: Any
+) -> None:
+    """Raise in all members where :func:`check` would in one."""
+    wrong = _wrong(numbered, values, occurs(shard, exchange))[:1]
+    told, _ = exchange.deal([kernels_for(wrong).to_host(wrong)] * exchange.size)
+    found = np.concatenate(told)
+    if len(found):
+        raise _not_a_vertex(op, numbered, int(found[0]))
+
+
+def _wrong(numbered: Numbered, values: Any, has: Any) -> Any:
+    return values[has & ((values < 0) | (values >= numbered.vertices))]
+
+
+def _not_a_vertex(op: EdgeOp, numbered: Numbered, value: int) -> ExpressionError:
+    return ExpressionError(
+        f'{op}: column {op.target!r} begins as "vertex" and received the message {value}, but the '
+        f"vertices have the numbers 0 to {numbered.vertices - 1}; send a vertex, such as src or "
+        f"{op.target}[src], or begin the column with a number"
+    )

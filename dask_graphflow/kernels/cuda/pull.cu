@@ -1,0 +1,160 @@
+// PageRank: host_pull.py has the twins, and gives the same bits. Contributions are added up as whole
+// numbers, in any order; where floats are computed with, intrinsics keep the compiler from fused operations,
+// which round once where the host rounds twice.
+#include "common.cuh"
+#include "edges.cuh"
+
+constexpr double ONE = 4611686018427387904.0;     // 2**62
+constexpr double CHANGE = 1152921504606846976.0;  // 2**60
+constexpr int BATCH = 4;                          // reads under way at once
+constexpr int SHORT = 64;                         // edges of a row that a lane adds up by itself
+
+// What an edge contributes: as a float, of which the whole part counts.
+struct Unweighted {
+    template <typename F>
+    __device__ __forceinline__ F operator()(F contribution, i64) const
+    {
+        return contribution;
+    }
+};
+
+template <typename W>
+struct Weighted {
+    const W* weights;
+    template <typename F>
+    __device__ __forceinline__ double operator()(F contribution, i64 edge) const
+    {
+        return __dmul_rn(double(contribution), double(__ldcs(weights + edge)));
+    }
+};
+
+// Where a lane finds the edge k of a batch: so that rows of one length do not all begin in the same bank.
+__device__ __forceinline__ int staged_at(int k) { return k + k / 32; }
+
+// Sums of what rows' ends contribute. `sums` of rows are 0 before: a row that lies in several tiles is added
+// to. Edges are read in order, a batch at a time. Where they are of short rows, each lane adds up its row's
+// from shared memory; of longer ones, of 32 edges at a time the lanes add up all before each, so that a row's
+// sum is a difference of two.
+template <typename I, typename F, typename Term>
+__device__ __forceinline__ void sum_rows(Term term, const I* vertices, const i64* offsets, const I* ends, u64 rows,
+                                         i64 first, const F* __restrict__ contribution, i64* sums)
+{
+    using Value = decltype(term(F(0), i64(0)));
+    __shared__ Value staging[THREADS / 32][32 * BATCH + BATCH];
+    Value* staged = staging[threadIdx.x / 32];
+    visit_edges(offsets, rows, [&](const Span& span) {
+        i64 sum = 0;
+        for (i64 base = span.first; base < span.last; base += 32 * BATCH) {
+            I far[BATCH];
+            Value value[BATCH];
+#pragma unroll
+            for (int i = 0; i < BATCH; ++i) {
+                const i64 edge = base + i * 32 + lane();
+                far[i] = edge < span.last ? __ldcs(ends + edge) : I(-1);
+            }
+#pragma unroll
+            for (int i = 0; i < BATCH; ++i)
+                value[i] = far[i] >= 0 ? term(contribution[far[i]], base + i * 32 + lane()) : Value(0);
+            const u32 whole = __ballot_sync(ALL_LANES, span.begin <= base && span.end >= base + 32 * BATCH);
+            if (whole) {  // all of one row
+                i64 total = 0;
+#pragma unroll
+                for (int i = 0; i < BATCH; ++i) total += i64(value[i]);
+                total = warp_sum(total);
+                if (whole >> lane() & 1) sum += total;
+                continue;
+            }
+            const int mine = int(min(max(span.begin - base, i64(0)), i64(32 * BATCH)));
+            const int stop = int(min(max(span.end - base, i64(0)), i64(32 * BATCH)));
+            if (warp_max(stop - mine) <= SHORT) {
+#pragma unroll
+                for (int i = 0; i < BATCH; ++i) staged[staged_at(i * 32 + lane())] = value[i];
+                __syncwarp();
+                for (int k = mine; k < stop; ++k) sum += i64(staged[staged_at(k)]);
+                __syncwarp();
+                continue;
+            }
+#pragma unroll
+            for (int i = 0; i < BATCH; ++i) {
+                i64 before = i64(value[i]);
+#pragma unroll
+                for (u32 step = 1; step < 32; step *= 2) {
+                    const i64 other = __shfl_up_sync(ALL_LANES, before, step);
+                    if (lane() >= step) before += other;
+                }
+                const i64 at = base + i * 32;
+                const int from = int(min(max(span.begin - at, i64(0)), i64(32)));
+                const int to = int(min(max(span.end - at, i64(0)), i64(32)));
+                const i64 low = __shfl_sync(ALL_LANES, before, (from + 31) % 32);
+                const i64 high = __shfl_sync(ALL_LANES, before, (to + 31) % 32);
+                if (from < to) sum += high - (from ? low : 0);
+            }
+        }
+        if (span.begin >= span.end) return;
+        const i64 at = vertices ? i64(vertices[span.row]) - first : i64(span.row);
+        if (span.whole)
+            sums[at] = sum;
+        else
+            add_to(sums + at, sum);
+    });
+}
+
+template <typename I, typename F>
+__global__ void __launch_bounds__(THREADS)
+    sum_contributions(const I* vertices, const i64* offsets, const I* ends, u64 rows, i64 first, const F* contribution,
+                      i64* sums)
+{
+    sum_rows(Unweighted{}, vertices, offsets, ends, rows, first, contribution, sums);
+}
+
+template <typename I, typename F, typename W>
+__global__ void __launch_bounds__(THREADS)
+    sum_weighted(const I* vertices, const i64* offsets, const I* ends, const W* weights, u64 rows, i64 first,
+                 const F* contribution, i64* sums)
+{
+    sum_rows(Weighted<W>{weights}, vertices, offsets, ends, rows, first, contribution, sums);
+}
+
+// The sum of each row's weights, by a warp, in an order that depends on the row alone.
+template <typename W>
+__global__ void __launch_bounds__(THREADS) row_totals(const i64* offsets, const W* weights, u64 rows, double* totals)
+{
+    for (u64 row = thread_index() / 32; row < rows; row += thread_count() / 32) {
+        double sum = 0;
+        for (i64 edge = offsets[row] + lane(); edge < offsets[row + 1]; edge += 32) sum += double(weights[edge]);
+        sum = warp_sum(sum);
+        if (lane() == 0) totals[row] = sum;
+    }
+}
+
+__device__ __forceinline__ float times(float a, float b) { return __fmul_rn(a, b); }
+__device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a, b); }
+__device__ __forceinline__ float distance_of(float a, float b) { return fabsf(__fsub_rn(a, b)); }
+__device__ __forceinline__ double distance_of(double a, double b) { return fabs(__dsub_rn(a, b)); }
+
+// What the host is told: changes of ranks, and ranks of vertices that no edge leaves, added up.
+struct Totals {
+    i64 change, dangling;
+};
+
+template <typename F>
+__global__ void apply_sums(const i64* sums, F* rank, const F* share_out, F* contribution, u64 count,
+                           const double* restart, bool everywhere, double damping, Totals* totals)
+{
+    i64 change = 0, dangling = 0;
+    for (u64 v = thread_index(); v < count; v += thread_count()) {
+        const double base = restart[everywhere ? 0 : v];
+        const F old = rank[v], share = share_out[v];
+        const F now = F(__dadd_rn(base, __dmul_rn(damping, __ddiv_rn(double(sums[v]), ONE))));
+        rank[v] = now;
+        change += i64(__dmul_rn(double(distance_of(now, old)), CHANGE));
+        if (share == F(0)) dangling += i64(__dmul_rn(double(now), CHANGE));
+        contribution[v] = times(now, share);
+    }
+    change = warp_sum(change);
+    dangling = warp_sum(dangling);
+    if (lane() == 0) {
+        add_to(&totals->change, change);
+        add_to(&totals->dangling, dangling);
+    }
+}

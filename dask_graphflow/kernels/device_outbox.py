@@ -1,0 +1,33 @@
+"""What boxes on a device are filled by; :mod:`.host_outbox` has the twins, and the same bytes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import index_dtype
+from .device import namespace as cupy
+from .device_bitmap import from_words, new_words, to_words
+
+__all__ = ["from_marks", "room", "take", "to_marks"]
+
+
+def room(size: int) -> Any:
+    """Return so many bytes, with what happens to be in them."""
+    return cupy.empty(size, "uint8")
+
+
+def take(column: Any, at: Any, out: Any) -> None:
+    """Put the entries of a column at some indices into `out`."""
+    column.take(at, out=out)
+
+
+def to_marks(at: Any, size: int) -> Any:
+    """Return indices below `size` as a bitmap."""
+    return to_words(at, size).view("uint8")[: -(-size // 8)]
+
+
+def from_marks(marks: Any, size: int) -> Any:
+    """Return the indices of a bitmap, ascending."""
+    words = new_words(size)
+    words.view("uint8")[: len(marks)] = marks
+    return from_words(words, index_dtype(size))

@@ -1,0 +1,90 @@
+"""PageRank on the device: :mod:`.host_pull` has the twins, where they are described, and the same bits.
+
+Warps have as many edges each, whatever rows these are of. The contributions that are read most often,
+those of hubs, lie together where labels are by degree, and stay in the caches. Source blocks that fit L2
+would save the reads that miss it, a tenth of all on such a graph, and cost a pass over the rows' offsets
+and sums a block: they are not worth it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .device import namespace as cupy
+from .host_rows import Rows
+from .launching import NULL, launch
+from .sources import instance
+
+__all__ = ["CHANGE", "ONE", "apply_sums", "row_totals", "sum_contributions"]
+
+ONE = 2.0**62
+CHANGE = 2.0**60  # changes of ranks may add up to 2
+
+
+def sum_contributions(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
+    """Sum what the neighbours of each vertex contribute."""
+    count = len(rows.offsets) - 1
+    if rows.vertices is None:
+        sums[:count] = 0
+    else:
+        sums[rows.vertices - rows.first] = 0
+    if not len(rows.ends):
+        return
+    own = NULL if rows.vertices is None else rows.vertices
+    before = own, rows.offsets, rows.ends
+    after = np.uint64(count), np.int64(rows.first), contribution, sums
+    items = len(rows.ends) // 8
+    if rows.weights is None:
+        kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype)
+        launch(kernel, items, *before, *after)
+    else:
+        weights = floats(rows.weights)
+        kernel = instance("sum_weighted", rows.ends.dtype, contribution.dtype, weights.dtype)
+        launch(kernel, items, *before, weights, *after)
+
+
+def row_totals(rows: Rows) -> Any:
+    """Return the sum of each row's weights; not the host's bits, for the order is another."""
+    count, weights = len(rows.offsets) - 1, floats(rows.weights)
+    totals = cupy.zeros(count, "float64")
+    if count:
+        kernel = instance("row_totals", weights.dtype)
+        launch(kernel, 32 * count, rows.offsets, weights, np.uint64(count), totals)
+    return totals
+
+
+def apply_sums(
+    sums: Any,
+    rank: Any,
+    share_out: Any,
+    contribution: Any,
+    restart: Any,
+    damping: float,
+    *,
+    threads: int = 1,
+) -> tuple[int, int]:
+    """Make ranks of sums, and contributions of ranks; wait, to report."""
+    totals = cupy.zeros(2, "int64")
+    if len(rank):
+        launch(
+            instance("apply_sums", rank.dtype),
+            len(rank),
+            sums,
+            rank,
+            share_out,
+            contribution,
+            np.uint64(len(rank)),
+            cupy.asarray(restart, "float64"),
+            np.bool_(len(restart) == 1),
+            np.float64(damping),
+            totals,
+        )
+    change, dangling = totals.get().tolist()
+    return change, dangling
+
+
+def floats(weights: Any) -> Any:
+    """Return weights as floats that there are kernels for."""
+    return weights if weights.dtype in (np.float32, np.float64) else weights.astype("float64")

@@ -1,0 +1,192 @@
+"""Breadth-first search on the device; :mod:`.host_search` has the twins, where they are described.
+
+To pull, a lane takes a vertex and its first neighbours, a warp what is left of a long row, a block what
+is left of a very long one. To push, warps have as many edges each. :func:`bfs_near` takes level after
+level in one launch: small ones by one block, larger ones by all, which meet in between. The host waits
+once a call, and where many levels are taken to be told of them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .device import namespace as cupy
+from .device_advance import gather_degrees
+from .device_bitmap import add_words
+from .host_rows import Rows
+from .launching import launch, launch_gang
+from .sources import instance
+
+__all__ = ["FEW", "UNSEEN", "bfs_near", "bfs_pull", "bfs_push", "mark_seen"]
+
+UNSEEN = -1  # the level of a vertex that was not reached
+FEW = 1 << 18  # edges that leave a frontier that is searched by bfs_near
+LONG = 1 << 11  # edges of a row that is too long for it, where a warp has each of the longer rows
+SPAN = 1 << 14  # levels that it does at most: other work may wait for the launch to end
+GIVEN_UP = 1 << 11  # edges of a row behind which cuda/search.cu leaves it to a block
+
+_GOING = np.dtype(
+    [
+        *((name, "i8") for name in ("count", "edges", "largest", "begin", "depth", "steps")),
+        *((name, "i8") for name in ("most_steps", "most_edges", "longest")),
+        *((name, "i8") for name in ("dense", "left", "shrinking")),
+        ("sets", "i8", (3, 3)),
+        ("arrived", "u8"),
+    ]
+)
+
+
+def bfs_pull(
+    rows: Rows,
+    frontier: Any,
+    following: Any,
+    seen: Any,
+    predecessor: Any,
+    level: Any,
+    depth: int,
+    *,
+    threads: int = 1,
+) -> int:
+    """Give vertices that were not seen the smallest of their neighbours in the frontier."""
+    count = len(rows.offsets) - 1
+    found = cupy.zeros(2, "int64")  # new vertices, and rows that are left
+    rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
+    state = frontier, following, seen, predecessor, level, np.int32(depth)
+    rest = found, rests, found[1:]
+    if count:
+        launch(
+            instance("bfs_pull", rows.ends.dtype),
+            count,
+            rows.offsets,
+            rows.ends,
+            np.uint64(count),
+            np.uint64(rows.first),
+            *state,
+            *rest,
+        )
+        launch(
+            instance("bfs_pull_rest", rows.ends.dtype),
+            len(rests) * 256,
+            rows.offsets,
+            rows.ends,
+            np.uint64(rows.first),
+            *state,
+            *rest,
+        )
+    return int(found[0])
+
+
+def bfs_push(
+    rows: Rows,
+    frontier: Any,
+    seen: Any,
+    predecessor: Any,
+    level: Any,
+    depth: int,
+    *,
+    threads: int = 1,
+) -> Any:
+    """Give vertices that were not seen the smallest of those in the frontier that they follow."""
+    kernel = instance("bfs_push", rows.ends.dtype)
+    return push(kernel, (), rows, frontier, seen, predecessor, level, depth)
+
+
+def push(
+    kernel: str,
+    condition: tuple[Any, ...],
+    rows: Rows,
+    frontier: Any,
+    seen: Any,
+    predecessor: Any,
+    level: Any,
+    depth: int,
+) -> Any:
+    """Push along the edges that a kernel allows; see :func:`bfs_push`."""
+    found, count = cupy.empty(len(predecessor), rows.ends.dtype), cupy.zeros(1, "int64")
+    if not len(frontier):
+        return found[:0]
+    costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
+    launch(
+        kernel,
+        len(rows.ends) // 8,
+        *condition,
+        rows.offsets,
+        rows.ends,
+        np.int64(rows.first),
+        frontier,
+        costs,
+        np.uint64(len(frontier)),
+        seen,
+        predecessor,
+        level,
+        np.int32(depth),
+        found,
+        count,
+    )
+    return found[: int(count[0])]
+
+
+def bfs_near(
+    rows: Rows,
+    frontier: Any,
+    seen: Any,
+    predecessor: Any,
+    level: Any,
+    depth: int,
+    *,
+    levels: int,
+    dense: tuple[int, int, bool],
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Search on by push as long as no more than :data:`FEW` edges leave the frontier."""
+    kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
+    state = seen, predecessor, level, depth
+    return near(*kernels, (), rows, frontier, *state, levels=levels, dense=dense)
+
+
+def near(
+    one_level: str,
+    many_levels: str,
+    condition: tuple[Any, ...],
+    rows: Rows,
+    frontier: Any,
+    seen: Any,
+    predecessor: Any,
+    level: Any,
+    depth: int,
+    *,
+    levels: int,
+    dense: tuple[int, int, bool],
+) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Search on along the edges that kernels allow; see :func:`bfs_near`."""
+    sizes = cupy.diff(gather_degrees(rows.offsets, frontier))
+    edges, largest = (int(n) for n in cupy.stack([sizes.sum(), sizes.max()]).get())
+    if largest > LONG or edges > FEW:
+        state = frontier, seen, predecessor, level, depth
+        found = push(one_level, condition, rows, *state)
+        mark_seen(seen, found)
+        return found, np.array([len(frontier)]), np.array([edges])
+    going = np.zeros(1, _GOING)
+    for name, value in {
+        "count": len(frontier), "edges": edges, "largest": largest, "depth": depth - 1,
+        "most_steps": min(levels, SPAN), "most_edges": FEW, "longest": LONG,
+        "dense": dense[0], "left": dense[1], "shrinking": dense[2],
+    }.items():  # fmt: skip
+        going[name] = value
+    found = cupy.empty(len(frontier) + len(predecessor), rows.ends.dtype)
+    found[: len(frontier)] = frontier
+    there, trace = cupy.asarray(going.view("i8")), cupy.empty((SPAN, 2), "int64")
+    arrays = rows.offsets, rows.ends, found, predecessor, level
+    launch_gang(many_levels, *condition, *arrays, there, trace)
+    done = there.get().view(_GOING)[0]
+    begin = int(done["begin"])
+    end = begin + int(done["count"])
+    mark_seen(seen, found[len(frontier) : end])
+    steps = trace[: int(done["steps"])].get()
+    return found[begin:end].copy(), steps[:, 0], steps[:, 1]
+
+
+def mark_seen(seen: Any, vertices: Any) -> None:
+    """Set the bits of `vertices`."""
+    add_words(seen, vertices)

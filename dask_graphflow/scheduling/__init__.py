@@ -1,0 +1,1 @@
+"""Dask: expressions, gangs, membership, placement and progress. Nothing here knows an algorithm."""

@@ -1,0 +1,214 @@
+"""Gangs: members that run at once, each beside its shard, and send each other messages.
+
+An iteration that took a task a superstep and shard would spend milliseconds of a scheduler's time on each
+superstep. Here a member is one task, however many supersteps there are: Dask brings the members together,
+places them beside their shards, and runs them again where a worker is lost; what they send each other goes
+by a :class:`~.channel.Channel` of their own.
+
+On a cluster each member is a task of a worker (:mod:`.membership`), and the scheduler brings them together
+(:mod:`.rendezvous`). Everywhere else, Dask's threads may be fewer than the members, and nothing promises
+that they run at once: there all members are threads of one task. That is found out where the tasks run, so
+that a graph may be computed elsewhere than where it was made for.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import dask
+from dask.delayed import Delayed
+from dask.utils import funcname, parse_timedelta
+
+from dask_graphflow.comm.channel import Channel, PeerLost, in_process
+from dask_graphflow.exceptions import OptionError
+
+from . import placement
+from .expr import Empty, Gang, Parts, Resident, collection, delayed_parts
+
+__all__ = ["Loop", "run", "threads"]
+
+TIMEOUT = "30s"
+
+Loop = Callable[..., Any]
+"""What a member does: takes its channel, shard, rank and the run's arguments; returns its part."""
+
+_here = threading.local()  # of a member's thread: how many members are in its process
+
+
+def run(
+    shards: Any,
+    loop: Loop,
+    meta: Any,
+    *args: Any,
+    name: str | None = None,
+    alone: bool = False,
+) -> Any:
+    """Return, lazily, what a gang makes of some shards: a part for each.
+
+    Parameters
+    ----------
+    shards : dask.dataframe.DataFrame, or list of Delayed
+        A member is run for each partition, or for each object.
+    loop : callable
+        Takes a :class:`~.channel.Channel`, a shard, the member's rank and `args`, and returns the member's
+        part. It is run again from the start where another member was lost, so it changes nothing but what
+        it has made, and gives the same part each time. It lets through what the channel raises.
+    meta : DataFrame or None
+        An empty frame like the parts; None where they are no frames.
+    *args
+        That can be pickled, as `loop` can.
+    name : str, optional
+        What the tasks are called; by default `loop`'s name.
+    alone : bool
+        Have the workers to itself, among all such runs: those that share a worker take turns, in the order
+        in which their members were complete. For GPUs, where collective operations of two runs may wait for
+        each other for ever. On CPUs runs share the cores as other tasks do, and a short one does not wait
+        for a long one.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame, or list of Delayed
+        A partition a member, in the order of the shards.
+
+    Raises
+    ------
+    OptionError
+        There are no shards, or the timeout is no time.
+
+    Notes
+    -----
+    The configuration `graphflow.gang.timeout` (30 s) says how long members wait for one that has no
+    worker, or whose worker keeps silent, and how long it may take to connect. There is no limit to how
+    long Dask may take to get a member's shard ready, nor to a superstep. When computed, it raises
+    :class:`~dask_graphflow.exceptions.WorkerLostError` if a member does not come in that time, or if
+    workers are lost three times during one run.
+    """
+    configured = dask.config.get("graphflow.gang.timeout", TIMEOUT)
+    try:
+        timeout = float(parse_timedelta(configured))
+    except (KeyError, TypeError, ValueError):
+        timeout = 0.0
+    if timeout <= 0:
+        raise OptionError(
+            f"graphflow.gang.timeout is {configured!r} in Dask's configuration; give a time like '30s'"
+        )
+    placement.keep_gangs()
+    program = _Program(loop, args, timeout, alone)
+    result = None if meta is None else Empty(meta)
+    expr = Gang(_parts(shards), name or funcname(loop), program, result)
+    return delayed_parts(expr) if meta is None else collection(expr)
+
+
+def threads() -> int:
+    """Return how many threads the member that asks may use: its share of its process'."""
+    return placement.task_threads(getattr(_here, "members", 1))
+
+
+def _parts(shards: Any) -> Any:
+    if isinstance(shards, Sequence):
+        if not shards or not all(isinstance(shard, Delayed) for shard in shards):
+            raise OptionError(
+                f"shards is a list of {len(shards)}; give a Dask frame, or a list of Delayed objects"
+            )
+        return Parts(shards)
+    return Resident.of(shards.expr) or shards.expr
+
+
+class _Apart:
+    """A shard whose member is no task of a worker, and so does not run by itself."""
+
+    def __init__(self, shard: Any) -> None:
+        self.shard = shard
+        self._parts: list[Any] | None = None
+        self._running = threading.Lock()
+
+    def __getstate__(self) -> Any:
+        return self.shard
+
+    def __setstate__(self, shard: Any) -> None:
+        self.__init__(shard)  # type: ignore[misc]
+
+    def all(self, run: Callable[[], list[Any]]) -> list[Any]:
+        """Return what a run of all members makes: the first that asks runs them."""
+        with self._running:
+            if self._parts is None:
+                self._parts = run()
+            return self._parts
+
+
+@dataclass(frozen=True)
+class _Program:
+    """What the tasks of :class:`.expr.Gang` do."""
+
+    loop: Loop
+    args: tuple[Any, ...]
+    timeout: float
+    alone: bool
+
+    def member(self, shard: Any, gang: str, rank: int, size: int) -> Any:
+        worker = _worker((gang, rank))
+        if worker is None:
+            return _Apart(shard)
+        from .membership import joined
+
+        with joined(worker, gang, rank, size, self.timeout, self.alone) as (channel, members):
+            _here.members = members
+            return self.loop(channel, shard, rank, *self.args)
+
+    def end(self, member: Any) -> _Apart | None:
+        return member if isinstance(member, _Apart) else None
+
+    def part(self, member: Any, ends: list[_Apart | None], rank: int) -> Any:
+        apart = [end for end in ends if end is not None]
+        if not apart:
+            return member
+        shards = [end.shard for end in apart]
+        return apart[0].all(lambda: _together(self.loop, shards, self.args))[rank]
+
+
+def _worker(key: Any) -> Any:
+    """Return the worker whose task of this key the thread that asks is running, or None.
+
+    A task may compute something with another scheduler, whose tasks see its worker.
+    """
+    distributed = sys.modules.get("distributed")  # who is in a worker has imported it
+    if distributed is None:
+        return None
+    try:
+        worker = distributed.get_worker()
+        return worker if worker.get_current_task() == key else None
+    except (KeyError, ValueError):  # no thread of a task; no worker
+        return None
+
+
+def _together(loop: Loop, shards: list[Any], args: tuple[Any, ...]) -> list[Any]:
+    """Run all members as threads; return their parts."""
+
+    def member(channel: Channel) -> Any:
+        _here.members = len(shards)
+        try:
+            part = loop(channel, shards[channel.rank], channel.rank, *args)
+        except BaseException as error:
+            channel.abort(error)
+            raise
+        channel.close()
+        return part
+
+    channels = in_process(len(shards))
+    with ThreadPoolExecutor(len(shards), "graphflow-gang") as pool:
+        members = [pool.submit(member, channel) for channel in channels]
+        try:
+            errors = [error for one in members if (error := one.exception()) is not None]
+        except BaseException as stop:  # of the thread that waits: the members are to end too
+            for channel in channels:
+                channel.abort(stop)
+            raise
+    # The others only say that they lost the one that failed.
+    for error in sorted(errors, key=lambda error: isinstance(error, PeerLost)):
+        raise error
+    return [one.result() for one in members]
