@@ -13,7 +13,7 @@ import numpy as np
 import dask_graphflow as gf
 from dask_graphflow.algorithms.bfs_many import levels_many
 from dask_graphflow.comm.channel import Channel
-from dask_graphflow.comm.exchange import HEADER, Exchange, Vote
+from dask_graphflow.comm.exchange import HEADER, Exchange, Totals
 from dask_graphflow.graph import generate, numbering
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype
@@ -99,7 +99,7 @@ def _search(
     width = np.dtype(index_dtype(shard.size)).itemsize  # of a predecessor
     rows = []
     for dirty, sent in exchange.supersteps[1:]:  # the first is what comes before
-        headers, bitmap = sent.pop("header"), sent.pop("bitmap", 0)
+        headers, bitmap = sent.pop("header"), sent.pop("all_gather", 0)
         rows.append(
             Counter(
                 dirty=sum(dirty.values()),
@@ -126,18 +126,18 @@ class Watched(Exchange):
         self.supersteps: list[tuple[dict[int, int], dict[str, int]]] = []
         self._dirty: dict[int, int] = {}
 
-    def send(self, kind: str, packed: Callable[[int], Any], vote: Vote, **options: Any) -> None:
+    def send(self, kind: str, packed: Callable[[int], Any], own: Totals, **options: Any) -> None:
         """Begin a round; those of two kinds begin a superstep."""
-        if kind in ("gather", "bitmap"):
+        if kind in ("reduce", "all_gather"):
             self.end_superstep()
 
         def noted(to: int) -> Any:
             box = packed(to)
-            if kind == "gather":
+            if kind == "reduce":
                 self._dirty[to] = box.entries
             return box
 
-        super().send(kind, noted, vote, **options)
+        super().send(kind, noted, own, **options)
 
     def end_superstep(self) -> None:
         """Put away what was noted since the last one."""

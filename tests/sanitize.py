@@ -317,7 +317,7 @@ def rows_made(kernels, parents, ids):
 @launches("choose", "count_grains", "part_found", "take_offers", "tally")
 def shared_out(kernels, parents, ids):
     """Edges dealt to members, and a superstep of a search over two of them."""
-    deal, members, rows = (kernels_of(kernels, name) for name in ("deal", "members", "rows"))
+    deal, members, rows = (kernels_of(kernels, name) for name in ("partition", "members", "rows"))
     source, target, *ends = inner_edges(kernels, ids)
     xp, grains = kernels.namespace, -(-VERTICES // 64)
     owner = np.sort(np.arange(grains) % 3).astype("int16")

@@ -11,7 +11,7 @@ from conftest import GRAPHS
 from members import KINDS, SIZES, connecting, each
 
 from dask_graphflow.comm.channel import PeerLost, in_process
-from dask_graphflow.comm.exchange import HEADER, Exchange, Vote
+from dask_graphflow.comm.exchange import HEADER, Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.comm.outbox import FORMS, Box, Packed, form, pack, unpack
 from dask_graphflow.exceptions import GraphflowError
@@ -94,31 +94,28 @@ class Spy:
         return self.channel.receive(source)
 
 
-def test_votes_come_to_the_same_for_all(connected):
+def test_numbers_are_reduced_to_the_same_for_all(connected):
     def member(channel):
         rank, exchange = channel.rank, Exchange(channel)
-        vote = Vote(rank, 10**15, -rank, 0.1 * 3**rank, -float(rank))
-        return [exchange.agree(vote), exchange.agree(Vote()), exchange.agree(vote)]
+        own = (rank, 10**15, -rank, True), -float(rank)
+        return [exchange.all_reduce(*own), exchange.all_reduce(), exchange.all_reduce(*own)]
 
     found = each(member, connected(4))
     assert all(totals == found[0] for totals in found)
-    vote, nothing, again = found[0]
-    assert vote[:3] == (6, 4 * 10**15, -6)
-    assert vote.real == pytest.approx(0.1 * 40)
-    assert vote.most == 0
-    assert nothing == Vote()
-    assert again == vote
+    totals, nothing, again = found[0]
+    assert totals == Totals((6, 4 * 10**15, -6, 4), 0.0)
+    assert nothing == Totals()
+    assert again == totals
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_arrays_are_dealt(connected, size):
+def test_arrays_go_from_all_to_all(connected, size):
     def member(channel):
         rank = channel.rank
         arrays = [
             np.arange(rank * to, dtype="int32" if rank % 2 else "float64") for to in range(size)
         ]
-        found, total = Exchange(channel).deal(arrays, Vote(1))
-        assert total.active == size
+        found = Exchange(channel).all_to_all(arrays)
         assert found[rank] is arrays[rank]
         for source, array in enumerate(found):
             assert array.dtype == ("int32" if source % 2 else "float64")
@@ -137,9 +134,9 @@ def test_a_bitmap_takes_a_bit_for_each_vertex(connected):
     def member(channel):
         low, high = (-(-bound // 64) for bound in bounds[channel.rank : channel.rank + 2])
         exchange = Exchange(channel)
-        whole, _ = exchange.bitmap(words[low:high])
+        whole = np.concatenate(exchange.all_gather(words[low:high]))
         np.testing.assert_array_equal(whole, words)
-        return exchange.take_traffic().sent.get("bitmap", 0)
+        return exchange.take_traffic().sent.get("all_gather", 0)
 
     sent = each(member, connected(4))
     # each partition's V_p / 8 bytes, in whole words, to three others
@@ -149,7 +146,7 @@ def test_a_bitmap_takes_a_bit_for_each_vertex(connected):
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_no_two_send_to_the_same_one_at_a_time(size):
     spies = [Spy(channel) for channel in in_process(size)]
-    each(lambda spy: Exchange(spy).agree(Vote()), spies)
+    each(lambda spy: Exchange(spy).all_reduce(), spies)
     schedule = [spy.events for spy in spies]
     for step in range(size - 1):
         now = [events[step] for events in schedule]
@@ -176,8 +173,8 @@ def test_a_box_is_packed_while_the_one_before_travels(connected):
             if (source, channel.rank) == (0, 1):
                 arrived.set()
 
-        exchange.send("agree", packed, Vote())
-        exchange.receive("agree", unpacked)
+        exchange.send("all_reduce", packed, Totals())
+        exchange.receive("all_reduce", unpacked)
 
     each(member, connected(3))
 
@@ -189,10 +186,10 @@ def test_between_sending_and_receiving_messages_travel(connected):
         other = 1 - channel.rank
         exchange = Exchange(channel)
         box = Packed("dense", 1 << 25, np.dtype("uint8"), np.full(1 << 25, channel.rank, "uint8"))
-        exchange.send("deal", lambda _: box, Vote())
+        exchange.send("all_to_all", lambda _: box, Totals())
         sent.wait(20)  # so neither waits for the other one to receive
         found = []
-        exchange.receive("deal", lambda _, box: found.append(box.raw))
+        exchange.receive("all_to_all", lambda _, box: found.append(box.raw))
         assert (found[0] == other).all()
 
     each(member, connected(2))
@@ -201,25 +198,25 @@ def test_between_sending_and_receiving_messages_travel(connected):
 @pytest.mark.parametrize("number", [1, 7], ids=["another kind", "another round"])
 def test_a_member_at_another_round_is_a_bug(connected, number):
     left, right = connected(2)
-    kind = "agree" if number == 7 else "gather"
+    kind = "all_reduce" if number == 7 else "reduce"
     ahead, here = Exchange(right), Exchange(left)
     for round_, exchange in ((number, ahead), (1, here)):
         exchange._round = round_
-        exchange.send(kind if exchange is ahead else "agree", lambda _: NOTHING, Vote())
+        exchange.send(kind if exchange is ahead else "all_reduce", lambda _: NOTHING, Totals())
     with pytest.raises(
         GraphflowError, match=f"member 1 sent round {number}, '{kind}', where member 0 is"
     ):
-        here.receive("agree", lambda *_: None)
+        here.receive("all_reduce", lambda *_: None)
 
 
 def test_what_was_begun_is_to_be_ended():
     (channel,) = in_process(1)
     exchange = Exchange(channel)
     with pytest.raises(GraphflowError, match="send first"):
-        exchange.receive("agree", lambda *_: None)
-    exchange.send("agree", lambda _: NOTHING, Vote())
+        exchange.receive("all_reduce", lambda *_: None)
+    exchange.send("all_reduce", lambda _: NOTHING, Totals())
     with pytest.raises(GraphflowError, match="receive it first"):
-        exchange.agree(Vote())
+        exchange.all_reduce()
 
 
 # Mirrors and masters
@@ -275,9 +272,9 @@ def test_masters_combine_what_mirrors_gathered(connected, size, slot, dtype):
 
         for number, dirty in enumerate(rounds):
             before = column[case.owned(rank) :].copy()
-            mirrors.gather(column, dirty[rank], Vote(number))
+            mirrors.reduce(column, dirty[rank], sums=(number,))
             column[case.owned(rank) :] = 0  # as the next step may, at once
-            assert mirrors.receive(combine).active == number * size
+            assert mirrors.receive(combine).sums[0] == number * size
             column[case.owned(rank) :] = before
         return column[: case.owned(rank)]
 
@@ -314,7 +311,7 @@ def test_mirrors_get_what_changed_at_their_masters(connected, size, dtype):
                 else:
                     column[at] = values
 
-            mirrors.scatter(column if dtype else None, changed[rank])
+            mirrors.broadcast(column if dtype else None, changed[rank])
             mirrors.receive(apply)
             np.testing.assert_array_equal(told[owned:], expected)
             if dtype:
@@ -325,13 +322,13 @@ def test_mirrors_get_what_changed_at_their_masters(connected, size, dtype):
     each(member, connected(size))
 
 
-@pytest.mark.parametrize("kind", ["gather", "scatter"])
+@pytest.mark.parametrize("kind", ["reduce", "broadcast"])
 def test_bytes_fall_with_what_changed(kind):
     size, case = 3, Case(3, "float32", count=60_000)
     shares = [1, 0.5, 0.1, 0.02, 0.001, 0]
     rounds = [
         [
-            entries(case.rng, len(case.slots[q]) if kind == "gather" else case.owned(q), share)
+            entries(case.rng, len(case.slots[q]) if kind == "reduce" else case.owned(q), share)
             for q in range(size)
         ]
         for share in shares
@@ -370,7 +367,7 @@ def test_two_boxes_are_used_in_turn():
         mirrors = case.mirrors(spy)
         spy.messages.clear()
         for _ in range(6):
-            mirrors.gather(case.columns[spy.rank])
+            mirrors.reduce(case.columns[spy.rank])
             mirrors.receive(lambda *_: None)
         return [parts[1].ctypes.data for _, parts in spy.messages]
 
@@ -383,8 +380,8 @@ def test_alone_there_is_no_traffic():
     case = Case(1, "float64")
     (channel,) = in_process(1)
     mirrors = case.mirrors(channel)
-    mirrors.gather(case.columns[0], vote=Vote(7))
-    assert mirrors.receive(lambda *_: pytest.fail("from whom?")) == Vote(7)
+    mirrors.reduce(case.columns[0], sums=(7,))
+    assert mirrors.receive(lambda *_: pytest.fail("from whom?")) == Totals((7,))
     assert channel.bytes_sent == 0
 
 
@@ -395,7 +392,7 @@ def test_what_a_channel_raises_comes_through(connected):
             channel.abort(ConnectionError())
             return
         with pytest.raises(PeerLost):
-            exchange.agree(Vote())
+            exchange.all_reduce()
         channel.abort(ConnectionError())
 
     each(member, connected(3))
@@ -437,11 +434,11 @@ def search(channel, rows, bounds, start):
             level[at[new]] = values[new]
             found.append(at[new])
 
-        mirrors.gather(level, dirty - local.owned, Vote(active=len(reached)))
+        mirrors.reduce(level, dirty - local.owned, sums=(len(reached),))
         total = mirrors.receive(combine)
         active = np.unique(np.concatenate(found))
         supersteps.append((messages, exchange.take_traffic()))
-        if not total.active:
+        if not total.sums[0]:
             return level[: local.owned], supersteps
 
 

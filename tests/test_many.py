@@ -380,7 +380,7 @@ def test_a_push_tells_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bi
     assert {"pairs", "marked"} <= set(pushed[-1][0])
     pulled = sent_by(run, members, partial(search, rule="pull"), limits)
     words = -(-case.size // 64)
-    sent = [sent["bitmap"] for sent, _ in pulled]
+    sent = [sent["all_gather"] for sent, _ in pulled]
     assert sent == [8 * words * (members - 1) * limit for limit in limits]
 
 

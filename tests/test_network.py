@@ -17,7 +17,7 @@ MEMBER = """
 import json, os, sys, time
 import numpy as np
 from dask_graphflow.comm.channel import PeerLost
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.sockets import Listener
 
 folder, rank, rounds, length = sys.argv[1], *map(int, sys.argv[2:])
@@ -34,9 +34,9 @@ exchange = Exchange(channel)
 total, begin = 0, time.monotonic()
 try:
     for at in range(rounds):
-        told, vote = exchange.deal([np.full(length, 2 * at + rank)] * 2, Vote(whole=at + rank))
+        told = exchange.all_gather(np.full(length, 2 * at + rank))
         assert [part.tolist() for part in told] == [[2 * at + r] * length for r in range(2)]
-        total += vote.whole
+        total += exchange.all_reduce(sums=(at + rank,)).sums[0]
         if not at:
             open(f"{folder}/{rank}.began", "w").close()
     channel.close()

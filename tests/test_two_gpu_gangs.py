@@ -14,7 +14,7 @@ from test_shards_many import ASKED, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow.comm import carriers
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.scheduling import gang
 
@@ -62,7 +62,7 @@ def test_results_are_those_of_the_host(client, rng, kind, directed):
 def test_members_keep_one_communicator_and_what_they_send_goes_by_it(client):
     def ring(channel, shard, rank):
         exchange = Exchange(channel, device=True)
-        told, _ = exchange.deal([cupy.full(100_000, rank)] * channel.size)
+        told = exchange.all_gather(cupy.full(100_000, rank))
         return [int(part[7]) for part in told], channel.bytes_sent
 
     work = [dask.delayed(rank, pure=False) for rank in range(min(GPUS, 4))]
@@ -86,7 +86,7 @@ def stuck(channel, shard, rank, forever):
             (rank + 1) % channel.size, None, (rank - 1) % channel.size, 1 << 20
         )
         cupy.cuda.get_current_stream().synchronize()
-    told, _ = exchange.deal([cupy.arange(5)] * channel.size, Vote(whole=1))
+    told = exchange.all_gather(cupy.arange(5))
     return int(sum(told)[4])
 
 
@@ -119,7 +119,7 @@ def failing(channel, shard, rank, forever):
         (rank + 1) % channel.size, None, (rank - 1) % channel.size, 1 << 20
     )
     cupy.cuda.get_current_stream().synchronize()
-    exchange.deal([cupy.arange(5)] * channel.size)
+    exchange.all_gather(cupy.arange(5))
 
 
 def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(rng):

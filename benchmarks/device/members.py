@@ -51,7 +51,8 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
             for name, work in questions(edges, options.gpus, peer=peer).items()
         }
         rounds = {
-            kind: supersteps(client, options.gpus, kind) for kind in ("vote", "small", "large")
+            kind: supersteps(client, options.gpus, kind)
+            for kind in ("all_reduce", "small", "large")
         }
     return {
         "benchmark": "device members",
@@ -253,12 +254,12 @@ def supersteps(client: Any, gpus: int, kind: str) -> float:
 
 
 def rounds_of(channel: Any, shard: Any, rank: int, kind: str) -> float:
-    """Do rounds: votes alone, and with 800 bytes or 800 kB to each other member."""
+    """Do rounds: an all-reduce alone, and with 800 bytes or 800 kB to each other member."""
     import time
 
     import cupy
 
-    from dask_graphflow.comm.exchange import Exchange, Vote
+    from dask_graphflow.comm.exchange import Exchange
 
     exchange = Exchange(channel, device=True)
     arrays = [cupy.arange(100 if kind == "small" else 100_000)] * channel.size
@@ -266,10 +267,10 @@ def rounds_of(channel: Any, shard: Any, rank: int, kind: str) -> float:
     for count in (10, ROUNDS):  # the first ones connect
         begin = time.perf_counter()
         for _ in range(count):
-            if kind == "vote":
-                exchange.agree(Vote(active=1))
+            if kind == "all_reduce":
+                exchange.all_reduce(sums=(1,))
             else:
-                exchange.deal(arrays, Vote(active=1))
+                exchange.all_to_all(arrays)
         cupy.cuda.get_current_stream().synchronize()
         seconds = (time.perf_counter() - begin) / count
     return seconds
@@ -298,6 +299,6 @@ def show(results: dict[str, Any]) -> str:
     )
     parts.append("""
 All contenders in turn, after one round to warm up, by the wall, from the call to devices at rest;
-"in the members" are the seconds of the supersteps alone, from the trace. A round: votes alone, 800 bytes,
+"in the members" are the seconds of the supersteps alone, from the trace. A round: an all-reduce, 800 bytes,
 or 800 kB to each other member.""")
     return "\n".join(parts)

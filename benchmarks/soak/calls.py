@@ -19,7 +19,7 @@ from dask import delayed
 
 import dask_graphflow as gf
 from dask_graphflow.comm.channel import Channel
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.scheduling import gang
 
@@ -55,7 +55,7 @@ def _sums(channel: Channel, part: pd.DataFrame, rank: int, steps: int, pause: fl
     total = 0
     for _ in range(steps):
         time.sleep(pause)
-        total = exchange.agree(Vote(whole=int(part["km"].sum()))).whole
+        total = exchange.all_reduce(sums=(int(part["km"].sum()),)).sums[0]
     return pd.DataFrame({"rank": [rank], "total": [total]})
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.graph.build import into
 from dask_graphflow.graph.numbering import mirrors
 from dask_graphflow.graph.shard import Shard
@@ -67,19 +67,19 @@ def levels_many(
     search = _Search(shard, exchange, degrees, threads)
     frontier = search.begin(sources)
     leaving = frontier.edges(degrees)
-    total = exchange.agree(Vote(len(frontier), leaving, len(shard.out.ends)))
-    unexplored = edges = total.whole
+    total = exchange.all_reduce(sums=(len(frontier), leaving, len(shard.out.ends)))
+    unexplored = edges = total.sums[2]
     steps: list[dict[str, Any]] = []
     last = None
     exchange.take_traffic()  # what it took so far is no superstep's
-    while total.active and len(steps) != depth_limit:
+    while total.sums[0] and len(steps) != depth_limit:
         began = time.perf_counter()
         way = rule
         if rule in RULES:
-            whole: Any = Together(shard.size, total.active, total.edges)
+            whole: Any = Together(shard.size, total.sums[0], total.sums[1])
             how: dict[str, Any] = {"last": last, "unexplored": unexplored}
             way = choose(whole, degrees, total=edges, rule=rule, **how)
-        last = Step(way, total.active, total.edges, 0, 0, 0)
+        last = Step(way, total.sums[0], total.sums[1], 0, 0, 0)
         step = search.push if way == "push" else search.pull
         frontier, leaving, total = step(frontier, leaving, len(steps) + 1)
         unexplored -= last.edges
@@ -96,7 +96,7 @@ class _Search:
         local = shard.local("out", threads)
         self._mirrors = mirrors(shard, exchange, threads=threads)
         self._bfs, self._kernels = (
-            kernels_of(name, local.rows.ends) for name in ("bfs", "members")
+            kernels_of(name, local.rows.ends) for name in ("search", "members")
         )
         dtype = np.dtype(index_dtype(shard.size))
         # A device's kernels have one type for ends and for predecessors.
@@ -116,7 +116,7 @@ class _Search:
         self._bfs.mark_seen(self._seen, frontier.vertices)
         return frontier
 
-    def push(self, frontier: Frontier, edges: int, depth: int) -> tuple[Frontier, int, Vote]:
+    def push(self, frontier: Frontier, edges: int, depth: int) -> tuple[Frontier, int, Totals]:
         """Push from a frontier that so many edges leave.
 
         Returns
@@ -125,7 +125,7 @@ class _Search:
             The next one.
         int
             The edges that leave it.
-        Vote
+        Totals
             What all members have to do.
         """
         owned, dtype = self._shard.owned, self._leaving.ends.dtype
@@ -135,8 +135,8 @@ class _Search:
         reached = self._kernels.reach(self._leaving, vertices, *state, threads=self._threads, **how)
         found, leaving, dirty = reached
         # Where nobody has told another one anything, this round's vote says all.
-        vote = Vote(len(found), leaving, len(dirty))
-        self._mirrors.gather(self.predecessor, dirty - owned, vote)
+        sums = len(found), leaving, len(dirty)
+        self._mirrors.reduce(self.predecessor, dirty - owned, sums)
         new, more = [found], [leaving]
 
         def apply(at: Any, values: Any) -> None:
@@ -147,21 +147,21 @@ class _Search:
         total = self._mirrors.receive(apply)
         following = Frontier(owned, vertices=np.concatenate(new) if len(new) > 1 else found)
         leaving = sum(more)
-        if total.whole:
-            total = self._exchange.agree(Vote(len(following), leaving))
+        if total.sums[2]:
+            total = self._exchange.all_reduce(sums=(len(following), leaving))
         return following, leaving, total
 
-    def pull(self, frontier: Frontier, edges: int, depth: int) -> tuple[Frontier, int, Vote]:
+    def pull(self, frontier: Frontier, edges: int, depth: int) -> tuple[Frontier, int, Totals]:
         """Pull from a frontier; the same as :meth:`push`."""
         if self._into is None:
             self._into = self._entering()
         self._pulled.append(depth)
-        words, _ = self._exchange.bitmap(frontier.words)
+        words = np.concatenate(self._exchange.all_gather(frontier.words))
         following = np.zeros_like(frontier.words)
         state = (self._seen, self.predecessor, self.level, depth)
         self._bfs.bfs_pull(self._into, words, following, *state, threads=self._threads)
         count, leaving = self._kernels.tally(following, self._leaving, self._degrees)
-        total = self._exchange.agree(Vote(count, leaving))
+        total = self._exchange.all_reduce(sums=(count, leaving))
         return Frontier(self._shard.owned, words=following), leaving, total
 
     def predecessors(self) -> Any:

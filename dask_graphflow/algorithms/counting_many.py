@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dask_graphflow.comm.channel import Channel
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.build import into
 from dask_graphflow.graph.numbering import occurs
 from dask_graphflow.graph.shard import Shard
@@ -19,7 +19,7 @@ __all__ = ["degrees_many", "num_edges_many", "num_vertices_many"]
 def num_vertices_many(channel: Channel, shard: Shard, rank: int) -> int:
     """Return the vertices of all shards that have an edge."""
     exchange = Exchange(channel, device=shard.on_device)
-    return exchange.agree(Vote(whole=int(occurs(shard, exchange).sum()))).whole
+    return exchange.all_reduce(sums=(int(occurs(shard, exchange).sum()),)).sums[0]
 
 
 def num_edges_many(channel: Channel, shard: Shard, rank: int) -> int:
@@ -27,8 +27,8 @@ def num_edges_many(channel: Channel, shard: Shard, rank: int) -> int:
     entries, loops = len(shard.out.ends), 0
     if not shard.directed:
         loops = self_loops(shard.out)
-    total = Exchange(channel).agree(Vote(active=entries, whole=loops))
-    return total.active if shard.directed else (total.active + total.whole) // 2
+    entries, loops = Exchange(channel).all_reduce(sums=(entries, loops)).sums
+    return entries if shard.directed else (entries + loops) // 2
 
 
 def degrees_many(shard: Shard, exchange: Exchange, threads: int) -> Answer:

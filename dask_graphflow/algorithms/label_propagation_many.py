@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.build import into
 from dask_graphflow.graph.local_rows import Local, localize
 from dask_graphflow.graph.numbering import mirrors
@@ -61,14 +61,14 @@ def communities_many(
         most_frequent(local.rows, None, labels, found, threads=threads)
         changed = np.flatnonzero(found != labels[: local.owned])
         labels[changed] = found[changed]
-        vote = Vote(len(changed), len(local.rows.ends))
+        sums = len(changed), len(local.rows.ends)
         if len(steps) + 1 < max_iter:
-            told.scatter(labels, changed, vote)
+            told.broadcast(labels, changed, sums)
             total = told.receive(lambda at, values: labels.__setitem__(at, values))
         else:
-            total = exchange.agree(vote)
-        active = total.active
-        steps.append(superstep("pull", shard.count, total.edges, time.perf_counter() - began))
+            total = exchange.all_reduce(sums)
+        active, edges = total.sums
+        steps.append(superstep("pull", shard.count, edges, time.perf_counter() - began))
     return labels[: local.owned], steps
 
 

@@ -4,8 +4,8 @@ Each member advances along its own rows, whose ends are *masters* and *mirrors*
 (:mod:`~dask_graphflow.graph.local_rows`). Push goes along the edges that leave its vertices, brings
 messages together in masters and mirrors alike, and sends what mirrors have gathered to their masters.
 Pull sends the frontier to its mirrors, and goes along the edges that enter its vertices (Gemini [1]_). All
-members know after each superstep how many vertices and edges the next frontier has in all, so they choose the same
-direction, and stop together.
+members know after each superstep how many vertices and edges the next frontier has in all, so they choose
+the same direction, and stop together.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.graph.build import into
 from dask_graphflow.graph.numbering import mirrors
@@ -113,21 +113,21 @@ def fixpoint_many(
     active, leaving = shard.filled, len(shard.out.ends)
     if own is not None:
         active, leaving = len(own), own.edges(degrees)
-    total = exchange.agree(Vote(active, leaving, len(shard.out.ends)))
+    total = exchange.all_reduce(sums=(active, leaving, len(shard.out.ends), 0))
     program = _Program(op, columns, shard, exchange, degrees, balance, threads)
-    edges, last = total.whole, None
+    edges, last = total.sums[2], None
     steps: list[dict[str, Any]] = []
     exchange.take_traffic()  # what it took so far is no superstep's
-    while len(steps) != max_iter and total.active:
+    while len(steps) != max_iter and total.sums[0]:
         began = time.perf_counter()
         way = rule
         if rule in RULES:
-            whole: Any = Together(shard.size, total.active, total.edges)
+            whole: Any = Together(shard.size, total.sums[0], total.sums[1])
             way = choose(whole, degrees, total=edges, rule=rule, last=last)
             way = "pull" if own is None else way
-        count = total.active
+        count = total.sums[0]
         own, total = program.push(own) if way == "push" else program.pull(own)
-        last = Step(way, count, int(total.real), 0, 0, 0)
+        last = Step(way, count, total.sums[3], 0, 0, 0)
         steps.append(superstep(way, count, last.edges, time.perf_counter() - began))
     columns[op.target][:] = program.masters()
     return steps
@@ -177,7 +177,7 @@ class _Side:
                 at = np.arange(at.start, at.stop, like=self.local.slots)
             found.append(at)
 
-        self.mirrors.scatter(column, changed)
+        self.mirrors.broadcast(column, changed)
         self.mirrors.receive(apply)
         return found
 
@@ -208,7 +208,7 @@ class _Program:
         side = self._last[1]
         return side.columns[self._op.target][: side.local.owned]
 
-    def push(self, own: Frontier | None) -> tuple[Frontier, Vote]:
+    def push(self, own: Frontier | None) -> tuple[Frontier, Totals]:
         """Push from a frontier of masters; return the next one, and what all members have to do."""
         op, side, before = self._op, *self._side("push")
         local, column = side.local, side.columns[op.target]
@@ -224,9 +224,9 @@ class _Program:
         masters, mirrors = found[:cut], found[cut:]
         following = Frontier(local.owned, vertices=masters)
         # Where nobody has told another one anything, this round's vote says all.
-        vote = Vote(len(masters), following.edges(self._degrees), len(mirrors), edges)
+        sums = len(masters), following.edges(self._degrees), len(mirrors), edges
         # Of a minimum a mirror remembers what it has sent, and does not send what is no better.
-        side.mirrors.gather(column, mirrors - local.owned, vote)
+        side.mirrors.reduce(column, mirrors - local.owned, sums)
         if op.slot == "add":
             column[mirrors] = 0
         changed = [masters]
@@ -245,9 +245,9 @@ class _Program:
         total = side.mirrors.receive(apply)
         if len(changed) > 1:
             following = Frontier(local.owned, vertices=np.unique(np.concatenate(changed)))
-        return following, self._agree(following, edges) if total.whole else total
+        return following, self._agree(following, edges) if total.sums[2] else total
 
-    def pull(self, own: Frontier | None) -> tuple[Frontier, Vote]:
+    def pull(self, own: Frontier | None) -> tuple[Frontier, Totals]:
         """Pull to masters from a frontier of these; the same as :meth:`push`."""
         op, side, _ = self._op, *self._side("pull")
         local = side.local
@@ -279,8 +279,8 @@ class _Program:
             return np.sort(moved.vertices), step.edges
         return Frontier(moved.size, words=moved.words).vertices, step.edges
 
-    def _agree(self, own: Frontier, edges: int) -> Vote:
-        return self._exchange.agree(Vote(len(own), own.edges(self._degrees), real=edges))
+    def _agree(self, own: Frontier, edges: int) -> Totals:
+        return self._exchange.all_reduce(sums=(len(own), own.edges(self._degrees), 0, edges))
 
     def _side(self, way: str) -> tuple[_Side, str | None]:
         """Return what a step goes along, with the target as it is now, and how the last one went."""

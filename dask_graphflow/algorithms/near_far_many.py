@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import advance, superstep
@@ -69,9 +69,10 @@ def near_and_far(
             distance[at] = values[better]
             reached.append(at)
 
-        mirrors.gather(distance, found[cut:] - owned, Vote(len(near), edges))
+        mirrors.reduce(distance, found[cut:] - owned, sums=(len(near), edges))
         total = mirrors.receive(nearer)
-        steps.append(superstep("push", total.active, total.edges, time.perf_counter() - began))
+        count, edges = total.sums
+        steps.append(superstep("push", count, edges, time.perf_counter() - began))
 
         far[near] = False
         for at in reached:
@@ -79,7 +80,7 @@ def near_and_far(
         waiting = np.flatnonzero(far)
         least = float(distance[waiting].min()) if len(waiting) else math.inf
         # What is near for any member is relaxed before the limit is raised.
-        least = -exchange.agree(Vote(most=-least)).most
+        least = -exchange.all_reduce(most=-least).most
         if least == math.inf:
             distance[distance > cutoff] = np.inf
             return distance, steps

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import IDLE, Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.advance import superstep
@@ -66,7 +66,7 @@ def ranks_many(
     tol, max_iter, _ = until
     rows, names, size, leaving, has, *_ = pulled = pulling(shard, exchange, threads)
     shares, total = _shares(shard, exchange, leaving, has, len(rows.ends), precision)
-    count, edges = total.active, total.edges
+    count, edges, sinks = total
     if not count:
         return np.zeros_like(has, "float64"), []
     mirrors = pulled.mirrors(exchange)
@@ -74,7 +74,7 @@ def ranks_many(
     shares = shares[names]
     rank = np.full_like(shares, 1 / count)
     # Ranks are all the same to begin with.
-    dangling = float(np.dtype(precision).type(1 / count)) * total.whole
+    dangling = float(np.dtype(precision).type(1 / count)) * sinks
 
     kernels = kernels_of("pull", rank)
     contribution = np.zeros_like(rank, shape=size)
@@ -82,21 +82,21 @@ def ranks_many(
     np.multiply(rank, shares, out=own)
     sums = np.zeros_like(rank, np.int64)
     steps: list[dict[str, Any]] = []
-    change, vote = np.inf, IDLE
+    change, sums_ = np.inf, (0, 0)
     exchange.take_traffic()  # what it took so far is no superstep's
     while True:
         began = time.perf_counter()
         # It says too how far the iteration before has changed the ranks of all members.
-        mirrors.scatter(contribution, vote=vote)
-        total = mirrors.receive(lambda at, values: contribution.__setitem__(at, values))
+        mirrors.broadcast(contribution, sums=sums_)
+        told = mirrors.receive(lambda at, values: contribution.__setitem__(at, values))
         if steps:
-            change, dangling = total.whole / kernels.CHANGE, total.edges / kernels.CHANGE
+            change, dangling = (part / kernels.CHANGE for part in told.sums)
         if len(steps) == max_iter or (tol is not None and change < tol * count):
             break
         kernels.sum_contributions(rows, contribution, sums, threads=threads)
         base = restart * (1 - alpha + alpha * dangling)
         moved, lost = kernels.apply_sums(sums, rank, shares, own, base, alpha, threads=threads)
-        vote = Vote(whole=moved, edges=lost)
+        sums_ = moved, lost
         steps.append(superstep("pull", count, edges, time.perf_counter() - began))
     check_converged(max_iter, change, count, until)
     by_vertex = np.zeros_like(rank, shape=shard.owned)
@@ -106,7 +106,7 @@ def ranks_many(
 
 def _shares(
     shard: Shard, exchange: Exchange, leaving: Any, has: Any, entering: int, precision: str
-) -> tuple[Any, Vote]:
+) -> tuple[Any, tuple[int, ...]]:
     """Return by what each vertex's rank is multiplied for its contribution to a neighbour.
 
     And what all members have together: vertices, edges, and as whole number vertices that no edge leaves.
@@ -119,9 +119,10 @@ def _shares(
         total = shard.here("totals", kernels_of("pull", host.out.ends).row_totals(host.out))
     shares, unfit = shares_of(total, precision, kernels.ONE)
     dangling = np.count_nonzero((shares == 0) & has)
-    vote = Vote(int(np.count_nonzero(has)), entering, int(dangling))
+    own = int(np.count_nonzero(has)), entering, int(dangling)
     found = np.concatenate([np.array([wrong], "float64", like=unfit), unfit[:1]])
-    parts, together = exchange.deal([found] * exchange.size, vote)
+    parts = exchange.all_gather(found)
+    together = exchange.all_reduce(sums=own).sums
     if any(part[0] for part in parts):
         raise refuse_weights()
     for part in parts:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph.build import Edges, entered, entering
 from dask_graphflow.graph.numbering import kept_by_all, occurs, swap
@@ -90,7 +90,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
         leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
     else:
         ranges = itertools.pairwise(shard.bounds)
-        told, _ = exchange.deal([read[low:high] for low, high in ranges])
+        told = exchange.all_to_all([read[low:high] for low, high in ranges])
         leaving = sum(told[1:], start=told[0])
         found = leaving > 0
         found[near] = True
@@ -100,8 +100,8 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> Pulling:
     count = int(np.count_nonzero(has))
 
     others = int(np.count_nonzero(read)) - int(np.count_nonzero(read[shard.low : shard.high]))
-    total = exchange.agree(Vote(active=count, whole=others))
-    if total.whole * MOST >= total.active * (exchange.size - 1):
+    every, read_elsewhere = exchange.all_reduce(sums=(count, others)).sums
+    if read_elsewhere * MOST >= every * (exchange.size - 1):
         place, places = _all(shard, exchange, labels, count)
     else:
         place, places = _some(shard, exchange, labels, read, hubs)
@@ -127,7 +127,7 @@ def _rows(shard: Shard, exchange: Exchange, threads: int) -> Any:
 
 def _all(shard: Shard, exchange: Exchange, labels: Any, count: int) -> tuple[Any, dict[str, Any]]:
     """Return where each vertex is in a column that has all of them, and how columns are told."""
-    told, _ = exchange.deal([labels] * exchange.size)
+    told = exchange.all_gather(labels)
     counts = swap(exchange, [count] * exchange.size)
     sizes = [0 if q == exchange.rank else size for q, size in enumerate(counts)]
     slot_bounds = list(itertools.accumulate(sizes, initial=0))

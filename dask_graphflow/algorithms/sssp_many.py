@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph.numbering import mirrors as mirrors_of
 from dask_graphflow.graph.numbering import occurs
@@ -81,7 +81,7 @@ def _delta(shard: Shard, exchange: Exchange, threads: int) -> float:
     wrong, mean = shard.kept("weighed", lambda: kernels.weigh(rows.weights, threads=threads))
     has = occurs(shard, exchange)
     found = np.array([wrong, mean, len(rows.ends), int(np.count_nonzero(has))], "float64")
-    parts, _ = exchange.deal([found] * exchange.size)
+    parts = exchange.all_gather(found)
     wrong, means, edges, vertices = np.array(parts).T
     mean = float((means * (edges / max(1, edges.sum()))).sum())
     wrong, edges, vertices = (int(part.sum()) for part in (wrong, edges, vertices))
@@ -117,10 +117,11 @@ def _relaxed(
         after = buckets.counts
         lowest = min(own, buckets.lowest_of(reached))
         active, edges = (after[name] - before[name] for name in ("vertices", "edges"))
-        mirrors.gather(distance, reached - local.owned, Vote(active, edges, most=-float(lowest)))
+        mirrors.reduce(distance, reached - local.owned, sums=(active, edges), most=-float(lowest))
         total = mirrors.receive(lambda at, values: kernels.offer(buckets, at, values))
         seconds = time.perf_counter() - began
-        steps.append(superstep("push", total.active, total.edges, seconds))
+        count, edges = total.sums
+        steps.append(superstep("push", count, edges, seconds))
         bucket, before = int(-total.most), after
     return distance, steps
 
@@ -131,7 +132,7 @@ def _predecessors(shard: Shard, mirrors: Mirrors, sources: Any, distance: Any, t
     rows, owned = local.rows, local.owned
     kernels = kernels_of("buckets", rows.ends)
     # Whether an edge is on a shortest path is seen from the distances of both its ends.
-    mirrors.scatter(distance)
+    mirrors.broadcast(distance)
     mirrors.receive(lambda at, values: distance.__setitem__(at, values))
 
     dtype = np.dtype(index_dtype(shard.size))
@@ -140,12 +141,12 @@ def _predecessors(shard: Shard, mirrors: Mirrors, sources: Any, distance: Any, t
     names = shard.numbers
     level = kernels.offer_nearer(rows, names, distance, predecessor, threads=threads)
     settled = predecessor != never  # and mirrors that something was offered to: their masters are
-    mirrors.gather(predecessor, np.flatnonzero(settled[owned:]), Vote(whole=level))
+    mirrors.reduce(predecessor, np.flatnonzero(settled[owned:]), sums=(level,))
 
     def smallest(at: Any, values: Any) -> None:
         predecessor[at] = np.minimum(predecessor[at], values)
 
-    if not mirrors.receive(smallest).whole:
+    if not mirrors.receive(smallest).sums[0]:
         return predecessor[:owned]
 
     settled[:owned] = predecessor[:owned] != never
@@ -163,8 +164,8 @@ def _predecessors(shard: Shard, mirrors: Mirrors, sources: Any, distance: Any, t
             reached.append(at[predecessor[at] == never])
             smallest(at, values)
 
-        mirrors.gather(predecessor, away, Vote(active=len(following)))
-        if not mirrors.receive(first).active:
+        mirrors.reduce(predecessor, away, sums=(len(following),))
+        if not mirrors.receive(first).sums[0]:
             return predecessor[:owned]
         frontier = np.concatenate(reached)
         settled[frontier] = True

@@ -1,12 +1,13 @@
-"""Exchange: what the members of a gang tell each other in a superstep.
+"""Exchange: rounds of messages between the members of a gang.
 
-It goes in *rounds*. In each, every member sends one message to every other one and receives one from each,
-if only a header. A header carries a *vote*, so that all members know after each round what all of them
-together have left to do, and stop at the same time.
+In each *round*, every member sends one message to every other member and receives one from each, even if it
+is only a header. The header carries numbers that are reduced over all members: sums and a maximum. So all
+members know after each round how much is left to do, and stop at the same time. Numbers that ride on the
+messages of a round save a round of their own.
 
-Member p sends to p + 1, p + 2 and so on, and receives from p - 1, p - 2 and so on: no two send to the same
-one at a time. What is for p + 2 is packed while what is for p + 1 travels. Itself it serves last: by what a
-caller does between sending and receiving (Gemini [1]_).
+Member p sends to p + 1, p + 2 and so on, and receives from p - 1, p - 2 and so on, so no two members send
+to the same one at a time. The message for p + 2 is packed while the message for p + 1 is in transit. What a
+member does for itself comes between sending and receiving (Gemini [1]_).
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -30,42 +31,32 @@ from .carriers import carrier
 from .channel import Channel
 from .outbox import FORMS, Packed
 
-__all__ = ["IDLE", "Exchange", "Traffic", "Vote"]
+__all__ = ["Exchange", "Totals", "Traffic"]
 
-KINDS = ("agree", "deal", "bitmap", "gather", "scatter")
-# Round, kind, form, whether from a device, dtype, entries, bytes; a vote. Padded, so that the arrays after
-# it begin where a cache line's words do: on others NumPy and compiled loops take longer.
-HEADER = struct.Struct("<QBB?6sQQqqqdd7x")
+KINDS = ("all_reduce", "all_to_all", "all_gather", "reduce", "broadcast")
+SUMS = 4  # numbers that one header can sum
+# Round, kind, form, whether from a device, dtype, entries, bytes; sums and a maximum. Padded, so that the
+# arrays after it begin where a cache line's words do: on others NumPy and compiled loops take longer.
+HEADER = struct.Struct(f"<QBB?6sQQ{SUMS}qd7x")
 
 
-class Vote(NamedTuple):
-    """What a member adds to a round, and what all of them together did.
+NOTHING = Packed("nothing", 0, None, np.empty(0, np.uint8))
+
+
+class Totals(NamedTuple):
+    """Numbers of one member, or of all members together.
 
     Attributes
     ----------
-    active, edges : int
-        By convention its active vertices, and the edges of its frontier. They are summed, as int64.
-    whole : int
-        Any other whole number to be summed, as int64.
-    real : float
-        A number to be summed. The sum is the same for every order of the members.
+    sums : tuple of int
+        Up to four numbers that are summed, each an int64. Sums of floats would depend on the number of
+        members; use whole multiples of a power of two instead.
     most : float
-        A number of which the greatest is wanted.
+        A number of which the maximum is taken.
     """
 
-    active: int = 0
-    edges: int = 0
-    whole: int = 0
-    real: float = 0.0
+    sums: tuple[int, ...] = ()
     most: float = -math.inf
-
-
-IDLE = Vote()
-
-
-def _total(votes: Sequence[Vote]) -> Vote:
-    active, edges, whole, real, most = zip(*votes, strict=True)
-    return Vote(sum(active), sum(edges), sum(whole), math.fsum(real), max(most))
 
 
 @dataclass
@@ -116,47 +107,50 @@ class Exchange:
         self.devices = device if self._carrier is None else self._carrier.devices
         self._device = device
         self._round = 0
-        self._due: tuple[str, Vote, bool] | None = None
+        self._due: tuple[str, Totals, bool] | None = None
         self._traffic = Traffic()
 
-    def agree(self, vote: Vote) -> Vote:
-        """Return what the votes of all members come to."""
-        self.send("agree", lambda _: Packed("nothing", 0, None, np.empty(0, np.uint8)), vote)
-        return self.receive("agree", lambda *_: None)
+    def all_reduce(self, sums: Sequence[int] = (), most: float = -math.inf) -> Totals:
+        """Return the sums and the maximum of all members' numbers.
 
-    def deal(self, arrays: Sequence[Any], vote: Vote = IDLE) -> tuple[list[Any], Vote]:
-        """Send each member an array of its own.
+        Parameters
+        ----------
+        sums : sequence of int
+            At most four; every member gives as many.
+        most : float
+        """
+        self.send("all_reduce", lambda _: NOTHING, Totals(tuple(sums), most))
+        return self.receive("all_reduce", lambda *_: None)
+
+    def all_to_all(self, arrays: Sequence[Any]) -> list[Any]:
+        """Send each member an array of its own; return the arrays from each member.
 
         Parameters
         ----------
         arrays : sequence of ndarray, shape (any,)
-            For each member, this one included. They may be changed after the next round.
-        vote : Vote
+            One for each member, this one included. They may be changed after the next round.
 
         Returns
         -------
         list of ndarray
-            From each member; that from itself is not copied.
-        Vote
+            One from each member; the one from this member is not copied.
         """
-        return self._swap("deal", arrays, vote)
+        return self._swap("all_to_all", arrays)
 
-    def bitmap(self, words: Any, vote: Vote = IDLE) -> tuple[Any, Vote]:
-        """Put a bitmap of all vertices together from those that the members have of their own.
+    def all_gather(self, array: Any) -> list[Any]:
+        """Send all members an array; return the arrays of each member.
 
         Parameters
         ----------
-        words : ndarray of uint64, shape (ceil(V_p / 64),)
-            Of a range that begins at a multiple of 64. It may be changed after the next round.
-        vote : Vote
+        array : ndarray, shape (any,)
+            It may be changed after the next round.
 
         Returns
         -------
-        ndarray of uint64, shape (ceil(V / 64),)
-        Vote
+        list of ndarray
+            One of each member; that of this member is not copied.
         """
-        parts, total = self._swap("bitmap", [words] * self.size, vote)
-        return np.concatenate(parts), total
+        return self._swap("all_gather", [array] * self.size)
 
     def take_traffic(self) -> Traffic:
         """Return what was sent since this was last asked."""
@@ -167,7 +161,7 @@ class Exchange:
         self,
         kind: str,
         packed: Callable[[int], Packed],
-        vote: Vote,
+        own: Totals,
         *,
         device: bool | None = None,
     ) -> None:
@@ -179,14 +173,16 @@ class Exchange:
             One of :data:`KINDS`.
         packed : callable
             Packs for a member. What it returns may be written to again after the next round.
-        vote : Vote
+        own : Totals
+            This member's numbers.
         device : bool, optional
             Whether what is received is to lie on this member's device; by default as columns do.
         """
         if self._due is not None:
             raise GraphflowError(f"a round of {self._due[0]!r} was begun; receive it first")
-        self._due = kind, vote, self._device if device is None else device
+        self._due = kind, own, self._device if device is None else device
         sent = self._traffic.sent
+        numbers = (*own.sums, *(0,) * (SUMS - len(own.sums)), own.most)
         for step in range(1, self.size):
             to = (self.rank + step) % self.size
             began = time.perf_counter()
@@ -196,7 +192,7 @@ class Exchange:
             name = b"" if dtype is None else dtype.str.encode()
             carried, size = on_device(raw), raw.nbytes
             what = KINDS.index(kind), FORMS.index(form), carried, name, count, size
-            header = HEADER.pack(self._round, *what, *vote)
+            header = HEADER.pack(self._round, *what, *numbers)
             if carried:
                 assert self._carrier is not None, "who deals arrays on a device says so"
                 raw = self._carrier.post(to, raw)
@@ -204,10 +200,10 @@ class Exchange:
             self._traffic.sending += time.perf_counter() - packed_at
             sent["header"] = sent.get("header", 0) + len(header)
             if size:
-                by = kind if kind in ("deal", "bitmap") else form
+                by = kind if kind in ("all_to_all", "all_gather") else form
                 sent[by] = sent.get(by, 0) + size
 
-    def receive(self, kind: str, unpacked: Callable[[int, Packed], None]) -> Vote:
+    def receive(self, kind: str, unpacked: Callable[[int, Packed], None]) -> Totals:
         """End a round.
 
         Parameters
@@ -219,13 +215,13 @@ class Exchange:
 
         Returns
         -------
-        Vote
-            All members' together.
+        Totals
+            Of all members; with as many sums as this member sent.
         """
         if self._due is None or self._due[0] != kind:
             raise GraphflowError(f"no round of {kind!r} was begun; send first")
-        _, vote, device = self._due
-        votes = [vote]
+        _, own, device = self._due
+        sums, most = list(own.sums), own.most
         waited = self._channel.seconds_waited
         for step in range(1, self.size):
             source, to = (self.rank - step) % self.size, (self.rank + step) % self.size
@@ -236,7 +232,8 @@ class Exchange:
                     f"member {source} sent round {number}, {KINDS[what]!r}, where member {self.rank} is at "
                     f"round {self._round}, {kind!r}; all members have to do the same rounds"
                 )
-            votes.append(Vote(*told))
+            sums = [ours + theirs for ours, theirs in zip(sums, told, strict=False)]
+            most = max(most, told[SUMS])
             began = time.perf_counter()
             name = name.rstrip(b"\0").decode()
             raw: Any = np.frombuffer(message, np.uint8, offset=HEADER.size)
@@ -248,9 +245,9 @@ class Exchange:
         self._traffic.rounds += 1
         self._round += 1
         self._due = None
-        return _total(votes)
+        return Totals(tuple(sums), most)
 
-    def _swap(self, kind: str, arrays: Sequence[Any], vote: Vote) -> tuple[list[Any], Vote]:
+    def _swap(self, kind: str, arrays: Sequence[Any]) -> list[Any]:
         found = list(arrays)
 
         def packed(to: int) -> Packed:
@@ -260,6 +257,7 @@ class Exchange:
         def unpacked(source: int, box: Packed) -> None:
             found[source] = box.raw.view(box.dtype)
 
-        # Some of what is dealt is about what lies on a device, and lies on the host.
-        self.send(kind, packed, vote, device=on_device(arrays[self.rank]))
-        return found, self.receive(kind, unpacked)
+        # Some arrays describe columns on a device, and are in host memory themselves.
+        self.send(kind, packed, Totals(), device=on_device(arrays[self.rank]))
+        self.receive(kind, unpacked)
+        return found

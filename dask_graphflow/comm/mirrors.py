@@ -11,6 +11,7 @@ may be written to again when its receiver has sent a message after it got it, so
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 
 from dask_graphflow.kernels import index_dtype
 
-from .exchange import IDLE, Exchange, Vote
+from .exchange import Exchange, Totals
 from .outbox import Box, Packed, pack, unpack
 
 __all__ = ["Mirrors"]
@@ -68,14 +69,16 @@ class Mirrors:
                 (slots[low:high] - bounds[q]).astype(index_dtype(bounds[q + 1] - bounds[q]))
                 for q, (low, high) in enumerate(zip(self._bounds, self._bounds[1:], strict=False))
             ]
-            mirrored, _ = exchange.deal(wanted)
+            mirrored = exchange.all_to_all(wanted)
         self.mirrored = mirrored
         """For each member, the masters that it has mirrors of: their numbers here; None for all."""
         self._boxes = [(Box(), Box()) for _ in range(exchange.size)]
         self._turn = 0
         self._kind = ""
 
-    def gather(self, column: Any, dirty: Any = None, vote: Vote = IDLE) -> None:
+    def reduce(
+        self, column: Any, dirty: Any = None, sums: Sequence[int] = (), most: float = -math.inf
+    ) -> None:
         """Begin to send mirrors' values to their masters.
 
         Parameters
@@ -84,8 +87,8 @@ class Mirrors:
             May be changed at once. None sends no values: only which mirrors are dirty.
         dirty : ndarray of integers, shape (d,), optional
             The mirrors that have something to say, from 0 to s - 1, ascending; by default all.
-        vote : Vote
-            Of this round.
+        sums, most
+            Numbers to reduce over all members in the same round; see :meth:`.Exchange.all_reduce`.
         """
         cuts = self._bounds
         if dirty is not None:
@@ -102,9 +105,11 @@ class Mirrors:
                 at, where = own - low, own + self._owned
             return pack(self._box(to), high - low, at, column, where)
 
-        self._send("gather", packed, vote)
+        self._send("reduce", packed, Totals(tuple(sums), most))
 
-    def scatter(self, column: Any, changed: Any = None, vote: Vote = IDLE) -> None:
+    def broadcast(
+        self, column: Any, changed: Any = None, sums: Sequence[int] = (), most: float = -math.inf
+    ) -> None:
         """Begin to send masters' values to their mirrors.
 
         Parameters
@@ -113,8 +118,8 @@ class Mirrors:
             May be changed at once. None sends no values: only which masters changed.
         changed : ndarray of integers, shape (c,), optional
             The masters that have something to say, from 0 to V_p - 1, ascending; by default all.
-        vote : Vote
-            Of this round.
+        sums, most
+            Numbers to reduce over all members in the same round; see :meth:`.Exchange.all_reduce`.
         """
         flags: Any = None
 
@@ -138,9 +143,9 @@ class Mirrors:
             where = mine if at is None else mine[at]
             return pack(self._box(to), len(mine), at, column, where)
 
-        self._send("scatter", packed, vote)
+        self._send("broadcast", packed, Totals(tuple(sums), most))
 
-    def receive(self, apply: Callable[[Any, Any], None]) -> Vote:
+    def receive(self, apply: Callable[[Any, Any], None]) -> Totals:
         """End what was begun.
 
         Parameters
@@ -148,20 +153,20 @@ class Mirrors:
         apply : callable
             Is called for each member that had something to say, in the order of the ring, with numbers of
             vertices here, each once, and their values, or None where no values were sent. After
-            :meth:`gather`, the numbers are those of masters, after :meth:`scatter` those of mirrors, which
-            begin at V_p: in an array, or a slice where all of them are meant.
+            :meth:`reduce`, the numbers are those of masters; after :meth:`broadcast` those of mirrors,
+            which begin at V_p: in an array, or a slice where all of them are meant.
 
         Returns
         -------
-        Vote
-            All members' together.
+        Totals
+            Of all members.
         """
         kind = self._kind
 
         def unpacked(source: int, box: Packed) -> None:
             if box.form == "nothing":
                 return
-            if kind == "gather":
+            if kind == "reduce":
                 own = self.mirrored[source]
                 at, values = unpack(box, self._owned if own is None else len(own))
                 every = slice(0, self._owned) if own is None else own
@@ -173,10 +178,10 @@ class Mirrors:
 
         return self._exchange.receive(kind, unpacked)
 
-    def _send(self, kind: str, packed: Callable[[int], Packed], vote: Vote) -> None:
+    def _send(self, kind: str, packed: Callable[[int], Packed], own: Totals) -> None:
         self._kind = kind
         self._turn ^= 1
-        self._exchange.send(kind, packed, vote)
+        self._exchange.send(kind, packed, own)
 
     def _box(self, to: int) -> Box:
         return self._boxes[to][self._turn]

@@ -15,7 +15,7 @@ from uuid import uuid4
 import dask
 
 from dask_graphflow.comm.channel import Channel
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.scheduling import gang, placement
 from dask_graphflow.showing.tables import as_html, as_text, duration
@@ -219,7 +219,7 @@ def _rounds(
         for _ in range(REPEAT):
             began = time.perf_counter()
             for _ in range(count):
-                exchange.deal(boxes) if deal else exchange.agree(Vote(active=1))
+                exchange.all_to_all(boxes) if deal else exchange.all_reduce(sums=(1,))
             if device:
                 library.cuda.get_current_stream().synchronize()
             turns.append((time.perf_counter() - began) / count)

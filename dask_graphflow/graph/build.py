@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.comm.channel import Channel
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device, summable
 from dask_graphflow.scheduling import gang
@@ -203,7 +203,7 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     """
     threads = gang.threads()
     for name in ("entering", "into" if shard.directed else "out"):
-        if not exchange.agree(Vote(active=not shard.has(name))).active:
+        if not exchange.all_reduce(sums=(not shard.has(name),)).sums[0]:
             return shard.made(name)
     out = shard.out
     leaving = kernels_of("rows", out.ends).owners(out, index_dtype(shard.size), threads=threads)
@@ -212,7 +212,7 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     slices = [slice(at, at + step) for at in range(0, len(leaving), step)]
     edges = (_cut(whole, some) for some in slices)
     none = _cut(whole, slice(0))
-    rounds = int(exchange.agree(Vote(most=len(slices))).most)
+    rounds = int(exchange.all_reduce(most=len(slices)).most)
     target, source, weight = _dealt(
         exchange,
         edges,
@@ -259,7 +259,7 @@ def _bounds(
         edges += kernels_of("partition", side).count_grains(
             side, grains, shift=shift, threads=threads
         )
-    told, _ = exchange.deal([edges] * exchange.size)
+    told = exchange.all_gather(edges)
     return chunk_grains(sum(told), count, exchange.size)
 
 
@@ -308,17 +308,17 @@ def _dealt(
         )
         for column, own in zip(columns, parts, strict=True):
             dealt += sum(map(len, own))
-            told, _ = exchange.deal(own)
+            told = exchange.all_to_all(own)
             if told[exchange.rank].base is not None:  # as a view it would keep what was sent, too
                 told[exchange.rank] = told[exchange.rank].copy()
             for source, arrived in enumerate(told):
                 got[column][source].append(arrived)
     received = [sum(map(len, itertools.chain(*got[column]))) for column in columns]
-    total = exchange.agree(Vote(active=dealt, edges=sum(received)))
-    if total.active != total.edges:
+    sent, arrived_ = exchange.all_reduce(sums=(dealt, sum(received))).sums
+    if sent != arrived_:
         raise GraphflowError(
-            f"{total.active:,} ends and weights of edges were dealt to the members of a gang, and "
-            f"{total.edges:,} arrived; build the graph again, and report it if that fails too"
+            f"{sent:,} ends and weights of edges were dealt to the members of a gang, and "
+            f"{arrived_:,} arrived; build the graph again, and report it if that fails too"
         )
     whole = list(none)
     for column in columns:

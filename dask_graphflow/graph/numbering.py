@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph import dtypes, frames, renumber
 from dask_graphflow.kernels import index_dtype, kernels_for
@@ -72,7 +72,7 @@ def swap(exchange: Exchange, values: Sequence[Any]) -> list[Any]:
         b"" if rank == exchange.rank else pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
         for rank, value in enumerate(values)
     ]
-    found, _ = exchange.deal([np.frombuffer(raw, np.uint8) for raw in sent])
+    found = exchange.all_to_all([np.frombuffer(raw, np.uint8) for raw in sent])
     return [
         values[rank] if rank == exchange.rank else pickle.loads(raw)
         for rank, raw in enumerate(found)
@@ -161,7 +161,7 @@ def _renumbered(
     counts = swap(exchange, [len(owned)] * exchange.size)
     first, count = sum(counts[: exchange.rank]), sum(counts)
     dtype = index_dtype(count)
-    told, _ = exchange.deal([(row.astype("int64") + first).astype(dtype) for row in rows])
+    told = exchange.all_to_all([(row.astype("int64") + first).astype(dtype) for row in rows])
     by_row = np.concatenate(told)[order]
     numbers = []
     for (source, target), place in zip(consumed(codes), places[1:], strict=True):
@@ -189,7 +189,7 @@ def kept_by_all(shard: Shard, exchange: Exchange, name: str, make: Callable[[], 
     Several runs may ask for it at once, and a shard that was lost is made again without it. So members
     agree on whether to make it, and none of them is kept from it by another run that waits for others.
     """
-    if not exchange.agree(Vote(active=not shard.has(name))).active:
+    if not exchange.all_reduce(sums=(not shard.has(name),)).sums[0]:
         return shard.kept(name, make)
     made = make()
     return shard.kept(name, lambda: made)
@@ -217,7 +217,7 @@ def occurs(shard: Shard, exchange: Exchange) -> Any:
             return has
         entered = np.zeros(host.size, bool, like=has)
         entered[host.out.ends] = True
-        told, _ = exchange.deal(
+        told = exchange.all_to_all(
             [np.packbits(entered[low:high]) for low, high in itertools.pairwise(host.bounds)]
         )
         for bits in told:
@@ -263,7 +263,7 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
     if near.any():
         known = has[xp.asarray(numbers[near])]
         numbers[near] = np.where(kernels_for(known).to_host(known), numbers[near], -1)
-    told, _ = exchange.deal([numbers >= 0] * exchange.size)
+    told = exchange.all_gather(numbers >= 0)
     lost = np.flatnonzero(~np.any(told, axis=0))
     if len(lost):
         raise unknown(ids, lost)
@@ -273,7 +273,7 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
 def _placed(shard: Shard, exchange: Exchange, numbers: np.ndarray) -> np.ndarray:
     """Return numbers that members know, or -1, as places of this range, from 0 on, or -1."""
     assert shard.placed is not None
-    told, _ = exchange.deal([numbers] * exchange.size)
+    told = exchange.all_gather(numbers)
     numbers = np.max(told, axis=0)
     known = numbers >= 0
     places = np.full(len(numbers), -1, np.int64)
@@ -292,7 +292,7 @@ def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:
     distinct, places = np.unique(numbers, return_inverse=True)
     cuts = np.searchsorted(distinct, np.array(shard.homes, like=distinct))
     ranges = itertools.pairwise(cuts.tolist())
-    asked, _ = exchange.deal(
+    asked = exchange.all_to_all(
         [distinct[a:b] - low for (a, b), low in zip(ranges, shard.homes, strict=False)]
     )
     told = _stacked(swap(exchange, [shard.ids.iloc[rows] for rows in asked]))

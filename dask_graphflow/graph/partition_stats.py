@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.comm.channel import Channel
-from dask_graphflow.comm.exchange import Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.scheduling import gang, placement
 
 from .numbering import occurs
@@ -55,9 +55,9 @@ def layout_many(channel: Channel, shard: Shard, rank: int) -> pd.DataFrame:
             for low, high in itertools.pairwise(shard.bounds)
         ]
     )
-    told, _ = exchange.deal([there[q : q + 1] for q in range(exchange.size)])
+    told = exchange.all_to_all([there[q : q + 1] for q in range(exchange.size)])
     ends = edges + int(np.sum(told)) if shard.directed else edges
-    total = exchange.agree(Vote(edges=ends)).edges
+    (total,) = exchange.all_reduce(sums=(ends,)).sums
     has = int(occurs(shard, exchange).sum())
     kind = "gpu" if placement.on_gpu_worker() else "cpu"
     share, beta = ends / max(total, 1), remote / max(edges, 1)

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import IDLE, Exchange, Vote
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.costs import rates, share_out
 from dask_graphflow.costs.model import makespan
 from dask_graphflow.exceptions import OptionError, nearest
@@ -293,9 +293,9 @@ def _link(exchange: Exchange) -> float:
     piece = np.zeros(PROBE, np.uint8)
     best = math.inf
     for _ in range(PROBES):
-        exchange.agree(IDLE)
+        exchange.all_reduce()
         began = time.perf_counter()
-        exchange.deal([piece] * exchange.size)
+        exchange.all_gather(piece)
         best = min(best, time.perf_counter() - began)
     return PROBE * (exchange.size - 1) / best
 
@@ -370,8 +370,9 @@ def placed(
     """
     low, high = homes[exchange.rank : exchange.rank + 2]
     degrees = _degrees(exchange, numbers, homes, threads)
-    weighed = exchange.agree(Vote(active=int(np.count_nonzero(degrees)), edges=int(degrees.sum())))
-    shares = hybrid.of(members, Size(weighed.active, weighed.edges, width))
+    sums = int(np.count_nonzero(degrees)), int(degrees.sum())
+    vertices, ends = exchange.all_reduce(sums).sums
+    shares = hybrid.of(members, Size(vertices, ends, width))
     anyhow = _scrambled(np.arange(low, high, dtype=np.uint64))
     groups = [list(range(len(members)))]
     if hybrid.placement != "random" and _by_degree(exchange, hybrid.placement, degrees):
@@ -388,7 +389,7 @@ def placed(
         here = np.flatnonzero(group == index)
         parts = _parts(exchange, anyhow[here], degrees[here], [shares[m] for m in own])
         owners[here] = np.array(own, np.int16)[parts]
-    told, _ = exchange.deal([owners] * exchange.size)
+    told = exchange.all_gather(owners)
     everyone = np.concatenate(told)
     places, bounds = arrange(everyone, exchange.size)
     return Placed(places, homes), bounds, everyone
@@ -402,7 +403,7 @@ def _degrees(
     sides = list(itertools.chain.from_iterable(numbers))
     kernels = kernels_of("rows", np.empty(0))  # on the host, where hybrid graphs are built
     own = kernels.count_all(sides, count=size, threads=threads)
-    told, _ = exchange.deal([own[low:high] for low, high in itertools.pairwise(homes)])
+    told = exchange.all_to_all([own[low:high] for low, high in itertools.pairwise(homes)])
     degrees: np.ndarray = np.sum(told, axis=0)
     return degrees
 
@@ -420,11 +421,11 @@ def _by_degree(exchange: Exchange, placement: str, degrees: np.ndarray) -> bool:
     if placement != "auto":
         return True
     keys, ones = degrees.astype(np.uint64), np.ones_like(degrees)
-    vertices = exchange.agree(Vote(active=len(keys))).active
+    (vertices,) = exchange.all_reduce(sums=(len(keys),)).sums
     least = _bound(exchange, keys, ones, vertices - vertices / HUBS)
     few = degrees[degrees > least].sum()
-    total = exchange.agree(Vote(active=int(few), edges=int(degrees.sum())))
-    return total.active * HUBS_EDGES > total.edges
+    most, every = exchange.all_reduce(sums=(int(few), int(degrees.sum()))).sums
+    return most * HUBS_EDGES > every
 
 
 def _parts(
@@ -443,7 +444,7 @@ def _parts(
     """
     if len(shares) == 1:
         return np.zeros(len(keys), np.int64)
-    told, _ = exchange.deal([weights.sum(keepdims=True)] * exchange.size)
+    told = exchange.all_gather(weights.sum(keepdims=True))
     total = int(np.sum(told))
     whole = sum(shares) or 1.0
     found = np.zeros(len(keys), np.int64)
@@ -461,7 +462,7 @@ def _bound(exchange: Exchange, keys: np.ndarray, weights: np.ndarray, target: fl
         mine = digits >> np.uint64(DIGIT) == np.uint64(prefix)
         digits = (digits[mine] & np.uint64((1 << DIGIT) - 1)).astype(np.intp)
         own = np.bincount(digits, weights=weights[mine], minlength=1 << DIGIT)
-        told, _ = exchange.deal([own] * exchange.size)
+        told = exchange.all_gather(own)
         histogram = np.sum(told, axis=0)
         running = below + np.cumsum(histogram)
         digit = min(int(np.searchsorted(running, target)), (1 << DIGIT) - 1)

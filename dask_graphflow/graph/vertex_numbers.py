@@ -76,7 +76,7 @@ def number_many(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
         way = homeward(shard, exchange)
         has = way.bring(exchange, has, way.order, threads)
     indices = np.flatnonzero(has)
-    counts, _ = exchange.deal([np.array([len(indices)])] * exchange.size)
+    counts = exchange.all_gather(np.array([len(indices)]))
     starts = tuple(itertools.accumulate((int(count[0]) for count in counts), initial=0))
     if starts[-1] == shard.count:
         return Numbered(shard.numbers, shard.count)
@@ -85,7 +85,7 @@ def number_many(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
     if shard.placed is not None:
         # A member's places ascend by number, so those of one home lie side by side, and homes ascend too.
         owners = shard.host.owners(shard.placed.places[first:last])
-        told, _ = exchange.deal([own[owners == rank] for rank in range(exchange.size)])
+        told = exchange.all_to_all([own[owners == rank] for rank in range(exchange.size)])
         own = np.zeros(shard.owned, own.dtype)
         own[: shard.filled] = np.concatenate(told)
         own = kernels_for(shard.degrees).namespace.asarray(own)
@@ -106,8 +106,8 @@ def indices_many(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: 
     distinct, places = np.unique(numbers, return_inverse=True)
     cuts = np.searchsorted(distinct, np.array(numbered.starts, like=distinct)).tolist()
     pieces = zip(itertools.pairwise(cuts), numbered.starts, strict=False)
-    asked, _ = exchange.deal([distinct[a:b] - start for (a, b), start in pieces])
-    told, _ = exchange.deal([numbered.indices[rows] for rows in asked])
+    asked = exchange.all_to_all([distinct[a:b] - start for (a, b), start in pieces])
+    told = exchange.all_to_all([numbered.indices[rows] for rows in asked])
     return kernels.namespace.asarray(np.concatenate(told)[places])
 
 
@@ -116,7 +116,7 @@ def told_by_owners(exchange: Exchange, own: Any, places: Any) -> Any:
     kernels = kernels_for(places)
     known, mine = places.astype("int64"), places >= 0
     known[mine] = own[places[mine]]
-    told, _ = exchange.deal([kernels.to_host(known)] * exchange.size)
+    told = exchange.all_gather(kernels.to_host(known))
     return kernels.namespace.asarray(np.max(told, axis=0))
 
 
@@ -132,7 +132,7 @@ def check_many(
 ) -> None:
     """Raise in all members where :func:`check` would in one."""
     wrong = _wrong(numbered, values, occurs(shard, exchange))[:1]
-    told, _ = exchange.deal([kernels_for(wrong).to_host(wrong)] * exchange.size)
+    told = exchange.all_gather(kernels_for(wrong).to_host(wrong))
     found = np.concatenate(told)
     if len(found):
         raise _not_a_vertex(op, numbered, int(found[0]))

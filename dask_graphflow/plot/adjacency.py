@@ -48,7 +48,7 @@ def _many(shard: Shard, exchange: Exchange, threads: int, ids: Any) -> Answer:
     """Answer as a member, for its own vertices."""
     shard = shard.host
     own = _host(numbering.numbers_of(shard, exchange, ids, unique=False))
-    told, _ = exchange.deal([np.where(own < 0, -1, own + shard.low)] * exchange.size)
+    told = exchange.all_gather(np.where(own < 0, -1, own + shard.low))
     return _answer([shard.out], np.max(told, axis=0), shard.low, shard.owned)
 
 
