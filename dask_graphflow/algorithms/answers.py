@@ -14,7 +14,7 @@ from dask_graphflow.graph import edgelist, frames
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.operators.advance import telling
+from dask_graphflow.algorithms._old_advance import telling
 from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.progress import Progress
 

@@ -16,7 +16,7 @@ from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import homeward
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import no_room_on_device
-from dask_graphflow.operators.advance import telling
+from dask_graphflow.algorithms._old_advance import telling
 from dask_graphflow.scheduling import gang, placement
 from dask_graphflow.scheduling.progress import Progress
 

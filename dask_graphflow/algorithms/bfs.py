@@ -28,9 +28,9 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.graph.vertex_ids import numbers_of
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.operators.advance import ALPHA, BETA, DENSE, RULES, Step, check_way, superstep
-from dask_graphflow.operators.advance import direction as choose
-from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.algorithms._old_advance import ALPHA, BETA, DENSE, RULES, Step, check_way, superstep
+from dask_graphflow.algorithms._old_advance import direction as choose
+from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 
 from .answers import Answer, OrNull
 from .bfs_many import levels_many

@@ -26,7 +26,7 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.operators.advance import superstep
+from dask_graphflow.algorithms._old_advance import superstep
 
 from .answers import Answer
 from .label_propagation_many import communities_many

@@ -17,7 +17,7 @@ from dask_graphflow.graph.local_rows import Local, localize
 from dask_graphflow.graph.numbering import mirrors
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.operators.advance import superstep
+from dask_graphflow.algorithms._old_advance import superstep
 
 __all__ = ["communities_many"]
 

@@ -1,4 +1,4 @@
-"""Edge programs over the members of a gang: :mod:`~dask_graphflow.operators.fixpoint` in several processes.
+"""Edge programs over the members of a gang: :mod:`~dask_graphflow.algorithms._old_fixpoint` in several processes.
 
 Each member advances along its own rows, whose ends are *masters* and *mirrors*
 (:mod:`~dask_graphflow.graph.local_rows`). Push goes along the edges that leave its vertices, brings
@@ -28,9 +28,9 @@ from dask_graphflow.graph.numbering import mirrors
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import RULES, Step, advance, superstep
-from dask_graphflow.operators.advance import direction as choose
-from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.algorithms._old_advance import RULES, Step, advance, superstep
+from dask_graphflow.algorithms._old_advance import direction as choose
+from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 
 __all__ = ["Together", "fixpoint_many", "reading_numbers"]
 
@@ -84,7 +84,7 @@ def fixpoint_many(
         Where to begin: vertices of this member, from 0 to V_p - 1, each once, ascending. By default, which
         is then every member's, everywhere.
     rule, balance, max_iter
-        As of :func:`~dask_graphflow.operators.fixpoint.fixpoint`.
+        As of :func:`~dask_graphflow.algorithms._old_fixpoint.fixpoint`.
     threads : int
         Host threads to use.
 

@@ -1,7 +1,7 @@
 """Edge programs on a graph: a user's own, and connected components as one of them.
 
 A program's columns begin with values that the caller gives; vertices that change send messages to their
-neighbours until none changes any more (:mod:`~dask_graphflow.operators.fixpoint`).
+neighbours until none changes any more (:mod:`~dask_graphflow.algorithms._old_fixpoint`).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from dask_graphflow.graph.vertex_numbers import (
 from dask_graphflow.kernels import index_dtype, kernels_for, policies
 from dask_graphflow.kernels.edge_expr import COLUMN_TYPES, NUMBER_TYPES
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import check_way
-from dask_graphflow.operators.fixpoint import fixpoint
-from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.algorithms._old_advance import check_way
+from dask_graphflow.algorithms._old_fixpoint import fixpoint
+from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 from dask_graphflow.showing.tables import counted
 
 from .answers import Answer

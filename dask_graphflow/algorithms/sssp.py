@@ -36,7 +36,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Labelled, Shards
 from dask_graphflow.graph.vertex_ids import numbers_of
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.operators.advance import superstep
+from dask_graphflow.algorithms._old_advance import superstep
 
 from .answers import Answer, OrNull
 from .lengths import bucket_width

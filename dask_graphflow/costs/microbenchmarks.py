@@ -18,8 +18,8 @@ from dask_graphflow.graph.partition import GRAIN
 from dask_graphflow.graph.shards import has_hubs, inverse
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, no_room
 from dask_graphflow.kernels.memory import free_bytes
-from dask_graphflow.operators.advance import DENSE
-from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.direction import DENSE
+from dask_graphflow.operators.vertex_set import VertexSet
 from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.bar import Kind, Shown, Step
 
@@ -371,18 +371,18 @@ def _search(rows: Any, degrees: Any, start: Any, threads: int) -> None:
     seen = np.zeros_like(start, "uint64", shape=-(-size // 64))
     level[start], predecessor[start] = 0, -1
     kernels.mark_seen(seen, start)
-    frontier, depth = Frontier(size, vertices=start), 0
+    frontier, depth = VertexSet(size, vertices=start), 0
     while len(frontier):
         depth += 1
         state = seen, predecessor, level, depth
         if frontier.edges(degrees) * DENSE > len(rows.ends):
             following = np.zeros_like(seen)
             kernels.bfs_pull(rows, frontier.words, following, *state, threads=threads)
-            frontier = Frontier(size, words=following)
+            frontier = VertexSet(size, words=following)
         else:
             found = kernels.bfs_push(rows, frontier.vertices, *state, threads=threads)
             kernels.mark_seen(seen, found)
-            frontier = Frontier(size, vertices=found)
+            frontier = VertexSet(size, vertices=found)
 
 
 def _copies(kernels: ModuleType) -> float:

@@ -18,6 +18,7 @@ __all__ = [
     "aligned",
     "device_link",
     "device_room",
+    "empty_on",
     "index_dtype",
     "kernels_for",
     "kernels_of",
@@ -50,6 +51,15 @@ def summable(weights: Any) -> Any:
 def on_device(data: Any) -> bool:
     """Say whether a frame, a series or an array lies on a device."""
     return type(data).__module__.partition(".")[0] in ("cudf", "cupy")
+
+
+def empty_on(device: bool) -> Any:
+    """Return an empty array on the host or on the device in use."""
+    if not device:
+        return np.empty(0)
+    from . import device as kernels
+
+    return kernels.namespace.empty(0)
 
 
 def kernels_for(data: Any) -> ModuleType:

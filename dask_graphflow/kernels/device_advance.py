@@ -177,7 +177,7 @@ def push(
     culling = _stages(stages)
     with rows.ends.device:
         if changed is None:
-            changed = new_words(len(columns[0]))
+            changed = new_words(len(columns[bound.target]))
         costs = rows.offsets
         if frontier is None:
             outputs = len(rows.ends)
@@ -194,7 +194,7 @@ def push(
         if not outputs:
             return Moved(cupy.empty(0, rows.ends.dtype), balance=balance)
         culls = balance in CULLING
-        room = min(len(columns[0]), outputs) if culls and "exact" in stages else outputs
+        room = min(len(columns[bound.target]), outputs) if culls and "exact" in stages else outputs
         listed = cupy.empty(room, rows.ends.dtype)
         moving = _Moving(bound, rows, columns, balance, thresholds, pulls=False)
         moving.task["items"], moving.task["count"] = _at(frontier), _count(rows, frontier)
@@ -202,7 +202,7 @@ def push(
         moving.task["changed"], moving.task["list"] = changed.data.ptr, listed.data.ptr
         moving.launch(outputs)
         if not culls:
-            listed = _filtered(listed, moving.report, changed, culling, len(columns[0]))
+            listed = _filtered(listed, moving.report, changed, culling, len(columns[bound.target]))
         return moving.done(listed, listed=True)
 
 
@@ -244,7 +244,7 @@ def pull(
     check(balance)
     with rows.ends.device:
         if changed is None:
-            changed = new_words(len(columns[0]))
+            changed = new_words(len(columns[bound.target]))
         if balance == "auto":
             # Shared out evenly, an edge is seldom looked at after its row was left.
             balance = "twc" if bound.op.first_hit else "all_edges"

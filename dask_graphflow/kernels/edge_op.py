@@ -375,6 +375,11 @@ class BoundOp:
     weight_dtype: str | None
 
     @property
+    def target(self) -> int:
+        """Index of the target among the columns."""
+        return self.op.columns.index(self.op.target)
+
+    @property
     def value_dtype(self) -> str:
         """The dtype of the target, and of messages."""
         return dict(self.dtypes)[self.op.target]

@@ -252,7 +252,7 @@ def push(
         frontier = np.arange(len(rows.offsets) - 1, dtype=dtype)
     frontier = frontier.astype(dtype, copy=False)
     push_rows, _ = kernels(bound)
-    size = len(columns[0])
+    size = len(columns[bound.target])
     queued = new_words(size) if changed is None else changed
     costs = gather_degrees(rows.offsets, frontier)
     following = np.empty(min(size, int(costs[-1])), dtype)
@@ -312,7 +312,7 @@ def pull(
     check(balance, HOST_POLICIES)
     _, pull_rows = kernels(bound)
     if changed is None:
-        changed = new_words(len(columns[0]))
+        changed = new_words(len(columns[bound.target]))
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     weights = rows.weights if bound.weight_dtype else None
     everyone = frontier is None

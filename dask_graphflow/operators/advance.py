@@ -1,240 +1,273 @@
-"""Advance: edges leave a frontier, carry messages, and vertices that change are the next frontier.
+"""Advance: edges carry messages from a frontier, and the vertices that change are the next frontier.
 
-:func:`advance` is one superstep of an edge program over the ranges of vertices that this process
-has. Push goes along the edges that leave the frontier; pull asks of every vertex that takes messages
-which of its neighbours are in it (Gemini [1]_). Both change the same column to the same values, and give
-the same frontier.
+One superstep of an edge program over all members. A push goes along the edges that leave owned vertices. It
+combines messages in masters and mirrors alike, and sends each changed mirror to its owner once. A pull sends
+the frontier, and the columns that messages read, to the mirrors, and goes along the edges that enter owned
+vertices (Gemini [1]_). Both give the same columns.
 
-:func:`direction` chooses between them by the edges that leave the frontier.
+A column that mirrors need too is *wide*: it has the masters' entries and then the mirrors'. It stays allocated
+between supersteps, and only changes are sent. A single member has no mirrors, and works on the algorithm's
+columns themselves.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
-.. [2] S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from functools import lru_cache
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
-from dask_graphflow.exceptions import OptionError, nearest
-from dask_graphflow.kernels import kernels_of
-from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp
+import numpy as np
 
-from .frontier import Frontier
+from dask_graphflow.kernels.edge_op import EdgeOp
 
-__all__ = [
-    "DIRECTIONS",
-    "RULES",
-    "Step",
-    "advance",
-    "check_way",
-    "direction",
-    "superstep",
-    "telling",
-]
+from .local_advance import advance
+from .vertex_set import VertexSet
+from .view import Frontier, GraphView
 
-DIRECTIONS = ("push", "pull")
-DENSE = 20  # Gemini pulls once 1/20 of the edges leave the frontier
-# Beamer pulls from 1/15 of the edges not yet explored on, until the frontier is 1/18 of the vertices. Ours
-# is that V / 18 edges must leave it too. Where a search ends slowly, as on a grid, small frontiers are a
-# large part of the little that is left, but a pull passes over a bitmap of all vertices, which members send
-# each other. There it took 4 to 10 times as long as a push. The two are even somewhere from V / 110 edges
-# (random ends, a million vertices) to V / 4 (near ones, 20,000): docs/internals/benchmarks.md.
-ALPHA, BETA = 15, 18
-RULES = ("gemini", "beamer")
-WAYS = (*RULES, *DIRECTIONS)
+__all__ = ["Advance"]
+
+FEW = 64  # a list of up to one vertex in so many is sorted; beyond that reading a bitmap is faster
 
 
-class Step(NamedTuple):
-    """What an advance did, for the trace.
-
-    Attributes
-    ----------
-    direction : {"push", "pull"}
-        How it went.
-    frontier : int
-        Vertices that it began from.
-    edges : int
-        Edges looked at.
-    chunks, steals : int
-        Mini-chunks of work, and how many of them a thread took over from another.
-    appends : int
-        Times that a batch of vertices was appended to the next frontier.
-    """
-
-    direction: str
-    frontier: int
-    edges: int
-    chunks: int
-    steals: int
-    appends: int
-
-
-Tell = Callable[[dict[str, Any]], None]
-
-_tell: ContextVar[Tell | None] = ContextVar("tell", default=None)
-
-
-@contextmanager
-def telling(tell: Tell | None) -> Iterator[None]:
-    """Have `tell` called as each superstep of this thread ends, with its row, which it may add to."""
-    before = _tell.set(tell)
-    try:
-        yield
-    finally:
-        _tell.reset(before)
-
-
-def superstep(direction: str, frontier: int, edges: int, seconds: float) -> dict[str, Any]:
-    """Return what one superstep did, as a row of the trace; to be called as it ends."""
-    row = {"direction": direction, "frontier": frontier, "edges": edges, "seconds": seconds}
-    if (tell := _tell.get()) is not None:
-        tell(row)
-    return row
-
-
-def check_way(direction: object) -> None:
-    """Raise unless a caller's `direction` is a rule that chooses between the two, or one of them."""
-    if direction not in WAYS:
-        raise OptionError(
-            f"direction={direction!r}; give {', '.join(map(repr, WAYS))}{nearest(direction, WAYS)}"
-        )
-
-
-def direction(
-    frontier: Frontier,
-    degrees: Any,
-    *,
-    total: int,
-    rule: str = "gemini",
-    last: Step | None = None,
-    unexplored: int | None = None,
-) -> str:
-    """Choose how to advance.
+class Advance:
+    """An edge program on columns of a graph. All members make theirs, and take its steps, at once.
 
     Parameters
     ----------
-    frontier : Frontier
-        Where to begin.
-    degrees : ndarray of integers, shape (V,)
-        How many edges leave each vertex.
-    total : int
-        The number of edges.
-    rule : {"gemini", "beamer"}
-        "gemini" pulls where more than 1/20 of the edges leave the frontier. "beamer" [2]_ begins to
-        pull where that is more than 1/15 of the edges of vertices not reached so far, and goes on until
-        the frontier shrinks and is at most 1/18 of the vertices; but it pulls only where more edges
-        leave the frontier than 1/18 of the number of vertices.
-    last : Step, optional
-        The step before, for "beamer".
-    unexplored : int, optional
-        The edges that leave vertices not reached so far, for "beamer"; by default `total`.
-
-    Returns
-    -------
-    {"push", "pull"}
-
-    Raises
-    ------
-    OptionError
-        A rule that does not exist.
-    """
-    if rule not in RULES:
-        raise OptionError(_unknown("rule", rule, RULES))
-    if rule == "gemini":
-        return "pull" if frontier.edges(degrees) * DENSE > total else "push"
-    leaving = frontier.edges(degrees)
-    if leaving * BETA <= frontier.size:
-        return "push"
-    if last is not None and last.direction == "pull":
-        shrinks = len(frontier) < last.frontier and len(frontier) * BETA <= frontier.size
-        return "push" if shrinks else "pull"
-    left = total if unexplored is None else unexplored
-    return "pull" if leaving * ALPHA > left else "push"
-
-
-def advance(
-    op: EdgeOp,
-    columns: Mapping[str, Any],
-    rows: Sequence[Any],
-    frontier: Frontier | None,
-    *,
-    direction: str,
-    balance: str = "auto",
-    threads: int = 1,
-) -> tuple[Frontier, Step]:
-    """Send an edge program's messages along the edges that leave a frontier.
-
-    Parameters
-    ----------
+    g : GraphView
+        For ``g.T``, edges are followed backwards.
     op : EdgeOp
-        The edge program.
-    columns : mapping of str to ndarray, shape (V,)
-        The vertex columns. That of ``op.target`` is changed in place.
-    rows : sequence of Rows
-        The edges of this process, a range of vertices each: by the vertices that they leave to push, by
-        those that they enter to pull. Rows may be compressed.
-    frontier : Frontier or None
-        Where to begin; None for all vertices.
-    direction : {"push", "pull"}
-        Which way to go.
+        The edge program. In it, ``src`` and ``dst`` only index columns, or are compared with each other.
+    columns : mapping of str to array, shape (V_p,)
+        The program's columns; that of ``op.target`` is changed in place. The algorithm can change all of
+        them between steps.
     balance : str
-        How edges are shared out: "auto", or a policy of :mod:`.device_advance`, of which the host has
-        "thread" and "all_edges". The results are the same.
-    threads : int
-        Host threads to use.
-
-    Returns
-    -------
-    frontier : Frontier
-        The vertices whose value changed.
-    step : Step
-        What was done.
+        How edges are shared out to threads; see :meth:`.Graph.run`.
+    own_changes : bool
+        Whether nothing but the steps changes the columns. Then no step has to look for changes.
 
     Raises
     ------
-    OptionError
-        A direction or a policy that does not exist.
     UnknownColumnError, WeightError, ExpressionError
         What ``op.bind`` raises.
     """
-    if direction not in DIRECTIONS:
-        raise OptionError(_unknown("direction", direction, DIRECTIONS))
-    ends = rows[0].ends
-    weights = rows[0].weights
-    dtypes = tuple((name, column.dtype) for name, column in columns.items())
-    bound = _bound(op, dtypes, ends.dtype, None if weights is None else weights.dtype)
-    arrays = tuple(columns[name] for name in op.columns)
-    size = len(arrays[0])
-    kernels, own_rows = kernels_of("advance", ends), kernels_of("rows", ends).own_rows
-    how: dict[str, Any] = {"threads": threads, "balance": balance}
-    changed = kernels.new_words(size)
-    done = []
-    for part in rows:
-        if direction == "pull":
-            words = None if frontier is None else frontier.words
-            moved = kernels.pull(bound, part, arrays, words, changed=changed, **how)
-        else:
-            own = None if frontier is None else own_rows(part, frontier.vertices)
-            moved = kernels.push(bound, part, arrays, own, changed=changed, **how)
-        done.append(moved)
-    count = size if frontier is None else len(frontier)
-    totals = (sum(numbers) for numbers in zip(*(moved[1:5] for moved in done), strict=True))
-    step = Step(direction, count, *totals)
-    listed = done[0].changed if direction == "push" and len(rows) == 1 else None
-    return Frontier(size, vertices=listed, words=changed), step
+
+    def __init__(
+        self,
+        g: GraphView,
+        op: EdgeOp,
+        columns: Mapping[str, Any],
+        *,
+        balance: str = "auto",
+        own_changes: bool = False,
+    ) -> None:
+        weights = g.shard.out.weights
+        op.bind(
+            {name: column.dtype for name, column in columns.items()},
+            index_dtype=g.index,
+            weight_dtype=None if weights is None else weights.dtype,
+        )
+        self._g, self._balance, self._own_changes = g, balance, own_changes
+        # In rows with mirrors, or placed vertices, the first neighbor is not the smallest.
+        self._op = op if g.alone else replace(op, first_hit=False)
+        self._columns = {name: columns[name] for name in op.columns}
+        self._sides: dict[str, _Side] = {}
+        self._last: tuple[str, Any] = (
+            "",
+            None,
+        )  # direction of the last step, and the masters that it changed
+
+    def push(self, frontier: Frontier) -> Frontier:
+        """Push from a frontier; return the vertices that changed."""
+        g, op = self._g, self._op
+        with g.superstep("push", len(frontier), frontier.leaving) as row:
+            side = self._side("push", "out", op.reads_dst)
+            if side.mirrors is None:
+                return self._alone(side, frontier, "push", row)
+            column, owned = side.columns[op.target], g.owned
+            found, edges = self._moved(side, frontier.own, "push")
+            cut = int((found < owned).sum())
+            masters, mirrors = found[:cut], found[cut:]
+            following = VertexSet(owned, vertices=masters)
+            # If no member changed a mirror, these totals are final.
+            sums = len(masters), following.edges(g.degrees), len(mirrors), edges
+            side.mirrors.reduce(column, mirrors - owned, sums)
+            if op.target not in op.reads_dst and (op.slot == "add" or not self._own_changes):
+                column[mirrors] = _nothing(op.slot, column.dtype)
+            changed = [masters]
+
+            def apply(at: Any, values: Any) -> None:
+                changed.append(_combined(op.slot, column, at, values))
+
+            totals = side.mirrors.receive(apply).sums
+            if totals[2]:
+                if len(changed) > 1:
+                    following = VertexSet(owned, vertices=np.unique(np.concatenate(changed)))
+                totals = self._totals(following, edges)
+            return self._ended("push", side, following, totals, row)
+
+    def pull(self, frontier: Frontier) -> Frontier:
+        """Pull from a frontier; return the vertices that changed."""
+        g, op = self._g, self._op
+        with g.superstep("pull", len(frontier), frontier.leaving) as row:
+            side = self._side("pull", "into", op.reads_src)
+            if side.mirrors is None:
+                return self._alone(side, frontier, "pull", row)
+            active = frontier.own
+            if active is not None:
+                there = side.broadcast(None, active.vertices)
+                vertices = np.concatenate([active.vertices, *there])
+                active = VertexSet(side.local.size, vertices=vertices)
+            found, edges = self._moved(side, active, "pull")
+            following = VertexSet(g.owned, vertices=found)
+            return self._ended("pull", side, following, self._totals(following, edges), row)
+
+    def _alone(self, side: _Side, frontier: Frontier, way: str, row: dict[str, Any]) -> Frontier:
+        moved, edges = self._advance(side, frontier.own, way)
+        if row:
+            row["edges"] = edges
+        return Frontier(moved, len(moved), moved.edges(self._g.degrees))
+
+    def _advance(self, side: _Side, active: VertexSet | None, way: str) -> tuple[VertexSet, int]:
+        """Advance along this member's rows; return what changed, and the edges looked at."""
+        how: dict[str, Any] = {"balance": self._balance, "threads": self._g.threads}
+        return advance(self._op, side.columns, side.rows, active, direction=way, **how)
+
+    def _moved(self, side: _Side, active: VertexSet | None, way: str) -> tuple[Any, int]:
+        """Do the same; return what changed as a list, ascending."""
+        if active is not None and not len(active):
+            return side.rows.ends[:0], 0
+        moved, edges = self._advance(side, active, way)
+        if moved.sparse and len(moved) * FEW < moved.size:
+            return np.sort(moved.vertices), edges
+        return VertexSet(moved.size, words=moved.words).vertices, edges
+
+    def _totals(self, own: VertexSet, edges: int) -> tuple[int, ...]:
+        return self._g.all_reduce((len(own), own.edges(self._g.degrees), 0, edges)).sums
+
+    def _ended(
+        self,
+        way: str,
+        side: _Side,
+        following: VertexSet,
+        totals: tuple[int, ...],
+        row: dict[str, Any],
+    ) -> Frontier:
+        """Copy what changed to the algorithm's column, and return the next frontier."""
+        column, wide = self._columns[self._op.target], side.columns[self._op.target]
+        at = following.vertices
+        if wide is not column:
+            column[at] = wide[at]
+        self._last = way, at
+        if row:
+            row["edges"] = totals[3]
+        return Frontier(following, *totals[:2])
+
+    def _side(self, way: str, rows: str, asked: tuple[str, ...]) -> _Side:
+        """Return what a direction goes along, with wide columns as the algorithm's are now."""
+        if way not in self._sides:
+            target = self._op.target
+            wide = {*asked, target} if way == "push" else {*asked}
+            self._sides[way] = _Side(self._g, rows, self._op, self._columns, wide, asked)
+            return self._sides[way]
+        side, (last, changed) = self._sides[way], self._last
+        if side.mirrors is not None:
+            for name in side.wide_names:
+                mine = changed if last == way and name == self._op.target else None
+                if not self._own_changes:
+                    side.refresh(name, mine)
+                elif name == self._op.target:
+                    side.refresh(name, mine, look=last != way)
+        return side
 
 
-@lru_cache(maxsize=64)
-def _bound(op: EdgeOp, dtypes: tuple[Any, ...], index_dtype: Any, weight_dtype: Any) -> BoundOp:
-    """Return a program with its types: reading its expressions takes as long as a small superstep."""
-    return op.bind(dict(dtypes), index_dtype=index_dtype, weight_dtype=weight_dtype)
+class _Side:
+    """What one direction goes along: rows by positions, and columns of masters and mirrors."""
+
+    def __init__(
+        self,
+        g: GraphView,
+        rows: str,
+        op: EdgeOp,
+        columns: Mapping[str, Any],
+        wide: set[str],
+        asked: tuple[str, ...],
+    ) -> None:
+        self.local = local = g.local(rows)
+        self.rows = local.rows._replace(first=0)
+        self.mirrors = None if g.alone else g.mirrors(rows)
+        self.columns, self._own, self._owned = dict(columns), columns, g.owned
+        self.wide_names = sorted(wide)
+        self._asked = asked
+        if self.mirrors is None:
+            return
+        for name in self.wide_names:
+            own = columns[name]
+            column = self.columns[name] = np.empty_like(own, shape=local.size)
+            column[: g.owned] = own
+            if name in asked:
+                self.broadcast(column)
+            else:
+                column[g.owned :] = _nothing(op.slot, column.dtype)
+
+    def refresh(self, name: str, changed: Any = None, *, look: bool = True) -> None:
+        """Bring a wide column up to date with the algorithm's.
+
+        Parameters
+        ----------
+        name : str
+        changed : array of integers, optional
+            Masters that the last step changed, which mirrors were not told yet.
+        look : bool
+            Whether the algorithm can have changed others.
+        """
+        own, wide = self._own[name], self.columns[name]
+        if look:
+            found = np.flatnonzero(wide[: self._owned] != own)
+            wide[found] = own[found]
+            changed = found if changed is None else np.union1d(found, changed)
+        if name in self._asked:
+            self.broadcast(wide, changed)
+
+    def broadcast(self, column: Any, changed: Any = None) -> list[Any]:
+        """Send mirrors the values of masters, or only which masters changed; return the mirrors of those."""
+        assert self.mirrors is not None
+        found = []
+
+        def apply(at: Any, values: Any) -> None:
+            if values is not None:
+                column[at] = values
+            if isinstance(at, slice):
+                at = np.arange(at.start, at.stop, like=self.local.slots)
+            found.append(at)
+
+        self.mirrors.broadcast(column, changed)
+        self.mirrors.receive(apply)
+        return found
 
 
-def _unknown(what: str, given: object, allowed: Sequence[str]) -> str:
-    names = ", ".join(map(repr, allowed))
-    return f"{what}={given!r}; allowed are {names}{nearest(given, allowed)}"
+def _combined(slot: str, column: Any, at: Any, values: Any) -> Any:
+    """Combine messages into masters, in place; return those that changed."""
+    if slot == "add":
+        column[at] += values
+        return at
+    old = column[at]
+    better = values < old if slot == "min" else values > old
+    better |= (values != values) & (old == old)  # a NaN wins once, and then stays
+    at = at[better]
+    column[at] = values[better]
+    return at
+
+
+def _nothing(slot: str, dtype: Any) -> Any:
+    """Return a value that every message is better than, or that changes no sum."""
+    if slot == "add":
+        return 0
+    if dtype.kind == "b":
+        return slot == "min"
+    if dtype.kind == "f":
+        return np.inf if slot == "min" else -np.inf
+    return np.iinfo(dtype).max if slot == "min" else np.iinfo(dtype).min

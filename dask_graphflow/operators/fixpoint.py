@@ -1,71 +1,64 @@
-"""Fixpoint: advance an edge program until no vertex changes, by push or pull, whichever is less work."""
+"""Fixpoint: advance an edge program until no vertex changes."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
 from dask_graphflow.kernels.edge_op import EdgeOp
 
-from .advance import RULES, advance, direction, superstep
-from .frontier import Frontier
+from .advance import Advance
+from .direction import RULES, Direction
+from .view import Frontier, GraphView
 
 __all__ = ["fixpoint"]
 
 
 def fixpoint(
+    g: GraphView,
     op: EdgeOp,
     columns: Mapping[str, Any],
-    shards: Any,
     frontier: Frontier | None = None,
     *,
     rule: str = "gemini",
     balance: str = "auto",
     max_iter: int | None = None,
-    threads: int = 1,
-) -> list[dict[str, Any]]:
+) -> None:
     """Advance from a frontier to the vertices that change, and from those, until there are none.
+
+    All members call it at once. The columns end the same for every number of members. A program that reads
+    at ``src`` the column that it writes can see a message in the same superstep, and need fewer supersteps.
 
     Parameters
     ----------
+    g : GraphView
     op : EdgeOp
-        The edge program.
-    columns : mapping of str to ndarray, shape (V,)
-        The vertex columns; that of ``op.target`` is changed in place.
-    shards : :class:`~dask_graphflow.graph.shards.Shards`
-        The graph.
+        The edge program. A sum that reads itself at ``dst`` always pulls: by push it would depend on the
+        order of the messages.
+    columns : mapping of str to array, shape (V_p,)
+        The columns of this member's vertices; that of ``op.target`` is changed in place.
     frontier : Frontier, optional
-        Where to begin; by default everywhere.
+        Where to begin; all vertices by default.
     rule : {"gemini", "beamer", "push", "pull"}
-        When to pull; see :func:`~dask_graphflow.operators.advance.direction`. Or never, or always.
+        When to pull; see :class:`.Direction`. A frontier of all vertices pulls if a rule chooses.
     balance : str
-        How edges are shared out; see :func:`~dask_graphflow.operators.advance.advance`.
+        How edges are shared out to threads; see :mod:`~dask_graphflow.kernels.policies`.
     max_iter : int, optional
-        Supersteps at most.
-    threads : int
-        Host threads to use.
+        Maximum number of supersteps.
 
-    Returns
-    -------
-    list of dict
-        What each superstep did.
+    Raises
+    ------
+    UnknownColumnError, WeightError, ExpressionError
+        What ``op.bind`` raises.
     """
-    degrees = shards.out_degrees(threads)
-    total = int(degrees.sum())
-    steps: list[dict[str, Any]] = []
-    last = None
-    while len(steps) != max_iter and (frontier is None or len(frontier)):
-        began = time.perf_counter()
-        if rule not in RULES:
-            way = rule
-        elif frontier is None:
+    if op.slot == "add" and op.target in op.reads_dst:
+        rule = "pull"
+    steps = Advance(g, op, columns, balance=balance, own_changes=True)
+    direction, done = Direction(rule, g), 0
+    frontier = g.everyone() if frontier is None else frontier
+    while frontier and done != max_iter:
+        way = direction.choose(frontier)
+        if frontier.own is None and rule in RULES:
             way = "pull"
-        else:
-            way = direction(frontier, degrees, total=total, rule=rule, last=last)
-        rows = shards.into(threads) if way == "pull" else shards.out(threads)
-        frontier, last = advance(
-            op, columns, rows, frontier, direction=way, balance=balance, threads=threads
-        )
-        steps.append(superstep(way, last.frontier, last.edges, time.perf_counter() - began))
-    return steps
+        frontier = steps.push(frontier) if way == "push" else steps.pull(frontier)
+        done += 1

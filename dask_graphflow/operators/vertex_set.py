@@ -1,6 +1,6 @@
-"""The frontier: the vertices that an algorithm's next step begins from.
+"""A set of vertices, as a list or as a bitmap.
 
-A :class:`Frontier` is a list of vertices or a bitmap of all, and becomes the other form when it is asked
+A :class:`VertexSet` is a list of vertices or a bitmap of all, and becomes the other form when it is asked
 for: push takes the list, pull the bitmap. It is not changed once it is made.
 """
 
@@ -10,10 +10,10 @@ from typing import Any
 
 from dask_graphflow.kernels import index_dtype, kernels_of
 
-__all__ = ["Frontier"]
+__all__ = ["VertexSet"]
 
 
-class Frontier:
+class VertexSet:
     """A set of vertices.
 
     Parameters
@@ -28,10 +28,10 @@ class Frontier:
     Examples
     --------
     >>> import numpy as np
-    >>> frontier = Frontier(100, vertices=np.array([2, 64]))
+    >>> frontier = VertexSet(100, vertices=np.array([2, 64]))
     >>> len(frontier), frontier.words.tolist()
     (2, [4, 1])
-    >>> Frontier(100, words=frontier.words).vertices.tolist()
+    >>> VertexSet(100, words=frontier.words).vertices.tolist()
     [2, 64]
     """
 

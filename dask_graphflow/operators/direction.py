@@ -1,0 +1,100 @@
+"""When to push and when to pull.
+
+Push goes along the edges that leave the frontier. Pull asks of every vertex that takes messages which of its
+neighbors are in the frontier. Both give the same result; the rule only chooses the faster one.
+
+.. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
+   System", OSDI 2016.
+.. [2] S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .view import Frontier, GraphView
+
+__all__ = ["DIRECTIONS", "RULES", "WAYS", "Direction"]
+
+DIRECTIONS = ("push", "pull")
+RULES = ("gemini", "beamer")
+WAYS = (*RULES, *DIRECTIONS)
+DENSE = 20  # Gemini pulls once 1/20 of the edges leave the frontier
+# Beamer pulls from 1/15 of the edges not yet explored on, until the frontier is 1/18 of the vertices. Ours
+# is that V / 18 edges must leave it too. Where a search ends slowly, as on a grid, small frontiers are a
+# large part of the little that is left, but a pull passes over a bitmap of all vertices, which members send
+# each other. There it took 4 to 10 times as long as a push. The two are even somewhere from V / 110 edges
+# (random ends, a million vertices) to V / 4 (near ones, 20,000): docs/internals/benchmarks.md.
+ALPHA, BETA = 15, 18
+
+
+class Direction:
+    """Chooses the direction of each superstep, the same for all members.
+
+    Parameters
+    ----------
+    rule : {"gemini", "beamer", "push", "pull"}
+        "gemini" pulls if more than 1/20 of the edges leave the frontier [1]_. "beamer" [2]_ begins to pull
+        if more than 1/15 of the edges that leave unreached vertices leave the frontier. It goes on until the
+        frontier shrinks and has at most 1/18 of the vertices. It pulls only if more edges leave the frontier
+        than 1/18 of the number of vertices. "push" and "pull" always go that way.
+    g : GraphView
+        All members make theirs at once.
+
+    Attributes
+    ----------
+    total : int
+        Number of edges of all members.
+    unexplored : int
+        Number of edges that leave vertices which were in no frontier so far.
+    """
+
+    def __init__(self, rule: str, g: GraphView) -> None:
+        self._rule, self._size = rule, g.size
+        self.total = self.unexplored = g.edges
+        self._last: tuple[str, int] | None = (
+            None  # direction and number of vertices of the last superstep
+        )
+
+    def choose(self, frontier: Frontier) -> str:
+        """Return "push" or "pull" for a frontier, whose edges count as explored from then on."""
+        chosen = self._chosen(frontier)
+        self._last = chosen, len(frontier)
+        self.unexplored -= frontier.leaving
+        return chosen
+
+    def _chosen(self, frontier: Frontier) -> str:
+        if self._rule not in RULES:
+            return self._rule
+        if self._rule == "gemini":
+            return "pull" if frontier.leaving * DENSE > self.total else "push"
+        if frontier.leaving * BETA <= self._size:
+            return "push"
+        if self._last is not None and self._last[0] == "pull":
+            shrinks = len(frontier) < self._last[1] and len(frontier) * BETA <= self._size
+            return "push" if shrinks else "pull"
+        return "pull" if frontier.leaving * ALPHA > self.unexplored else "push"
+
+    def pushed(self, sizes: Any, edges: Any) -> None:
+        """Note levels that were pushed in one call; the first one is that of the last :meth:`choose`."""
+        self.unexplored -= int(edges[1:].sum())
+        self._last = "push", int(sizes[-1])
+
+    def limits(self, frontier: Frontier) -> tuple[int, int, bool]:
+        """Return when a call that pushes several levels, from a frontier that was chosen for, has to stop.
+
+        Returns
+        -------
+        factor, limit : int
+            A level that more than ``limit / factor`` edges leave is pulled.
+        unexplored : bool
+            Whether the limit falls by the edges of each level.
+        """
+        if self._rule == "gemini":
+            return DENSE, self.total, False
+        if self._rule != "beamer":
+            return 0, 0, False
+        # A pull needs more than V / BETA edges: as if at least so many were unexplored.
+        least, before = self._size // BETA * ALPHA, self.unexplored + frontier.leaving
+        return ALPHA, max(before, least), before > least

@@ -1,0 +1,254 @@
+"""The view of a graph that an algorithm gets: one member's part, and what members tell each other.
+
+An algorithm is written once, for a member of a gang. A graph in one process is a gang with one member: it
+has no mirrors, and its rounds send nothing.
+
+A *column* is an array with one entry for each vertex that this member owns. An algorithm sees owned
+vertices only, by their positions 0 to V_p - 1. Mirrors of other members' vertices belong to the operators.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.comm.exchange import Exchange, Totals
+from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph import build, numbering
+from dask_graphflow.graph.local_rows import Local
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import empty_on, index_dtype
+
+from .vertex_set import VertexSet
+
+__all__ = ["Frontier", "GraphView", "Tell"]
+
+Tell = Callable[[dict[str, Any]], None]
+
+
+class Frontier:
+    """A set of vertices of all members; each is listed by its owner.
+
+    Its length is the number of vertices of all members.
+
+    Parameters
+    ----------
+    own : VertexSet, or None
+        This member's vertices; None for all of them.
+    count, leaving : int
+        Number of vertices of all members, and of the edges that leave them.
+    """
+
+    __slots__ = ("_count", "leaving", "own")
+
+    def __init__(self, own: VertexSet | None, count: int, leaving: int) -> None:
+        self.own, self._count, self.leaving = own, count, leaving
+
+    def __len__(self) -> int:
+        return self._count
+
+    @property
+    def vertices(self) -> Any:
+        """Positions of this member's vertices in the set."""
+        assert self.own is not None, "a frontier of all vertices has no list"
+        return self.own.vertices
+
+
+class GraphView:
+    """One member's view of a graph.
+
+    Parameters
+    ----------
+    shard : Shard
+        The member's part.
+    exchange : Exchange
+        Of all members.
+    threads : int
+        Host threads to use.
+    tell : callable, optional
+        Takes the row of each superstep when it ends.
+
+    Attributes
+    ----------
+    size : int
+        V: vertex numbers of all members. Some may belong to no vertex, see :attr:`exists`.
+    owned : int
+        V_p: vertex numbers of this member, and entries of a column.
+    alone : bool
+        Whether this is the only member, and its vertices are in the order of their numbers. Then there are
+        no mirrors, and rounds send nothing.
+    index : numpy.dtype
+        dtype of vertex numbers: int32, or int64 from 2**31 numbers on.
+    directed : bool
+        Whether an edge leads only from its source to its target.
+    steps : list of dict
+        One row per superstep; filled only if `tell` is given.
+    """
+
+    def __init__(
+        self, shard: Shard, exchange: Exchange, threads: int = 1, tell: Tell | None = None
+    ) -> None:
+        self.shard, self.exchange, self.threads = shard, exchange, threads
+        self.size, self.owned, self.directed = shard.size, shard.owned, shard.directed
+        self.alone = exchange.size == 1 and shard.placed is None
+        self.index = np.dtype(index_dtype(shard.size))
+        self.steps: list[dict[str, Any]] = []
+        self._tell, self._reversed = tell, False
+
+    @property
+    def T(self) -> GraphView:  # noqa: N802
+        """The same graph with every edge reversed. No edge is copied."""
+        if not self.directed:
+            return self
+        turned = GraphView(self.shard, self.exchange, self.threads, self._tell)
+        turned._reversed, turned.steps = not self._reversed, self.steps
+        return turned
+
+    # Columns
+
+    def column(self, fill: Any, dtype: Any, size: int | None = None) -> Any:
+        """Return an array that is filled with a value, where the graph is (host or device).
+
+        Parameters
+        ----------
+        fill : number
+        dtype : dtype
+        size : int, optional
+            Number of entries; V_p by default.
+        """
+        shape = self.owned if size is None else size
+        return np.full_like(self._like, fill, dtype, shape=shape)
+
+    @cached_property
+    def _like(self) -> Any:
+        """An empty array where the graph is."""
+        return empty_on(self.shard.on_device)
+
+    @property
+    def exists(self) -> Any:
+        """Which positions are vertices: array of bool, shape (V_p,). It must not be changed."""
+        return numbering.occurs(self.shard, self.exchange)
+
+    @property
+    def numbers(self) -> Any:
+        """Number of each owned vertex among all: array of index, shape (V_p,); ascending in the ids."""
+        return self.shard.numbers
+
+    @cached_property
+    def degrees(self) -> Any:
+        """Number of edges that leave each owned vertex: array of int64, shape (V_p,)."""
+        return np.diff(self.rows("out").offsets) if self._reversed else self.shard.degrees
+
+    @cached_property
+    def edges(self) -> int:
+        """Number of edges of all members; an undirected edge counts at both ends."""
+        return self.all_reduce(sums=(len(self.shard.out.ends),)).sums[0]
+
+    # What all members know
+
+    def all_reduce(self, sums: Sequence[int] = (), most: float = -np.inf) -> Totals:
+        """Return sums and a maximum over all members; see :meth:`.Exchange.all_reduce`."""
+        if self.alone:
+            return Totals(tuple(sums), most)
+        return self.exchange.all_reduce(sums, most)
+
+    def frontier(
+        self,
+        vertices: Any = None,
+        words: Any = None,
+        leaving: int | None = None,
+        total: Totals | None = None,
+    ) -> Frontier:
+        """Return the frontier of which this member lists its part.
+
+        Parameters
+        ----------
+        vertices : array of integers, optional
+            Positions, each once.
+        words : array of uint64, optional
+            The same as a bitmap; see :class:`.VertexSet`.
+        leaving : int, optional
+            Number of edges that leave them, if it is known.
+        total : Totals, optional
+            Number of vertices and of edges that leave them over all members, if they are known.
+        """
+        own = VertexSet(self.owned, vertices=vertices, words=words)
+        if total is None:
+            leaving = own.edges(self.degrees) if leaving is None else leaving
+            total = self.all_reduce(sums=(len(own), leaving))
+        return Frontier(own, *total.sums[:2])
+
+    def everyone(self) -> Frontier:
+        """Return the frontier of all vertices."""
+        sums = self.shard.filled, len(self.shard.out.ends)
+        return Frontier(None, *self.all_reduce(sums).sums)
+
+    # Rows and mirrors, for operators
+
+    def rows(self, side: str = "out") -> Any:
+        """Return the rows of the edges that leave ("out") or enter ("into") owned vertices.
+
+        Their other ends are vertex numbers (places in a hybrid graph) of all members. All members call it.
+        """
+        if self._side(side) == "out":
+            return self.shard.here("out", self.shard.out)
+        return build.into(self.shard, self.exchange)
+
+    def local(self, side: str = "out") -> Local:
+        """Return such rows by positions: owned vertices, then mirrors. All members call it."""
+        which = self._side(side)
+        if which == "into":
+            build.into(self.shard, self.exchange)
+        return self.shard.local(which, self.threads)
+
+    def mirrors(self, side: str = "out") -> Mirrors:
+        """Return the mirrors that such rows lead to. All members call it."""
+        return numbering.mirrors(self.shard, self.exchange, self._side(side), self.threads)
+
+    def _side(self, side: str) -> str:
+        if not self.directed:
+            return "out"
+        return ("into" if side == "out" else "out") if self._reversed else side
+
+    # Supersteps
+
+    @contextmanager
+    def superstep(self, direction: str, frontier: int, edges: int) -> Iterator[dict[str, Any]]:
+        """Record a superstep when it ends: its direction, frontier, edges and seconds.
+
+        Yields the row, in which numbers that are known only at the end can be set.
+        """
+        if self._tell is None:
+            yield {}
+            return
+        self.exchange.take_traffic()  # what was sent before does not belong to the superstep
+        began = time.perf_counter()
+        row = {"direction": direction, "frontier": int(frontier), "edges": int(edges)}
+        yield row
+        self._note(row, time.perf_counter() - began)
+
+    def fused(self, direction: str, sizes: Any, edges: Any, seconds: float) -> None:
+        """Record several supersteps that one call did."""
+        if self._tell is not None:
+            for count, leaving in zip(sizes.tolist(), edges.tolist(), strict=True):
+                row = {"direction": direction, "frontier": count, "edges": leaving}
+                self._note(row, seconds / len(sizes))
+
+    def _note(self, row: dict[str, Any], seconds: float) -> None:
+        assert self._tell is not None
+        traffic = self.exchange.take_traffic()
+        communicate = traffic.packing + traffic.sending + traffic.unpacking
+        row |= {
+            "seconds": seconds,
+            "compute": seconds - communicate - traffic.waiting,
+            "communicate": communicate,
+            "wait": traffic.waiting,
+            "bytes": sum(traffic.sent.values()),
+        }
+        self.steps.append(row)
+        self._tell(row)
