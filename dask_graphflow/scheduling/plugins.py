@@ -1,4 +1,4 @@
-"""Registers this library's Dask plugins with the cluster in use; without a cluster, these functions do nothing."""
+"""Register this library's Dask plugins with the cluster in use, if there is one."""
 
 from __future__ import annotations
 
