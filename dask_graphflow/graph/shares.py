@@ -45,8 +45,10 @@ __all__ = [
 ]
 
 Rate = Callable[[bool, int, int], float]
-"""Returns the edges per second of this process. Takes whether to use its GPU, the number of host threads, and
-the number of vertices of the graph."""
+"""Returns the edges per second of this process.
+
+It takes whether to use the GPU, the number of host threads and the number of vertices of the graph.
+"""
 
 PLACEMENTS = ("auto", "random", "hubs-on-cpu", "leaves-on-cpu")
 VERTEX = 96  # bytes on a device for each vertex: offsets, PageRank's columns, and two boxes
