@@ -11,6 +11,7 @@ from dask_graphflow.api.accessor import GraphflowAccessor as _GraphflowAccessor 
 from dask_graphflow.api.components import connected_components
 from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.api.versions import show_versions
 from dask_graphflow.components.tune import tune_chunk_size
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.kernels.edge_op import EdgeOp
@@ -18,7 +19,6 @@ from dask_graphflow.scheduling.hybrid_cluster import hybrid_cluster
 
 from .exceptions import GraphflowError
 from .graph import generate
-from .versions import show_versions
 
 __all__ = [
     "EdgeOp",

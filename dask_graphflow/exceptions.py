@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 __all__ = [
     "BackendError",
@@ -324,6 +325,25 @@ class OutputError(GraphflowError, OSError):
     dask_graphflow.exceptions.OutputError: labels.txt: its name does not say what to write; end it in \
 .parquet or .csv for one file, or in / for a folder of Parquet files
     """
+
+
+def missing_column(frame: Any, column: Any, where: str) -> UnknownColumnError:
+    """Return the error for a partition that lacks one of the columns of Dask's metadata.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        The partition.
+    column : column name
+        The column that it lacks.
+    where : str
+        Names the partition in the message, such as "partition 3 of edges".
+    """
+    have = ", ".join(map(repr, frame.columns)) or "none"
+    return UnknownColumnError(
+        f"{where} lacks column {column!r}, which Dask's metadata has; the partition's columns are {have}. "
+        "Give every partition the same columns: rename this one's, or leave its file out"
+    )
 
 
 def nearest(name: object, candidates: Iterable[object]) -> str:

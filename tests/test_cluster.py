@@ -23,7 +23,7 @@ from members import eventually
 
 import dask_graphflow as gf
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling import placement, plugins
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -200,14 +200,14 @@ def test_every_worker_has_imported_what_it_is_to_read_forests_with(mortal, monke
         return mortal.run(lambda: module in sys.modules).values()
 
     assert not any(imported())
-    placement.preload(module)
+    plugins.preload(module)
     assert all(imported())
     mortal.cluster.scale(3)
     mortal.wait_for_workers(3, timeout=30)
     assert len(imported()) == 3
     assert all(imported())
     monkeypatch.setattr(mortal, "register_plugin", None)  # to call it would fail
-    placement.preload(module)
+    plugins.preload(module)
 
 
 @pytest.mark.parametrize("family", ["dask", "pickle"])

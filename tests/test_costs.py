@@ -34,6 +34,7 @@ from dask_graphflow.costs.microbenchmarks import _edges, forest_seconds, measure
 from dask_graphflow.costs.simulation import H200, GraphStats, simulate
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory
+from dask_graphflow.graph.load_balance import makespan
 from dask_graphflow.kernels import host_labels
 
 CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges", "deals")
@@ -322,13 +323,13 @@ def test_the_speedup_is_totems():
     # It is that of the makespan over the CPU alone, a message an edge.
     edges, c = 1e9, 3e9
     alone = edges / 1e9
-    both = model.makespan([0.6 * edges, 0.4 * edges], [1e9, 1e12], [0.05 * edges] * 2, c)
+    both = makespan([0.6 * edges, 0.4 * edges], [1e9, 1e12], [0.05 * edges] * 2, c)
     assert alone / both == pytest.approx(model.speedup(0.6, 0.05, 1e9, c))
 
 
 def test_a_superstep_takes_as_long_as_its_slowest_member():
     edges, speeds, sent = [10.0, 30.0], [10.0, 10.0], [4.0, 2.0]
-    assert model.makespan(edges, speeds, sent, c=2.0) == 4.0
+    assert makespan(edges, speeds, sent, c=2.0) == 4.0
     assert model.steps_seconds(5, edges, speeds, sent, c=2.0, latency=0.5) == 22.5
     assert model.steps_seconds(5, edges[:1], speeds[:1], [0.0], c=2.0, latency=0.5) == 5.0
 

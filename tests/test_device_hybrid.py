@@ -15,7 +15,7 @@ import dask_graphflow as gf
 from dask_graphflow import exceptions
 from dask_graphflow.algorithms import answers_many
 from dask_graphflow.graph import device_shard
-from dask_graphflow.graph.device_shard import Lifted
+from dask_graphflow.graph.device_shard import Lifted, on_this_device
 from dask_graphflow.kernels import on_device
 
 pytestmark = pytest.mark.gpu
@@ -74,7 +74,7 @@ def test_edges_without_room_are_read_over_the_link(
     for ask in ASKED.values():
         same(ask(mixed, start).compute(), ask(one, start).compute())
     shards = dask.compute(*mixed._built)
-    (there,) = (shard.lifted() for shard in shards if shard._lifted is not None)
+    (there,) = (on_this_device(shard) for shard in shards if shard.device_view is not None)
     rows = there.local("out").rows
     kinds = [
         cupy.cuda.runtime.pointerGetAttributes(array.data.ptr).type
@@ -100,7 +100,7 @@ def test_only_what_an_algorithm_goes_along_is_on_the_device(rng, every_other_on_
     mixed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.3, 0.7])).persist()
     mixed.pagerank().compute()
     shards = dask.compute(*mixed._built)
-    (there,) = (shard.lifted() for shard in shards if shard._lifted is not None)
+    (there,) = (on_this_device(shard) for shard in shards if shard.device_view is not None)
     assert isinstance(there, Lifted)
     assert on_device(there.made("pulling").rows.ends)
     assert not on_device(there.out.ends)

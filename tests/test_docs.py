@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pathlib
 import re
 import shlex
@@ -78,6 +79,40 @@ def test_links_to_files_hold(document):
     path = ROOT / document
     for link in re.findall(r"\]\(([^)#:]+)\)", path.read_text()):
         assert (path.parent / link).exists(), link
+
+
+@pytest.fixture(scope="module")
+def layers():
+    path = ROOT / "docs" / "internals" / "layers.py"
+    spec = importlib.util.spec_from_file_location("layers", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_drawing_of_the_layers_is_made_from_the_imports_of_the_package(layers):
+    package = ROOT / "dask_graphflow"
+    found = {path.stem for path in package.iterdir() if path.suffix == ".py" or path.is_dir()}
+    assert set(layers.layers()) == {name for name in found if not name.startswith("_")}
+    assert layers.imports()["scheduling", "exceptions"] > 0
+    assert "\nlayers.draw()\n" in (ROOT / "docs" / "internals" / "design.md").read_text()
+
+
+def test_the_drawing_counts_modules_that_import_a_layer_in_any_way(layers, tmp_path):
+    modules = {
+        "__init__.py": "from .upper import absolute",
+        "lower/__init__.py": "",
+        "lower/nothing.py": "from . import other",
+        "upper/absolute.py": "import package.lower.nothing\nfrom package.lower import other",
+        "upper/relative.py": "from ..lower.nothing import x",
+        "upper/inside.py": "def f():\n    from package import lower",
+        "upper/types.py": "if TYPE_CHECKING:\n    from package import lower",
+    }
+    for name, text in modules.items():
+        path = tmp_path / "package" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    assert layers.imports(tmp_path / "package") == {("upper", "lower"): 3}
 
 
 def test_all_raw_data_are_named():

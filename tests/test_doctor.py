@@ -13,7 +13,7 @@ import dask
 import pytest
 from click.testing import CliRunner
 
-from dask_graphflow import versions
+from dask_graphflow.api import versions
 from dask_graphflow.cli import checks, main
 from dask_graphflow.cli.checks import MISSING, OK, WRONG
 from dask_graphflow.costs import Rates, store

@@ -22,7 +22,7 @@ from dask_graphflow.components.memory_limits import COPIES
 from dask_graphflow.components.shared_forest import Shared
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.scheduling import memory_limits, placement
-from dask_graphflow.scheduling.expr import pieces_of
+from dask_graphflow.scheduling.parquet import pieces_of
 
 ENDS = {"source": "a", "target": "b"}
 GROUP = 1000  # rows of a row group, of 16 bytes each

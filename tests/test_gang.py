@@ -33,7 +33,7 @@ from members import certified as certified_in
 
 from dask_graphflow.comm import carriers
 from dask_graphflow.exceptions import OptionError, WorkerLostError
-from dask_graphflow.scheduling import gang, placement
+from dask_graphflow.scheduling import gang, plugins
 from dask_graphflow.scheduling.membership import Membership, register
 from dask_graphflow.scheduling.rendezvous import Rendezvous
 
@@ -780,9 +780,9 @@ def test_a_graph_made_before_there_is_a_cluster(tmp_path):
 
 
 def test_plugins_are_registered_once_a_client(client, monkeypatch):
-    placement.keep_gangs()
+    plugins.keep_gangs()
     monkeypatch.setattr(client, "register_plugin", None)  # to call it would fail
-    placement.keep_gangs()
+    plugins.keep_gangs()
 
 
 @pytest.mark.slow

@@ -50,7 +50,7 @@ def device(monkeypatch):
 @pytest.fixture
 def shard():
     made = Shard(pd.DataFrame({"a": np.empty(0, "int64")}), [0, 4096], 0, directed=True)
-    return made.lifted()
+    return device_shard.on_this_device(made)
 
 
 def array(size):

@@ -25,7 +25,7 @@ from dask_graphflow.components import serialization  # noqa: F401
 from dask_graphflow.components.forest import Entries, Forest
 from dask_graphflow.components.program import Components
 from dask_graphflow.exceptions import OptionError, WorkerLostError
-from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling import plugins
 
 ENDS = {"source": "a", "target": "b"}
 
@@ -259,7 +259,7 @@ def cluster_of_two():
         Client(cluster) as client,
     ):
         # What this module imports, every worker is to have, and so those started for ones that die.
-        placement.preload("dask_graphflow.components.serialization")
+        plugins.preload("dask_graphflow.components.serialization")
         if BACKEND.name == "cudf":
             client.run(start_gpu)
         yield client

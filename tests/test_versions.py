@@ -12,7 +12,7 @@ import dask
 import pytest
 
 import dask_graphflow as gf
-from dask_graphflow import versions
+from dask_graphflow.api import versions
 from dask_graphflow.kernels import gpu
 
 

@@ -1,1 +1,1 @@
-"""Algorithms: one paper, one file, over the operators and the dataflow."""
+"""Algorithms: one paper, one file, over the operators."""

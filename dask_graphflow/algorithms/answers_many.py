@@ -12,6 +12,7 @@ import numpy as np
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange, Traffic
 from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import homeward
 from dask_graphflow.graph.shard import Shard
@@ -43,7 +44,7 @@ def answered_many(
     """
     mixed = shard.placed is not None
     if mixed and placement.on_gpu_worker():
-        shard = shard.lifted()
+        shard = on_this_device(shard)
     exchange = Exchange(channel, device=shard.on_device, mixed=mixed)
     threads = gang.threads()
     with progress.listening() if rank == 0 else nullcontext() as tell:

@@ -35,7 +35,7 @@ from dask_graphflow.costs import cluster
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import is_pandas
-from dask_graphflow.scheduling import placement, trees
+from dask_graphflow.scheduling import placement, plugins, trees
 from dask_graphflow.scheduling.expr import (
     Empty,
     ForestReduction,
@@ -232,9 +232,9 @@ def connected_components(
     if merge == "adaptive":
         chains = merging.fastest_first(chains, speeds)
     if merge_chunks > 1 or any(chain.worker for chain in chains):
-        placement.keep_pins()
+        plugins.keep_pins()
     if streamed or not is_pandas(type(edges._meta)):
-        placement.preload("dask_graphflow.components.serialization")
+        plugins.preload("dask_graphflow.components.serialization")
     owners, shares = _owners(len(chains), partitions, slots)
     parts = {"hook": partitions, "label": owners * shares}
     told = Progress(shown and Tally(shown, parts))

@@ -15,6 +15,7 @@ from dask_graphflow.costs.curves import Rates
 from dask_graphflow.costs.microbenchmarks import STEPS
 from dask_graphflow.exceptions import GraphMemoryError, OptionError, nearest
 from dask_graphflow.graph import memory
+from dask_graphflow.graph.load_balance import share_out
 from dask_graphflow.scheduling import placement, trees
 from dask_graphflow.showing.bar import listener
 
@@ -317,10 +318,10 @@ def _supersteps(
     room = [max(one - fixed, 0.0) / max(whole - fixed, 1) for one in members.room]
     limit, fits = "every worker has enough memory for its share", True
     try:
-        shares = model.share_out(rates, room, nbytes=whole)
+        shares = share_out(rates, room, nbytes=whole)
     except GraphMemoryError as error:
-        shares, fits, limit = model.share_out(rates), False, str(error)
-    even = model.share_out(rates)
+        shares, fits, limit = share_out(rates), False, str(error)
+    even = share_out(rates)
     if fits and max(abs(a - b) for a, b in zip(shares, even, strict=True)) > 1e-9:
         limit = "the fastest workers have no room for more"
     steps, rounds = _steps(algorithm, vertices, degree, supersteps)

@@ -17,6 +17,7 @@ from dask_graphflow.algorithms.answers import (
 from dask_graphflow.algorithms.answers_many import answered_many
 from dask_graphflow.algorithms.counting_many import degrees_many, num_edges_many, num_vertices_many
 from dask_graphflow.comm.channel import Channel
+from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.exceptions import OptionError, WeightError, nearest
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.build import share
@@ -170,7 +171,8 @@ class Graph:
             self._build = partial(gathered.build, frame, reader, Build(**how))
         else:
             spreading = partial(gang_build.run, frame, reader, workers=workers)
-            deal, run = partial(share, hybrid=hybrid, **how), {"alone": self.on_device}
+            deal = partial(share, hybrid=hybrid, rate=pull_rate, **how)
+            run = {"alone": self.on_device}
             self._build = partial(spreading, deal, self._shards, None, name="graph-build", **run)
             if directed and weight is None and multi == "keep":
                 self._turned = spreading, partial(deal, turned=True)

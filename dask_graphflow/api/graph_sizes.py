@@ -12,7 +12,8 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
-from dask_graphflow.scheduling.expr import held_by, read_of
+from dask_graphflow.scheduling.expr import held_by
+from dask_graphflow.scheduling.parquet import read_of
 
 from . import inputs
 from .graph import Graph

@@ -16,7 +16,7 @@ from dask.system import CPU_COUNT
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
-from dask_graphflow import versions
+from dask_graphflow.api import versions
 from dask_graphflow.api.components import connected_components
 from dask_graphflow.costs import store
 from dask_graphflow.costs.microbenchmarks import room_of

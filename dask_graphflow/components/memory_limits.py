@@ -9,7 +9,7 @@ from dask_graphflow.graph.dtypes import is_integer
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.renumber import is_dense
 from dask_graphflow.scheduling import memory_limits, placement
-from dask_graphflow.scheduling.expr import Pieces, by_row_groups, pieces_of
+from dask_graphflow.scheduling.parquet import Pieces, by_row_groups, pieces_of
 from dask_graphflow.showing.tables import size
 
 __all__ = ["fitting"]

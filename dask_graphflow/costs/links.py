@@ -17,7 +17,7 @@ import dask
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.scheduling import gang, placement
+from dask_graphflow.scheduling import gang, plugins
 from dask_graphflow.showing.tables import as_html, as_text, duration
 
 from .microbenchmarks import kernels_on
@@ -123,7 +123,7 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
 def _moves(client: Any, addresses: Sequence[str], device: bool) -> float:
     """Return the bytes a second at which a forest comes from one worker to the other."""
     if device:
-        placement.preload("dask_graphflow.components.serialization")
+        plugins.preload("dask_graphflow.components.serialization")
     taken: dict[int, float] = {}
     for size in (1, FOREST):
         turns = []

@@ -17,18 +17,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dask_graphflow.components import merging
-from dask_graphflow.exceptions import GraphMemoryError, OptionError
+from dask_graphflow.exceptions import OptionError
+from dask_graphflow.graph.load_balance import makespan
 from dask_graphflow.scheduling import trees
-from dask_graphflow.showing.tables import counted
 
 __all__ = [
     "Scaling",
     "components_seconds",
     "fit",
     "iterations",
-    "makespan",
     "remote",
-    "share_out",
     "speedup",
     "steps_seconds",
 ]
@@ -92,24 +90,6 @@ def speedup(alpha: float, beta: float, r_cpu: float, c: float) -> float:
     return c / (beta * r_cpu + alpha * c)
 
 
-def makespan(
-    edges: Sequence[float], rates: Sequence[float], sent: Sequence[float], c: float
-) -> float:
-    """Return the seconds of a superstep: those of the member that takes longest.
-
-    Parameters
-    ----------
-    edges, rates : sequence of float
-        E_p and r_p: each member's edges, and edges a second.
-    sent : sequence of float
-        B_p: bytes that each one sends.
-    c : float
-        Bytes a second of a link.
-    """
-    own = zip(edges, rates, sent, strict=True)
-    return max((edge / rate + box / c for edge, rate, box in own), default=0.0)
-
-
 def steps_seconds(
     steps: float,
     edges: Sequence[float],
@@ -119,7 +99,7 @@ def steps_seconds(
     c: float,
     latency: float,
 ) -> float:
-    """Return the seconds of some supersteps alike: :func:`makespan`, and a round's latency for each."""
+    """Return the time of several equal supersteps: each takes its makespan and the latency of a round."""
     return steps * (makespan(edges, rates, sent, c) + (latency if len(edges) > 1 else 0.0))
 
 
@@ -141,73 +121,6 @@ def iterations(vertices: int, alpha: float = 0.85, tol: float = 1e-6, most: int 
     if not 0 < alpha < 1 or goal >= 2:
         return 1 if alpha < 1 else most
     return min(most, 1 + math.ceil(math.log(goal / 2) / math.log(alpha)))
-
-
-def share_out(
-    rates: Sequence[float], room: Sequence[float] | None = None, *, nbytes: int = 0
-) -> list[float]:
-    """Return each member's part of the edges, so that all are done at the same time where they fit.
-
-    Parameters
-    ----------
-    rates : sequence of float
-        Edges a second of each.
-    room : sequence of float, optional
-        The largest part that fits on each; infinite for no limit. What does not fit on the fast ones goes
-        to the others, by their rates.
-    nbytes : int
-        What all edges take, for the error alone.
-
-    Returns
-    -------
-    list of float
-        Parts that sum to 1: of all that fit, those whose slowest member is done first.
-
-    Raises
-    ------
-    GraphMemoryError
-        There is not room for all edges.
-    OptionError
-        A rate is not above 0, or a room below it.
-
-    References
-    ----------
-    .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand
-       Chickens for Heavy Lifting Graph Processing", PACT 2012.
-
-    Examples
-    --------
-    >>> from dask_graphflow.costs import share_out
-    >>> share_out([3.0, 1.0])
-    [0.75, 0.25]
-    >>> share_out([3.0, 1.0, 1.0], room=[0.5, 1.0, 1.0])
-    [0.5, 0.25, 0.25]
-    """
-    limits = [math.inf] * len(rates) if room is None else list(room)
-    if not rates or len(limits) != len(rates):
-        raise OptionError(
-            f"{counted(len(rates), 'rate')} and room on {len(limits)}; give one of each a member"
-        )
-    if not all(0 < rate < math.inf for rate in rates) or not all(limit >= 0 for limit in limits):
-        raise OptionError(
-            f"rates {list(rates)!r}, room {limits!r}; give numbers above 0, and from 0 on"
-        )
-    if sum(limits) < 1 - 1e-9:
-        raise GraphMemoryError(
-            f"there is room for {sum(limits):.1%} of the graph on {counted(len(rates), 'worker')}. Add "
-            "workers, or memory; or leave weights out, where the algorithm needs none",
-            needed=nbytes,
-            available=int(sum(limits) * nbytes) if nbytes else None,
-        )
-    shares, left, free = [0.0] * len(rates), 1.0, set(range(len(rates)))
-    while free:
-        total = sum(rates[i] for i in free)
-        full = [i for i in free if left * rates[i] / total > limits[i]]
-        for i in full or free:
-            shares[i] = limits[i] if full else left * rates[i] / total
-        free = free.difference(full) if full else set()
-        left = max(1.0 - sum(shares), 0.0)
-    return shares
 
 
 @dataclass(frozen=True)

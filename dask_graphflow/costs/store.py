@@ -29,9 +29,10 @@ from dask.utils import parse_timedelta
 from dask_graphflow.exceptions import BackendError, GraphflowError, OptionError, nearest
 from dask_graphflow.showing.bar import Step
 
+from . import microbenchmarks
 from .curves import CURVES, Rates
 
-__all__ = ["Entry", "entries", "folder", "hardware", "rates"]
+__all__ = ["Entry", "entries", "folder", "hardware", "pull_rate", "rates"]
 
 FORMAT = 2
 AGE = "30 days"
@@ -108,11 +109,8 @@ def rates(
         if found is not None:
             return found
     if measure is None:
-        from .microbenchmarks import KERNELS
-        from .microbenchmarks import measure as measured
-
-        kernels = KERNELS if only is None else [only]
-        measure = partial(measured, scales=_scales(), only=kernels, tell=tell)
+        kernels = microbenchmarks.KERNELS if only is None else [only]
+        measure = partial(microbenchmarks.measure, scales=_scales(), only=kernels, tell=tell)
     path = folder() / names[-1]
     _known[path] = made = measure(device, threads)
     try:
@@ -124,6 +122,23 @@ def rates(
             stacklevel=2,
         )
     return made
+
+
+def pull_rate(device: bool, threads: int, vertices: int) -> float:
+    """Return how many edges this process pulls per second in one iteration of PageRank.
+
+    The rate is measured if it is not stored yet.
+
+    Parameters
+    ----------
+    device : bool
+        Whether to return the rate of this process' GPU; otherwise that of the host.
+    threads : int
+        Number of host threads that may be used.
+    vertices : int
+        Number of vertices of the graph.
+    """
+    return rates(device, threads, only="pulls").pull(vertices)
 
 
 class Entry(NamedTuple):

@@ -23,7 +23,7 @@ from dask_graphflow.scheduling import gang
 from . import numbering, shares
 from .partition import GRAIN, chunk_grains
 from .shard import Shard
-from .shares import Hybrid
+from .shares import Hybrid, Rate
 
 __all__ = ["Edges", "entered", "entering", "into", "share"]
 
@@ -47,6 +47,7 @@ def share(
     multi: str,
     turned: bool = False,
     hybrid: Hybrid | None = None,
+    rate: Rate | None = None,
 ) -> Shard:
     """Build a graph: the loop of a gang (see :func:`.gang.run`).
 
@@ -69,6 +70,8 @@ def share(
     hybrid : Hybrid, optional
         Place the vertices by this; see :mod:`.shares`. Pieces lie on the host then, and so does what is
         returned.
+    rate : callable, optional
+        Measures the speed of a member (:data:`.shares.Rate`); required with `hybrid`.
 
     Returns
     -------
@@ -102,7 +105,8 @@ def share(
     placed, labels = None, None
     owners, shift = _by_grain(bounds), GRAIN.bit_length() - 1
     if hybrid is not None:
-        members = shares.members(exchange, hybrid, vertices.size, threads)
+        assert rate is not None
+        members = shares.members(exchange, hybrid, rate, vertices.size, threads)
         weight = max((dtype.itemsize for dtype in dtypes if dtype is not None), default=0)
         # Without direction the same rows are gone along both ways, and lie there twice.
         width = (4 + weight) * (1 if directed else 2)

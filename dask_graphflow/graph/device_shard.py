@@ -17,7 +17,7 @@ from dask_graphflow.kernels import lift
 from .local_rows import Local
 from .shard import Shard
 
-__all__ = ["Lifted", "let_go"]
+__all__ = ["Lifted", "let_go", "on_this_device"]
 
 _all: WeakSet[Lifted] = WeakSet()  # of this process
 
@@ -83,7 +83,21 @@ class Lifted(Shard):
         return found
 
 
+def on_this_device(shard: Shard) -> Shard:
+    """Return the view of a shard on the current device. Each call returns the same view.
+
+    Parameters
+    ----------
+    shard : Shard
+        A shard whose graph was built on the host.
+    """
+    if shard.device_view is None:
+        shard.device_view = Lifted(shard)
+    view: Shard = shard.device_view
+    return view
+
+
 def let_go() -> None:
-    """Keep no copies on the device any more; who uses one has it still."""
+    """Drop all cached device copies. Arrays that are in use stay alive."""
     for lifted in list(_all):
         lifted.let_go()

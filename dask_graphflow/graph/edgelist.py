@@ -15,6 +15,7 @@ from dask_graphflow.exceptions import (
     UnknownColumnError,
     VertexTypeError,
     WeightError,
+    missing_column,
     nearest,
 )
 from dask_graphflow.showing.tables import counted
@@ -30,7 +31,6 @@ __all__ = [
     "check_weight",
     "column_of",
     "is_name",
-    "lacking",
     "vertex_names",
 ]
 
@@ -268,21 +268,12 @@ def column_of(frame: Any, column: Any, where: str) -> Any:
     try:
         found = frame[column]
     except KeyError as error:
-        raise lacking(frame, column, where) from error
+        raise missing_column(frame, column, where) from error
     if len(found.shape) != 1:
         raise EdgeListError(
             f"{where} has several columns {column!r}; give each column a name of its own"
         )
     return found
-
-
-def lacking(frame: Any, column: Any, where: str) -> UnknownColumnError:
-    """Return the error for a partition without one of the columns that Dask's metadata has."""
-    have = ", ".join(map(repr, frame.columns)) or "none"
-    return UnknownColumnError(
-        f"{where} lacks column {column!r}, which Dask's metadata has; the partition's columns are {have}. "
-        "Give every partition the same columns: rename this one's, or leave its file out"
-    )
 
 
 def _differs(where: str, series: Any, dtype: Any, value: Any) -> str:

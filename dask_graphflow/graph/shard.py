@@ -73,7 +73,7 @@ class Shard(Kept):
         entering: Any = None,
     ) -> None:
         super().__init__()
-        self._lifted: Any = None
+        self.device_view: Any = None  # set by device_shard.on_this_device
         self.like, self.base, self.ids, self.directed = like, base, ids, directed
         self.bounds, self.rank = [int(bound) for bound in bounds], rank
         self.low, self.high = self.bounds[rank : rank + 2]
@@ -87,7 +87,7 @@ class Shard(Kept):
             self._made["entering"] = entering
 
     def __getstate__(self) -> dict[str, Any]:
-        return super().__getstate__() | {"_lifted": None}
+        return super().__getstate__() | {"device_view": None}
 
     def __sizeof__(self) -> int:
         ids = 0 if self.ids is None else int(self.ids.memory_usage(deep=True, index=False).sum())
@@ -112,15 +112,6 @@ class Shard(Kept):
     def linked(self) -> bool:
         """Whether it lies on a device that reads edges of it over the link."""
         return False
-
-    def lifted(self) -> Shard:
-        """Return a view of this shard on the device in use, the same each time."""
-        from .device_shard import Lifted
-
-        if self._lifted is None:
-            self._lifted = Lifted(self)
-        found: Shard = self._lifted
-        return found
 
     def here(self, name: str, value: Any) -> Any:
         """Return what was made of :attr:`host`, where this shard lies."""

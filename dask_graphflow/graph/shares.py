@@ -15,25 +15,40 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.costs import rates, share_out
-from dask_graphflow.costs.model import makespan
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.kernels import device_link, device_room, kernels_of
 from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.tables import as_html, counted
 
+from .load_balance import makespan, share_out
 from .numbering import swap
 from .shards import HUBS, HUBS_EDGES
 from .vertex_placement import Placed, arrange
 
-__all__ = ["PLACEMENTS", "Hybrid", "Member", "Size", "as_hybrid", "members", "members_of", "placed"]
+__all__ = [
+    "PLACEMENTS",
+    "Hybrid",
+    "Member",
+    "Rate",
+    "Size",
+    "as_hybrid",
+    "members",
+    "members_of",
+    "placed",
+]
+
+Rate = Callable[[bool, int, int], float]
+"""Returns the edges per second of this process.
+
+It takes whether to use the GPU, the number of host threads and the number of vertices of the graph.
+"""
 
 PLACEMENTS = ("auto", "random", "hubs-on-cpu", "leaves-on-cpu")
 VERTEX = 96  # bytes on a device for each vertex: offsets, PageRank's columns, and two boxes
@@ -273,14 +288,29 @@ def members_of(hybrid: Hybrid, shards: int | None) -> tuple[Hybrid, int, list[st
     return hybrid, asked, [worker.address for worker in mine]
 
 
-def members(exchange: Exchange, hybrid: Hybrid, vertices: int, threads: int) -> list[Member]:
-    """Return what all members say of themselves, for a graph of so many vertices; all of them call it."""
+def members(
+    exchange: Exchange, hybrid: Hybrid, rate: Rate, vertices: int, threads: int
+) -> list[Member]:
+    """Return the speed and the free memory of all members. Every member calls it.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    hybrid : Hybrid
+        Nothing is measured if it says the shares.
+    rate : callable
+        See :data:`Rate`.
+    vertices : int
+        Number of vertices of the graph.
+    threads : int
+        Number of host threads that may be used.
+    """
     device = placement.on_gpu_worker()
     own = Member("gpu" if device else "cpu")
     if isinstance(hybrid.shares, str):
         free = SPARED * device_room() if device else math.inf
-        rate = rates(device, threads, only="pulls").pull(vertices)
-        own = own._replace(rate=rate, free=free, streams=device_link() if device else 0.0)
+        speed, streams = rate(device, threads, vertices), device_link() if device else 0.0
+        own = own._replace(rate=speed, free=free, streams=streams)
     told: list[Member] = swap(exchange, [own] * exchange.size)
     if isinstance(hybrid.shares, str) and exchange.size > 1:
         own = told[exchange.rank]._replace(link=_link(exchange))

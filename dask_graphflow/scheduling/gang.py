@@ -27,7 +27,7 @@ from dask.utils import funcname, parse_timedelta
 from dask_graphflow.comm.channel import Channel, PeerLost, in_process
 from dask_graphflow.exceptions import OptionError
 
-from . import placement
+from . import placement, plugins
 from .expr import Empty, Gang, Parts, Resident, collection, delayed_parts
 
 __all__ = ["Loop", "run", "threads"]
@@ -97,7 +97,7 @@ def run(
         raise OptionError(
             f"graphflow.gang.timeout is {configured!r} in Dask's configuration; give a time like '30s'"
         )
-    placement.keep_gangs()
+    plugins.keep_gangs()
     program = _Program(loop, args, timeout, alone)
     result = None if meta is None else Empty(meta)
     expr = Gang(_parts(shards), name or funcname(loop), program, result)

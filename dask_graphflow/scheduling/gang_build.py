@@ -19,7 +19,7 @@ from typing import Any
 from dask.base import tokenize
 from dask.delayed import delayed
 
-from . import gang, placement
+from . import gang, plugins
 from .gathered import parts_of
 from .names import pinned
 
@@ -60,7 +60,7 @@ def run(
     together = tokenize(token, members)
     cuts = [len(parts) * i // members for i in range(members + 1)]
     if workers is not None:
-        placement.keep_pins()
+        plugins.keep_pins()
     mine = []
     for rank, (low, high) in enumerate(itertools.pairwise(cuts)):
         at = None if workers is None else workers[rank]

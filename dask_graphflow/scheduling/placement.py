@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary, WeakSet
+from weakref import WeakSet
 
 import dask
 from dask.system import CPU_COUNT
@@ -21,17 +21,15 @@ __all__ = [
     "Worker",
     "again",
     "check_spilling",
+    "client_in_use",
     "computed",
     "described",
     "homes",
-    "keep_gangs",
-    "keep_pins",
     "least_room",
     "memory_limit",
     "on_gpu_worker",
     "own_worker",
     "persisted",
-    "preload",
     "slots",
     "slots_of",
     "task_threads",
@@ -41,8 +39,6 @@ __all__ = [
 CHAINS_PER_WORKER = 4  # more would cost more forests; the cores beyond serve inside the tasks
 GPU = "GPU"  # the Dask resource of workers that have one
 
-_preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # by client
-_told_of_gangs: WeakSet[Any] = WeakSet()  # clients
 # The clients in whose workers cuDF spills as it does in this process.
 _spill_alike: WeakSet[Any] = WeakSet()
 
@@ -63,7 +59,7 @@ class Worker(NamedTuple):
     kind: str
 
 
-def _client() -> Any:
+def client_in_use() -> Any:
     """Return the client that ``compute`` would use, or None without a cluster or in an event loop."""
     client = _any_client()
     return None if client is None or client.asynchronous else client
@@ -126,7 +122,7 @@ def slots() -> Slots:
     Looked up when a call is made. A graph that is computed elsewhere is still right, only cut for
     another size.
     """
-    client = _client()
+    client = client_in_use()
     if client is None:
         return slots_of({None: _local_threads()})
     return slots_of(client.nthreads() or {None: CHAINS_PER_WORKER})
@@ -143,7 +139,7 @@ def workers() -> tuple[Worker, ...]:
 
     The order is that of their names, and so the same for all calls: "2" comes before "10".
     """
-    client = _client()
+    client = client_in_use()
     if client is None:
         return ()
     there = described(client)
@@ -179,36 +175,6 @@ def _has_gpu(resources: Mapping[str, float]) -> bool:
     return resources.get(GPU, 0) > 0
 
 
-def keep_pins() -> None:
-    """See to it that the scheduler in use runs pinned tasks where they are pinned."""
-    client = _client()
-    if client is not None:
-        from .pins import Pins
-
-        client.register_plugin(Pins())
-
-
-def keep_gangs() -> None:
-    """See to it that the scheduler in use and its workers know of gangs."""
-    client = _client()
-    if client is not None and client not in _told_of_gangs:
-        from .membership import register
-
-        register(client)
-        _told_of_gangs.add(client)
-
-
-def preload(module: str) -> None:
-    """See to it that all workers of the scheduler in use have imported a module."""
-    client = _client()
-    if client is None or module in _preloaded.setdefault(client, set()):
-        return
-    from .preload import Preload
-
-    again(lambda: client.register_plugin(Preload(module)))
-    _preloaded[client].add(module)
-
-
 def check_spilling(frame: Any) -> None:
     """Check that this process and the workers can send each other frames of cuDF, once for each client.
 
@@ -225,7 +191,7 @@ def check_spilling(frame: Any) -> None:
     BackendError
         cuDF spills in the workers and not in this process, or the other way round.
     """
-    client = _client() if on_device(frame) else None
+    client = client_in_use() if on_device(frame) else None
     if client is None or client in _spill_alike or (here := spills()) is None:
         return
     found = client.run(spills, on_error="ignore").values()
@@ -270,7 +236,7 @@ def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str |
     count : int
         Partitions, whether they have keys yet or not.
     """
-    client = _client()
+    client = client_in_use()
     wanted = {future.key: future for future in futures}
     if client is None or not wanted:
         return [None] * count
@@ -290,7 +256,7 @@ def least_room() -> tuple[int, int, int] | None:
 
     None without a cluster, or where no worker has a limit.
     """
-    client = _client()
+    client = client_in_use()
     if client is None:
         return None
     there = described(client).values()

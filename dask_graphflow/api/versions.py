@@ -13,9 +13,8 @@ from collections.abc import Iterable
 from typing import IO, Any
 
 from dask_graphflow.costs.store import hardware
+from dask_graphflow.kernels import gpu
 from dask_graphflow.showing.tables import as_text, size
-
-from .kernels import gpu
 
 __all__ = ["base_name", "gpus", "installed", "show_versions"]
 

@@ -1,0 +1,116 @@
+"""The pandas frame or Parquet files that a Dask frame is read from, and how to cut such files."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from dask.dataframe.dask_expr import new_collection
+from dask.dataframe.dask_expr._expr import Expr, Projection
+from dask.dataframe.dask_expr.io import FromPandas, ReadParquet
+from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec
+
+from .expr import Held
+
+__all__ = ["Pieces", "by_row_groups", "pieces_of", "read_of"]
+
+
+def read_of(frame: Any) -> Any:
+    """Return what a frame has all rows of, if that can be told: a pandas frame, or Parquet's fragments.
+
+    None where something is done to what is read, or where it is read of something else.
+    """
+    if isinstance(frame, Held):
+        return frame()
+    node = _read_as_it_is(frame)
+    if isinstance(node, FromPandas) and node.operand("_partitions") is None:
+        return node.operand("frame")._data
+    return _fragments(node)
+
+
+def _read_as_it_is(frame: Any) -> Expr:
+    """Return what a frame is made of, but for columns that are left out."""
+    node = frame.expr
+    while isinstance(node, Projection):
+        node = node.frame
+    return node
+
+
+def _fragments(node: Expr) -> list[Any] | None:
+    """Return Parquet's fragments, if all rows of them are read; a file each."""
+    if not isinstance(node, ReadParquet) or node.operand("_partitions") is not None:
+        return None
+    if node.operand("filters"):
+        return None
+    if hasattr(node, "fragments"):
+        return list(node.fragments)
+    return list(node._dataset_info["ds"].get_fragments())
+
+
+class Pieces(NamedTuple):
+    """How Parquet files that are read as they are can be cut, going by the first file.
+
+    Attributes
+    ----------
+    partition : int
+        Bytes of a partition in memory.
+    row_group : int
+        Bytes of a row group in memory.
+    divisible : bool
+        Whether Dask can read some row groups of a file at a time.
+    rows : int
+        Rows of all files, if they are like the first.
+    bounds : dict of column name to list of (least, greatest)
+        Of each row group, as far as the file says.
+    """
+
+    partition: int
+    row_group: int
+    divisible: bool
+    rows: int
+    bounds: dict[str, list[tuple[Any, Any]]]
+
+
+def pieces_of(frame: Any, columns: list[str]) -> Pieces | None:
+    """Return how large the pieces are that some columns of a frame are read in.
+
+    None where it is not known: what is not read from Parquet, or not as it is.
+    """
+    node = None if isinstance(frame, Held) else _read_as_it_is(frame)
+    fragments = None if node is None else _fragments(node)
+    if not fragments:
+        return None
+    metadata = fragments[0].metadata
+    width = {name: getattr(frame._meta[name].dtype, "itemsize", 8) for name in columns}
+    sizes: list[int] = []
+    bounds: dict[str, list[tuple[Any, Any]]] = {}
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        read = [
+            one
+            for one in map(group.column, range(group.num_columns))
+            if one.path_in_schema in width
+        ]
+        # Text takes about as much in memory as in the file before that is compressed.
+        own = [
+            max(group.num_rows * width[c.path_in_schema], c.total_uncompressed_size) for c in read
+        ]
+        sizes.append(sum(own))
+        for one in read:
+            if one.is_stats_set and one.statistics.has_min_max:
+                found = one.statistics.min, one.statistics.max
+                bounds.setdefault(one.path_in_schema, []).append(found)
+    per_file = max(1, frame.npartitions // len(fragments))
+    return Pieces(
+        sum(sizes) // per_file,
+        max(sizes, default=0),
+        isinstance(node, ReadParquetFSSpec),
+        metadata.num_rows * len(fragments),
+        bounds,
+    )
+
+
+def by_row_groups(frame: Any, count: int) -> Any:
+    """Return a frame that is read from divisible :class:`Pieces`, `count` row groups a partition."""
+    node = _read_as_it_is(frame)
+    fresh = {"_dataset_info_cache": None, "_pq_length_stats": None}
+    smaller = node.substitute_parameters({"split_row_groups": count, **fresh})
+    return new_collection(frame.expr.substitute(node, smaller))

@@ -1,0 +1,46 @@
+"""Register this library's Dask plugins with the cluster in use, if there is one."""
+
+from __future__ import annotations
+
+from typing import Any
+from weakref import WeakKeyDictionary, WeakSet
+
+from .placement import again, client_in_use
+
+__all__ = ["keep_gangs", "keep_pins", "preload"]
+
+_preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # modules by client
+_with_gangs: WeakSet[Any] = WeakSet()  # clients
+
+# The plugins are imported inside the functions: their base classes are in distributed, which takes half a
+# second to import and is not needed without a cluster.
+
+
+def keep_pins() -> None:
+    """Have the scheduler run each pinned task on the worker that its key names."""
+    client = client_in_use()
+    if client is not None:
+        from .pins import Pins
+
+        client.register_plugin(Pins())
+
+
+def keep_gangs() -> None:
+    """Have the scheduler bring the members of gangs together, and the workers connect them."""
+    client = client_in_use()
+    if client is not None and client not in _with_gangs:
+        from .membership import register
+
+        register(client)
+        _with_gangs.add(client)
+
+
+def preload(module: str) -> None:
+    """Have all workers import a module, now or when they join the cluster."""
+    client = client_in_use()
+    if client is None or module in _preloaded.setdefault(client, set()):
+        return
+    from .preload import Preload
+
+    again(lambda: client.register_plugin(Preload(module)))
+    _preloaded[client].add(module)
