@@ -97,8 +97,8 @@ def propagate(graph: Graph, *, max_iter: int, trace: bool, progress: Any) -> Any
     """Find communities of a graph: see :func:`label_propagation`."""
     check_count("max_iter", max_iter)
     name, dtypes = "label-propagation", {"label": "id"}
-    how: dict[str, Any] = {"many": _propagate_many, "trace": trace, "progress": progress}
-    return graph.ask(name, _propagate, dtypes, max_iter, **how)
+    how: dict[str, Any] = {"trace": trace, "progress": progress}
+    return graph._ask(name, _propagate_many, dtypes, max_iter, **how)
 
 
 def _propagate(shards: Shards, threads: int, max_iter: int) -> Answer:

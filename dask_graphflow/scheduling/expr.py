@@ -35,7 +35,8 @@ A merge is one task, which begins once the whole of the other forest is there; o
     end        nothing, once a member has ended
     part       a member's part, once all have
 
-On a cluster the last two only say that the members need each other: who wants one part, or one again after
+A gang with one member has one task, which returns the part. In larger gangs on a cluster, the last two
+tasks only say that the members need each other: who wants one part, or one again after
 its worker was lost, has all members run. Elsewhere nothing makes sure that all members would run at once:
 they and `end` hand their shards on, and the first `part` runs all of them as threads of its process.
 """
@@ -724,6 +725,7 @@ def _there(part: Any, beside: Any) -> Any:
 class GangProgram(Protocol):
     """What the tasks of a gang do; see the module's drawing."""
 
+    def only(self, shard: Any) -> Any: ...  # noqa: D102
     def member(self, shard: Any, gang: str, rank: int, size: int) -> Any: ...  # noqa: D102
     def end(self, member: Any) -> Any: ...  # noqa: D102
     def part(self, member: Any, ends: list[Any], rank: int) -> Any: ...  # noqa: D102
@@ -762,6 +764,9 @@ class Gang(Expr):  # type: ignore[misc]
             tasks[key] = Task(key, function, *arguments)
             return TaskRef(key)
 
+        if size == 1:
+            add((self._name, 0), program.only, TaskRef(keys[0]))
+            return tasks
         members = [
             add((name, i), program.member, TaskRef(key), name, i, size)
             for i, key in enumerate(keys)
