@@ -119,14 +119,9 @@ def build(
     xp = kernels_for(vertices.like).namespace
     empty = xp.empty(0, index_dtype(vertices.size))
     none = None if dtypes[0] is None else xp.empty(0, np.result_type(*set(dtypes)))
-    pairs = zip(numbering.consumed(numbers), numbering.consumed(weights), strict=True)
-    edges = (
-        Edges(target, source, weight) if turned else Edges(source, target, weight)
-        for (source, target), weight in pairs
-    )
     source, target, weight = _dealt(
         exchange,
-        edges,
+        _consumed(numbers, weights, turned),
         rounds,
         owners,
         shift,
@@ -255,6 +250,13 @@ def _renamed(edges: Edges, names: np.ndarray, threads: int) -> Edges:
 
 def _cut(edges: Edges, some: slice) -> Edges:
     return Edges(*(None if side is None else side[some] for side in edges))
+
+
+def _consumed(numbers: list[Any], weights: list[Any], turned: bool) -> Iterator[Edges]:
+    """Return the edges piece by piece; both lists are emptied, so that each piece is freed on the way."""
+    pieces = zip(numbering.consumed(numbers), numbering.consumed(weights), strict=True)
+    for (source, target), weight in pieces:
+        yield Edges(target, source, weight) if turned else Edges(source, target, weight)
 
 
 def _joined(parts: list[Any]) -> Any:

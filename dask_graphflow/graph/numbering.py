@@ -157,6 +157,8 @@ def _renumbered(
     exchange: Exchange, ends: list[tuple[Ends, Ends | None]], like: Any
 ) -> tuple[Numbering, list[tuple[Any, Any]]]:
     """Number ids by their order."""
+    if exchange.size == 1:
+        return _renumbered_alone(ends, like)
     codes, uniques = [], [like]
     for source, target in consumed(ends):
         if target is None:
@@ -183,6 +185,24 @@ def _renumbered(
         own = by_row[place]
         numbers.append((own[source], None if target is None else own[target]))
     return Numbering(like, count, ids=owned, first=first), numbers
+
+
+def _renumbered_alone(
+    ends: list[tuple[Ends, Ends | None]], like: Any
+) -> tuple[Numbering, list[tuple[Any, Any]]]:
+    """Number ids by their order, where this member has all edges."""
+    sides = [None if side is None else side.frame for pair in consumed(ends) for side in pair]
+    stops = list(
+        itertools.accumulate((0 if side is None else len(side) for side in sides), initial=0)
+    )
+    codes, uniques = renumber.factorize(frames.stack([side for side in sides if side is not None]))
+    ids, places = renumber.sort(uniques)
+    numbers = places[codes]
+    parts = [
+        None if side is None else numbers[low:high]
+        for side, (low, high) in zip(sides, itertools.pairwise(stops), strict=True)
+    ]
+    return Numbering(like, len(ids), ids=ids), list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def ranged(exchange: Exchange, numbering: Numbering, bounds: Sequence[int]) -> Any:

@@ -182,8 +182,8 @@ class Shard(Kept):
         "out", or "into" once that is kept.
         """
         which = which if self.directed else "out"
-        if len(self.bounds) == 2 and self.placed is None:  # the numbers are those of all vertices
-            rows = self._made[which]
+        if len(self.bounds) == 2 and self.placed is None and self.has(which):
+            rows = self.made(which)  # there are no mirrors, so the vertices keep their numbers
             return Local(rows, rows.offsets[1:], rows.ends[:0], [0, 0], 0, self.owned)
 
         def make() -> Local:

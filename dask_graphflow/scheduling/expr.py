@@ -44,6 +44,7 @@ they and `end` hand their shards on, and the first `part` runs all of them as th
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import uuid
 from collections.abc import Callable, Sequence
@@ -81,6 +82,7 @@ __all__ = [
     "Gang",
     "GangProgram",
     "Held",
+    "Items",
     "Parts",
     "Pieces",
     "Program",
@@ -774,6 +776,33 @@ class Gang(Expr):  # type: ignore[misc]
         ends = [add((f"{title}-end-{token}", i), program.end, m) for i, m in enumerate(members)]
         for i, member in enumerate(members):
             add((self._name, i), program.part, member, List(*ends), i)
+        return tasks
+
+
+class Items(Expr):  # type: ignore[misc]
+    """Some items of lists of frames, one partition per item."""
+
+    _parameters: ClassVar = ["lists", "which", "result"]
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.operand("result").frame
+
+    def _divisions(self) -> tuple[None, ...]:
+        lists: Parts = self.operand("lists")
+        return (None,) * (lists.npartitions * len(self.operand("which")) + 1)
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"graph-part-{self.deterministic_token}"
+
+    def _layer(self) -> dict[Any, Any]:
+        lists: Parts = self.operand("lists")
+        tasks = dict(lists.layer)
+        taken = itertools.product(lists.keys, self.operand("which"))
+        for i, (key, at) in enumerate(taken):
+            part = (self._name, i)
+            tasks[part] = Task(part, operator.getitem, TaskRef(key), at)
         return tasks
 
 

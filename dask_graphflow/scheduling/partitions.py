@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from typing import Any
 
-import dask.dataframe as dd
 from dask.base import tokenize
-from dask.delayed import Delayed, delayed
+from dask.delayed import Delayed
 
-from .expr import Held, as_computed, collection
+from .expr import Empty, Held, Items, Parts, as_computed, collection
 
 __all__ = ["frames", "partitions_of"]
 
@@ -29,7 +27,7 @@ def partitions_of(frame: Any) -> tuple[str, list[Delayed]]:
     return name, [Delayed(name, {name: (frame,)})]
 
 
-def frames(results: Sequence[Delayed], which: Sequence[int], meta: Any) -> dd.DataFrame:
+def frames(results: Sequence[Delayed], which: Sequence[int], meta: Any) -> Any:
     """Return a lazy frame of the items `which` of each result, one partition per item.
 
     Parameters
@@ -40,10 +38,4 @@ def frames(results: Sequence[Delayed], which: Sequence[int], meta: Any) -> dd.Da
     meta : DataFrame
         An empty frame like the partitions.
     """
-    name = f"graph-part-{tokenize([result.key for result in results])}"
-    cut = [
-        delayed(operator.getitem)(result, at, dask_key_name=(name, i, at))
-        for i, result in enumerate(results)
-        for at in which
-    ]
-    return collection(dd.from_delayed(cut, meta=meta, verify_meta=False).expr)
+    return collection(Items(Parts(results), tuple(which), Empty(meta)))
