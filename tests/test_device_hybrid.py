@@ -13,7 +13,7 @@ from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions
-from dask_graphflow.algorithms import answers_many
+from dask_graphflow.algorithms import answers
 from dask_graphflow.graph import device_shard
 from dask_graphflow.graph.device_shard import Lifted, on_this_device
 from dask_graphflow.kernels import on_device
@@ -28,7 +28,7 @@ def every_other_on_a_gpu(monkeypatch):
     """Of the members that ask, every other one has a GPU."""
     with dask.config.set(scheduler="threads"):
         turns = itertools.cycle([True, False])
-        monkeypatch.setattr(answers_many.placement, "on_gpu_worker", lambda: next(turns))
+        monkeypatch.setattr(answers.placement, "on_gpu_worker", lambda: next(turns))
         yield
 
 

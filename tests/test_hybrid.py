@@ -209,7 +209,13 @@ def test_members_and_what_they_read_are_where_they_were_asked_to_be(client, aske
     workers = [there[i] for i in asked]
     salt = hash((asked, alone)) % 10**6
     parts = gang_build.run(
-        frame(6, salt), read, where, len(asked), None, name="where", alone=alone, workers=workers
+        [(frame(6, salt), read)],
+        where,
+        len(asked),
+        None,
+        name="where",
+        alone=alone,
+        workers=workers,
     )
     assert list(dask.compute(*parts)) == [[port(worker)] * 3 for worker in workers]
 
@@ -217,7 +223,7 @@ def test_members_and_what_they_read_are_where_they_were_asked_to_be(client, aske
 def test_what_was_asked_of_others_before_is_kept_apart(client):
     there = [worker.address for worker in placement.workers()]
     runs = [
-        gang_build.run(frame(4, 1), read, where, 2, None, name="where", workers=workers)
+        gang_build.run([(frame(4, 1), read)], where, 2, None, name="where", workers=workers)
         for workers in (there[:2], there[1:], None)
     ]
     found = dask.compute(*runs)
@@ -233,7 +239,9 @@ def test_members_whose_worker_is_lost_run_elsewhere(client):
 
     def run(**options):
         args = options.pop("args", ())
-        return gang_build.run(frame(6, 2), unread, total, 3, META, *args, name="total", **options)
+        return gang_build.run(
+            [(frame(6, 2), unread)], total, 3, META, *args, name="total", **options
+        )
 
     assert run().compute().to_dict("list") == expected
     running = client.compute(run(args=("lost",), workers=asked))

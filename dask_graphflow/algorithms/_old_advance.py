@@ -23,7 +23,6 @@ from typing import Any, NamedTuple
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp
-
 from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 
 __all__ = [

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 
 from ._old_advance import RULES, advance, direction, superstep
-from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 
 __all__ = ["fixpoint"]
 

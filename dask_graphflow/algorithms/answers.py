@@ -1,21 +1,30 @@
-"""Answers: what an algorithm found, by vertex, as frames of ids."""
+"""Answers: the results of the members of a gang, as frames with the ids of the vertices."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.graph import edgelist, frames
-from dask_graphflow.graph.edgelist import EdgeColumns
-from dask_graphflow.graph.shards import Shards
-from dask_graphflow.kernels import kernels_of
 from dask_graphflow.algorithms._old_advance import telling
-from dask_graphflow.scheduling import placement
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange, Traffic
+from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.graph import edgelist, frames
+from dask_graphflow.graph.device_shard import on_this_device
+from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph.numbering import names_of, occurs
+from dask_graphflow.graph.restore_ids import homeward
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import kernels_of, no_room_on_device
+from dask_graphflow.scheduling import gang, placement
 from dask_graphflow.scheduling.progress import Progress
 
 __all__ = [
@@ -59,34 +68,125 @@ class Answer:
         """Return the columns of some vertices."""
 
         def some(values: Any) -> Any:
-            if isinstance(values, OrNull):
-                return OrNull(*map(some, values))
             return kernels_of("rows", values).renamed(chosen, values, threads=threads)
 
-        return {name: some(values) for name, values in self.columns.items()}
+        return {name: _each(some, values) for name, values in self.columns.items()}
 
 
 def answered(
-    shards: Shards,
+    channel: Channel,
+    shard: Shard,
+    rank: int,
     *arguments: Any,
     work: Callable[..., Answer],
     dtypes: dict[str, Any],
     parts: int,
     trace: bool,
     progress: Progress,
-) -> list[Any]:
-    """Run an algorithm; return its frames, and then its steps, if they are asked for."""
-    threads = placement.task_threads(1)
-    with progress.listening() as tell, telling(tell):
-        answer = work(shards, threads, *arguments)
-    among = shards.occurs() if answer.among is None else answer.among
-    chosen = np.flatnonzero(among)
+) -> Any:
+    """Run an algorithm as a member of a gang, and return the frames of the member's vertices.
+
+    Parameters
+    ----------
+    channel, shard, rank, *arguments
+        See :func:`.gang.run`.
+    work : callable
+        Takes the shard, the :class:`Exchange`, the number of threads and `arguments`. Its columns have an
+        entry per vertex of the shard, and name other vertices by their numbers.
+    dtypes : dict
+        See :func:`frame_of`.
+    parts : int
+        Number of frames to cut the result into. All members give the same.
+    trace : bool
+        Also return a frame of the supersteps.
+    progress : Progress
+        The first member reports to it.
+
+    Returns
+    -------
+    DataFrame, or list of DataFrame
+        One frame if `parts` is 1 and there is no trace; otherwise the list of all frames, with the trace
+        last.
+    """
+    mixed = shard.placed is not None
+    if mixed and placement.on_gpu_worker():
+        shard = on_this_device(shard)
+    exchange = Exchange(channel, device=shard.on_device, mixed=mixed)
+    threads = gang.threads()
+    with progress.listening() if rank == 0 else nullcontext() as tell:
+
+        def note(row: dict[str, Any]) -> None:
+            row |= _spent(exchange.take_traffic(), row["seconds"])
+            if tell is not None:
+                tell(row)
+
+        with telling(note if trace or tell is not None else None), _said(shard):
+            answer = work(shard, exchange, threads, *arguments)
+    among = occurs(shard, exchange) if answer.among is None else answer.among
+    named = partial(names_of, shard, exchange)
+    found = [
+        frame_of(columns, vertices, dtypes, named, shard.like)
+        for columns, vertices in _cut(shard, exchange, answer, among, parts, threads)
+    ]
+    if trace:
+        member = rank if exchange.size > 1 or mixed else None
+        return [*found, steps_frame(answer.steps, member, linked=shard.linked)]
+    return found if parts > 1 else found[0]
+
+
+def _cut(
+    shard: Shard, exchange: Exchange, answer: Answer, among: Any, parts: int, threads: int
+) -> Iterator[tuple[dict[str, Any], Any]]:
+    """Cut an answer evenly: yield the columns of some vertices, and the numbers of these vertices.
+
+    The vertices are those whose ids this member has.
+    """
+    if shard.placed is None:
+        chosen, columns = np.flatnonzero(among), {}
+    else:
+        way = homeward(shard, exchange)
+        chosen = np.flatnonzero(way.bring(exchange, among, way.order, threads))
+        order = way.order[chosen]
+        bring = partial(way.bring, exchange, order=order, threads=threads)
+        columns = {name: _each(bring, values) for name, values in answer.columns.items()}
+    first = shard.homes[shard.rank]
     cuts = [len(chosen) * part // parts for part in range(parts + 1)]
-    own = [chosen[low:high] for low, high in itertools.pairwise(cuts)]
-    vertices = shards.vertices
-    about = dtypes, vertices.named, vertices.like
-    found = [frame_of(answer.of(some, threads), some, *about) for some in own]
-    return [*found, steps_frame(answer.steps)] if trace else found
+    for part in itertools.starmap(slice, itertools.pairwise(cuts)):
+        own = chosen[part]
+        if shard.placed is None:
+            found = answer.of(own, threads)
+        else:
+            found = {name: _each(itemgetter(part), values) for name, values in columns.items()}
+        yield found, own + first if first else own
+
+
+def _each(take: Callable[[Any], Any], values: Any) -> Any:
+    """Return what `take` makes of a column's values, or of both arrays of an :class:`OrNull`."""
+    return OrNull(*map(take, values)) if isinstance(values, OrNull) else take(values)
+
+
+@contextmanager
+def _said(shard: Shard) -> Iterator[None]:
+    """Say what helps if a device that a shard was lifted to has no room left."""
+    try:
+        yield
+    except GraphMemoryError:
+        raise
+    except MemoryError as error:
+        if shard.host is shard:
+            raise
+        raise no_room_on_device() from error
+
+
+def _spent(traffic: Traffic, seconds: float) -> dict[str, Any]:
+    """Return what a superstep's seconds were spent on, and the bytes sent."""
+    communicate = traffic.packing + traffic.sending + traffic.unpacking
+    return {
+        "compute": seconds - communicate - traffic.waiting,
+        "communicate": communicate,
+        "wait": traffic.waiting,
+        "bytes": sum(traffic.sent.values()),
+    }
 
 
 def frame_of(

@@ -20,16 +20,24 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms._old_advance import (
+    ALPHA,
+    BETA,
+    DENSE,
+    RULES,
+    Step,
+    check_way,
+    superstep,
+)
+from dask_graphflow.algorithms._old_advance import direction as choose
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.inputs import check_count
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph import numbering
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.graph.vertex_ids import numbers_of
+from dask_graphflow.graph.vertex_ids import named, numbers_of
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.algorithms._old_advance import ALPHA, BETA, DENSE, RULES, Step, check_way, superstep
-from dask_graphflow.algorithms._old_advance import direction as choose
 from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 
 from .answers import Answer, OrNull
@@ -134,9 +142,9 @@ def search(
     check_way(direction)
     check_count("depth_limit", depth_limit, least=0, optional=True)
     dtypes = {"distance": "int32", "predecessor": "id or null"}
-    given = graph.sources(sources), depth_limit, direction
+    given = named(sources, graph._ids), depth_limit, direction
     shown: dict[str, Any] = {"trace": trace, "progress": progress}
-    return graph.ask("bfs", _search, dtypes, *given, many=_search_many, **shown)
+    return graph._ask("bfs", _search_many, dtypes, *given, **shown)
 
 
 def _search(

@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms._old_advance import RULES, Step, superstep
+from dask_graphflow.algorithms._old_advance import direction as choose
 from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.graph.build import into
 from dask_graphflow.graph.numbering import mirrors
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.algorithms._old_advance import RULES, Step, superstep
-from dask_graphflow.algorithms._old_advance import direction as choose
 from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 
 from .many import Together

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms._old_advance import superstep
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.inputs import check_count
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.algorithms._old_advance import superstep
 
 from .answers import Answer
 from .label_propagation_many import communities_many
@@ -97,8 +97,8 @@ def propagate(graph: Graph, *, max_iter: int, trace: bool, progress: Any) -> Any
     """Find communities of a graph: see :func:`label_propagation`."""
     check_count("max_iter", max_iter)
     name, dtypes = "label-propagation", {"label": "id"}
-    how: dict[str, Any] = {"many": _propagate_many, "trace": trace, "progress": progress}
-    return graph.ask(name, _propagate, dtypes, max_iter, **how)
+    how: dict[str, Any] = {"trace": trace, "progress": progress}
+    return graph._ask(name, _propagate_many, dtypes, max_iter, **how)
 
 
 def _propagate(shards: Shards, threads: int, max_iter: int) -> Answer:

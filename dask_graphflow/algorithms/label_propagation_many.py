@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms._old_advance import superstep
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.build import into
 from dask_graphflow.graph.local_rows import Local, localize
 from dask_graphflow.graph.numbering import mirrors
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.algorithms._old_advance import superstep
 
 __all__ = ["communities_many"]
 

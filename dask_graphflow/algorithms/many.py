@@ -21,6 +21,8 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms._old_advance import RULES, Step, advance, superstep
+from dask_graphflow.algorithms._old_advance import direction as choose
 from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.graph.build import into
@@ -28,8 +30,6 @@ from dask_graphflow.graph.numbering import mirrors
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.algorithms._old_advance import RULES, Step, advance, superstep
-from dask_graphflow.algorithms._old_advance import direction as choose
 from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 
 __all__ = ["Together", "fixpoint_many", "reading_numbers"]

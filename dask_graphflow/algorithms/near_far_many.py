@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms._old_advance import advance, superstep
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.algorithms._old_advance import advance, superstep
 from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 
 __all__ = ["near_and_far"]

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.algorithms._old_advance import superstep
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.inputs import check_count
 from dask_graphflow.comm.exchange import Exchange
@@ -31,9 +32,8 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, numbering
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.graph.vertex_ids import numbers_of
+from dask_graphflow.graph.vertex_ids import named, numbers_of
 from dask_graphflow.kernels import kernels_for, kernels_of
-from dask_graphflow.algorithms._old_advance import superstep
 from dask_graphflow.showing.tables import counted
 
 from .answers import Answer
@@ -178,8 +178,8 @@ def rank(
     until = tol, max_iter, fail_on_nonconvergence
     given = alpha, until, where, precision
     dtypes = {"pagerank": "float64"}
-    how: dict[str, Any] = {"many": _rank_many, "turned": where is None, "trace": trace}
-    return graph.ask("pagerank", _rank, dtypes, *given, progress=progress, **how)
+    how: dict[str, Any] = {"turned": where is None, "trace": trace}
+    return graph._ask("pagerank", _rank_many, dtypes, *given, progress=progress, **how)
 
 
 def _personal(graph: Graph, given: Any) -> tuple[Any, Any]:
@@ -195,10 +195,10 @@ def _personal(graph: Graph, given: Any) -> tuple[Any, Any]:
                 f"personalization has {counted(len(given.columns), 'column')}; give the id in "
                 f"{counted(width, 'column')}, then the restart weights in one more, and no others"
             )
-        ids = graph.sources(given.iloc[:, :width])
+        ids = named(given.iloc[:, :width], graph._ids)
         parts = given.iloc[:, width]
     elif isinstance(given, pd.Series):
-        ids, parts = graph.sources(list(given.index)), given
+        ids, parts = named(list(given.index), graph._ids), given
     else:
         raise OptionError(
             f"personalization is a {type(given).__name__}; give a dict, a Series or a DataFrame"

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms._old_advance import superstep
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.algorithms._old_advance import superstep
 
 from .pulling import pulling
 from .ranking import are_weights, check_converged, refuse_total, refuse_weights, shares_of

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms._old_advance import check_way
+from dask_graphflow.algorithms._old_fixpoint import fixpoint
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.inputs import check_count
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import EdgeListError, OptionError, nearest
-from dask_graphflow.graph import numbering
+from dask_graphflow.graph import numbering, vertex_ids
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
@@ -32,8 +34,6 @@ from dask_graphflow.graph.vertex_numbers import (
 from dask_graphflow.kernels import index_dtype, kernels_for, policies
 from dask_graphflow.kernels.edge_expr import COLUMN_TYPES, NUMBER_TYPES
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.algorithms._old_advance import check_way
-from dask_graphflow.algorithms._old_fixpoint import fixpoint
 from dask_graphflow.operators.vertex_set import VertexSet as Frontier
 from dask_graphflow.showing.tables import counted
 
@@ -77,7 +77,7 @@ def run(
     settings = {"rule": direction, "balance": balance, "max_iter": max_iter}
     asked = op, {name: columns[name] for name in op.columns}, given, settings
     shown: dict[str, Any] = {"trace": trace, "progress": progress}
-    return graph.ask(op.name, _run, dtypes, *asked, many=_run_many, **shown)
+    return graph._ask(op.name, _run_many, dtypes, *asked, **shown)
 
 
 def _begins(name: str, value: Any) -> Any:
@@ -108,7 +108,7 @@ def _started(
     named = [name for name in op.columns if set(parts[name]) & set(start.columns)]
     taken = {part for name in named for part in parts[name]}
     others = [name for name in start.columns if name not in taken]
-    ids = graph.sources(start[others[:width]])
+    ids = vertex_ids.named(start[others[:width]], graph._ids)
     if unknown := others[width:]:
         raise OptionError(
             f"start has a column {unknown[0]!r}; after {counted(width, 'column')} of ids "
@@ -124,7 +124,7 @@ def _started(
                 f"{', '.join(map(repr, parts[name]))}"
             )
         if dtypes[name] == "id":
-            vertices[name] = graph.sources(start[parts[name]])
+            vertices[name] = vertex_ids.named(start[parts[name]], graph._ids)
         else:
             numbers[name] = _fitting(start[name], name, np.dtype(dtypes[name]))
     rows = start.drop_duplicates()[others]

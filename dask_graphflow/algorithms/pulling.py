@@ -19,9 +19,9 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph.build import Edges, entered, entering
+from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.graph.numbering import kept_by_all, occurs, swap
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.shards import has_hubs, inverse
 from dask_graphflow.kernels import index_dtype, kernels_of
 
 __all__ = ["Pulling", "pulling"]

@@ -28,15 +28,15 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms._old_advance import superstep
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import OptionError, WeightError
 from dask_graphflow.graph import numbering
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Labelled, Shards
-from dask_graphflow.graph.vertex_ids import numbers_of
+from dask_graphflow.graph.vertex_ids import named, numbers_of
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.algorithms._old_advance import superstep
 
 from .answers import Answer, OrNull
 from .lengths import bucket_width
@@ -136,9 +136,9 @@ def shortest_paths(
     if cutoff is not None and not (isinstance(cutoff, int | float | np.number) and cutoff >= 0):
         raise OptionError(f"cutoff={cutoff!r}; give a distance, 0 or more, or None")
     dtypes = {"distance": "float64", "predecessor": "id or null"}
-    given = graph.sources(sources), cutoff
+    given = named(sources, graph._ids), cutoff
     shown: dict[str, Any] = {"trace": trace, "progress": progress}
-    return graph.ask("sssp", _search, dtypes, *given, many=_search_many, **shown)
+    return graph._ask("sssp", _search_many, dtypes, *given, **shown)
 
 
 def _search(shards: Shards, threads: int, ids: Any, cutoff: float | None) -> Answer:

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms._old_advance import superstep
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.graph.numbering import mirrors as mirrors_of
 from dask_graphflow.graph.numbering import occurs
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.algorithms._old_advance import superstep
 
 from .lengths import bucket_width
 from .near_far_many import near_and_far

@@ -14,24 +14,21 @@ from dask_graphflow.algorithms.answers import (
     ids_like,
     steps_frame,
 )
-from dask_graphflow.algorithms.answers_many import answered_many
-from dask_graphflow.algorithms.counting_many import degrees_many, num_edges_many, num_vertices_many
+from dask_graphflow.algorithms.counting import degrees, num_edges, num_vertices
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.exceptions import OptionError, WeightError, nearest
 from dask_graphflow.graph import edgelist
-from dask_graphflow.graph.build import share
+from dask_graphflow.graph.build import build
 from dask_graphflow.graph.frames import is_pandas
-from dask_graphflow.graph.partition_stats import layout_frame, layout_many, layout_one
-from dask_graphflow.graph.reading import Build, read
-from dask_graphflow.graph.shards import Shards
+from dask_graphflow.graph.partition_stats import layout, layout_frame
+from dask_graphflow.graph.reading import read_edges, read_vertices
 from dask_graphflow.graph.shares import as_hybrid, members_of
-from dask_graphflow.graph.vertex_ids import named
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.scheduling import gang, gang_build, gathered, placement
+from dask_graphflow.scheduling import gang, gang_build, partitions, placement
 from dask_graphflow.scheduling.expr import Held
 from dask_graphflow.scheduling.progress import Progress, listener
-from dask_graphflow.showing.tables import as_html, as_text, counted
+from dask_graphflow.showing.tables import as_html, as_text
 
 from . import inputs
 from .inputs import check_count
@@ -67,8 +64,14 @@ class Graph:
         What to do with parallel edges, which have the same source and target. "keep", the default, keeps
         all of them. The others merge them into one edge, which has the sum of the weights, the smallest
         weight, or the weight of the first edge.
+    vertices : Series, DataFrame or Index, optional
+        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
+        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
+        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
+        these ids and those of the edges.
     dropna : bool
-        Whether to skip edges with a null id. False by default, which raises an error.
+        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
+        error.
     shards : int, optional
         Number of parts into which the graph is split, each for one process. By default one per worker of
         the current cluster, or one without a cluster, but at most the number of partitions of `edges`. It
@@ -128,6 +131,7 @@ class Graph:
         weight: Any = None,
         directed: bool = True,
         multi: str = "keep",
+        vertices: Any = None,
         dropna: bool = False,
         shards: int | None = None,
         hybrid: Any = None,
@@ -144,8 +148,11 @@ class Graph:
         elif multi in ("sum", "min"):
             raise WeightError(f"multi={multi!r} is about weights; name their column with weight=")
         columns = inputs.edge_columns(frame, source, target, weight, dropna)
-        if not isinstance(frame, Held):
-            frame = frame[columns.columns]
+        given = [(frame, columns)]
+        if vertices is not None:
+            given.append(inputs.vertex_frame(vertices, columns))
+        given = inputs.with_one_dtype(given)
+        frame, columns = given[0]
         self._columns = columns
         self.weighted = weight is not None
         self.directed = directed
@@ -164,23 +171,22 @@ class Graph:
             hybrid, self._shards, workers = members_of(hybrid, shards)
         else:
             self._shards = min(shards or len(placement.slots().workers), self._npartitions)
+        readers = [partial(read_edges, columns=columns)]
+        if vertices is not None:
+            readers.append(partial(read_vertices, columns=given[1][1], like=self._ids))
+        read = [
+            (frame if isinstance(frame, Held) else frame[columns.columns], reader)
+            for (frame, columns), reader in zip(given, readers, strict=True)
+        ]
+        reading = partial(gang_build.run, read, workers=workers)
+        deal = partial(build, directed=directed, multi=multi, hybrid=hybrid, rate=pull_rate)
+        run = {"name": "graph-build", "alone": self.on_device}
+        self._build = partial(reading, deal, self._shards, None, **run)
+        # Several members build only the incoming edges for an algorithm that needs no others.
         self._turned: tuple[Callable[..., Any], Callable[..., Any]] | None = None
-        how: dict[str, Any] = {"directed": directed, "multi": multi}
-        reader = partial(read, columns=columns)
-        if self._shards == 1 and not self._hybrid:
-            self._build = partial(gathered.build, frame, reader, Build(**how))
-        else:
-            spreading = partial(gang_build.run, frame, reader, workers=workers)
-            deal = partial(share, hybrid=hybrid, rate=pull_rate, **how)
-            run = {"alone": self.on_device}
-            self._build = partial(spreading, deal, self._shards, None, name="graph-build", **run)
-            if directed and weight is None and multi == "keep":
-                self._turned = spreading, partial(deal, turned=True)
-
-    @property
-    def _members(self) -> bool:
-        """Whether it is asked as members of a gang."""
-        return self._shards > 1 or self._hybrid
+        plain = directed and weight is None and multi == "keep" and vertices is None
+        if plain and self._shards > 1:
+            self._turned = reading, partial(deal, turned=True)
 
     @cached_property
     def _built(self) -> Any:
@@ -241,7 +247,9 @@ class Graph:
 
     @property
     def num_vertices(self) -> int:
-        """Number of vertices that have an edge (int); builds the graph unless it is persisted.
+        """Number of vertices (int); builds the graph unless it is persisted.
+
+        Vertices are the ids that an edge uses and those given as `vertices`.
 
         In the event loop of an asynchronous client it raises `UsageError`, since it waits for the number;
         ask for it in a thread: ``await asyncio.to_thread(lambda: g.num_vertices)``.
@@ -252,7 +260,7 @@ class Graph:
         >>> gf.Graph(gf.generate.grid(3, 3), source="src", target="dst").num_vertices
         9
         """
-        return self._number("vertices", _num_vertices, num_vertices_many)
+        return self._number("vertices", num_vertices)
 
     @property
     def num_edges(self) -> int:
@@ -271,7 +279,7 @@ class Graph:
         >>> gf.Graph(twice, source="a", target="b", multi="first").num_edges
         1
         """
-        return self._number("edges", _num_edges, num_edges_many)
+        return self._number("edges", num_edges)
 
     def degrees(self) -> Any:
         """Return the number of edges that enter and leave each vertex, after `multi` is applied.
@@ -296,7 +304,7 @@ class Graph:
         2       5          2           0
         """
         names = ["in_degree", "out_degree"] if self.directed else ["degree"]
-        return self.ask("degrees", _degrees, dict.fromkeys(names, "int64"), many=degrees_many)
+        return self._ask("degrees", degrees, dict.fromkeys(names, "int64"))
 
     def layout(self) -> Any:
         """Return statistics of each shard: vertices, edges, and neighbors in other shards.
@@ -310,7 +318,7 @@ class Graph:
 
             - ``shard``: number of the shard.
             - ``kind``: "gpu" or "cpu", by the worker that holds the shard.
-            - ``vertices``: number of its vertices that have an edge.
+            - ``vertices``: number of its vertices.
             - ``edges``: number of edges that leave these vertices. An undirected edge counts twice.
             - ``share``: its fraction of the ends of all edges.
             - ``remote``: number of distinct vertices of other shards that its edges lead to. Each of them
@@ -332,10 +340,7 @@ class Graph:
         >>> g.layout().compute().share.tolist()
         [0.5, 0.5]
         """
-        if self._members:
-            return self._gang(layout_many, layout_frame([]), name="layout")
-        result = gathered.run(self._built, "layout", layout_one)
-        return gathered.frames(result, [0], layout_frame([]))
+        return self._gang(layout, layout_frame([]), name="layout")
 
     def bfs(
         self,
@@ -668,38 +673,34 @@ optional
         how: dict[str, Any] = {"direction": direction, "balance": balance, "max_iter": max_iter}
         return run(self, op, columns=columns, start=start, trace=trace, progress=progress, **how)
 
-    def ask(
+    def _ask(
         self,
         name: str,
         work: Callable[..., Answer],
         dtypes: dict[str, Any],
         *arguments: Any,
-        many: Callable[..., Answer] | None = None,
         turned: bool = False,
         trace: bool = False,
         progress: Any = False,
     ) -> Any:
-        """Run an algorithm on the graph and return its result as a lazy frame; for new algorithms.
+        """Run an algorithm on the graph and return its result as a lazy frame.
 
         Parameters
         ----------
         name : str
             Name of the Dask task.
         work : callable
-            The algorithm for a graph in one process. It is called with the
-            ``dask_graphflow.graph.shards.Shards``, the number of threads and `arguments`.
+            The algorithm for one member of a gang. It is called with the member's
+            :class:`~dask_graphflow.graph.shard.Shard`, the
+            :class:`~dask_graphflow.comm.exchange.Exchange`, the number of threads and `arguments`.
         dtypes : dict
             Columns of the result after the vertex, with their dtypes. "id" stands for vertex ids, and
             "id or null" for vertex ids that can be null.
         *arguments
             Further arguments of the algorithm. They must be picklable.
-        many : callable, optional
-            The algorithm for one member of a gang. It is called with the member's
-            ``dask_graphflow.graph.shard.Shard``, the ``dask_graphflow.comm.exchange.Exchange``, the
-            number of threads and `arguments`.
         turned : bool
-            Whether `many` uses only the edges that enter vertices. A graph that is not persisted then
-            builds only these. False by default.
+            Whether `work` uses only the edges that enter vertices. A graph with several shards that is not
+            persisted then builds only these. False by default.
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
@@ -714,81 +715,29 @@ optional
         Raises
         ------
         OptionError
-            The graph has several shards and `many` is missing, or `progress` is invalid.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> from dask_graphflow.algorithms.answers import Answer
-        >>> def odd(shards, threads):
-        ...     return Answer({"odd": shards.out_degrees(threads) % 2 == 1})
-        >>> g = gf.Graph(gf.generate.path(3), source="src", target="dst", directed=False)
-        >>> g.ask("odd", odd, {"odd": "bool"}).compute().odd.tolist()
-        [True, False, True]
+            `progress` is invalid.
         """
         kinds = tuple(dtypes.items())
         if kinds not in self._metas:
             empty = {column: empty_values(self._ids, dtype) for column, dtype in kinds}
             self._metas[kinds] = framed(self._ids, empty)
+        meta, parts = self._metas[kinds], max(1, self._parts // self._shards)
         told = Progress(listener(progress, name))
-        how: dict[str, Any] = {"dtypes": dtypes, "trace": trace, "progress": told}
-        if self._members:
-            if many is None:
-                raise OptionError(
-                    f"{name} is found in one process, and this graph has "
-                    f"{counted(self._shards, 'shard')}; build it with shards=1"
-                )
-            answer = partial(answered_many, work=many, **how)
-            meta = None if trace else self._metas[kinds]
-            found = told.of(self._gang(answer, meta, *arguments, name=name, turned=turned))
-            if not trace:
-                return found
-            return (
-                gathered.columns(found, 0, self._metas[kinds]),
-                gathered.columns(found, 1, steps_frame([], 0)),
-            )
-        answer = partial(answered, work=work, parts=self._parts, **how)
-        result = told.of(gathered.run(self._built, name, answer, *arguments))
-        found = gathered.frames(result, range(self._parts), self._metas[kinds])
-        if not trace:
+        answer = partial(
+            answered, work=work, dtypes=dtypes, parts=parts, trace=trace, progress=told
+        )
+        whole = meta if parts == 1 and not trace else None
+        found = told.of(self._gang(answer, whole, *arguments, name=name, turned=turned))
+        if whole is not None:
             return found
-        return found, gathered.frames(result, [self._parts], steps_frame([]))
+        result = partitions.frames(found, range(parts), meta)
+        if not trace:
+            return result
+        steps = steps_frame([], 0 if self._shards > 1 or self._hybrid else None)
+        return result, partitions.frames(found, [parts], steps)
 
-    def sources(self, sources: Any) -> Any:
-        """Return vertex ids as a frame, after checking that they have the type of the graph's ids.
-
-        Parameters
-        ----------
-        sources : id, or list, Series or DataFrame of ids
-            If ids have several columns, write each id as a tuple; a single tuple is one id.
-
-        Returns
-        -------
-        pandas.DataFrame or cudf.DataFrame
-            One row per id, with the dtypes of the graph's ids.
-
-        Raises
-        ------
-        VertexTypeError, EdgeListError
-            The ids have another type or too many columns, or there are none, or one of them is null.
-        UnknownVertexError
-            The dtype of the graph's ids cannot hold one of them.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> g = gf.Graph(gf.generate.path(3), source="src", target="dst")
-        >>> g.sources([0, 2]).to_numpy().tolist()
-        [[0], [2]]
-        """
-        return named(sources, self._ids)
-
-    def _number(self, name: str, work: Callable[..., int], many: Callable[..., int]) -> int:
-        task = f"num-{name}"
-        if self._members:
-            asked = self._gang(many, None, name=task)[0]
-        else:
-            asked = gathered.run(self._built, task, work)
+    def _number(self, name: str, work: gang.Loop) -> int:
+        asked = self._gang(work, None, name=f"num-{name}")[0]
         found = int(placement.computed(asked, f"num_{name}"))
         if self._build is None:
             self._numbers[name] = found
@@ -800,9 +749,9 @@ optional
         how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid}
         if not turned or self._turned is None:
             return gang.run(self._built, loop, meta, *arguments, **how)
-        spreading, build = self._turned
-        both = partial(_built_for, build=build, loop=loop)
-        return spreading(both, self._shards, meta, *arguments, **how)
+        reading, build_turned = self._turned
+        both = partial(_built_for, build=build_turned, loop=loop)
+        return reading(both, self._shards, meta, *arguments, **how)
 
 
 def _built_for(
@@ -810,18 +759,3 @@ def _built_for(
 ) -> Any:
     """Build a graph and ask it, as a member, in one run."""
     return loop(channel, build(channel, pieces, rank), rank, *arguments)
-
-
-def _num_vertices(shards: Shards) -> int:
-    return int(shards.occurs().sum())
-
-
-def _num_edges(shards: Shards) -> int:
-    return shards.edges(placement.task_threads(1))
-
-
-def _degrees(shards: Shards, threads: int) -> Answer:
-    out = shards.out_degrees(threads)
-    if not shards.directed:
-        return Answer({"degree": out})
-    return Answer({"in_degree": shards.in_degrees(threads), "out_degree": out})

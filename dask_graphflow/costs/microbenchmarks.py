@@ -14,8 +14,8 @@ import numpy as np
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph import generate
 from dask_graphflow.graph.device_shard import let_go
+from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.graph.partition import GRAIN
-from dask_graphflow.graph.shards import has_hubs, inverse
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, no_room
 from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.operators.direction import DENSE

@@ -1,9 +1,9 @@
-"""Sharing: one graph built by the members of a gang, each of which has some of the edges.
+"""Building a graph: each member of a gang reads some of the edges, and builds one shard.
 
-Vertices are numbered (:mod:`.numbering`) and cut into a range a member, by the edges that all members
-together have of them. Then each edge is dealt to the owner of the vertex that it leaves; one
-without direction to the owners of both its ends. An owner has its edges in the order in which
-they are in all parts, one after the other, and so makes of several the one that a single process would.
+Vertices are numbered (:mod:`.numbering`) and cut into one range per member, by the edges that all members
+together have of them. Then each edge is dealt to the owner of the vertex that it leaves; an undirected edge
+is dealt to the owners of both its ends. An owner has its edges in the order of the partitions, and so
+merges parallel edges as a gang with one member does, which deals nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from .partition import GRAIN, chunk_grains
 from .shard import Shard
 from .shares import Hybrid, Rate
 
-__all__ = ["Edges", "entered", "entering", "into", "share"]
+__all__ = ["Edges", "build", "entered", "entering", "into"]
 
 SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece,
 DEVICE_SLICE = 1 << 27  # and on a device
@@ -39,7 +39,7 @@ class Edges(NamedTuple):
     weight: Any
 
 
-def share(
+def build(
     channel: Channel,
     pieces: Iterable[Any],
     rank: int,
@@ -49,15 +49,16 @@ def share(
     hybrid: Hybrid | None = None,
     rate: Rate | None = None,
 ) -> Shard:
-    """Build a graph: the loop of a gang (see :func:`.gang.run`).
+    """Build a shard: the loop of a gang (see :func:`.gang.run`).
 
     Parameters
     ----------
     channel : Channel
     pieces : iterable
-        What :func:`.reading.read` returned of this member's partitions, in order; those of the first
-        member are the first ones. Some member has one. It is not changed, so that the loop can be run
-        again; who has no other use for the pieces gives an iterator, and they are freed on the way.
+        What :func:`.reading.read_edges` and :func:`.reading.read_vertices` returned of this member's
+        partitions, in order; those of the first member are the first ones. Some member has edges. It is
+        not changed, so that the loop can be run again; who has no other use for the pieces gives an
+        iterator, and they are freed on the way.
     rank : int
         The channel's.
     directed : bool
@@ -76,9 +77,9 @@ def share(
     Returns
     -------
     Shard
-        Of this member's range: bit for bit the rows, the ids and the bounds that
-        :class:`~dask_graphflow.graph.shards.Shards` has of all edges in as many parts; unless vertices are
-        placed otherwise. In a row ends are in the order of their numbers all the same.
+        The shard of this member's range. The rows and ids of all members together are the same bits for
+        every number of members, unless a hybrid places vertices. In a row, ends are always in the order of
+        their numbers.
 
     Raises
     ------
@@ -89,17 +90,21 @@ def share(
     """
     threads = gang.threads()
     held = list(pieces)
-    ends, weights = [piece[:2] for piece in held], [piece[2] for piece in held]
+    ends = [piece[:2] for piece in held]
+    weights = [weight for _, target, weight in held if target is not None]
     device = any(on_device(piece[0].frame) for piece in held)
     held.clear()
-    own = device, [_dtype(weight) for weight in weights]
+    own = device, [_dtype(weight) for weight in weights], len(weights) < len(ends)
     exchange = Exchange(channel)
-    devices, told = zip(*numbering.swap(exchange, [own] * exchange.size), strict=True)
+    devices, told, list_some = zip(*numbering.swap(exchange, [own] * exchange.size), strict=True)
     if any(devices):
         exchange = Exchange(channel, device=True)
     rounds = max(map(len, told))
     dtypes = [dtype for own in told for dtype in own]
-    vertices, numbers = numbering.number(exchange, ends)
+    vertices, numbered = numbering.number(exchange, ends)
+    numbers = [pair for pair in numbered if pair[1] is not None]
+    listing = [side for side, target in numbered if target is None]
+    numbered.clear()
     bounds = _bounds(exchange, numbers, vertices.size, threads)
     ids = numbering.ranged(exchange, vertices, bounds)
     placed, labels = None, None
@@ -118,14 +123,9 @@ def share(
     xp = kernels_for(vertices.like).namespace
     empty = xp.empty(0, index_dtype(vertices.size))
     none = None if dtypes[0] is None else xp.empty(0, np.result_type(*set(dtypes)))
-    pairs = zip(numbering.consumed(numbers), numbering.consumed(weights), strict=True)
-    edges = (
-        Edges(target, source, weight) if turned else Edges(source, target, weight)
-        for (source, target), weight in pairs
-    )
     source, target, weight = _dealt(
         exchange,
-        edges,
+        _consumed(numbers, weights, turned),
         rounds,
         owners,
         shift,
@@ -135,6 +135,11 @@ def share(
     )
     about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids}
     about["placed"] = placed
+    if any(list_some) and ids is None:
+        marks = np.zeros(bounds[-1], bool, like=empty)
+        for side in listing:
+            marks[side if placed is None else placed.places[side]] = True
+        about["listed"] = numbering.own_marks(exchange, marks, bounds)
     if turned:
         edges_here = Edges(target, source, weight)
         if placed is not None:
@@ -211,6 +216,8 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
             return shard.made(name)
     out = shard.out
     leaving = kernels_of("rows", out.ends).owners(out, index_dtype(shard.size), threads=threads)
+    if exchange.size == 1:
+        return Edges(leaving, out.ends, out.weights)
     whole = Edges(out.ends, leaving, out.weights)  # turned: edges are dealt by their first end
     step = DEVICE_SLICE if shard.on_device else SLICE
     slices = [slice(at, at + step) for at in range(0, len(leaving), step)]
@@ -249,6 +256,20 @@ def _cut(edges: Edges, some: slice) -> Edges:
     return Edges(*(None if side is None else side[some] for side in edges))
 
 
+def _consumed(numbers: list[Any], weights: list[Any], turned: bool) -> Iterator[Edges]:
+    """Return the edges piece by piece; both lists are emptied, so that each piece is freed on the way."""
+    pieces = zip(numbering.consumed(numbers), numbering.consumed(weights), strict=True)
+    for (source, target), weight in pieces:
+        yield Edges(target, source, weight) if turned else Edges(source, target, weight)
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Return the parts of a column in one array, or None if they are None; the list is emptied."""
+    found = parts[0] if len(parts) == 1 or parts[0] is None else np.concatenate(parts)
+    parts.clear()
+    return found
+
+
 def _dtype(weight: Any) -> Any:
     return None if weight is None else weight.dtype
 
@@ -257,6 +278,8 @@ def _bounds(
     exchange: Exchange, numbers: list[tuple[Any, Any]], count: int, threads: int
 ) -> list[int]:
     """Cut the vertices into ranges that are as much work each, by the edges that all members have."""
+    if exchange.size == 1:
+        return [0, count]
     grains, shift = -(-count // GRAIN), GRAIN.bit_length() - 1
     edges = np.zeros(grains, np.int64)
     for side in itertools.chain.from_iterable(numbers):
@@ -297,6 +320,9 @@ def _dealt(
     threads : int
         Host threads to use.
     """
+    if exchange.size == 1:
+        parts = [list(column) for column in zip(*edges, strict=True)]
+        return Edges(*map(_joined, parts)) if parts else none
     owners = np.asarray(owners, like=none.source)
     columns = [column for column, empty in enumerate(none) if empty is not None]
     # By column, and by the member that it came from.

@@ -1,37 +1,15 @@
-"""Hubs: the few vertices that have many of a graph's edges."""
+"""Hubs: the few vertices that have most of the edges of a power-law graph."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-__all__ = ["HUBS", "HUBS_EDGES", "Labelled", "has_hubs", "inverse"]
+__all__ = ["HUBS", "HUBS_EDGES", "has_hubs", "inverse"]
 
-HUBS = 16  # one vertex in so many
-HUBS_EDGES = 2  # has at least one edge in so many: then hubs are worth being put first
-
-
-class Labelled(NamedTuple):
-    """Rows by labels instead of vertex numbers.
-
-    Attributes
-    ----------
-    rows : Rows
-    labels, names : array of integers, shape (V,), or None
-        Label of each vertex, and vertex of each label; None for rows by vertices.
-    """
-
-    rows: Any
-    labels: Any
-    names: Any
-
-
-def inverse(labels: Any) -> Any:
-    """Return the vertex of each label, from the label of each vertex."""
-    names = np.empty_like(labels)
-    names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
-    return names
+HUBS = 16  # one vertex in so many is a candidate
+HUBS_EDGES = 2  # candidates are hubs if they have at least one edge in so many
 
 
 def has_hubs(degrees: Any) -> bool:
@@ -41,3 +19,10 @@ def has_hubs(degrees: Any) -> bool:
         return False
     most = np.partition(degrees, len(degrees) - few)[len(degrees) - few :]
     return int(most.sum()) * HUBS_EDGES > int(degrees.sum())
+
+
+def inverse(labels: Any) -> Any:
+    """Return the vertex of each label, from the label of each vertex."""
+    names = np.empty_like(labels)
+    names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
+    return names

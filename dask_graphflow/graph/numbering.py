@@ -1,7 +1,7 @@
 """Naming: ids of vertices to numbers and back, where each member of a gang has some of them.
 
-Numbers are those that :func:`.vertices.number` gives of all edges in one process. Integers close together
-are numbered by arithmetic, and no ids travel. All others are dealt to owners of ranges of their order, as
+Vertices are numbered in the order of their ids. Integers close together are numbered by arithmetic, and no
+ids travel. All others are dealt to owners of ranges of their order, as
 in :mod:`.renumber`; the owners tell their numbers, and keep the ids.
 
 What takes an :class:`~.exchange.Exchange` is called by all members, at the same place among its rounds.
@@ -35,6 +35,7 @@ __all__ = [
     "number",
     "numbers_of",
     "occurs",
+    "own_marks",
     "ranged",
     "swap",
 ]
@@ -87,7 +88,7 @@ def consumed(items: list[Any]) -> Iterator[Any]:
 
 
 def number(
-    exchange: Exchange, ends: list[tuple[Ends, Ends]]
+    exchange: Exchange, ends: list[tuple[Ends, Ends | None]]
 ) -> tuple[Numbering, list[tuple[Any, Any]]]:
     """Number the vertices of a graph.
 
@@ -95,13 +96,14 @@ def number(
     ----------
     exchange : Exchange
     ends : list of pair of Ends
-        This member's sources and targets, part by part; emptied. At least one member has a part.
+        This member's sources and targets, part by part, with None in place of targets for vertices that
+        may have no edge; emptied. At least one member has a part.
 
     Returns
     -------
     Numbering
     list of pair of array of int32 or int64
-        The ends' numbers.
+        The ends' numbers. A gang with one member may get the ids themselves, in their own integer type.
     """
     own = (frames.empty_like(ends[0][0].frame) if ends else None), *_span(ends)
     likes, low, high, edges = zip(*swap(exchange, [own] * exchange.size), strict=True)
@@ -113,8 +115,12 @@ def number(
         base = base_of(least, most, sum(edges), like.dtypes.iloc[0])
         if base is not None:
             numbering = Numbering(like, most - base + 1, base)
+            cast = exchange.size > 1
             return numbering, [
-                (_near(source, numbering), _near(target, numbering))
+                (
+                    _near(source, numbering, cast),
+                    None if target is None else _near(target, numbering, cast),
+                )
                 for source, target in consumed(ends)
             ]
     return _renumbered(exchange, ends, like)
@@ -124,32 +130,43 @@ def _are_integers(like: Any) -> bool:
     return len(like.columns) == 1 and dtypes.is_integer(like.dtypes.iloc[0])
 
 
-def _span(ends: list[tuple[Ends, Ends]]) -> tuple[int, int, int]:
-    """Return the least and the greatest id, where ids are integers, and how many edges there are."""
+def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:
+    """Return the least and the greatest id, where ids are integers, and how many rows there are."""
     filled = [pair for pair in ends if len(pair[0])]
     edges = sum(len(source) for source, _ in filled)
     if not filled or not _are_integers(filled[0][0].frame):
         return 0, -1, edges
     kernels = kernels_for(filled[0][0].only)
-    bounds = [kernels.bounds(*(kernels.asarray(side.only) for side in pair)) for pair in filled]
+    bounds = [
+        kernels.bounds(*(kernels.asarray((side or pair[0]).only) for side in pair))
+        for pair in filled
+    ]
     return min(low for low, _ in bounds), max(high for _, high in bounds), edges
 
 
-def _near(side: Ends, numbering: Numbering) -> Any:
+def _near(side: Ends, numbering: Numbering, cast: bool) -> Any:
     values = kernels_for(side.only).asarray(side.only)
     if numbering.base:  # not in the ids' own type: 127 - -128 is no int8
         values = values.astype("int64", copy=False) - numbering.base
+    elif not cast:
+        return values
     return values.astype(index_dtype(numbering.size), copy=False)
 
 
 def _renumbered(
-    exchange: Exchange, ends: list[tuple[Ends, Ends]], like: Any
+    exchange: Exchange, ends: list[tuple[Ends, Ends | None]], like: Any
 ) -> tuple[Numbering, list[tuple[Any, Any]]]:
     """Number ids by their order."""
+    if exchange.size == 1:
+        return _renumbered_alone(ends, like)
     codes, uniques = [], [like]
     for source, target in consumed(ends):
-        both, ids = renumber.factorize(frames.stack([source.frame, target.frame]))
-        codes.append((both[: len(source)], both[len(source) :]))
+        if target is None:
+            own, ids = renumber.factorize(source.frame.reset_index(drop=True))
+            codes.append((own, None))
+        else:
+            own, ids = renumber.factorize(frames.stack([source.frame, target.frame]))
+            codes.append((own[: len(source)], own[len(source) :]))
         uniques.append(ids)
     ids, places = renumber.union(uniques)
     ids, order = renumber.sort(ids)
@@ -166,14 +183,32 @@ def _renumbered(
     numbers = []
     for (source, target), place in zip(consumed(codes), places[1:], strict=True):
         own = by_row[place]
-        numbers.append((own[source], own[target]))
+        numbers.append((own[source], None if target is None else own[target]))
     return Numbering(like, count, ids=owned, first=first), numbers
+
+
+def _renumbered_alone(
+    ends: list[tuple[Ends, Ends | None]], like: Any
+) -> tuple[Numbering, list[tuple[Any, Any]]]:
+    """Number ids by their order, where this member has all edges."""
+    sides = [None if side is None else side.frame for pair in consumed(ends) for side in pair]
+    stops = list(
+        itertools.accumulate((0 if side is None else len(side) for side in sides), initial=0)
+    )
+    codes, uniques = renumber.factorize(frames.stack([side for side in sides if side is not None]))
+    ids, places = renumber.sort(uniques)
+    numbers = places[codes]
+    parts = [
+        None if side is None else numbers[low:high]
+        for side, (low, high) in zip(sides, itertools.pairwise(stops), strict=True)
+    ]
+    return Numbering(like, len(ids), ids=ids), list(zip(parts[::2], parts[1::2], strict=True))
 
 
 def ranged(exchange: Exchange, numbering: Numbering, bounds: Sequence[int]) -> Any:
     """Return the ids of this member's range of vertices, of which all have their bounds; or None."""
-    if numbering.ids is None:
-        return None
+    if numbering.ids is None or exchange.size == 1:
+        return numbering.ids
     has = len(numbering.ids)
     cuts = [min(max(bound - numbering.first, 0), has) for bound in bounds]
     return _stacked(swap(exchange, [numbering.ids.iloc[a:b] for a, b in itertools.pairwise(cuts)]))
@@ -189,6 +224,8 @@ def kept_by_all(shard: Shard, exchange: Exchange, name: str, make: Callable[[], 
     Several runs may ask for it at once, and a shard that was lost is made again without it. So members
     agree on whether to make it, and none of them is kept from it by another run that waits for others.
     """
+    if exchange.size == 1:
+        return shard.kept(name, make)
     if not exchange.all_reduce(sums=(not shard.has(name),)).sums[0]:
         return shard.kept(name, make)
     made = make()
@@ -208,23 +245,48 @@ def mirrors(shard: Shard, exchange: Exchange, which: str = "out", threads: int =
 
 
 def occurs(shard: Shard, exchange: Exchange) -> Any:
-    """Return which of the range's vertices have an edge, as truth values; not to be changed."""
+    """Return which numbers of the range are vertices, as truth values; not to be changed.
+
+    Where ids are integers close together, those that no edge uses and nobody listed are no vertices.
+    """
     host = shard.host
 
     def make() -> Any:
+        if host.ids is not None:
+            if host.placed is None:
+                return np.ones(host.owned, bool, like=host.degrees)
+            return host.numbers >= 0
         has = host.degrees > 0
-        if not host.directed:
-            return has
-        entered = np.zeros(host.size, bool, like=has)
-        entered[host.out.ends] = True
-        told = exchange.all_to_all(
-            [np.packbits(entered[low:high]) for low, high in itertools.pairwise(host.bounds)]
-        )
-        for bits in told:
-            has |= np.unpackbits(bits)[: host.owned].view(bool)
+        if host.directed:
+            entered = np.zeros(host.size, bool, like=has)
+            entered[host.out.ends] = True
+            has |= own_marks(exchange, entered, host.bounds)
+        if host.has("listed"):
+            has |= host.made("listed")
         return has
 
     return shard.here("occurs", kept_by_all(host, exchange, "occurs", make))
+
+
+def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:
+    """Return which vertices of this member's range any member has marked.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    marks : array of bool, shape (V,)
+        The vertices that this member marks.
+    bounds : sequence of int
+        Where the ranges of the members begin, and the last one ends.
+    """
+    if exchange.size == 1:
+        return marks
+    low, high = bounds[exchange.rank : exchange.rank + 2]
+    told = exchange.all_to_all([np.packbits(marks[a:b]) for a, b in itertools.pairwise(bounds)])
+    found = np.zeros(high - low, bool, like=marks)
+    for bits in told:
+        found |= np.unpackbits(bits)[: high - low].view(bool)
+    return found
 
 
 def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = True) -> Any:
@@ -287,8 +349,8 @@ def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:
 
     Their owners are asked for each of them once; for integers close together nobody is.
     """
-    if shard.ids is None:
-        return Vertices(shard.like, shard.count, shard.base).named(numbers)
+    if shard.ids is None or exchange.size == 1:
+        return Vertices(shard.like, shard.count, shard.base, shard.ids).named(numbers)
     distinct, places = np.unique(numbers, return_inverse=True)
     cuts = np.searchsorted(distinct, np.array(shard.homes, like=distinct))
     ranges = itertools.pairwise(cuts.tolist())

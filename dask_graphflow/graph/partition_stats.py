@@ -1,4 +1,4 @@
-"""What of a graph lies where, and how much of it has to do with other shards."""
+"""Statistics of each shard: vertices, edges, and neighbors in other shards."""
 
 from __future__ import annotations
 
@@ -15,9 +15,8 @@ from dask_graphflow.scheduling import gang, placement
 
 from .numbering import occurs
 from .shard import Shard
-from .shards import Shards
 
-__all__ = ["layout_frame", "layout_many", "layout_one"]
+__all__ = ["layout", "layout_frame"]
 
 DTYPES = {
     "shard": "int64",
@@ -35,26 +34,20 @@ def layout_frame(rows: Sequence[Sequence[Any]]) -> pd.DataFrame:
     return pd.DataFrame(list(rows), columns=list(DTYPES)).astype(DTYPES)
 
 
-def layout_one(shards: Shards) -> list[pd.DataFrame]:
-    """Return that of a graph in one process."""
-    edges = sum(len(rows.ends) for rows in shards.out(placement.task_threads(1)))
-    kind = "gpu" if placement.on_gpu_worker() else "cpu"
-    row = 0, kind, int(shards.occurs().sum()), edges, float(edges > 0), 0, 0.0
-    return [layout_frame([row])]
-
-
-def layout_many(channel: Channel, shard: Shard, rank: int) -> pd.DataFrame:
-    """Return a member's row."""
+def layout(channel: Channel, shard: Shard, rank: int) -> pd.DataFrame:
+    """Return the statistics of a member's shard: the loop of a gang (see :func:`.gang.run`)."""
     exchange = Exchange(channel, device=shard.on_device)
     local = shard.local("out", gang.threads())
     edges, remote = len(shard.out.ends), len(local.slots)
-    # Of the ends that its edges lead to, each member has those in its range.
-    there = np.array(
-        [
-            int(((low <= shard.out.ends) & (shard.out.ends < high)).sum())
-            for low, high in itertools.pairwise(shard.bounds)
-        ]
-    )
+    # How many of this member's edges lead to each member.
+    there = np.array([edges])
+    if exchange.size > 1:
+        there = np.array(
+            [
+                int(((low <= shard.out.ends) & (shard.out.ends < high)).sum())
+                for low, high in itertools.pairwise(shard.bounds)
+            ]
+        )
     told = exchange.all_to_all([there[q : q + 1] for q in range(exchange.size)])
     ends = edges + int(np.sum(told)) if shard.directed else edges
     (total,) = exchange.all_reduce(sums=(ends,)).sums

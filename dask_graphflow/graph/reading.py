@@ -1,25 +1,38 @@
-"""Building: what is read of each partition of an edge list, and one graph of all of it."""
+"""Reading the partitions of the frames that a graph is built from."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import kernels_for, summable
-from dask_graphflow.scheduling import placement
+from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
 
 from .edgelist import EdgeColumns
-from .shards import Shards
-from .vertices import number
+from .vertex_ids import brought
 
-__all__ = ["Build", "read"]
+__all__ = ["read_edges", "read_vertices"]
 
 
-def read(frame: Any, partition: int, columns: EdgeColumns) -> Any:
+def read_vertices(frame: Any, partition: int, columns: EdgeColumns, like: Any) -> Any:
+    """Return the ids of a partition of vertices, as :func:`read_edges` returns sources, and two Nones.
+
+    Parameters
+    ----------
+    frame : DataFrame
+    partition : int
+    columns : EdgeColumns
+        The ids' columns, as both ends of an edge.
+    like : frame
+        An empty frame of the backend that the edges have.
+    """
+    ids, _, _ = columns.ends(brought(frame[columns.columns], like), partition)
+    return ids, None, None
+
+
+def read_edges(frame: Any, partition: int, columns: EdgeColumns) -> Any:
     """Return a partition's sources, targets and weights."""
     source, target, weight = columns.ends(frame, partition)
     if weight is None:
@@ -43,47 +56,3 @@ def read(frame: Any, partition: int, columns: EdgeColumns) -> Any:
     elif values.dtype == np.float16:
         values = values.astype("float32")
     return source, target, values
-
-
-@dataclass(frozen=True)
-class Build:
-    """Makes shards of what was read of each partition.
-
-    Attributes
-    ----------
-    directed : bool
-    multi : str
-        As :class:`~dask_graphflow.graph.shards.Shards` takes them.
-    """
-
-    directed: bool
-    multi: str
-
-    def __call__(self, pieces: list[Any]) -> Shards:
-        """Return the graph of all pieces; the list is emptied, so that they are free where that can be."""
-        threads = placement.task_threads(1)
-        ends = [piece[:2] for piece in pieces]
-        weights = [piece[2] for piece in pieces]
-        pieces.clear()
-        vertices, numbers = number(ends)
-        del ends
-        source, target = (_whole([pair[side] for pair in numbers]) for side in (0, 1))
-        del numbers
-        weight = None if weights[0] is None else _whole(weights)
-        if weight is not None and self.multi == "sum":
-            weight = summable(weight)
-        shards = Shards(
-            vertices,
-            source,
-            target,
-            weight,
-            directed=self.directed,
-            multi=self.multi,
-            threads=threads,
-        )
-        shards.out(threads)
-        return shards
-
-
-def _whole(parts: list[Any]) -> Any:
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -46,6 +46,8 @@ class Shard(Kept):
         Where vertices do not lie in the order of their ids: `bounds` are of places then.
     entering : tuple of array, optional
         The edges that enter the range's vertices, where no rows are made of any yet.
+    listed : array of bool, optional
+        Which integers of the range are vertices even if no edge uses them.
 
     Attributes
     ----------
@@ -71,6 +73,7 @@ class Shard(Kept):
         ids: Any = None,
         placed: Placed | None = None,
         entering: Any = None,
+        listed: Any = None,
     ) -> None:
         super().__init__()
         self.device_view: Any = None  # set by device_shard.on_this_device
@@ -85,6 +88,8 @@ class Shard(Kept):
             self._made["out"] = rows
         if entering is not None:
             self._made["entering"] = entering
+        if listed is not None:
+            self._made["listed"] = listed
 
     def __getstate__(self) -> dict[str, Any]:
         return super().__getstate__() | {"device_view": None}
@@ -168,6 +173,9 @@ class Shard(Kept):
         "out", or "into" once that is kept.
         """
         which = which if self.directed else "out"
+        if len(self.bounds) == 2 and self.placed is None and self.has(which):
+            rows = self.made(which)  # there are no mirrors, so the vertices keep their numbers
+            return Local(rows, rows.offsets[1:], rows.ends[:0], [0, 0], 0, self.owned)
 
         def make() -> Local:
             return localize(self._made[which], self.bounds, self.rank, threads=threads)

@@ -17,15 +17,14 @@ import numpy as np
 
 from dask_graphflow.kernels import kernels_for, kernels_of
 
+from .hubs import has_hubs, inverse
 from .memo import Kept
 from .partition import chunk
 from .vertices import Vertices
 
 __all__ = ["Labelled", "Shards", "has_hubs", "inverse", "self_loops"]
 
-HUBS = 16  # one vertex in so many
 SAMPLED = 16  # one edge in so many is counted to find hubs
-HUBS_EDGES = 2  # has at least one edge in so many: then they are worth to be put first
 
 
 class Labelled(NamedTuple):
@@ -226,19 +225,3 @@ def self_loops(rows: Any, threads: int = 1) -> int:
     """Return how many edges lead from a vertex to itself."""
     owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=threads)
     return int((owners == rows.ends).sum())
-
-
-def inverse(labels: Any) -> Any:
-    """Return each label's vertex, from each vertex's label."""
-    names = np.empty_like(labels)
-    names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
-    return names
-
-
-def has_hubs(degrees: Any) -> bool:
-    """Say whether few vertices have many of the edges."""
-    few = len(degrees) // HUBS
-    if not few:
-        return False
-    most = np.partition(degrees, len(degrees) - few)[len(degrees) - few :]
-    return int(most.sum()) * HUBS_EDGES > int(degrees.sum())

@@ -27,9 +27,9 @@ from dask_graphflow.kernels import device_link, device_room, kernels_of
 from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.tables import as_html, counted
 
+from .hubs import HUBS, HUBS_EDGES
 from .load_balance import makespan, share_out
 from .numbering import swap
-from .shards import HUBS, HUBS_EDGES
 from .vertex_placement import Placed, arrange
 
 __all__ = [

@@ -1,13 +1,13 @@
 """Advance: edges carry messages from a frontier, and the vertices that change are the next frontier.
 
 One superstep of an edge program over all members. A push goes along the edges that leave owned vertices. It
-combines messages in masters and mirrors alike, and sends each changed mirror to its owner once. A pull sends
-the frontier, and the columns that messages read, to the mirrors, and goes along the edges that enter owned
-vertices (Gemini [1]_). Both give the same columns.
+combines messages in masters and mirrors alike, and sends each changed mirror to its owner once. A pull
+sends the frontier, and the columns that messages read, to the mirrors, and goes along the edges that
+enter owned vertices (Gemini [1]_). Both give the same columns.
 
-A column that mirrors need too is *wide*: it has the masters' entries and then the mirrors'. It stays allocated
-between supersteps, and only changes are sent. A single member has no mirrors, and works on the algorithm's
-columns themselves.
+A column that mirrors need too is *wide*: it has the masters' entries and then the mirrors'. It stays
+allocated between supersteps, and only changes are sent. A single member has no mirrors, and works on the
+algorithm's columns themselves.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -233,7 +233,7 @@ class _Side:
             self.broadcast(wide, changed)
 
     def broadcast(self, column: Any, changed: Any = None) -> list[Any]:
-        """Send mirrors the values of masters, or only which masters changed; return the mirrors of those."""
+        """Send mirrors the values of masters, or without a column which ones changed; return their mirrors."""
         assert self.mirrors is not None
         found = []
 

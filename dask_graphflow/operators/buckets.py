@@ -1,9 +1,10 @@
 """Buckets: edges are relaxed in the order of their vertices' distances.
 
 Vertices wait in buckets by distance, each of the same width (delta-stepping [1]_). The members agree on the
-lowest bucket that any of them has. Each relaxes the edges of its own vertices until its part of that bucket is
-empty, and goes on with its next buckets while they are small, for a round of messages takes as long. Then it
-sends the mirrors that it reached, except those in later buckets, which can still come nearer.
+lowest bucket that any of them has. Each relaxes the edges of its own vertices until its part of that
+bucket is empty, and goes on with its next buckets while they are small, for a round of messages takes as
+long. Then it sends the mirrors that it reached, except those in later buckets, which can still come
+nearer.
 
 A device is busy only with many vertices at once, and a bucket seldom has them. There, a member relaxes all
 vertices nearer than a limit, and the limit is raised once no member has any (near and far piles [2]_).
@@ -22,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.graph.hubs import Labelled, has_hubs, inverse
+from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.showing.tables import counted
@@ -47,8 +48,8 @@ class Relaxed(NamedTuple):
     rows : Rows
         Rows of outgoing edges that distances belong to.
     distance : array of float64
-        Of masters and mirrors, in the order of `rows`; infinite for vertices that were not reached. Those of
-        mirrors are what this member found.
+        Of masters and mirrors, in the order of `rows`; infinite for vertices that were not reached. Those
+        of mirrors are what this member found.
     sources : array of integers
         Sources of this member, in the order of `rows`.
     labels, names : array of integers, shape (V_p,), or None
@@ -60,6 +61,21 @@ class Relaxed(NamedTuple):
     sources: Any
     labels: Any = None
     names: Any = None
+
+
+class Labelled(NamedTuple):
+    """Rows by labels instead of vertex numbers.
+
+    Attributes
+    ----------
+    rows : Rows, or Light
+    labels, names : array of integers, shape (V,), or None
+        Label of each vertex, and vertex of each label; None for rows by vertices.
+    """
+
+    rows: Any
+    labels: Any
+    names: Any
 
 
 def relax(g: GraphView, sources: Any, cutoff: float = math.inf) -> Relaxed:
@@ -215,10 +231,9 @@ def _hubs_first(g: GraphView) -> Labelled:
     """Return rows by labels, hubs first: distances that are read most often then lie together."""
     rows = g.local("out").rows._replace(first=0)
     kernels = kernels_of("rows", rows.ends)
+    degrees = g.degrees
     if g.directed:  # some of the edges tell hubs from others
         degrees = kernels.degrees(rows.ends[::SAMPLED], count=g.size)
-    else:
-        degrees = g.degrees
     if not has_hubs(degrees):
         return Labelled(rows, None, None)
     labels = kernels.degree_labels(degrees if g.directed else 2 * degrees + g.exists)

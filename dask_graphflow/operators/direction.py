@@ -1,7 +1,7 @@
 """When to push and when to pull.
 
-Push goes along the edges that leave the frontier. Pull asks of every vertex that takes messages which of its
-neighbors are in the frontier. Both give the same result; the rule only chooses the faster one.
+Push goes along the edges that leave the frontier. Pull asks of every vertex that takes messages which of
+its neighbors are in the frontier. Both give the same result; the rule only chooses the faster one.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -36,9 +36,9 @@ class Direction:
     ----------
     rule : {"gemini", "beamer", "push", "pull"}
         "gemini" pulls if more than 1/20 of the edges leave the frontier [1]_. "beamer" [2]_ begins to pull
-        if more than 1/15 of the edges that leave unreached vertices leave the frontier. It goes on until the
-        frontier shrinks and has at most 1/18 of the vertices. It pulls only if more edges leave the frontier
-        than 1/18 of the number of vertices. "push" and "pull" always go that way.
+        if more than 1/15 of the edges that leave unreached vertices leave the frontier. It goes on until
+        the frontier shrinks and has at most 1/18 of the vertices. It pulls only if more edges leave the
+        frontier than 1/18 of the number of vertices. "push" and "pull" always go that way.
     g : GraphView
         All members make theirs at once.
 

@@ -1,8 +1,8 @@
 """Predecessors: the smallest neighbor that a shortest path to each vertex can come from.
 
-Whether an edge is on a shortest path is seen from the distances of both its ends. If edges have a weight of 0,
-the predecessor is the smallest among the vertices with the fewest such edges behind them: so predecessors lead
-to a source, never in a circle.
+Whether an edge is on a shortest path is seen from the distances of both its ends. If edges have a weight
+of 0, the predecessor is the smallest among the vertices with the fewest such edges behind them: so
+predecessors lead to a source, never in a circle.
 """
 
 from __future__ import annotations

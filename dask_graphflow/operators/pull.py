@@ -1,7 +1,7 @@
 """Pull: each vertex sums what its neighbors contribute, along all edges, again and again.
 
-Values that are pulled are in a *wide* column: one entry for each owned vertex that exists, hubs first, where
-they stay in the caches, and then one for each vertex of other members that is read here.
+Values that are pulled are in a *wide* column: one entry for each owned vertex that exists, hubs first,
+where they stay in the caches, and then one for each vertex of other members that is read here.
 
 If a member reads most vertices of the others, as on a power-law graph of few members, it has an entry for
 each of them. Then nobody keeps a list of who reads what, and all entries of a member are sent as they are.

@@ -1,9 +1,9 @@
 """Search: each unreached vertex is claimed by the smallest of its neighbors in the frontier.
 
 A push goes along the edges that leave the frontier. A mirror keeps the smallest claim and sends it to its
-owner, at most once. In a pull, every unreached vertex looks at its neighbors in ascending order, and the first
-one in the frontier claims it; the frontier is sent to all members as a bitmap, V / 8 bytes (Gemini [1]_).
-Both give the same claims. A single member pushes several small levels in one call.
+owner, at most once. In a pull, every unreached vertex looks at its neighbors in ascending order, and the
+first one in the frontier claims it; the frontier is sent to all members as a bitmap, V / 8 bytes (Gemini
+[1]_). Both give the same claims. A single member pushes several small levels in one call.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.

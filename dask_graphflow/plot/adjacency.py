@@ -14,9 +14,9 @@ import pandas as pd
 from dask_graphflow.algorithms.answers import Answer
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph import numbering, vertex_ids
+from dask_graphflow.graph import numbering
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.shards import Shards
+from dask_graphflow.graph.vertex_ids import named
 from dask_graphflow.kernels import kernels_for
 
 __all__ = ["adjacency"]
@@ -28,7 +28,7 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
     """Return the edges between the vertices that a frame names, as pairs of its rows: shape (m, 2)."""
     words = [f"to_{word}" for word in range(-(-len(ids) // BITS))]
     dtypes = dict.fromkeys(words, "int64")
-    found = graph.ask("adjacency", _one, dtypes, graph.sources(ids), many=_many).compute()
+    found = graph._ask("adjacency", _adjacent, dtypes, named(ids, graph._ids)).compute()
     found = kernels_for(found).to_pandas(found)
     # Vertices come in the order of their numbers, which need not be that of the rows asked for.
     order = found.merge(ids.assign(__row__=np.arange(len(ids))), on=list(ids.columns))
@@ -38,36 +38,28 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
     return np.column_stack([order["__row__"].to_numpy()[at], to])
 
 
-def _one(shards: Shards, threads: int, ids: Any) -> Answer:
-    """Answer for a graph in one process."""
-    numbers = vertex_ids.numbers_of(shards, ids, unique=False)
-    return _answer(shards.out(threads), _host(numbers), 0, shards.size)
-
-
-def _many(shard: Shard, exchange: Exchange, threads: int, ids: Any) -> Answer:
+def _adjacent(shard: Shard, exchange: Exchange, threads: int, ids: Any) -> Answer:
     """Answer as a member, for its own vertices."""
     shard = shard.host
     own = _host(numbering.numbers_of(shard, exchange, ids, unique=False))
     told = exchange.all_gather(np.where(own < 0, -1, own + shard.low))
-    return _answer([shard.out], np.max(told, axis=0), shard.low, shard.owned)
+    return _answer(shard.out, np.max(told, axis=0), shard.low, shard.owned)
 
 
-def _answer(parts: list[Any], numbers: np.ndarray, low: int, size: int) -> Answer:
+def _answer(rows: Any, numbers: np.ndarray, low: int, size: int) -> Answer:
     """Return which of some vertices lead to which, of `size` vertices from `low` on."""
     order = np.argsort(numbers)
     words = [np.zeros(size, np.int64) for _ in range(-(-len(numbers) // BITS))]
     among = np.zeros(size, bool)
-    for rows in parts:
-        offsets = rows.offsets
-        for number in numbers[(numbers >= rows.first) & (numbers < rows.first + len(offsets) - 1)]:
-            row = int(number) - rows.first
-            ends = _host(rows.ends[int(offsets[row]) : int(offsets[row + 1])])
-            at = np.searchsorted(numbers, ends, sorter=order).clip(max=len(numbers) - 1)
-            hits = order[at[numbers[order[at]] == ends]]
-            among[number - low] = True
-            for bit in np.unique(hits).tolist():
-                words[bit // BITS][number - low] |= 1 << (bit % BITS)
-    there = kernels_for(parts[0].ends).namespace.asarray
+    offsets = rows.offsets
+    for number in numbers[(numbers >= low) & (numbers < low + size)] - low:
+        ends = _host(rows.ends[int(offsets[number]) : int(offsets[number + 1])])
+        at = np.searchsorted(numbers, ends, sorter=order).clip(max=len(numbers) - 1)
+        hits = order[at[numbers[order[at]] == ends]]
+        among[number] = True
+        for bit in np.unique(hits).tolist():
+            words[bit // BITS][number] |= 1 << (bit % BITS)
+    there = kernels_for(rows.ends).namespace.asarray
     return Answer({f"to_{i}": there(word) for i, word in enumerate(words)}, there(among))
 
 

@@ -14,7 +14,7 @@ from dask_graphflow.api.graph import Graph
 from dask_graphflow.exceptions import OptionError, nearest
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.scheduling.gathered import parts_of
+from dask_graphflow.scheduling.partitions import partitions_of
 
 from .adjacency import adjacency
 
@@ -140,7 +140,7 @@ def _most_edges(part: Any, names: list[str], count: int) -> pd.DataFrame:
 def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
     """Return the edges of a frame between some vertices, as rows of these, in one pass over it."""
     frame = frame if not hasattr(frame, "expr") else frame[columns.columns]
-    _, parts = parts_of(frame)
+    _, parts = partitions_of(frame)
     found = dask.compute(
         *(dask.delayed(_between)(part, i, columns, ids) for i, part in enumerate(parts))
     )

@@ -35,7 +35,8 @@ A merge is one task, which begins once the whole of the other forest is there; o
     end        nothing, once a member has ended
     part       a member's part, once all have
 
-On a cluster the last two only say that the members need each other: who wants one part, or one again after
+A gang with one member has one task, which returns the part. In larger gangs on a cluster, the last two
+tasks only say that the members need each other: who wants one part, or one again after
 its worker was lost, has all members run. Elsewhere nothing makes sure that all members would run at once:
 they and `end` hand their shards on, and the first `part` runs all of them as threads of its process.
 """
@@ -43,6 +44,7 @@ they and `end` hand their shards on, and the first `part` runs all of them as th
 from __future__ import annotations
 
 import functools
+import itertools
 import operator
 import uuid
 from collections.abc import Callable, Sequence
@@ -78,6 +80,7 @@ __all__ = [
     "Gang",
     "GangProgram",
     "Held",
+    "Items",
     "Parts",
     "Program",
     "Resident",
@@ -616,6 +619,7 @@ def _there(part: Any, beside: Any) -> Any:
 class GangProgram(Protocol):
     """What the tasks of a gang do; see the module's drawing."""
 
+    def only(self, shard: Any) -> Any: ...  # noqa: D102
     def member(self, shard: Any, gang: str, rank: int, size: int) -> Any: ...  # noqa: D102
     def end(self, member: Any) -> Any: ...  # noqa: D102
     def part(self, member: Any, ends: list[Any], rank: int) -> Any: ...  # noqa: D102
@@ -654,6 +658,9 @@ class Gang(Expr):  # type: ignore[misc]
             tasks[key] = Task(key, function, *arguments)
             return TaskRef(key)
 
+        if size == 1:
+            add((self._name, 0), program.only, TaskRef(keys[0]))
+            return tasks
         members = [
             add((name, i), program.member, TaskRef(key), name, i, size)
             for i, key in enumerate(keys)
@@ -661,6 +668,33 @@ class Gang(Expr):  # type: ignore[misc]
         ends = [add((f"{title}-end-{token}", i), program.end, m) for i, m in enumerate(members)]
         for i, member in enumerate(members):
             add((self._name, i), program.part, member, List(*ends), i)
+        return tasks
+
+
+class Items(Expr):  # type: ignore[misc]
+    """Some items of lists of frames, one partition per item."""
+
+    _parameters: ClassVar = ["lists", "which", "result"]
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.operand("result").frame
+
+    def _divisions(self) -> tuple[None, ...]:
+        lists: Parts = self.operand("lists")
+        return (None,) * (lists.npartitions * len(self.operand("which")) + 1)
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"graph-part-{self.deterministic_token}"
+
+    def _layer(self) -> dict[Any, Any]:
+        lists: Parts = self.operand("lists")
+        tasks = dict(lists.layer)
+        taken = itertools.product(lists.keys, self.operand("which"))
+        for i, (key, at) in enumerate(taken):
+            part = (self._name, i)
+            tasks[part] = Task(part, operator.getitem, TaskRef(key), at)
         return tasks
 
 

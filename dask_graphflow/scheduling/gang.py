@@ -9,6 +9,8 @@ On a cluster each member is a task of a worker (:mod:`.membership`), and the sch
 (:mod:`.rendezvous`). Everywhere else, Dask's threads may be fewer than the members, and nothing promises
 that they run at once: there all members are threads of one task. That is found out where the tasks run, so
 that a graph may be computed elsewhere than where it was made for.
+
+A gang with one member is an ordinary Dask task on every scheduler: it has nobody to meet.
 """
 
 from __future__ import annotations
@@ -97,10 +99,11 @@ def run(
         raise OptionError(
             f"graphflow.gang.timeout is {configured!r} in Dask's configuration; give a time like '30s'"
         )
-    plugins.keep_gangs()
     program = _Program(loop, args, timeout, alone)
     result = None if meta is None else Empty(meta)
     expr = Gang(_parts(shards), name or funcname(loop), program, result)
+    if expr.npartitions > 1:
+        plugins.keep_gangs()
     return delayed_parts(expr) if meta is None else collection(expr)
 
 
@@ -149,6 +152,11 @@ class _Program:
     args: tuple[Any, ...]
     timeout: float
     alone: bool
+
+    def only(self, shard: Any) -> Any:
+        (channel,) = in_process(1)
+        _here.members = 1
+        return self.loop(channel, shard, 0, *self.args)
 
     def member(self, shard: Any, gang: str, rank: int, size: int) -> Any:
         worker = _worker((gang, rank))

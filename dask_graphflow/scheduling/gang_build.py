@@ -1,34 +1,33 @@
-"""Work on the partitions of a frame by a gang: each member has some of them, and a part of what is made.
+"""Gangs that read the partitions of lazy frames: each member reads some partitions of each frame.
 
 ::
 
-    read       each partition, into what is made use of
-    pieces     a member's: partitions that follow on each other, where they were read
-    run        a gang, which makes of each member's pieces a shard, that may be kept, or a part of a result
+    read       each partition
+    pieces     the list of what one member has read, where it was read
+    run        a gang, which makes a shard or a part of a result out of each member's pieces
 
-Another gang runs beside shards that are kept.
+A later gang can run on shards that were persisted.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from dask.base import tokenize
 from dask.delayed import delayed
 
 from . import gang, plugins
-from .gathered import parts_of
 from .names import pinned
+from .partitions import partitions_of
 
 __all__ = ["run"]
 
+Read = Callable[[Any, int], Any]
+
 
 def run(
-    frame: Any,
-    read: Callable[[Any, int], Any],
+    frames: Sequence[tuple[Any, Read]],
     loop: gang.Loop,
     members: int,
     meta: Any,
@@ -37,47 +36,49 @@ def run(
     alone: bool = False,
     workers: Sequence[str] | None = None,
 ) -> Any:
-    """Return, lazily, what a gang makes of a frame: a part a member.
+    """Return, lazily, what a gang makes of frames: one part per member.
 
     Parameters
     ----------
-    frame : dask.dataframe.DataFrame or Held
-    read : callable
-        Takes a partition and its number.
+    frames : sequence of pairs of dask.dataframe.DataFrame or Held, and callable
+        Each callable takes a partition of its frame and the partition's number.
     loop : callable
-        What a member does; its shard is the list of what `read` returned of its partitions, in order. It
-        stays as it is: a member that is run again is given the same one.
+        The loop of a member. Its shard is the list of what was read of the member's partitions, frame by
+        frame, in the order of the partitions. The loop does not change the list: a member that is run
+        again gets the same one.
     members : int
-        At most as many as the frame has partitions.
+        Number of members.
     meta, *args, name, alone
-        As of :func:`.gang.run`, and so is what is returned.
+        See :func:`.gang.run`, which also describes the result.
     workers : sequence of str, optional
-        The address of the worker that each member is to run on, with what it reads; with that worker gone
-        it runs elsewhere.
+        Address of the worker on which each member reads and runs. If that worker is gone, the member runs
+        elsewhere.
     """
-    name_of_frame, parts = parts_of(frame)
-    token = tokenize(name_of_frame, read)
-    together = tokenize(token, members)
-    cuts = [len(parts) * i // members for i in range(members + 1)]
     if workers is not None:
         plugins.keep_pins()
+    # Reading in tasks of their own gains nothing on several devices.
+    together = alone and members > 1
+    given = [(*partitions_of(frame), read) for frame, read in frames]
+    token = tokenize([(name_of_frame, read) for name_of_frame, _, read in given], members)
     mine = []
-    for rank, (low, high) in enumerate(itertools.pairwise(cuts)):
+    for rank in range(members):
         at = None if workers is None else workers[rank]
-        own = parts[low:high]
-        take: Callable[[list[Any]], list[Any]] = list
-        if alone:  # a device has no use for tasks beside each other
-            take = partial(_each, read, low)
-        else:
-            name_of_read = f"{pinned('graph-read', at)}-{token}"
-            own = [
-                delayed(read)(part, i, dask_key_name=(name_of_read, i))
-                for i, part in enumerate(own, low)
-            ]
-        key = f"{pinned('graph-pieces', at)}-{together}", rank
+        own: list[Any] = []
+        for name_of_frame, partitions, read in given:
+            low, high = (len(partitions) * i // members for i in (rank, rank + 1))
+            reading = f"{pinned('graph-read', at)}-{tokenize(name_of_frame, read)}"
+            if together:
+                own += [[read, i, partitions[i]] for i in range(low, high)]
+            else:
+                own += [
+                    delayed(read)(partitions[i], i, dask_key_name=(reading, i))
+                    for i in range(low, high)
+                ]
+        take: Callable[[list[Any]], list[Any]] = _each if together else list
+        key = f"{pinned('graph-pieces', at)}-{token}", rank
         mine.append(delayed(take)(own, dask_key_name=key))
     return gang.run(mine, loop, meta, *args, name=name, alone=alone)
 
 
-def _each(read: Callable[[Any, int], Any], first: int, parts: list[Any]) -> list[Any]:
-    return [read(part, i) for i, part in enumerate(parts, first)]
+def _each(partitions: list[tuple[Read, int, Any]]) -> list[Any]:
+    return [read(partition, number) for read, number, partition in partitions]

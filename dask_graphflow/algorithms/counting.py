@@ -1,0 +1,45 @@
+"""Counting the vertices and edges of a graph, and the edges of each vertex."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.graph.build import into
+from dask_graphflow.graph.numbering import occurs
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import kernels_of
+from dask_graphflow.scheduling import gang
+
+from .answers import Answer
+
+__all__ = ["degrees", "num_edges", "num_vertices"]
+
+
+def num_vertices(channel: Channel, shard: Shard, rank: int) -> int:
+    """Return the number of vertices of all shards: the loop of a gang (see :func:`.gang.run`)."""
+    exchange = Exchange(channel, device=shard.on_device)
+    return exchange.all_reduce(sums=(int(occurs(shard, exchange).sum()),)).sums[0]
+
+
+def num_edges(channel: Channel, shard: Shard, rank: int) -> int:
+    """Return the number of edges of all shards: the loop of a gang (see :func:`.gang.run`).
+
+    An undirected edge counts once, although the shards of both its ends store it.
+    """
+    rows, loops = shard.out, 0
+    if not shard.directed:
+        owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=gang.threads())
+        loops = int((owners == rows.ends).sum())
+    entries, loops = Exchange(channel).all_reduce(sums=(len(rows.ends), loops)).sums
+    return entries if shard.directed else (entries + loops) // 2
+
+
+def degrees(shard: Shard, exchange: Exchange, threads: int) -> Answer:
+    """Return the number of edges of each of the shard's vertices."""
+    shard = shard.host
+    out = shard.degrees
+    if not shard.directed:
+        return Answer({"degree": out})
+    return Answer({"in_degree": np.diff(into(shard, exchange).offsets), "out_degree": out})

@@ -1,0 +1,41 @@
+"""Partitions of lazy frames as Delayed objects, and lazy frames made of tasks that return several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dask.base import tokenize
+from dask.delayed import Delayed
+
+from .expr import Empty, Held, Items, Parts, as_computed, collection
+
+__all__ = ["frames", "partitions_of"]
+
+
+def partitions_of(frame: Any) -> tuple[str, list[Delayed]]:
+    """Return a name that identifies a frame, and its partitions.
+
+    Parameters
+    ----------
+    frame : dask.dataframe.DataFrame or Held
+    """
+    if not isinstance(frame, Held):
+        whole = collection(as_computed(frame, list(frame.columns)))
+        return frame.expr._name, whole.to_delayed()
+    name = f"held-{tokenize(frame)}"
+    return name, [Delayed(name, {name: (frame,)})]
+
+
+def frames(results: Sequence[Delayed], which: Sequence[int], meta: Any) -> Any:
+    """Return a lazy frame of the items `which` of each result, one partition per item.
+
+    Parameters
+    ----------
+    results : sequence of Delayed
+        Each is a list of frames.
+    which : sequence of int
+    meta : DataFrame
+        An empty frame like the partitions.
+    """
+    return collection(Items(Parts(results), tuple(which), Empty(meta)))
