@@ -24,9 +24,6 @@ Every message says what was wrong, what is allowed and what to do.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
-
 __all__ = [
     "BackendError",
     "ConvergenceError",
@@ -44,7 +41,6 @@ __all__ = [
     "VertexTypeError",
     "WeightError",
     "WorkerLostError",
-    "nearest",
 ]
 
 
@@ -324,29 +320,3 @@ class OutputError(GraphflowError, OSError):
     dask_graphflow.exceptions.OutputError: labels.txt: its name does not say what to write; end it in \
 .parquet or .csv for one file, or in / for a folder of Parquet files
     """
-
-
-def nearest(name: object, candidates: Iterable[object]) -> str:
-    """Return a clause for the end of an error message that suggests the most similar candidate.
-
-    Parameters
-    ----------
-    name : object
-        The value that was given.
-    candidates : iterable
-        The values that are allowed.
-
-    Returns
-    -------
-    str
-        Empty if no candidate is similar.
-
-    Examples
-    --------
-    >>> nearest("pul", ["push", "pull"])
-    "; did you mean 'pull'?"
-    >>> nearest("sideways", ["push", "pull"])
-    ''
-    """
-    close = difflib.get_close_matches(str(name), [str(c) for c in candidates], n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""

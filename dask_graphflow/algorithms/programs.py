@@ -14,7 +14,7 @@ import numpy as np
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.inputs import check_count
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.exceptions import EdgeListError, OptionError, nearest
+from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import numbering
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.shard import Shard
@@ -35,6 +35,7 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import check_way
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
 from .answers import Answer

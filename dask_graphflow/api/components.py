@@ -32,7 +32,7 @@ from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.program import Components
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.costs import cluster
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.scheduling import placement, trees
@@ -48,6 +48,7 @@ from dask_graphflow.scheduling.expr import (
 )
 from dask_graphflow.scheduling.progress import Progress, Tally, listener
 from dask_graphflow.showing.bar import PARTS
+from dask_graphflow.showing.suggestions import nearest
 
 from . import inputs as inputs_of
 

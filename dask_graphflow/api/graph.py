@@ -17,7 +17,7 @@ from dask_graphflow.algorithms.answers import (
 from dask_graphflow.algorithms.answers_many import answered_many
 from dask_graphflow.algorithms.counting_many import degrees_many, num_edges_many, num_vertices_many
 from dask_graphflow.comm.channel import Channel
-from dask_graphflow.exceptions import OptionError, WeightError, nearest
+from dask_graphflow.exceptions import OptionError, WeightError
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.build import share
 from dask_graphflow.graph.frames import is_pandas
@@ -30,6 +30,7 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.scheduling import gang, gang_build, gathered, placement
 from dask_graphflow.scheduling.expr import Held
 from dask_graphflow.scheduling.progress import Progress, listener
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, as_text, counted
 
 from . import inputs

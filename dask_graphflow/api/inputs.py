@@ -18,12 +18,12 @@ from dask_graphflow.exceptions import (
     UnknownColumnError,
     VertexTypeError,
     WeightError,
-    nearest,
 )
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.frames import empty_like, is_pandas
 from dask_graphflow.scheduling.expr import Held
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
 __all__ = [

@@ -15,8 +15,8 @@ from dask_graphflow.exceptions import (
     UnknownColumnError,
     VertexTypeError,
     WeightError,
-    nearest,
 )
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
 from . import dtypes

@@ -24,9 +24,10 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.costs import rates, share_out
 from dask_graphflow.costs.model import makespan
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import device_link, device_room, kernels_of
 from dask_graphflow.scheduling import placement
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, counted
 
 from .numbering import swap

@@ -20,9 +20,10 @@ from contextvars import ContextVar
 from functools import lru_cache
 from typing import Any, NamedTuple
 
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp
+from dask_graphflow.showing.suggestions import nearest
 
 from .frontier import Frontier
 

@@ -11,10 +11,11 @@ import pandas as pd
 
 from dask_graphflow.api import inputs
 from dask_graphflow.api.graph import Graph
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.scheduling.gathered import parts_of
+from dask_graphflow.showing.suggestions import nearest
 
 from .adjacency import adjacency
 
