@@ -168,7 +168,7 @@ def test_there_are_no_more_shards_than_partitions():
 def test_what_one_process_finds_alone_says_so():
     many = gf.Graph(partitioned(frame([(0, 1), (1, 2)]), 2), **ENDS, shards=2)
     with pytest.raises(exceptions.OptionError, match=r"triangles.*2 shards.*shards=1"):
-        many.ask("triangles", lambda shards, threads: None, {"triangles": "int64"})
+        many._ask("triangles", lambda shards, threads: None, {"triangles": "int64"})
 
 
 @pytest.mark.parametrize("where", ["threads", "cluster"])

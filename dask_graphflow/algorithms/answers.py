@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,14 +12,13 @@ import pandas as pd
 from dask_graphflow.graph import edgelist, frames
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.advance import telling
 from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.progress import Progress
 
+from .algorithm import Answer
+
 __all__ = [
-    "Answer",
-    "OrNull",
     "answered",
     "empty_values",
     "frame_of",
@@ -28,42 +26,6 @@ __all__ = [
     "ids_like",
     "steps_frame",
 ]
-
-
-class OrNull(NamedTuple):
-    """Numbers of vertices, and which of them are none."""
-
-    numbers: Any
-    none: Any
-
-
-@dataclass
-class Answer:
-    """What an algorithm found.
-
-    Attributes
-    ----------
-    columns : dict of str to array
-        By vertex; those that name vertices are numbers, or :class:`OrNull` where some have none.
-    among : array of bool, shape (V,), or None
-        The vertices that it is about; None for all that have an edge.
-    steps : list of dict
-        What each superstep did.
-    """
-
-    columns: dict[str, Any]
-    among: Any = None
-    steps: Sequence[dict[str, Any]] = ()
-
-    def of(self, chosen: Any, threads: int) -> dict[str, Any]:
-        """Return the columns of some vertices."""
-
-        def some(values: Any) -> Any:
-            if isinstance(values, OrNull):
-                return OrNull(*map(some, values))
-            return kernels_of("rows", values).renamed(chosen, values, threads=threads)
-
-        return {name: some(values) for name, values in self.columns.items()}
 
 
 def answered(

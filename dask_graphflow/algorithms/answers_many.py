@@ -20,7 +20,8 @@ from dask_graphflow.operators.advance import telling
 from dask_graphflow.scheduling import gang, placement
 from dask_graphflow.scheduling.progress import Progress
 
-from .answers import Answer, OrNull, frame_of, steps_frame
+from .algorithm import Answer, OrNull
+from .answers import frame_of, steps_frame
 
 __all__ = ["answered_many"]
 

@@ -20,43 +20,36 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.api.graph import Graph
-from dask_graphflow.api.inputs import check_count
-from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph import numbering
-from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
-from dask_graphflow.graph.vertex_ids import numbers_of
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.operators.advance import ALPHA, BETA, DENSE, RULES, Step, check_way, superstep
+from dask_graphflow.operators.advance import ALPHA, BETA, DENSE, RULES, WAYS, Step, superstep
 from dask_graphflow.operators.advance import direction as choose
 from dask_graphflow.operators.frontier import Frontier
 
-from .answers import Answer, OrNull
+from .algorithm import Answer, OrNull, View, algorithm
 from .bfs_many import levels_many
+from .options import Choice, Count, VertexIds
 
-__all__ = ["bfs", "search"]
+__all__ = ["bfs"]
 
 
+@algorithm(
+    columns={"distance": "int32", "predecessor": "id or null"},
+    checks={
+        "sources": VertexIds(),
+        "depth_limit": Count(least=0, optional=True),
+        "direction": Choice(WAYS),
+    },
+)
 def bfs(
-    edges: Any,
-    *,
-    source: Any,
-    target: Any,
-    sources: Any,
-    directed: bool = True,
-    depth_limit: int | None = None,
-    direction: str = "beamer",
-    dropna: bool = False,
-    trace: bool = False,
-    progress: Any = False,
-) -> Any:
+    g: View, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer"
+) -> Answer:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
+
+    Weights and parallel edges do not change the result.
 
     Parameters
     ----------
-    edges, source, target, directed, dropna
-        The graph; see :class:`~dask_graphflow.Graph`. Weights and parallel edges do not change the result.
     sources : id, or list, Series or DataFrame of ids
         Vertices to start from. Distances are measured from the nearest source. If ids have several
         columns, write each id as a tuple; a single tuple with one part per column is one source.
@@ -67,36 +60,18 @@ def bfs(
         the rule of [1]_, but pushes if the edges that leave the frontier are fewer than 1/18 of the
         number of vertices. "gemini" pulls if more than 1/20 of all edges leave the frontier [2]_. "push"
         never pulls, and "pull" always does.
-    trace : bool
-        Also return a frame with one row per superstep. False by default.
-    progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
 
     Returns
     -------
     dask.dataframe.DataFrame
         One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
         the ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for a
-        source). The result is lazy, and bit-identical for every partitioning, number of threads and
-        direction. The index restarts at 0 in each partition.
-    dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true
-        if its GPU has no room for the edges and reads them from host memory.
+        source).
 
     Raises
     ------
     UnknownVertexError
         A source is not in the graph: no edge starts or ends there. Raised when the result is computed.
-    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
-        An argument is invalid; raised at the call.
 
     References
     ----------
@@ -116,53 +91,10 @@ def bfs(
     2       5         1            1
     3       7         2            2
     """
-    graph = Graph(edges, source=source, target=target, directed=directed, dropna=dropna)
-    how: dict[str, Any] = {"direction": direction, "trace": trace, "progress": progress}
-    return search(graph, sources, depth_limit=depth_limit, **how)
-
-
-def search(
-    graph: Graph,
-    sources: Any,
-    *,
-    depth_limit: int | None,
-    direction: str,
-    trace: bool,
-    progress: Any,
-) -> Any:
-    """Search a graph breadth first: see :func:`bfs`."""
-    check_way(direction)
-    check_count("depth_limit", depth_limit, least=0, optional=True)
-    dtypes = {"distance": "int32", "predecessor": "id or null"}
-    given = graph.sources(sources), depth_limit, direction
-    shown: dict[str, Any] = {"trace": trace, "progress": progress}
-    return graph.ask("bfs", _search, dtypes, *given, many=_search_many, **shown)
-
-
-def _search(
-    shards: Shards, threads: int, sources: Any, depth_limit: int | None, rule: str
-) -> Answer:
-    level, predecessor, steps = levels(
-        shards, numbers_of(shards, sources), depth_limit=depth_limit, rule=rule, threads=threads
-    )
+    how: dict[str, Any] = {"depth_limit": depth_limit, "rule": direction}
+    level, predecessor, g.steps = g.call(levels, levels_many, sources, **how)
     columns = {"distance": level, "predecessor": OrNull(predecessor, level <= 0)}
-    return Answer(columns, level >= 0, steps)
-
-
-def _search_many(
-    shard: Shard,
-    exchange: Exchange,
-    threads: int,
-    sources: Any,
-    depth_limit: int | None,
-    rule: str,
-) -> Answer:
-    own = numbering.numbers_of(shard, exchange, sources)
-    level, predecessor, steps = levels_many(
-        shard, exchange, own, depth_limit=depth_limit, rule=rule, threads=threads
-    )
-    columns = {"distance": level, "predecessor": OrNull(predecessor, level <= 0)}
-    return Answer(columns, level >= 0, steps)
+    return Answer(columns, level >= 0)
 
 
 def levels(

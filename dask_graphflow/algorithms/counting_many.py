@@ -11,7 +11,7 @@ from dask_graphflow.graph.numbering import occurs
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import self_loops
 
-from .answers import Answer
+from .algorithm import Answer
 
 __all__ = ["degrees_many", "num_edges_many", "num_vertices_many"]
 

@@ -20,31 +20,19 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.api.graph import Graph
-from dask_graphflow.api.inputs import check_count
-from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
 from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.advance import superstep
 
-from .answers import Answer
+from .algorithm import Answer, View, algorithm
 from .label_propagation_many import communities_many
+from .options import Count
 
-__all__ = ["label_propagation", "propagate"]
+__all__ = ["label_propagation"]
 
 
-def label_propagation(
-    edges: Any,
-    *,
-    source: Any,
-    target: Any,
-    directed: bool = False,
-    max_iter: int = 10,
-    dropna: bool = False,
-    trace: bool = False,
-    progress: Any = False,
-) -> Any:
+@algorithm(columns={"label": "id"}, checks={"max_iter": Count()}, directed=False)
+def label_propagation(g: View, *, max_iter: int = 10) -> Answer:
     """Return the community of each vertex, by label propagation.
 
     Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the most
@@ -52,29 +40,17 @@ def label_propagation(
 
     Parameters
     ----------
-    edges, source, target, directed, dropna
-        The graph; see :class:`~dask_graphflow.Graph`. Undirected by default. With ``directed=True``, a
-        neighbor counts once for each edge to it and once for each edge from it.
+    directed : bool
+        Whether an edge leads only from its source to its target. False by default. If True, a neighbor
+        counts once for each edge to it and once for each edge from it.
     max_iter : int
         Maximum number of iterations; 10 by default. The algorithm stops earlier if no label changes.
-    trace : bool
-        Also return a frame with one row per iteration. False by default.
-    progress : bool or callable
-        Report each iteration when it ends; see :func:`dask_graphflow.bfs`.
 
     Returns
     -------
     dask.dataframe.DataFrame
         One row per vertex, sorted by vertex, with the columns ``vertex`` and ``label`` (both the dtype of
-        the ids). The result is lazy, and bit-identical for every partitioning and number of threads. The
-        index restarts at 0 in each partition.
-    dask.dataframe.DataFrame
-        Only with `trace`: one row per iteration; see :func:`dask_graphflow.bfs`.
-
-    Raises
-    ------
-    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
-        An argument is invalid; raised at the call.
+        the ids).
 
     References
     ----------
@@ -89,26 +65,8 @@ def label_propagation(
     >>> gf.label_propagation(ties, source="a", target="b").compute().label.tolist()
     [1, 1, 1, 3, 3, 3]
     """
-    graph = Graph(edges, source=source, target=target, directed=directed, dropna=dropna)
-    return propagate(graph, max_iter=max_iter, trace=trace, progress=progress)
-
-
-def propagate(graph: Graph, *, max_iter: int, trace: bool, progress: Any) -> Any:
-    """Find communities of a graph: see :func:`label_propagation`."""
-    check_count("max_iter", max_iter)
-    name, dtypes = "label-propagation", {"label": "id"}
-    how: dict[str, Any] = {"many": _propagate_many, "trace": trace, "progress": progress}
-    return graph.ask(name, _propagate, dtypes, max_iter, **how)
-
-
-def _propagate(shards: Shards, threads: int, max_iter: int) -> Answer:
-    found, steps = communities(shards, max_iter=max_iter, threads=threads)
-    return Answer({"label": found}, steps=steps)
-
-
-def _propagate_many(shard: Shard, exchange: Exchange, threads: int, max_iter: int) -> Answer:
-    found, steps = communities_many(shard, exchange, max_iter=max_iter, threads=threads)
-    return Answer({"label": found}, steps=steps)
+    found, g.steps = g.call(communities, communities_many, max_iter=max_iter)
+    return Answer({"label": found})
 
 
 def communities(shards: Shards, *, max_iter: int, threads: int) -> tuple[Any, list[dict[str, Any]]]:

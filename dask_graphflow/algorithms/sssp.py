@@ -28,42 +28,28 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.api.graph import Graph
-from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.exceptions import OptionError, WeightError
-from dask_graphflow.graph import numbering
-from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Labelled, Shards
-from dask_graphflow.graph.vertex_ids import numbers_of
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.advance import superstep
 
-from .answers import Answer, OrNull
+from .algorithm import Answer, OrNull, View, algorithm
 from .lengths import bucket_width
+from .options import Number, VertexIds
 from .sssp_many import paths_many
 
-__all__ = ["shortest_paths", "sssp"]
+__all__ = ["sssp"]
 
 
-def sssp(
-    edges: Any,
-    *,
-    source: Any,
-    target: Any,
-    sources: Any,
-    weight: Any,
-    directed: bool = True,
-    dropna: bool = False,
-    cutoff: float | None = None,
-    trace: bool = False,
-    progress: Any = False,
-) -> Any:
+@algorithm(
+    columns={"distance": "float64", "predecessor": "id or null"},
+    checks={"sources": VertexIds(), "cutoff": Number(low=0, optional=True)},
+    weights="required",
+)
+def sssp(g: View, sources: Any, *, cutoff: float | None = None) -> Answer:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
     Parameters
     ----------
-    edges, source, target, directed, dropna
-        The graph; see :class:`~dask_graphflow.Graph`.
     sources : id, or list, Series or DataFrame of ids
         Vertices to start from. Distances are measured from the nearest source. If ids have several
         columns, write each id as a tuple; a single tuple with one part per column is one source.
@@ -72,30 +58,21 @@ def sssp(
         instead, use :func:`dask_graphflow.bfs`.
     cutoff : float, optional
         Maximum distance, in the unit of the weights. By default there is no limit.
-    trace : bool
-        Also return a frame with one row per superstep. False by default.
-    progress : bool or callable
-        Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
 
     Returns
     -------
     dask.dataframe.DataFrame
         One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
         the ids), ``distance`` (float64, in the unit of the weights) and ``predecessor`` (the dtype of the
-        ids, null for a source). The result is lazy, and bit-identical for every partitioning and number
-        of threads. The index restarts at 0 in each partition.
-    dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep; see :func:`dask_graphflow.bfs`.
+        ids, null for a source).
 
     Raises
     ------
     WeightError
-        `weight` is None or not a column of numbers; raised at the call. Or a weight is negative, null or
-        NaN; raised when the result is computed.
+        There are no weights; raised at the call. Or a weight is negative, null or NaN; raised when the
+        result is computed.
     UnknownVertexError
         A source is not in the graph: no edge starts or ends there. Raised when the result is computed.
-    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
-        An argument is invalid; raised at the call.
 
     References
     ----------
@@ -114,49 +91,10 @@ def sssp(
     2       5       4.0            1
     3       7       5.0            5
     """
-    graph = Graph(
-        edges, source=source, target=target, weight=weight, directed=directed, dropna=dropna
-    )
-    return shortest_paths(graph, sources, cutoff=cutoff, trace=trace, progress=progress)
-
-
-def shortest_paths(
-    graph: Graph,
-    sources: Any,
-    *,
-    cutoff: float | None,
-    trace: bool,
-    progress: Any,
-) -> Any:
-    """Find the shortest paths of a graph: see :func:`sssp`."""
-    if not graph.weighted:
-        raise WeightError(
-            "shortest paths need weights; name their column with weight=, or use bfs, which counts edges"
-        )
-    if cutoff is not None and not (isinstance(cutoff, int | float | np.number) and cutoff >= 0):
-        raise OptionError(f"cutoff={cutoff!r}; give a distance, 0 or more, or None")
-    dtypes = {"distance": "float64", "predecessor": "id or null"}
-    given = graph.sources(sources), cutoff
-    shown: dict[str, Any] = {"trace": trace, "progress": progress}
-    return graph.ask("sssp", _search, dtypes, *given, many=_search_many, **shown)
-
-
-def _search(shards: Shards, threads: int, ids: Any, cutoff: float | None) -> Answer:
-    sources = numbers_of(shards, ids)
-    distance, predecessor, steps = paths(shards, sources, cutoff=cutoff, threads=threads)
+    distance, predecessor, g.steps = g.call(paths, paths_many, sources, cutoff=cutoff)
     none = predecessor == np.iinfo(predecessor.dtype).max
     columns = {"distance": distance, "predecessor": OrNull(predecessor, none)}
-    return Answer(columns, np.isfinite(distance), steps)
-
-
-def _search_many(
-    shard: Shard, exchange: Exchange, threads: int, ids: Any, cutoff: float | None
-) -> Answer:
-    own = numbering.numbers_of(shard, exchange, ids)
-    distance, predecessor, steps = paths_many(shard, exchange, own, cutoff=cutoff, threads=threads)
-    none = predecessor == np.iinfo(predecessor.dtype).max
-    columns = {"distance": distance, "predecessor": OrNull(predecessor, none)}
-    return Answer(columns, np.isfinite(distance), steps)
+    return Answer(columns, np.isfinite(distance))
 
 
 def paths(

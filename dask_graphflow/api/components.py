@@ -26,7 +26,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dask_graphflow.algorithms.answers import ids_like
-from dask_graphflow.algorithms.programs import by_label
+from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.program import Components
@@ -51,6 +51,7 @@ from dask_graphflow.showing.bar import PARTS
 from dask_graphflow.showing.suggestions import nearest
 
 from . import inputs as inputs_of
+from .graph import Graph
 
 __all__ = ["connected_components", "tasks_of"]
 
@@ -192,14 +193,20 @@ def connected_components(
     edges = inputs_of.as_dask(edges, "edges", source, target)
     shown = listener(progress, "connected components", PARTS)
     merges = merging.merge_policy(merge)
-    inputs_of.check_count("chunk_size", chunk_size, optional=True)
-    inputs_of.check_count("merge_chunks", merge_chunks)
+    check_count("chunk_size", chunk_size, optional=True)
+    check_count("merge_chunks", merge_chunks)
     if method == "label":
         others = {
             "vertices": vertices, "weight": weight, "threshold": threshold, "thresholds": thresholds,
             "seed": seed, "chunk_size": chunk_size, "device": device,
         }  # fmt: skip
-        return by_label(edges, source, target, others, dropna=dropna, progress=progress)
+        if given := [name for name, value in others.items() if value is not None]:
+            raise OptionError(
+                f"method='label' takes no {', '.join(given)}; leave {'it' if len(given) == 1 else 'them'} "
+                "out, or the method"
+            )
+        graph = Graph(edges, source=source, target=target, directed=False, dropna=dropna)
+        return graph.connected_components(progress=progress)
     if method != "forest":
         raise OptionError(
             f"method={method!r}; give 'forest' or 'label'{nearest(method, ['forest', 'label'])}"

@@ -1,0 +1,199 @@
+"""Declare an algorithm: one function of a graph, from which every way to call it is generated.
+
+``@algorithm`` records the columns that the function returns and how its options are checked. The function's
+docstring is the specification. ``python3 dev.py generate`` writes the public functions and methods from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, NamedTuple
+
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.exceptions import WeightError
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.shards import Shards
+from dask_graphflow.kernels import kernels_of
+
+from .options import Check
+
+__all__ = ["ALGORITHMS", "Algorithm", "Answer", "OrNull", "algorithm", "ask"]
+
+Columns = Mapping[str, Any]
+
+
+class OrNull(NamedTuple):
+    """Vertex numbers, and which of them are null."""
+
+    numbers: Any
+    none: Any
+
+
+@dataclass
+class Answer:
+    """What an algorithm returns.
+
+    Attributes
+    ----------
+    columns : dict of str to array
+        One value per vertex. A column of vertex ids holds vertex numbers, or an :class:`OrNull` if some of
+        the ids are null.
+    among : array of bool, shape (V,), or None
+        The vertices that get a row in the result; None for all vertices with an edge.
+    steps : list of dict
+        One row per superstep.
+    """
+
+    columns: dict[str, Any]
+    among: Any = None
+    steps: Sequence[dict[str, Any]] = ()
+
+    def of(self, chosen: Any, threads: int) -> dict[str, Any]:
+        """Return the columns of some vertices."""
+
+        def some(values: Any) -> Any:
+            if isinstance(values, OrNull):
+                return OrNull(*map(some, values))
+            return kernels_of("rows", values).renamed(chosen, values, threads=threads)
+
+        return {name: some(values) for name, values in self.columns.items()}
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm and its declaration.
+
+    Attributes
+    ----------
+    run : callable
+        The function. It takes the graph's view and the options.
+    columns : mapping, or callable
+        The columns after ``vertex`` with their dtypes, or a function that returns them for a graph. "id"
+        stands for vertex ids, and "id or null" for vertex ids that can be null.
+    checks : mapping of str to Check
+        How each option is checked.
+    weights : {"ignored", "optional", "required"}
+        Whether the algorithm uses the weights of the edges.
+    directed : bool
+        Whether edges of a frame are directed by default.
+    incoming : bool
+        Whether the algorithm uses only the edges that enter vertices, as long as no option names vertices.
+    supersteps : bool
+        Whether the algorithm works in supersteps, which `trace` and `progress` report.
+    """
+
+    run: Callable[..., Answer]
+    columns: Columns | Callable[[Any], Columns]
+    checks: Mapping[str, Check]
+    weights: str
+    directed: bool
+    incoming: bool
+    supersteps: bool
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return self.run.__name__
+
+
+ALGORITHMS: dict[str, Algorithm] = {}
+
+
+def algorithm(
+    *,
+    columns: Columns | Callable[[Any], Columns],
+    checks: Mapping[str, Check] | None = None,
+    weights: str = "ignored",
+    directed: bool = True,
+    incoming: bool = False,
+    supersteps: bool = True,
+) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+    """Return a decorator that declares an algorithm; see :class:`Algorithm` for the parameters."""
+
+    def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
+        declared = Algorithm(run, columns, checks or {}, weights, directed, incoming, supersteps)
+        ALGORITHMS[declared.name] = declared
+        return run
+
+    return declare
+
+
+def ask(
+    graph: Any,
+    run: Callable[..., Answer],
+    /,
+    *,
+    trace: bool = False,
+    progress: Any = False,
+    **options: Any,
+) -> Any:
+    """Check the options of an algorithm, and return its result on a graph as a lazy frame."""
+    declared = ALGORITHMS[run.__name__]
+    if declared.weights == "required" and not graph.weighted:
+        raise WeightError(
+            f"{declared.name} needs the weights of the edges; name their column with weight=, or use an "
+            "algorithm without weights, such as bfs, which counts edges"
+        )
+    sent = {
+        name: check.check(name, options[name], graph) for name, check in declared.checks.items()
+    }
+    resolve = {
+        name: check.resolve
+        for name, check in declared.checks.items()
+        if check.names_vertices and sent[name] is not None
+    }
+    columns = declared.columns(graph) if callable(declared.columns) else declared.columns
+    return graph._ask(
+        declared.name.replace("_", "-"),
+        partial(_in_one, run=run, resolve=resolve),
+        dict(columns),
+        sent,
+        many=partial(_as_member, run=run, resolve=resolve),
+        turned=declared.incoming and not resolve,
+        trace=trace,
+        progress=progress,
+    )
+
+
+@dataclass
+class View:
+    """A member's view of a graph; `exchange` is None for a graph in one process."""
+
+    shard: Any
+    exchange: Exchange | None
+    threads: int
+    steps: list[dict[str, Any]] = field(default_factory=list)
+
+    def call(
+        self, one: Callable[..., Any], many: Callable[..., Any], *arguments: Any, **options: Any
+    ) -> Any:
+        """Call the function for one process, or the one for a member of several."""
+        if self.exchange is None:
+            return one(self.shard, *arguments, threads=self.threads, **options)
+        return many(self.shard, self.exchange, *arguments, threads=self.threads, **options)
+
+
+def _in_one(shards: Shards, threads: int, sent: dict[str, Any], **how: Any) -> Answer:
+    return _answer(View(shards, None, threads), sent, **how)
+
+
+def _as_member(
+    shard: Shard, exchange: Exchange, threads: int, sent: dict[str, Any], **how: Any
+) -> Answer:
+    return _answer(View(shard, exchange, threads), sent, **how)
+
+
+def _answer(
+    g: View,
+    sent: dict[str, Any],
+    *,
+    run: Callable[..., Answer],
+    resolve: Mapping[str, Callable[..., Any]],
+) -> Answer:
+    """Turn the ids in the options into vertices, and run the algorithm."""
+    options = sent | {name: find(g, sent[name]) for name, find in resolve.items()}
+    answer = run(g, **options)
+    answer.steps = g.steps
+    return answer

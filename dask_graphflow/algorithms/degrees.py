@@ -1,0 +1,53 @@
+"""Degrees: the number of edges that enter and leave each vertex."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.graph.shards import Shards
+
+from .algorithm import Answer, View, algorithm
+from .counting_many import degrees_many
+
+__all__ = ["degrees"]
+
+
+def _columns(graph: Any) -> dict[str, str]:
+    names = ["in_degree", "out_degree"] if graph.directed else ["degree"]
+    return dict.fromkeys(names, "int64")
+
+
+@algorithm(columns=_columns, supersteps=False)
+def degrees(g: View) -> Answer:
+    """Return the number of edges that enter and leave each vertex.
+
+    A self-loop counts once. Parallel edges count separately, unless the graph merges them; see `multi` of
+    :class:`~dask_graphflow.Graph`.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex. The columns are ``vertex`` (the dtype of the ids),
+        ``in_degree`` and ``out_degree`` (int64) for a directed graph, or ``vertex`` and ``degree`` (int64)
+        for an undirected one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 1, 2], "b": [2, 5, 5]})
+    >>> gf.degrees(links, source="a", target="b").compute()
+       vertex  in_degree  out_degree
+    0       1          0           2
+    1       2          1           1
+    2       5          2           0
+    """
+    found: Answer = g.call(_degrees, degrees_many)
+    return found
+
+
+def _degrees(shards: Shards, threads: int) -> Answer:
+    out = shards.out_degrees(threads)
+    if not shards.directed:
+        return Answer({"degree": out})
+    return Answer({"in_degree": shards.in_degrees(threads), "out_degree": out})
