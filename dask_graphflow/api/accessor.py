@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import pandas as pd
@@ -9,6 +10,7 @@ from dask.dataframe.extensions import register_dataframe_accessor
 
 from .components import connected_components
 from .frame_methods import FrameMethods
+from .inputs import ColumnNames, Listener
 
 __all__ = ["GraphflowAccessor"]
 
@@ -44,31 +46,56 @@ class GraphflowAccessor(FrameMethods):
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def connected_components(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Return the connected component of each vertex; see :func:`dask_graphflow.connected_components`.
+    def connected_components(
+        self,
+        *,
+        source: ColumnNames,
+        target: ColumnNames,
+        vertices: Any = None,
+        weight: Hashable | None = None,
+        threshold: float | None = None,
+        thresholds: Sequence[float] | None = None,
+        seed: Any = None,
+        merge: str = "tree",
+        merge_chunks: int = 1,
+        inputs: str | Sequence[str] = "availability",
+        chunk_size: int | None = None,
+        dropna: bool = False,
+        device: str | None = None,
+        renumber: bool = True,
+        method: str = "forest",
+        progress: Listener = False,
+    ) -> Any:
+        """Return the connected component of each vertex of an undirected graph.
 
         Parameters
         ----------
-        source, target : column name, or list of column names
-            Columns with the ids at the two ends of each edge.
-        **options
-            All options of that function.
+        source, target, vertices, weight, threshold, thresholds, seed, merge, merge_chunks, inputs, \
+chunk_size, dropna, device, renumber, method, progress
+            The same as for :func:`dask_graphflow.connected_components`.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            Columns ``vertex`` and ``component``. Lazy.
-
-        Raises
-        ------
-        GraphflowError
-            The same errors as that function.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> edges = gf.generate.path(3)
-        >>> edges.gf.connected_components(source="src", target="dst").compute().component.tolist()
-        [0, 0, 0]
+            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``component``, the
+            smallest id of the component. The result is lazy.
         """
-        return connected_components(self._frame, source=source, target=target, **options)
+        return connected_components(
+            self._frame,
+            source=source,
+            target=target,
+            vertices=vertices,
+            weight=weight,
+            threshold=threshold,
+            thresholds=thresholds,
+            seed=seed,
+            merge=merge,
+            merge_chunks=merge_chunks,
+            inputs=inputs,
+            chunk_size=chunk_size,
+            dropna=dropna,
+            device=device,
+            renumber=renumber,
+            method=method,
+            progress=progress,
+        )

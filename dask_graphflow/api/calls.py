@@ -11,7 +11,7 @@ from dask_graphflow.exceptions import OptionError
 from . import inputs
 from .graph import Graph
 
-__all__ = ["as_graph", "refuse_options"]
+__all__ = ["as_graph", "check_ends", "refuse_options"]
 
 DEFAULTS = {
     "source": None,
@@ -38,15 +38,21 @@ def as_graph(name: str, edges: Any, **options: Any) -> Graph:
     if isinstance(edges, Graph):
         refuse_options(name, options, {**DEFAULTS, "directed": ALGORITHMS[name].directed})
         return edges
-    if missing := [side for side in ("source", "target") if options[side] is None]:
-        inputs.as_dask(edges, "edges")  # raises if the edges are not a frame
-        raise OptionError(
-            f"{name} was called on a frame without {' and '.join(missing)}; name the columns with the ids "
-            "at the two ends of each edge with source= and target="
-        )
+    check_ends(name, edges, options["source"], options["target"])
     if options["vertices"] is None:
         del options["vertices"]
     return Graph(edges, **options)
+
+
+def check_ends(name: str, edges: Any, source: Any, target: Any) -> None:
+    """Raise unless both ends of the edges of a frame are named."""
+    ends = {"source": source, "target": target}
+    if missing := [f"{end}=" for end, column in ends.items() if column is None]:
+        inputs.as_dask(edges, "edges")  # raises if they are not a frame
+        raise OptionError(
+            f"{name} was called on a frame without {' and '.join(missing)}; name the columns with the ids "
+            "at the two ends of each edge"
+        )
 
 
 def refuse_options(name: str, options: Mapping[str, Any], defaults: Mapping[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """The algorithms as methods of a frame's accessor.
 
 ``python3 dev.py generate`` wrote this file from the declarations in ``dask_graphflow/algorithms``. Change
-those, and run it again.
+them, and run it again.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class FrameMethods:
         *,
         source: ColumnNames,
         target: ColumnNames,
+        sources: Any,
         directed: bool = True,
         vertices: Any = None,
         dropna: bool = False,
-        sources: Any,
         depth_limit: int | None = None,
         direction: str = "beamer",
         trace: bool = False,
@@ -36,17 +36,21 @@ class FrameMethods:
     ) -> Any:
         """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 
+        See :func:`dask_graphflow.bfs`.
+
         Parameters
         ----------
-        source, target, directed, vertices, dropna, sources, depth_limit, direction, trace, progress
-            The same as for :func:`dask_graphflow.bfs`.
+        source, target, directed, vertices, dropna
+            How the frame is read; see :class:`~dask_graphflow.Graph`.
+        sources, depth_limit, direction, trace, progress
+            The options of the algorithm.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype
-            of the ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for
-            a source). The result is lazy.
+            One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
+            the ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for a
+            source). The result is lazy.
         dask.dataframe.DataFrame
             Only with `trace`: one row per superstep.
         """
@@ -54,10 +58,10 @@ class FrameMethods:
             self._frame,
             source=source,
             target=target,
+            sources=sources,
             directed=directed,
             vertices=vertices,
             dropna=dropna,
-            sources=sources,
             depth_limit=depth_limit,
             direction=direction,
             trace=trace,
@@ -75,10 +79,12 @@ class FrameMethods:
     ) -> Any:
         """Return the number of edges that enter and leave each vertex.
 
+        See :func:`dask_graphflow.degrees`.
+
         Parameters
         ----------
         source, target, directed, vertices, dropna
-            The same as for :func:`dask_graphflow.degrees`.
+            How the frame is read; see :class:`~dask_graphflow.Graph`.
 
         Returns
         -------
@@ -110,10 +116,14 @@ class FrameMethods:
     ) -> Any:
         """Return the community of each vertex, by label propagation.
 
+        See :func:`dask_graphflow.label_propagation`.
+
         Parameters
         ----------
-        source, target, directed, vertices, dropna, max_iter, trace, progress
-            The same as for :func:`dask_graphflow.label_propagation`.
+        source, target, directed, vertices, dropna
+            How the frame is read; see :class:`~dask_graphflow.Graph`.
+        max_iter, trace, progress
+            The options of the algorithm.
 
         Returns
         -------
@@ -156,11 +166,14 @@ class FrameMethods:
     ) -> Any:
         """Return the PageRank of each vertex.
 
+        See :func:`dask_graphflow.pagerank`.
+
         Parameters
         ----------
-        source, target, weight, directed, multi, vertices, dropna, alpha, tol, max_iter,
-        personalization, precision, fail_on_nonconvergence, trace, progress
-            The same as for :func:`dask_graphflow.pagerank`.
+        source, target, weight, directed, multi, vertices, dropna
+            How the frame is read; see :class:`~dask_graphflow.Graph`.
+        alpha, tol, max_iter, personalization, precision, fail_on_nonconvergence, trace, progress
+            The options of the algorithm.
 
         Returns
         -------
@@ -194,29 +207,33 @@ class FrameMethods:
         *,
         source: ColumnNames,
         target: ColumnNames,
+        sources: Any,
         weight: Hashable,
         directed: bool = True,
         multi: str = "keep",
         vertices: Any = None,
         dropna: bool = False,
-        sources: Any,
         cutoff: float | None = None,
         trace: bool = False,
         progress: Listener = False,
     ) -> Any:
         """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
+        See :func:`dask_graphflow.sssp`.
+
         Parameters
         ----------
-        source, target, weight, directed, multi, vertices, dropna, sources, cutoff, trace, progress
-            The same as for :func:`dask_graphflow.sssp`.
+        source, target, weight, directed, multi, vertices, dropna
+            How the frame is read; see :class:`~dask_graphflow.Graph`.
+        sources, cutoff, trace, progress
+            The options of the algorithm.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype
-            of the ids), ``distance`` (float64, in the unit of the weights) and ``predecessor`` (the dtype
-            of the ids, null for a source). The result is lazy.
+            One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
+            the ids), ``distance`` (float64, in the unit of the weights) and ``predecessor`` (the dtype of
+            the ids, null for a source). The result is lazy.
         dask.dataframe.DataFrame
             Only with `trace`: one row per superstep.
         """
@@ -224,12 +241,12 @@ class FrameMethods:
             self._frame,
             source=source,
             target=target,
+            sources=sources,
             weight=weight,
             directed=directed,
             multi=multi,
             vertices=vertices,
             dropna=dropna,
-            sources=sources,
             cutoff=cutoff,
             trace=trace,
             progress=progress,

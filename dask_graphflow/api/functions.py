@@ -1,7 +1,7 @@
-"""The algorithms as functions of a frame of edges or of a graph.
+"""The algorithms as functions of a frame or a graph.
 
 ``python3 dev.py generate`` wrote this file from the declarations in ``dask_graphflow/algorithms``. Change
-those, and run it again.
+them, and run it again.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ __all__ = [
 
 # fmt: off
 @overload
-def bfs(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-    vertices: Any = None, dropna: bool = False, sources: Any, depth_limit: int | None = None,
-    direction: str = "beamer", trace: Literal[False] = False,
+def bfs(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
+    directed: bool = True, vertices: Any = None, dropna: bool = False,
+    depth_limit: int | None = None, direction: str = "beamer", trace: Literal[False] = False,
     progress: Listener = False) -> dd.DataFrame: ...
 @overload
-def bfs(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-    vertices: Any = None, dropna: bool = False, sources: Any, depth_limit: int | None = None,
-    direction: str = "beamer", trace: Literal[True],
+def bfs(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
+    directed: bool = True, vertices: Any = None, dropna: bool = False,
+    depth_limit: int | None = None, direction: str = "beamer", trace: Literal[True],
     progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
-def bfs(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
-    vertices: Any = None, dropna: bool = False, sources: Any, depth_limit: int | None = None,
-    direction: str = "beamer", trace: bool = False, progress: Listener = False) -> Any: ...
+def bfs(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
+    directed: bool = True, vertices: Any = None, dropna: bool = False,
+    depth_limit: int | None = None, direction: str = "beamer", trace: bool = False,
+    progress: Listener = False) -> Any: ...
 @overload
 def bfs(edges: Graph, *, sources: Any, depth_limit: int | None = None,
     direction: str = "beamer", trace: Literal[False] = False,
@@ -56,10 +57,10 @@ def bfs(
     *,
     source: ColumnNames | None = None,
     target: ColumnNames | None = None,
+    sources: Any,
     directed: bool = True,
     vertices: Any = None,
     dropna: bool = False,
-    sources: Any,
     depth_limit: int | None = None,
     direction: str = "beamer",
     trace: bool = False,
@@ -72,30 +73,30 @@ def bfs(
     Parameters
     ----------
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
-        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`; the other parameters down to
-        `dropna` are then left out.
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `directed`, `vertices` and `dropna`.
     source, target : column name, or list of column names
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the
-        same type.
+        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
+        type.
+    sources : id, or list, Series or DataFrame of ids
+        Vertices to start from. Distances are measured from the nearest source. If ids have several columns,
+        write each id as a tuple; a single tuple with one part per column is one source.
     directed : bool
         Whether an edge leads only from its source to its target. True by default; False makes every edge
         count in both directions.
     vertices : Series, DataFrame or Index, optional
-        Vertex ids to add to those of the edges, for vertices without an edge. In a frame, the first
+        Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first
         columns are the id, as many as `source` has.
     dropna : bool
         Whether to skip edges with a null id. False by default, which raises an error.
-    sources : id, or list, Series or DataFrame of ids
-        Vertices to start from. Distances are measured from the nearest source. If ids have several
-        columns, write each id as a tuple; a single tuple with one part per column is one source.
     depth_limit : int, optional
         Maximum distance in edges. By default there is no limit.
     direction : {"beamer", "gemini", "push", "pull"}
-        When to pull instead of push. It affects the speed, not the result. "beamer", the default, uses
-        the rule of [1]_, but pushes if the edges that leave the frontier are fewer than 1/18 of the
-        number of vertices. "gemini" pulls if more than 1/20 of all edges leave the frontier [2]_. "push"
-        never pulls, and "pull" always does.
+        When to pull instead of push. It affects the speed, not the result. "beamer", the default, uses the
+        rule of [1]_, but pushes if the edges that leave the frontier are fewer than 1/18 of the number of
+        vertices. "gemini" pulls if more than 1/20 of all edges leave the frontier [2]_. "push" never pulls,
+        and "pull" always does.
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
@@ -108,17 +109,17 @@ def bfs(
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype
-        of the ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for
-        a source). The result is lazy, and bit-identical for every partitioning and number of threads.
-        The index restarts at 0 in each partition.
+        One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of the
+        ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for a source).
+        The result is lazy, and bit-identical for every partitioning and number of threads. The index
+        restarts at 0 in each partition.
     dask.dataframe.DataFrame
         Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
         ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
         leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
         shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true
-        if its GPU has no room for the edges and reads them from host memory.
+        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
+        its GPU has no room for the edges and reads them from host memory.
 
     Raises
     ------
@@ -189,17 +190,17 @@ def degrees(
     Parameters
     ----------
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
-        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`; the other parameters down to
-        `dropna` are then left out.
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `directed`, `vertices` and `dropna`.
     source, target : column name, or list of column names
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the
-        same type.
+        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
+        type.
     directed : bool
         Whether an edge leads only from its source to its target. True by default; False makes every edge
         count in both directions.
     vertices : Series, DataFrame or Index, optional
-        Vertex ids to add to those of the edges, for vertices without an edge. In a frame, the first
+        Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first
         columns are the id, as many as `source` has.
     dropna : bool
         Whether to skip edges with a null id. False by default, which raises an error.
@@ -208,9 +209,9 @@ def degrees(
     -------
     dask.dataframe.DataFrame
         One row per vertex, sorted by vertex. The columns are ``vertex`` (the dtype of the ids),
-        ``in_degree`` and ``out_degree`` (int64) for a directed graph, or ``vertex`` and ``degree``
-        (int64) for an undirected one. The result is lazy, and bit-identical for every partitioning and
-        number of threads. The index restarts at 0 in each partition.
+        ``in_degree`` and ``out_degree`` (int64) for a directed graph, or ``vertex`` and ``degree`` (int64)
+        for an undirected one. The result is lazy, and bit-identical for every partitioning and number of
+        threads. The index restarts at 0 in each partition.
 
     Raises
     ------
@@ -285,17 +286,17 @@ def label_propagation(
     Parameters
     ----------
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
-        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`; the other parameters down to
-        `dropna` are then left out.
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `directed`, `vertices` and `dropna`.
     source, target : column name, or list of column names
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the
-        same type.
+        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
+        type.
     directed : bool
         Whether an edge leads only from its source to its target. False by default. If True, a neighbor
         counts once for each edge to it and once for each edge from it.
     vertices : Series, DataFrame or Index, optional
-        Vertex ids to add to those of the edges, for vertices without an edge. In a frame, the first
+        Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first
         columns are the id, as many as `source` has.
     dropna : bool
         Whether to skip edges with a null id. False by default, which raises an error.
@@ -313,16 +314,16 @@ def label_propagation(
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` and ``label`` (both the dtype
-        of the ids). The result is lazy, and bit-identical for every partitioning and number of
-        threads. The index restarts at 0 in each partition.
+        One row per vertex, sorted by vertex, with the columns ``vertex`` and ``label`` (both the dtype of
+        the ids). The result is lazy, and bit-identical for every partitioning and number of threads. The
+        index restarts at 0 in each partition.
     dask.dataframe.DataFrame
         Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
         ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
         leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
         shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true
-        if its GPU has no room for the edges and reads them from host memory.
+        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
+        its GPU has no room for the edges and reads them from host memory.
 
     Raises
     ------
@@ -425,30 +426,31 @@ def pagerank(
     Parameters
     ----------
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
-        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`; the other parameters down to
-        `dropna` are then left out.
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `weight`, `directed`, `multi`, `vertices` and `dropna`.
     source, target : column name, or list of column names
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the
-        same type.
+        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
+        type.
     weight : column name, optional
         Numeric column with the weights of the edges. By default the edges have no weights.
     directed : bool
         Whether an edge leads only from its source to its target. True by default; False makes every edge
         count in both directions.
     multi : {"keep", "sum", "min", "first"}
-        What to do with parallel edges. "keep", the default, keeps all of them. The others merge them into
-        one edge, which has the sum of the weights, the smallest weight, or the weight of the first edge.
+        What to do with parallel edges, which have the same source and target. "keep", the default, keeps
+        all of them. The others merge them into one edge, which has the sum of the weights, the smallest
+        weight, or the weight of the first edge.
     vertices : Series, DataFrame or Index, optional
-        Vertex ids to add to those of the edges, for vertices without an edge. In a frame, the first
+        Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first
         columns are the id, as many as `source` has.
     dropna : bool
         Whether to skip edges with a null id. False by default, which raises an error.
     alpha : float
         Damping factor: the probability of following an edge, from 0 to 1. 0.85 by default.
     tol : float or None
-        Stop when the mean absolute change per vertex is less than this; 1e-6 by default. None runs
-        exactly `max_iter` iterations.
+        Stop when the mean absolute change per vertex is less than this; 1e-6 by default. None runs exactly
+        `max_iter` iterations.
     max_iter : int
         Maximum number of iterations; 100 by default.
     personalization : dict, Series or DataFrame, optional
@@ -473,15 +475,15 @@ def pagerank(
     -------
     dask.dataframe.DataFrame
         One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
-        ``pagerank`` (float64). The result is lazy, and bit-identical for every partitioning and number
-        of threads. The index restarts at 0 in each partition.
+        ``pagerank`` (float64). The result is lazy, and bit-identical for every partitioning and number of
+        threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
         Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
         ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
         leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
         shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true
-        if its GPU has no room for the edges and reads them from host memory.
+        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
+        its GPU has no room for the edges and reads them from host memory.
 
     Raises
     ------
@@ -490,8 +492,8 @@ def pagerank(
     WeightError
         A weight is negative, infinite or NaN. Raised when the result is computed.
     UnknownVertexError
-        An id in `personalization` is not in the graph: no edge starts or ends there. Raised when the
-        result is computed.
+        An id in `personalization` is not in the graph: no edge starts or ends there. Raised when the result
+        is computed.
     NullVertexError
         An id is null, and `dropna` is False. Raised when the result is computed.
     OptionError, UnknownColumnError, VertexTypeError, EdgeListError
@@ -539,19 +541,19 @@ def pagerank(
 
 # fmt: off
 @overload
-def sssp(edges: Any, *, source: ColumnNames, target: ColumnNames, weight: Hashable,
-    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
-    sources: Any, cutoff: float | None = None, trace: Literal[False] = False,
+def sssp(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
+    weight: Hashable, directed: bool = True, multi: str = "keep", vertices: Any = None,
+    dropna: bool = False, cutoff: float | None = None, trace: Literal[False] = False,
     progress: Listener = False) -> dd.DataFrame: ...
 @overload
-def sssp(edges: Any, *, source: ColumnNames, target: ColumnNames, weight: Hashable,
-    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
-    sources: Any, cutoff: float | None = None, trace: Literal[True],
+def sssp(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
+    weight: Hashable, directed: bool = True, multi: str = "keep", vertices: Any = None,
+    dropna: bool = False, cutoff: float | None = None, trace: Literal[True],
     progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
-def sssp(edges: Any, *, source: ColumnNames, target: ColumnNames, weight: Hashable,
-    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
-    sources: Any, cutoff: float | None = None, trace: bool = False,
+def sssp(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
+    weight: Hashable, directed: bool = True, multi: str = "keep", vertices: Any = None,
+    dropna: bool = False, cutoff: float | None = None, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def sssp(edges: Graph, *, sources: Any, cutoff: float | None = None,
@@ -568,12 +570,12 @@ def sssp(
     *,
     source: ColumnNames | None = None,
     target: ColumnNames | None = None,
+    sources: Any,
     weight: Hashable | None = None,
     directed: bool = True,
     multi: str = "keep",
     vertices: Any = None,
     dropna: bool = False,
-    sources: Any,
     cutoff: float | None = None,
     trace: bool = False,
     progress: Listener = False,
@@ -583,12 +585,15 @@ def sssp(
     Parameters
     ----------
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
-        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`; the other parameters down to
-        `dropna` are then left out.
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `weight`, `directed`, `multi`, `vertices` and `dropna`.
     source, target : column name, or list of column names
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the
-        same type.
+        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
+        type.
+    sources : id, or list, Series or DataFrame of ids
+        Vertices to start from. Distances are measured from the nearest source. If ids have several columns,
+        write each id as a tuple; a single tuple with one part per column is one source.
     weight : column name
         Column with the weights of the edges: numbers that are at least 0. It is required. To count edges
         instead, use :func:`dask_graphflow.bfs`.
@@ -596,16 +601,14 @@ def sssp(
         Whether an edge leads only from its source to its target. True by default; False makes every edge
         count in both directions.
     multi : {"keep", "sum", "min", "first"}
-        What to do with parallel edges. "keep", the default, keeps all of them. The others merge them into
-        one edge, which has the sum of the weights, the smallest weight, or the weight of the first edge.
+        What to do with parallel edges, which have the same source and target. "keep", the default, keeps
+        all of them. The others merge them into one edge, which has the sum of the weights, the smallest
+        weight, or the weight of the first edge.
     vertices : Series, DataFrame or Index, optional
-        Vertex ids to add to those of the edges, for vertices without an edge. In a frame, the first
+        Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first
         columns are the id, as many as `source` has.
     dropna : bool
         Whether to skip edges with a null id. False by default, which raises an error.
-    sources : id, or list, Series or DataFrame of ids
-        Vertices to start from. Distances are measured from the nearest source. If ids have several
-        columns, write each id as a tuple; a single tuple with one part per column is one source.
     cutoff : float, optional
         Maximum distance, in the unit of the weights. By default there is no limit.
     trace : bool
@@ -620,17 +623,17 @@ def sssp(
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype
-        of the ids), ``distance`` (float64, in the unit of the weights) and ``predecessor`` (the dtype
-        of the ids, null for a source). The result is lazy, and bit-identical for every partitioning
-        and number of threads. The index restarts at 0 in each partition.
+        One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of the
+        ids), ``distance`` (float64, in the unit of the weights) and ``predecessor`` (the dtype of the ids,
+        null for a source). The result is lazy, and bit-identical for every partitioning and number of
+        threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
         Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
         ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
         leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
         shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true
-        if its GPU has no room for the edges and reads them from host memory.
+        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
+        its GPU has no room for the edges and reads them from host memory.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """The algorithms as methods of a graph.
 
 ``python3 dev.py generate`` wrote this file from the declarations in ``dask_graphflow/algorithms``. Change
-those, and run it again.
+them, and run it again.
 """
 
 from __future__ import annotations
@@ -50,7 +50,9 @@ class GraphMethods:
     ) -> Any:
         """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 
-        See :func:`dask_graphflow.bfs`.
+        Weights and parallel edges do not change the result.
+
+        See :func:`dask_graphflow.bfs`, which can be called on a frame, too.
 
         Parameters
         ----------
@@ -62,21 +64,31 @@ class GraphMethods:
         direction : {"beamer", "gemini", "push", "pull"}
             When to pull instead of push. It affects the speed, not the result. "beamer", the default, uses
             the rule of [1]_, but pushes if the edges that leave the frontier are fewer than 1/18 of the
-            number of vertices. "gemini" pulls if more than 1/20 of all edges leave the frontier [2]_. "push"
-            never pulls, and "pull" always does.
+            number of vertices. "gemini" pulls if more than 1/20 of all edges leave the frontier [2]_.
+            "push" never pulls, and "pull" always does.
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends.
+            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
+            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
+            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
+            On a cluster the function runs in the event-loop thread of the client, at most ten times per
+            second, and always for the last superstep.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype
-            of the ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for
-            a source). The result is lazy.
+            One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
+            the ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for a
+            source). The result is lazy.
         dask.dataframe.DataFrame
             Only with `trace`: one row per superstep.
+
+        References
+        ----------
+        .. [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.
+        .. [2] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph
+           Processing System", OSDI 2016.
         """
         return ask(
             self,
@@ -106,14 +118,23 @@ class GraphMethods:
     ) -> Any:
         """Return the connected component of each vertex.
 
-        See :func:`dask_graphflow.connected_components`.
+        Use this if the graph is already built. Otherwise call :func:`dask_graphflow.connected_components`
+        on the edges: it does not build a graph, and is several times faster than building one. The
+        directions of the edges do not matter: in a directed graph the components are the weakly connected
+        ones.
+
+        See :func:`dask_graphflow.connected_components`, which can be called on a frame, too.
 
         Parameters
         ----------
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends.
+            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
+            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
+            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
+            On a cluster the function runs in the event-loop thread of the client, at most ten times per
+            second, and always for the last superstep.
 
         Returns
         -------
@@ -133,8 +154,10 @@ class GraphMethods:
     def degrees(self) -> dd.DataFrame:
         """Return the number of edges that enter and leave each vertex.
 
-        See :func:`dask_graphflow.degrees`.
+        A self-loop counts once. Parallel edges count separately, unless the graph merges them; see `multi`
+        of :class:`~dask_graphflow.Graph`.
 
+        See :func:`dask_graphflow.degrees`, which can be called on a frame, too.
 
         Returns
         -------
@@ -168,7 +191,10 @@ class GraphMethods:
     ) -> Any:
         """Return the community of each vertex, by label propagation.
 
-        See :func:`dask_graphflow.label_propagation`.
+        Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the
+        most frequent label of their neighbors, and the smallest one if there is a tie.
+
+        See :func:`dask_graphflow.label_propagation`, which can be called on a frame, too.
 
         Parameters
         ----------
@@ -177,7 +203,11 @@ class GraphMethods:
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends.
+            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
+            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
+            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
+            On a cluster the function runs in the event-loop thread of the client, at most ten times per
+            second, and always for the last superstep.
 
         Returns
         -------
@@ -226,7 +256,11 @@ class GraphMethods:
     ) -> Any:
         """Return the PageRank of each vertex.
 
-        See :func:`dask_graphflow.pagerank`.
+        A vertex ranks high if vertices that rank high have edges to it. The rank of a vertex is divided
+        over the edges that leave it, in proportion to their weights, or evenly if there are none. Ranks sum
+        to 1.
+
+        See :func:`dask_graphflow.pagerank`, which can be called on a frame, too.
 
         Parameters
         ----------
@@ -238,18 +272,22 @@ class GraphMethods:
         max_iter : int
             Maximum number of iterations; 100 by default.
         personalization : dict, Series or DataFrame, optional
-            Restart weights: a dict or Series indexed by vertex id, or a frame with id columns followed by one
-            weight column. Uniform by default.
+            Restart weights: a dict or Series indexed by vertex id, or a frame with id columns followed by
+            one weight column. Uniform by default.
         precision : {"float64", "float32"}
             Precision of the ranks during the computation. With "float32" an iteration reads half as much
             memory, and ranks are accurate to about 5 digits. "float64" by default.
         fail_on_nonconvergence : bool
-            If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
-            ranks so far.
+            If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns
+            the ranks so far.
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends.
+            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
+            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
+            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
+            On a cluster the function runs in the event-loop thread of the client, at most ten times per
+            second, and always for the last superstep.
 
         Returns
         -------
@@ -293,7 +331,7 @@ class GraphMethods:
     ) -> Any:
         """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
-        See :func:`dask_graphflow.sssp`.
+        See :func:`dask_graphflow.sssp`, which can be called on a frame, too.
 
         Parameters
         ----------
@@ -305,14 +343,18 @@ class GraphMethods:
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends.
+            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
+            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
+            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
+            On a cluster the function runs in the event-loop thread of the client, at most ten times per
+            second, and always for the last superstep.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype
-            of the ids), ``distance`` (float64, in the unit of the weights) and ``predecessor`` (the dtype
-            of the ids, null for a source). The result is lazy.
+            One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
+            the ids), ``distance`` (float64, in the unit of the weights) and ``predecessor`` (the dtype of
+            the ids, null for a source). The result is lazy.
         dask.dataframe.DataFrame
             Only with `trace`: one row per superstep.
         """
