@@ -8,6 +8,7 @@ import pathlib
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import frame, partitioned, to_host
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.algorithm import ALGORITHMS
@@ -92,6 +93,21 @@ def test_an_algorithm_that_needs_weights_says_so():
 def test_directed_changes_the_columns_of_degrees(graph):
     assert list(gf.degrees(graph).columns) == ["vertex", "degree"]
     assert list(gf.degrees(EDGES, **ENDS).columns) == ["vertex", "in_degree", "out_degree"]
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize("case", ["long path", "power law", "loops and duplicates"])
+def test_components_of_a_directed_graph_are_the_weak_ones(case, shards):
+    pairs = {
+        "long path": [(9 - i, 10 - i) for i in range(10)],
+        "power law": gf.generate.rmat(7, edge_factor=1).compute().to_numpy(),
+        "loops and duplicates": [(3, 3), (7, 1), (7, 1), (5, 7), (2, 9), (9, 2)],
+    }[case]
+    edges = partitioned(frame(pairs), 3)
+    graph = gf.Graph(edges, source="a", target="b", shards=shards)
+    found = to_host(graph.connected_components().compute()).reset_index(drop=True)
+    wanted = to_host(gf.connected_components(edges, source="a", target="b").compute())
+    pd.testing.assert_frame_equal(found, wanted.reset_index(drop=True))
 
 
 @pytest.mark.parametrize(

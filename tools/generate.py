@@ -131,12 +131,13 @@ class Face:
 
     def of_frame(self, *, typed: bool) -> tuple[list[Param], list[str]]:
         """Return the parameters after a frame, and the names of those that say how it is read."""
-        ends = [Param(side, "ColumnNames" if typed else "ColumnNames | None") for side in ENDS]
+        one = ("ColumnNames", None) if typed else ("ColumnNames | None", "None")
         weight = Param("weight", "Hashable | None", "None")
         if typed and self.declared.weights == "required":
             weight = Param("weight", "Hashable")
         read = [
-            *(end if typed else end._replace(default="None") for end in ends),
+            Param("source", *one),
+            Param("target", *one),
             weight,
             Param("directed", "bool", str(self.declared.directed)),
             Param("multi", "str", code("keep")),
@@ -206,7 +207,7 @@ class Face:
         passed = [p.name if p.name in self.positional else f"{p.name}={p.name}" for p in own]
         body = [
             self.docstring(104, self.about, **sections),
-            f"graph = {call('as_graph', [quoted(self.name), 'edges', *(f'{n}={n}' for n in names)])}",
+            f"graph = {call('as_graph', [code(self.name), 'edges', *(f'{n}={n}' for n in names)])}",
             f"return {call(f'graph.{self.name}', passed)}",
         ]
         typed_heads = self.overloads(["edges: Any", "*", *map(str, typed)], of_graph)
@@ -250,19 +251,11 @@ class Face:
         )
 
 
-ENDS = ("source", "target")
-
-
-def quoted(text: str) -> str:
-    """Return a string as source code."""
-    return json.dumps(text)
-
-
 def code(value: object) -> str | None:
     """Return a default as source code."""
     if value is inspect.Parameter.empty:
         return None
-    return quoted(value) if isinstance(value, str) else repr(value)
+    return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
 def listed(words: list[str]) -> str:
@@ -303,7 +296,7 @@ def filled(name: str, parameters: list[str], result: str) -> list[str]:
 
 def defined(name: str, parameters: list[object], result: str, body: list[str]) -> list[str]:
     """Return a function, with one parameter per line if there are several."""
-    head = call(f"def {name}", [*map(str, parameters)]).replace("*,\n", "*,\n")
+    head = call(f"def {name}", [*map(str, parameters)])
     return [f"{head} -> {result}:", *(textwrap.indent(part, " " * 4) for part in body)]
 
 
@@ -313,14 +306,14 @@ def files() -> dict[Path, str]:
         importlib.import_module(f"{algorithms.__name__}.{module.name}")
     faces = [Face(declared) for _, declared in sorted(ALGORITHMS.items())]
     public = [face for face in faces if face.name not in HAND_WRITTEN]
-    hashable = "from collections.abc import Hashable\n"
     typing = "from typing import Any, Literal, overload\n\nimport dask.dataframe as dd\n\n"
     names = "".join(f'    "{face.name}",\n' for face in public)
     modules = "".join(
         f"    {name},\n" for name in sorted({f.function.partition(".")[0] for f in faces})
     )
     functions = [
-        HEADER.format(what="functions of a frame or a graph") + hashable + typing,
+        HEADER.format(what="functions of a frame or a graph"),
+        f"from collections.abc import Hashable\n{typing}",
         "from .calls import as_graph\nfrom .graph import Graph\n",
         f"from .inputs import ColumnNames, Listener\n\n__all__ = [\n{names}]\n\n\n",
         "\n\n\n".join(face.as_function() for face in public),
@@ -333,9 +326,8 @@ def files() -> dict[Path, str]:
         "\n\n".join(face.as_method() for face in faces),
     ]
     accessor = [
-        HEADER.format(what="methods of a frame's accessor")
-        + hashable
-        + "from typing import Any\n\n",
+        HEADER.format(what="methods of a frame's accessor"),
+        "from collections.abc import Hashable\nfrom typing import Any\n\n",
         "from . import functions\nfrom .inputs import ColumnNames, Listener\n\n",
         '__all__ = ["FrameMethods"]\n\n\nclass FrameMethods:\n    """The algorithms as methods."""\n\n',
         "    _frame: Any\n\n" + "\n\n".join(face.as_accessor() for face in public),

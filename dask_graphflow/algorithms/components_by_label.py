@@ -9,7 +9,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.exceptions import OptionError
+import numpy as np
+
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.graph.build import into
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.shards import Shards
+from dask_graphflow.kernels import kernels_of
 
 from .algorithm import Answer, View, algorithm
 from .programs import COMPONENTS, _run, _run_many
@@ -40,13 +46,41 @@ def connected_components(g: View) -> Answer:
     >>> g.connected_components().compute().component.tolist()
     [1, 1, 1, 8, 8]
     """
-    if g.shard.directed:
-        raise OptionError("the graph is directed; build it with directed=False")
     settings: dict[str, Any] = {"rule": "gemini", "balance": "auto", "max_iter": None}
+    asked = COMPONENTS, {"component": "vertex"}, None, settings
     if g.exchange is None:
-        found = _run(g.shard, g.threads, COMPONENTS, {"component": "vertex"}, None, settings)
+        shards = _undirected(g.shard, g.threads) if g.shard.directed else g.shard
+        found = _run(shards, g.threads, *asked)
     else:
-        asked = COMPONENTS, {"component": "vertex"}, None, settings
-        found = _run_many(g.shard, g.exchange, g.threads, *asked)
+        shard = g.shard
+        if shard.directed:
+            shard = _undirected_member(shard, g.exchange, g.threads)
+        found = _run_many(shard, g.exchange, g.threads, *asked)
     g.steps = list(found.steps)
     return found
+
+
+def _undirected(shards: Shards, threads: int) -> Shards:
+    """Return a directed graph in one process without its directions."""
+    rows = shards.whole(threads=threads)
+    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=threads)
+    return Shards(shards.vertices, owners, rows.ends, directed=False, threads=threads)
+
+
+def _undirected_member(shard: Shard, exchange: Exchange, threads: int) -> Shard:
+    """Return a member's part of a directed graph without its directions; all members call it at once."""
+    host = shard.host
+    sides = host.out, into(host, exchange)
+    kernels = kernels_of("rows", host.out.ends)
+    owners = [kernels.owners(rows, rows.ends.dtype, threads=threads) for rows in sides]
+    rows = kernels.rows(
+        np.concatenate(owners),
+        np.concatenate([rows.ends for rows in sides]),
+        first=host.low,
+        count=host.owned,
+        columns=host.size,
+        threads=threads,
+    )
+    about: dict[str, Any] = {"base": host.base, "ids": host.ids, "placed": host.placed}
+    found = Shard(host.like, host.bounds, host.rank, rows, directed=False, **about)
+    return found if shard is host else found.lifted()
