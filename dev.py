@@ -116,6 +116,11 @@ def lint() -> int:
     return 1 if failed else 0
 
 
+def generate(arguments: list[str]) -> int:
+    """Write the public functions and methods from the declarations of the algorithms."""
+    return run(environment("newest"), "python", "tools/generate.py", *arguments)
+
+
 def docs() -> int:
     """Build the site; fail on warnings, on code that fails and on broken links."""
     programs = environment("newest", "docs")
@@ -149,6 +154,12 @@ def main() -> int:
     )
     commands.add_parser("lint", help="run " + ", ".join(LINTERS))
     commands.add_parser("docs", help="build the documentation site into docs/_build/html")
+    generated = commands.add_parser(
+        "generate", help="write the public functions and methods from dask_graphflow/algorithms"
+    )
+    generated.add_argument(
+        "--check", action="store_true", help="only say which files are out of date"
+    )
     commands.add_parser(
         "receipt", help="show whether the kernels are the ones last tested on a GPU"
     )
@@ -159,6 +170,8 @@ def main() -> int:
         parser.error(f"{options.command} takes no arguments: {' '.join(rest)}")
     if options.command == "test":
         return test(options.stack, rest)
+    if options.command == "generate":
+        return generate(["--check"] if options.check else [])
     if options.command == "receipt":
         return receipt.show()
     if options.command == "release":

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from dask_graphflow import costs, exceptions, plot
-from dask_graphflow.algorithms.bfs import bfs
-from dask_graphflow.algorithms.label_propagation import label_propagation
-from dask_graphflow.algorithms.pagerank import pagerank
-from dask_graphflow.algorithms.sssp import sssp
 from dask_graphflow.api.accessor import GraphflowAccessor as _GraphflowAccessor  # noqa: F401
 from dask_graphflow.api.components import connected_components
 from dask_graphflow.api.estimate import calibrate, estimate
+from dask_graphflow.api.functions import bfs, degrees, label_propagation, pagerank, sssp
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.versions import show_versions
 from dask_graphflow.components.tune import tune_chunk_size
@@ -30,6 +27,7 @@ __all__ = [
     "calibrate",
     "connected_components",
     "costs",
+    "degrees",
     "estimate",
     "exceptions",
     "generate",

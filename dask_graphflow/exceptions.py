@@ -24,8 +24,6 @@ Every message says what was wrong, what is allowed and what to do.
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterable
 from typing import Any
 
 __all__ = [
@@ -45,7 +43,6 @@ __all__ = [
     "VertexTypeError",
     "WeightError",
     "WorkerLostError",
-    "nearest",
 ]
 
 
@@ -344,29 +341,3 @@ def missing_column(frame: Any, column: Any, where: str) -> UnknownColumnError:
         f"{where} lacks column {column!r}, which Dask's metadata has; the partition's columns are {have}. "
         "Give every partition the same columns: rename this one's, or leave its file out"
     )
-
-
-def nearest(name: object, candidates: Iterable[object]) -> str:
-    """Return a clause for the end of an error message that suggests the most similar candidate.
-
-    Parameters
-    ----------
-    name : object
-        The value that was given.
-    candidates : iterable
-        The values that are allowed.
-
-    Returns
-    -------
-    str
-        Empty if no candidate is similar.
-
-    Examples
-    --------
-    >>> nearest("pul", ["push", "pull"])
-    "; did you mean 'pull'?"
-    >>> nearest("sideways", ["push", "pull"])
-    ''
-    """
-    close = difflib.get_close_matches(str(name), [str(c) for c in candidates], n=1)
-    return f"; did you mean {close[0]!r}?" if close else ""

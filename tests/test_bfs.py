@@ -11,7 +11,8 @@ from conftest import fewer, frame, on_backend, partitioned, to_host
 from shapes import LARGE, SMALL, both_ways, scipy_distances, shards_of
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.bfs import bfs, levels
+from dask_graphflow import bfs
+from dask_graphflow.algorithms.bfs import levels
 from dask_graphflow.exceptions import (
     EdgeListError,
     OptionError,

@@ -60,6 +60,7 @@ def test_exported_names():
         "calibrate",
         "connected_components",
         "costs",
+        "degrees",
         "estimate",
         "exceptions",
         "generate",

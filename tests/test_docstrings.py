@@ -15,8 +15,12 @@ import types
 import pytest
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.api.accessor import GraphflowAccessor
+from dask_graphflow.api.frame_methods import FrameMethods
+from dask_graphflow.api.graph_methods import GraphMethods
 
+GENERATED = (FrameMethods, GraphMethods)
 FROM_PAPERS = (
     "bfs",
     "connected_components",
@@ -45,8 +49,15 @@ def public():
     found = {name: value for name, value in found.items() if callable(value)}
     for name, value in list(found.items()):
         if inspect.isclass(value):
-            members = vars(value).items()
-            found |= {f"{name}.{m}": v for m, v in members if not m.startswith("_") and is_api(v)}
+            members = {
+                m: v
+                for c in (*GENERATED, value)
+                if issubclass(value, c)
+                for m, v in vars(c).items()
+            }
+            found |= {
+                f"{name}.{m}": v for m, v in members.items() if not m.startswith("_") and is_api(v)
+            }
     return found
 
 
@@ -95,11 +106,15 @@ def test_public_names_are_found():
 
 
 @pytest.mark.parametrize("name", PUBLIC)
-def test_it_has_an_example(name):
+def test_it_has_an_example_or_names_the_function_that_has(name):
     own = examples(PUBLIC[name])
+    _, dot, method = name.rpartition(".")
+    if dot and method in ALGORITHMS and not own:
+        own = examples(getattr(gf, method))
+        assert f":func:`dask_graphflow.{method}`" in inspect.getdoc(PUBLIC[name])
     assert own
     called = name.rpartition(".")[2]
-    if called in ("gf", "nearest") or inspect.isclass(PUBLIC[name]):
+    if called == "gf" or inspect.isclass(PUBLIC[name]):
         return
     assert any(re.search(rf"\b{called}\b", example.source) for example in own)
 
@@ -118,7 +133,17 @@ def test_it_explains_what_it_takes_and_nothing_else(name):
     assert sorted(explained) == sorted(taken)
 
 
-@pytest.mark.parametrize("name", ["bfs", "sssp", "pagerank", "label_propagation"])
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_an_accessors_method_has_the_options_of_the_function(name):
+    function = inspect.signature(getattr(gf, name)).parameters
+    method = inspect.signature(getattr(GraphflowAccessor, name)).parameters
+    assert [*method][1:] == [*function][1:]
+    assert all(
+        method[p].default == function[p].default for p in list(method)[3:] if p not in ("weight",)
+    )
+
+
+@pytest.mark.parametrize("name", sorted(set(ALGORITHMS) - {"connected_components", "degrees"}))
 def test_a_graphs_method_has_the_defaults_of_the_function(name):
     function = inspect.signature(getattr(gf, name)).parameters
     method = inspect.signature(getattr(gf.Graph, name)).parameters

@@ -226,5 +226,5 @@ def test_a_source_that_is_no_vertex_is_refused():
 @pytest.mark.parametrize("cutoff", [-1, np.nan, "1"])
 def test_cutoffs_that_are_refused(cutoff):
     edges = frame([(0, 1)]).assign(w=1)
-    with pytest.raises(OptionError, match=r"give a distance, 0 or more, or None"):
+    with pytest.raises(OptionError, match=r"give a number, 0 or more, or None"):
         gf.sssp(edges, **ENDS, sources=[0], weight="w", cutoff=cutoff)

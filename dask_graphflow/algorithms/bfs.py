@@ -15,56 +15,35 @@ frontier after a few attempts [1]_. Both ways give bit-identical results.
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
-import numpy as np
+from dask_graphflow.operators.direction import WAYS, Direction
+from dask_graphflow.operators.search import Search
+from dask_graphflow.operators.view import GraphView
 
-from dask_graphflow.algorithms._old_advance import (
-    ALPHA,
-    BETA,
-    DENSE,
-    RULES,
-    Step,
-    check_way,
-    superstep,
+from .algorithm import Answer, OrNull, algorithm
+from .options import Choice, Count, VertexIds
+
+__all__ = ["bfs"]
+
+
+@algorithm(
+    columns={"distance": "int32", "predecessor": "id or null"},
+    checks={
+        "sources": VertexIds(),
+        "depth_limit": Count(least=0, optional=True),
+        "direction": Choice(WAYS),
+    },
 )
-from dask_graphflow.algorithms._old_advance import direction as choose
-from dask_graphflow.api.graph import Graph
-from dask_graphflow.api.inputs import check_count
-from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph import numbering
-from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.shards import Shards
-from dask_graphflow.graph.vertex_ids import named, numbers_of
-from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.operators.vertex_set import VertexSet as Frontier
-
-from .answers import Answer, OrNull
-from .bfs_many import levels_many
-
-__all__ = ["bfs", "search"]
-
-
 def bfs(
-    edges: Any,
-    *,
-    source: Any,
-    target: Any,
-    sources: Any,
-    directed: bool = True,
-    depth_limit: int | None = None,
-    direction: str = "beamer",
-    dropna: bool = False,
-    trace: bool = False,
-    progress: Any = False,
-) -> Any:
+    g: GraphView, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer"
+) -> Answer:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
+
+    Weights and parallel edges do not change the result.
 
     Parameters
     ----------
-    edges, source, target, directed, dropna
-        The graph; see :class:`~dask_graphflow.Graph`. Weights and parallel edges do not change the result.
     sources : id, or list, Series or DataFrame of ids
         Vertices to start from. Distances are measured from the nearest source. If ids have several
         columns, write each id as a tuple; a single tuple with one part per column is one source.
@@ -75,36 +54,18 @@ def bfs(
         the rule of [1]_, but pushes if the edges that leave the frontier are fewer than 1/18 of the
         number of vertices. "gemini" pulls if more than 1/20 of all edges leave the frontier [2]_. "push"
         never pulls, and "pull" always does.
-    trace : bool
-        Also return a frame with one row per superstep. False by default.
-    progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
 
     Returns
     -------
     dask.dataframe.DataFrame
         One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
         the ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for a
-        source). The result is lazy, and bit-identical for every partitioning, number of threads and
-        direction. The index restarts at 0 in each partition.
-    dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true
-        if its GPU has no room for the edges and reads them from host memory.
+        source).
 
     Raises
     ------
     UnknownVertexError
         A source is not in the graph: no edge starts or ends there. Raised when the result is computed.
-    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
-        An argument is invalid; raised at the call.
 
     References
     ----------
@@ -124,111 +85,12 @@ def bfs(
     2       5         1            1
     3       7         2            2
     """
-    graph = Graph(edges, source=source, target=target, directed=directed, dropna=dropna)
-    how: dict[str, Any] = {"direction": direction, "trace": trace, "progress": progress}
-    return search(graph, sources, depth_limit=depth_limit, **how)
-
-
-def search(
-    graph: Graph,
-    sources: Any,
-    *,
-    depth_limit: int | None,
-    direction: str,
-    trace: bool,
-    progress: Any,
-) -> Any:
-    """Search a graph breadth first: see :func:`bfs`."""
-    check_way(direction)
-    check_count("depth_limit", depth_limit, least=0, optional=True)
-    dtypes = {"distance": "int32", "predecessor": "id or null"}
-    given = named(sources, graph._ids), depth_limit, direction
-    shown: dict[str, Any] = {"trace": trace, "progress": progress}
-    return graph._ask("bfs", _search_many, dtypes, *given, **shown)
-
-
-def _search(
-    shards: Shards, threads: int, sources: Any, depth_limit: int | None, rule: str
-) -> Answer:
-    level, predecessor, steps = levels(
-        shards, numbers_of(shards, sources), depth_limit=depth_limit, rule=rule, threads=threads
-    )
-    columns = {"distance": level, "predecessor": OrNull(predecessor, level <= 0)}
-    return Answer(columns, level >= 0, steps)
-
-
-def _search_many(
-    shard: Shard,
-    exchange: Exchange,
-    threads: int,
-    sources: Any,
-    depth_limit: int | None,
-    rule: str,
-) -> Answer:
-    own = numbering.numbers_of(shard, exchange, sources)
-    level, predecessor, steps = levels_many(
-        shard, exchange, own, depth_limit=depth_limit, rule=rule, threads=threads
-    )
-    columns = {"distance": level, "predecessor": OrNull(predecessor, level <= 0)}
-    return Answer(columns, level >= 0, steps)
-
-
-def levels(
-    shards: Shards, sources: Any, *, depth_limit: int | None, rule: str, threads: int
-) -> tuple[Any, Any, list[dict[str, Any]]]:
-    """Return each vertex's level, -1 where it was not reached, its predecessor, and the supersteps."""
-    size, kernels = shards.size, kernels_of("search", sources)
-    dtype = np.dtype(index_dtype(size))
-    level = np.full_like(sources, kernels.UNSEEN, "int32", shape=size)
-    predecessor = np.full_like(sources, np.iinfo(dtype).max, dtype, shape=size)
-    level[sources], predecessor[sources] = 0, -1
-    degrees = shards.out_degrees(threads)
-    unexplored = total = int(degrees.sum())
-    seen = shards.isolated().copy()
-    frontier = Frontier(size, vertices=sources.astype(dtype))
-    kernels.mark_seen(seen, frontier.vertices)
-    # "beamer" pulls from more than V / BETA edges only: as if at least so many were unexplored.
-    least = size // BETA * ALPHA
-    out, steps = shards.out(threads), []
-    last, depth = None, 0
-
-    def note(way: str, sizes: Any, edges: Any, began: float) -> Step:
-        seconds = (time.perf_counter() - began) / len(sizes)
-        for count, leaving in zip(sizes, edges, strict=True):
-            steps.append(superstep(way, int(count), int(leaving), seconds))
-        return Step(way, int(sizes[-1]), int(edges[-1]), 0, 0, 0)
-
-    while len(frontier) and depth != depth_limit:
-        began = time.perf_counter()
-        way = rule
-        if rule in RULES:
-            how: dict[str, Any] = {"last": last, "unexplored": unexplored}
-            way = choose(frontier, degrees, total=total, rule=rule, **how)
-        leaving, state = frontier.edges(degrees), (seen, predecessor, level, depth + 1)
-        if way == "push" and len(out) == 1 and leaving <= kernels.FEW:
-            beamer = ALPHA, max(unexplored, least), unexplored > least
-            dense = {"gemini": (DENSE, total, False), "beamer": beamer}
-            left = (size if depth_limit is None else depth_limit) - depth
-            found, sizes, edges = kernels.bfs_near(
-                out[0], frontier.vertices, *state, levels=left, dense=dense.get(rule, (0, 0, False))
-            )
-            frontier = Frontier(size, vertices=found)
-            last = note("push", sizes, edges, began)
-            depth, unexplored = depth + len(sizes), unexplored - int(edges.sum())
-            continue
-        count, depth, unexplored = len(frontier), depth + 1, unexplored - leaving
-        if way == "pull":
-            following = np.zeros_like(seen)
-            for rows in shards.into(threads):
-                kernels.bfs_pull(rows, frontier.words, following, *state, threads=threads)
-            frontier = Frontier(size, words=following)
+    rule, search = Direction(direction, g), Search(g, sources)
+    while search.frontier and search.depth != depth_limit:
+        if rule.choose(search.frontier) == "push":
+            search.push(rule, depth_limit)
         else:
-            parts = [
-                kernels.bfs_push(rows, mine, *state, threads=threads)
-                for rows, mine in zip(out, shards.own(frontier.vertices), strict=True)
-            ]
-            found = parts[0] if len(parts) == 1 else np.concatenate(parts)
-            frontier = Frontier(size, vertices=found)
-            kernels.mark_seen(seen, found)
-        last = note(way, [count], [leaving], began)
-    return level, predecessor, steps
+            search.pull()
+    level = search.level
+    columns = {"distance": level, "predecessor": OrNull(search.claims(), level <= 0)}
+    return Answer(columns, among=level >= 0)

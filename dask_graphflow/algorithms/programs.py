@@ -11,16 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.algorithms._old_advance import check_way
-from dask_graphflow.algorithms._old_fixpoint import fixpoint
-from dask_graphflow.api.graph import Graph
-from dask_graphflow.api.inputs import check_count
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.exceptions import EdgeListError, OptionError, nearest
-from dask_graphflow.graph import numbering, vertex_ids
+from dask_graphflow.exceptions import EdgeListError, OptionError
+from dask_graphflow.graph import numbering
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shards import Shards
+from dask_graphflow.graph.vertex_ids import named as named_ids
 from dask_graphflow.graph.vertex_ids import numbers_of
 from dask_graphflow.graph.vertex_numbers import (
     Numbered,
@@ -34,13 +31,17 @@ from dask_graphflow.graph.vertex_numbers import (
 from dask_graphflow.kernels import index_dtype, kernels_for, policies
 from dask_graphflow.kernels.edge_expr import COLUMN_TYPES, NUMBER_TYPES
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.vertex_set import VertexSet as Frontier
+from dask_graphflow.operators.advance import check_way
+from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
-from .answers import Answer
+from .algorithm import Answer
 from .many import fixpoint_many, reading_numbers
+from .options import check_count
 
-__all__ = ["COMPONENTS", "by_label", "run"]
+__all__ = ["COMPONENTS", "run"]
 
 ITSELF = "vertex"  # the beginning of a column that holds vertices, and at first each vertex itself
 
@@ -48,7 +49,7 @@ COMPONENTS = EdgeOp("components", target="component", signal="component[src]", s
 
 
 def run(
-    graph: Graph,
+    graph: Any,
     op: EdgeOp,
     *,
     columns: Mapping[str, Any],
@@ -94,7 +95,7 @@ def _begins(name: str, value: Any) -> Any:
 
 
 def _started(
-    graph: Graph, op: EdgeOp, dtypes: Mapping[str, Any], start: Any
+    graph: Any, op: EdgeOp, dtypes: Mapping[str, Any], start: Any
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Return the ids that `start` names, and its values of the program's columns: numbers, and ids."""
     if not hasattr(start, "columns"):
@@ -108,7 +109,7 @@ def _started(
     named = [name for name in op.columns if set(parts[name]) & set(start.columns)]
     taken = {part for name in named for part in parts[name]}
     others = [name for name in start.columns if name not in taken]
-    ids = vertex_ids.named(start[others[:width]], graph._ids)
+    ids = named_ids(start[others[:width]], graph._ids)
     if unknown := others[width:]:
         raise OptionError(
             f"start has a column {unknown[0]!r}; after {counted(width, 'column')} of ids "
@@ -124,7 +125,7 @@ def _started(
                 f"{', '.join(map(repr, parts[name]))}"
             )
         if dtypes[name] == "id":
-            vertices[name] = vertex_ids.named(start[parts[name]], graph._ids)
+            vertices[name] = named_ids(start[parts[name]], graph._ids)
         else:
             numbers[name] = _fitting(start[name], name, np.dtype(dtypes[name]))
     rows = start.drop_duplicates()[others]
@@ -274,17 +275,3 @@ def _run_many(
             check_many(op, numbered, shard, exchange, columns[name])
         columns[name] = indices_many(numbered, shard, exchange, columns[name])
     return Answer(columns, steps=steps)
-
-
-def by_label(
-    edges: Any, source: Any, target: Any, others: Mapping[str, Any], *, dropna: bool, progress: Any
-) -> Any:
-    """Find connected components by the smallest label; none of the other options may be given."""
-    given = [name for name, value in others.items() if value is not None]
-    if given:
-        raise OptionError(
-            f"method='label' takes no {', '.join(given)}; leave {'it' if len(given) == 1 else 'them'} out, "
-            "or the method"
-        )
-    graph = Graph(edges, source=source, target=target, directed=False, dropna=dropna)
-    return graph.connected_components(progress=progress)

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import pandas as pd
 from dask.dataframe.extensions import register_dataframe_accessor
 
-from dask_graphflow.algorithms.bfs import bfs
-from dask_graphflow.algorithms.label_propagation import label_propagation
-from dask_graphflow.algorithms.pagerank import pagerank
-from dask_graphflow.algorithms.sssp import sssp
-
 from .components import connected_components
+from .frame_methods import FrameMethods
+from .inputs import ColumnNames, Listener
 
 __all__ = ["GraphflowAccessor"]
 
 
 @register_dataframe_accessor("gf")
 @pd.api.extensions.register_dataframe_accessor("gf")
-class GraphflowAccessor:
+class GraphflowAccessor(FrameMethods):
     """The accessor ``frame.gf``: graph algorithms on the edges in a Dask or pandas DataFrame.
 
     Parameters
@@ -48,148 +46,56 @@ class GraphflowAccessor:
     def __init__(self, frame: Any) -> None:
         self._frame = frame
 
-    def connected_components(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Return the connected component of each vertex; see :func:`dask_graphflow.connected_components`.
+    def connected_components(
+        self,
+        *,
+        source: ColumnNames,
+        target: ColumnNames,
+        vertices: Any = None,
+        weight: Hashable | None = None,
+        threshold: float | None = None,
+        thresholds: Sequence[float] | None = None,
+        seed: Any = None,
+        merge: str = "tree",
+        merge_chunks: int = 1,
+        inputs: str | Sequence[str] = "availability",
+        chunk_size: int | None = None,
+        dropna: bool = False,
+        device: str | None = None,
+        renumber: bool = True,
+        method: str = "forest",
+        progress: Listener = False,
+    ) -> Any:
+        """Return the connected component of each vertex of an undirected graph.
 
         Parameters
         ----------
-        source, target : column name, or list of column names
-            Columns with the ids at the two ends of each edge.
-        **options
-            All options of that function.
+        source, target, vertices, weight, threshold, thresholds, seed, merge, merge_chunks, inputs, \
+chunk_size, dropna, device, renumber, method, progress
+            The same as for :func:`dask_graphflow.connected_components`.
 
         Returns
         -------
         dask.dataframe.DataFrame
-            Columns ``vertex`` and ``component``. Lazy.
-
-        Raises
-        ------
-        GraphflowError
-            The same errors as that function.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> edges = gf.generate.path(3)
-        >>> edges.gf.connected_components(source="src", target="dst").compute().component.tolist()
-        [0, 0, 0]
+            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``component``, the
+            smallest id of the component. The result is lazy.
         """
-        return connected_components(self._frame, source=source, target=target, **options)
-
-    def bfs(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Return the distance in edges from the nearest source; see :func:`dask_graphflow.bfs`.
-
-        Parameters
-        ----------
-        source, target : column name, or list of column names
-            Columns with the ids at the two ends of each edge.
-        **options
-            `sources` and all other options of that function.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            Columns ``vertex``, ``distance`` and ``predecessor``. Lazy.
-
-        Raises
-        ------
-        GraphflowError
-            The same errors as that function.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> edges = gf.generate.path(3)
-        >>> edges.gf.bfs(source="src", target="dst", sources=[0]).compute().distance.tolist()
-        [0, 1, 2]
-        """
-        return bfs(self._frame, source=source, target=target, **options)
-
-    def sssp(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Return the weighted distance from the nearest source; see :func:`dask_graphflow.sssp`.
-
-        Parameters
-        ----------
-        source, target : column name, or list of column names
-            Columns with the ids at the two ends of each edge.
-        **options
-            `sources`, `weight` and all other options of that function.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            Columns ``vertex``, ``distance`` and ``predecessor``. Lazy.
-
-        Raises
-        ------
-        GraphflowError
-            The same errors as that function.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> edges = gf.generate.path(3).assign(km=0.5)
-        >>> paths = edges.gf.sssp(source="src", target="dst", weight="km", sources=[0])
-        >>> paths.compute().distance.tolist()
-        [0.0, 0.5, 1.0]
-        """
-        return sssp(self._frame, source=source, target=target, **options)
-
-    def pagerank(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Return the PageRank of each vertex; see :func:`dask_graphflow.pagerank`.
-
-        Parameters
-        ----------
-        source, target : column name, or list of column names
-            Columns with the ids at the two ends of each edge.
-        **options
-            All options of that function.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            Columns ``vertex`` and ``pagerank``. Lazy.
-
-        Raises
-        ------
-        GraphflowError
-            The same errors as that function.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> edges = gf.generate.path(3)
-        >>> edges.gf.pagerank(source="src", target="dst").compute().pagerank.round(2).tolist()
-        [0.18, 0.34, 0.47]
-        """
-        return pagerank(self._frame, source=source, target=target, **options)
-
-    def label_propagation(self, *, source: Any, target: Any, **options: Any) -> Any:
-        """Return the community of each vertex; see :func:`dask_graphflow.label_propagation`.
-
-        Parameters
-        ----------
-        source, target : column name, or list of column names
-            Columns with the ids at the two ends of each edge.
-        **options
-            All options of that function.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            Columns ``vertex`` and ``label``. Lazy.
-
-        Raises
-        ------
-        GraphflowError
-            The same errors as that function.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> edges = gf.generate.path(3)
-        >>> edges.gf.label_propagation(source="src", target="dst").compute().label.tolist()
-        [0, 1, 0]
-        """
-        return label_propagation(self._frame, source=source, target=target, **options)
+        return connected_components(
+            self._frame,
+            source=source,
+            target=target,
+            vertices=vertices,
+            weight=weight,
+            threshold=threshold,
+            thresholds=thresholds,
+            seed=seed,
+            merge=merge,
+            merge_chunks=merge_chunks,
+            inputs=inputs,
+            chunk_size=chunk_size,
+            dropna=dropna,
+            device=device,
+            renumber=renumber,
+            method=method,
+            progress=progress,
+        )

@@ -22,17 +22,19 @@ reduced to a forest over its own ids, and only these ids are sorted and renumber
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
+from typing import Any, overload
+
+import dask.dataframe as dd
 
 from dask_graphflow.algorithms.answers import ids_like
-from dask_graphflow.algorithms.programs import by_label
+from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.program import Components
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.costs import cluster
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.scheduling import placement, plugins, trees
@@ -48,8 +50,12 @@ from dask_graphflow.scheduling.expr import (
 )
 from dask_graphflow.scheduling.progress import Progress, Tally, listener
 from dask_graphflow.showing.bar import PARTS
+from dask_graphflow.showing.suggestions import nearest
 
 from . import inputs as inputs_of
+from .calls import check_ends, refuse_options
+from .graph import Graph
+from .inputs import ColumnNames, Listener
 
 __all__ = ["connected_components", "tasks_of"]
 
@@ -57,13 +63,14 @@ MOST_PARTS = 32
 PARTITIONS_PER_PART = 8  # of the edges, to one of the result
 
 
+@overload
 def connected_components(
     edges: Any,
     *,
-    source: Any,
-    target: Any,
+    source: ColumnNames,
+    target: ColumnNames,
     vertices: Any = None,
-    weight: Any = None,
+    weight: Hashable | None = None,
     threshold: float | None = None,
     thresholds: Sequence[float] | None = None,
     seed: Any = None,
@@ -75,7 +82,29 @@ def connected_components(
     device: str | None = None,
     renumber: bool = True,
     method: str = "forest",
-    progress: Any = False,
+    progress: Listener = False,
+) -> dd.DataFrame: ...
+@overload
+def connected_components(edges: Graph, *, progress: Listener = False) -> dd.DataFrame: ...
+def connected_components(
+    edges: Any,
+    *,
+    source: ColumnNames | None = None,
+    target: ColumnNames | None = None,
+    vertices: Any = None,
+    weight: Hashable | None = None,
+    threshold: float | None = None,
+    thresholds: Sequence[float] | None = None,
+    seed: Any = None,
+    merge: str = "tree",
+    merge_chunks: int = 1,
+    inputs: str | Sequence[str] = "availability",
+    chunk_size: int | None = None,
+    dropna: bool = False,
+    device: str | None = None,
+    renumber: bool = True,
+    method: str = "forest",
+    progress: Listener = False,
 ) -> Any:
     """Return the connected component of each vertex of an undirected graph.
 
@@ -85,8 +114,9 @@ def connected_components(
 
     Parameters
     ----------
-    edges : dask.dataframe.DataFrame or pandas.DataFrame
-        The edge list, one row per edge, backed by pandas or cuDF.
+    edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, with no option but `progress`:
+        this is the same as :meth:`.Graph.connected_components`.
     source, target : column name, or list of column names
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
         integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
@@ -188,17 +218,33 @@ def connected_components(
     3      x         x
     4      y         x
     """
+    if isinstance(edges, Graph):
+        options = {
+            "source": source, "target": target, "vertices": vertices, "weight": weight,
+            "threshold": threshold, "thresholds": thresholds, "seed": seed, "merge": merge,
+            "merge_chunks": merge_chunks, "inputs": inputs, "chunk_size": chunk_size, "dropna": dropna,
+            "device": device, "renumber": renumber, "method": method,
+        }  # fmt: skip
+        refuse_options("connected_components", options, connected_components.__kwdefaults__ or {})
+        return edges.connected_components(progress=progress)
+    check_ends("connected_components", edges, source, target)
     edges = inputs_of.as_dask(edges, "edges", source, target)
     shown = listener(progress, "connected components", PARTS)
     merges = merging.merge_policy(merge)
-    inputs_of.check_count("chunk_size", chunk_size, optional=True)
-    inputs_of.check_count("merge_chunks", merge_chunks)
+    check_count("chunk_size", chunk_size, optional=True)
+    check_count("merge_chunks", merge_chunks)
     if method == "label":
         others = {
             "vertices": vertices, "weight": weight, "threshold": threshold, "thresholds": thresholds,
             "seed": seed, "chunk_size": chunk_size, "device": device,
         }  # fmt: skip
-        return by_label(edges, source, target, others, dropna=dropna, progress=progress)
+        if refused := [name for name, value in others.items() if value is not None]:
+            raise OptionError(
+                f"method='label' takes no {', '.join(refused)}; leave "
+                f"{'it' if len(refused) == 1 else 'them'} out, or the method"
+            )
+        graph = Graph(edges, source=source, target=target, directed=False, dropna=dropna)
+        return graph.connected_components(progress=progress)
     if method != "forest":
         raise OptionError(
             f"method={method!r}; give 'forest' or 'label'{nearest(method, ['forest', 'label'])}"

@@ -13,11 +13,12 @@ from dask_graphflow.costs import model
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.curves import Rates
 from dask_graphflow.costs.microbenchmarks import STEPS
-from dask_graphflow.exceptions import GraphMemoryError, OptionError, nearest
+from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.load_balance import share_out
 from dask_graphflow.scheduling import placement, trees
 from dask_graphflow.showing.bar import listener
+from dask_graphflow.showing.suggestions import nearest
 
 from .components import tasks_of
 from .estimate_result import Calibration, Estimate, kind_name

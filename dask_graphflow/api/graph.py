@@ -6,18 +6,19 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
 
+from dask_graphflow.algorithms.algorithm import Answer
 from dask_graphflow.algorithms.answers import (
-    Answer,
     answered,
     empty_values,
     framed,
     ids_like,
     steps_frame,
 )
-from dask_graphflow.algorithms.counting import degrees, num_edges, num_vertices
+from dask_graphflow.algorithms.counting import num_edges, num_vertices
+from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.costs.store import pull_rate
-from dask_graphflow.exceptions import OptionError, WeightError, nearest
+from dask_graphflow.exceptions import OptionError, WeightError
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.build import build
 from dask_graphflow.graph.frames import is_pandas
@@ -28,10 +29,11 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.scheduling import gang, gang_build, partitions, placement
 from dask_graphflow.scheduling.expr import Held
 from dask_graphflow.scheduling.progress import Progress, listener
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, as_text
 
 from . import inputs
-from .inputs import check_count
+from .graph_methods import GraphMethods
 
 __all__ = ["Graph"]
 
@@ -42,7 +44,7 @@ MOST_PARTS = 32
 PARTITIONS_PER_PART = 8
 
 
-class Graph:
+class Graph(GraphMethods):
     """A graph that is built once and used by many algorithms.
 
     A new graph is lazy: every computation builds it again. :meth:`persist` builds it and keeps it.
@@ -281,31 +283,6 @@ class Graph:
         """
         return self._number("edges", num_edges)
 
-    def degrees(self) -> Any:
-        """Return the number of edges that enter and leave each vertex, after `multi` is applied.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            One row per vertex, sorted by vertex. The columns are ``vertex`` (the dtype of the ids),
-            ``in_degree`` and ``out_degree`` (int64) for a directed graph, or ``vertex`` and ``degree``
-            (int64) for an undirected one. A self-loop counts once. The result is lazy, and its index
-            restarts at 0 in each partition.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import dask_graphflow as gf
-        >>> links = pd.DataFrame({"a": [1, 1, 2], "b": [2, 5, 5]})
-        >>> gf.Graph(links, source="a", target="b").degrees().compute()
-           vertex  in_degree  out_degree
-        0       1          0           2
-        1       2          1           1
-        2       5          2           0
-        """
-        names = ["in_degree", "out_degree"] if self.directed else ["degree"]
-        return self._ask("degrees", degrees, dict.fromkeys(names, "int64"))
-
     def layout(self) -> Any:
         """Return statistics of each shard: vertices, edges, and neighbors in other shards.
 
@@ -341,252 +318,6 @@ class Graph:
         [0.5, 0.5]
         """
         return self._gang(layout, layout_frame([]), name="layout")
-
-    def bfs(
-        self,
-        sources: Any,
-        *,
-        depth_limit: int | None = None,
-        direction: str = "beamer",
-        trace: bool = False,
-        progress: Any = False,
-    ) -> Any:
-        """Return the distance in edges from the nearest source; see :func:`dask_graphflow.bfs`.
-
-        Parameters
-        ----------
-        sources : id, or list, Series or DataFrame of ids
-            Vertices to start from. If ids have several columns, write each id as a tuple; a single tuple
-            is one source.
-        depth_limit : int, optional
-            Maximum distance in edges. By default there is no limit.
-        direction : {"beamer", "gemini", "push", "pull"}
-            When to pull instead of push. It affects the speed, not the result.
-        trace : bool
-            Also return a frame with one row per superstep. False by default.
-        progress : bool or callable
-            Report each superstep when it ends.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            One row per vertex that was reached, sorted by vertex, with the columns ``vertex``, ``distance``
-            (int32, in edges) and ``predecessor``. Lazy. With `trace`, a pair of this frame and a frame with
-            one row per superstep.
-
-        Raises
-        ------
-        UnknownVertexError
-            A source is not in the graph: no edge starts or ends there. Raised when the result is
-            computed.
-        OptionError, VertexTypeError, EdgeListError
-            An argument is invalid; raised at the call.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> g = gf.Graph(gf.generate.path(4), source="src", target="dst")
-        >>> g.bfs(sources=[1]).compute().distance.tolist()
-        [0, 1, 2]
-        """
-        from dask_graphflow.algorithms.bfs import search
-
-        how: dict[str, Any] = {"direction": direction, "trace": trace, "progress": progress}
-        return search(self, sources, depth_limit=depth_limit, **how)
-
-    def sssp(
-        self,
-        sources: Any,
-        *,
-        cutoff: float | None = None,
-        trace: bool = False,
-        progress: Any = False,
-    ) -> Any:
-        """Return the weighted distance from the nearest source; see :func:`dask_graphflow.sssp`.
-
-        Parameters
-        ----------
-        sources : id, or list, Series or DataFrame of ids
-            Vertices to start from. If ids have several columns, write each id as a tuple; a single tuple
-            is one source.
-        cutoff : float, optional
-            Maximum distance, in the unit of the weights. By default there is no limit.
-        trace : bool
-            Also return a frame with one row per superstep. False by default.
-        progress : bool or callable
-            Report each superstep when it ends.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            One row per vertex that was reached, sorted by vertex, with the columns ``vertex``, ``distance``
-            (float64, in the unit of the weights) and ``predecessor``. Lazy. With `trace`, a pair of this
-            frame and a frame with one row per superstep.
-
-        Raises
-        ------
-        WeightError
-            The graph has no weights; raised at the call. Or a weight is negative or NaN; raised when the
-            result is computed.
-        UnknownVertexError
-            A source is not in the graph: no edge starts or ends there. Raised when the result is
-            computed.
-        OptionError, VertexTypeError, EdgeListError
-            An argument is invalid; raised at the call.
-
-        Examples
-        --------
-        >>> import dask_graphflow as gf
-        >>> roads = gf.generate.path(4).assign(km=0.5)
-        >>> g = gf.Graph(roads, source="src", target="dst", weight="km")
-        >>> g.sssp(sources=[1]).compute().distance.tolist()
-        [0.0, 0.5, 1.0]
-        """
-        from dask_graphflow.algorithms.sssp import shortest_paths
-
-        return shortest_paths(self, sources, cutoff=cutoff, trace=trace, progress=progress)
-
-    def pagerank(
-        self,
-        *,
-        alpha: float = 0.85,
-        tol: float | None = 1e-6,
-        max_iter: int = 100,
-        personalization: Any = None,
-        precision: str = "float64",
-        fail_on_nonconvergence: bool = True,
-        trace: bool = False,
-        progress: Any = False,
-    ) -> Any:
-        """Return the PageRank of each vertex; see :func:`dask_graphflow.pagerank`.
-
-        Parameters
-        ----------
-        alpha, tol, max_iter, personalization, precision, fail_on_nonconvergence, trace, progress
-            The same as for :func:`dask_graphflow.pagerank`.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``pagerank`` (float64;
-            ranks sum to 1). Lazy. With `trace`, a pair of this frame and a frame with one row per
-            iteration.
-
-        Raises
-        ------
-        ConvergenceError
-            `max_iter` iterations did not reach `tol`. Raised when the result is computed.
-        WeightError
-            A weight is negative, infinite or NaN. Raised when the result is computed.
-        UnknownVertexError
-            An id in `personalization` is not in the graph. Raised when the result is computed.
-        OptionError, VertexTypeError, EdgeListError
-            An argument is invalid; raised at the call.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import dask_graphflow as gf
-        >>> ring = pd.DataFrame({"a": [0, 1, 2, 3], "b": [1, 2, 3, 0]})
-        >>> g = gf.Graph(ring, source="a", target="b")
-        >>> g.pagerank(alpha=0.9).compute().pagerank.tolist()
-        [0.25, 0.25, 0.25, 0.25]
-        """
-        from dask_graphflow.algorithms.pagerank import rank
-
-        return rank(
-            self,
-            alpha=alpha,
-            tol=tol,
-            max_iter=max_iter,
-            personalization=personalization,
-            precision=precision,
-            fail_on_nonconvergence=fail_on_nonconvergence,
-            trace=trace,
-            progress=progress,
-        )
-
-    def label_propagation(
-        self, *, max_iter: int = 10, trace: bool = False, progress: Any = False
-    ) -> Any:
-        """Return the community of each vertex; see :func:`dask_graphflow.label_propagation`.
-
-        Parameters
-        ----------
-        max_iter : int
-            Maximum number of iterations; 10 by default. The algorithm stops earlier if no label changes.
-        trace : bool
-            Also return a frame with one row per iteration. False by default.
-        progress : bool or callable
-            Report each iteration when it ends.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``label`` (both the dtype
-            of the ids). Lazy. With `trace`, a pair of this frame and a frame with one row per iteration.
-
-        Raises
-        ------
-        OptionError
-            `max_iter` is not a positive integer.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import dask_graphflow as gf
-        >>> ties = pd.DataFrame({"a": [1, 1, 2, 3, 4, 4, 5], "b": [2, 3, 3, 4, 5, 6, 6]})
-        >>> g = gf.Graph(ties, source="a", target="b", directed=False)
-        >>> g.label_propagation().compute().label.tolist()
-        [1, 1, 1, 3, 3, 3]
-        """
-        from dask_graphflow.algorithms.label_propagation import propagate
-
-        return propagate(self, max_iter=max_iter, trace=trace, progress=progress)
-
-    def connected_components(self, *, trace: bool = False, progress: Any = False) -> Any:
-        """Return the connected component of each vertex of an undirected graph.
-
-        Use this if the graph is already built. Otherwise call :func:`dask_graphflow.connected_components`
-        on the edges: it does not build a graph, and is several times faster than building one.
-
-        Parameters
-        ----------
-        trace : bool
-            Also return a frame with one row per superstep. False by default.
-        progress : bool or callable
-            Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            One row per vertex, sorted by vertex, with the columns ``vertex`` and ``component`` (the
-            smallest id of the component). Lazy. With `trace`, a pair of this frame and a frame with one row
-            per superstep.
-
-        Raises
-        ------
-        OptionError
-            The graph is directed.
-
-        Examples
-        --------
-        >>> import pandas as pd
-        >>> import dask_graphflow as gf
-        >>> ties = pd.DataFrame({"a": [1, 5, 8], "b": [5, 2, 9]})
-        >>> g = gf.Graph(ties, source="a", target="b", directed=False)
-        >>> g.connected_components().compute().component.tolist()
-        [1, 1, 1, 8, 8]
-        """
-        from dask_graphflow.algorithms.programs import COMPONENTS, run
-
-        if self.directed:
-            raise OptionError(
-                "connected components need an undirected graph; build it with directed=False, or call "
-                "dask_graphflow.connected_components on the edges"
-            )
-        columns = {"component": "vertex"}
-        return run(self, COMPONENTS, columns=columns, trace=trace, progress=progress)
 
     def run(
         self,

@@ -8,6 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.frames import is_pandas
@@ -79,8 +80,8 @@ def known(
     OptionError
         A number is not known.
     """
-    inputs.check_count("num_edges", num_edges, least=0, optional=True)
-    inputs.check_count("num_vertices", num_vertices, least=0, optional=True)
+    check_count("num_edges", num_edges, least=0, optional=True)
+    check_count("num_vertices", num_vertices, least=0, optional=True)
     if isinstance(edges, Graph):
         return _of_graph(edges, num_edges, num_vertices)
     frame = inputs.as_dask(edges, "edges", source, target)

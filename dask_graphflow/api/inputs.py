@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,18 +18,19 @@ from dask_graphflow.exceptions import (
     UnknownColumnError,
     VertexTypeError,
     WeightError,
-    nearest,
 )
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
 from dask_graphflow.graph.frames import empty_like, is_pandas
 from dask_graphflow.scheduling.expr import Held
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
 __all__ = [
+    "ColumnNames",
+    "Listener",
     "as_dask",
     "ascending",
-    "check_count",
     "check_dense",
     "edge_columns",
     "seed_frames",
@@ -38,14 +39,8 @@ __all__ = [
     "with_one_dtype",
 ]
 
-
-def check_count(name: str, value: Any, *, least: int = 1, optional: bool = False) -> None:
-    """Raise unless an option is a whole number, `least` or more; or None where it is optional."""
-    if optional and value is None:
-        return
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        none = ", or None" if optional else ""
-        raise OptionError(f"{name}={value!r}; give a whole number, {least} or more{none}")
+ColumnNames = Hashable | Sequence[Hashable]  # one column name, or several
+Listener = bool | Callable[[dict[str, Any]], object]  # what `progress` takes
 
 
 def as_dask(frame: Any, role: str, *ids: Any) -> Any:

@@ -13,7 +13,8 @@ from fsspec.core import url_to_fs
 from fsspec.implementations.local import LocalFileSystem
 from fsspec.utils import infer_compression
 
-from dask_graphflow.exceptions import InputFileError, nearest
+from dask_graphflow.exceptions import InputFileError
+from dask_graphflow.showing.suggestions import nearest
 
 __all__ = ["File", "find_files", "kind_of"]
 

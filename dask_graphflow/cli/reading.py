@@ -18,7 +18,8 @@ import pandas as pd
 import pyarrow as pa
 
 from dask_graphflow.cli import csv_files, parquet_files
-from dask_graphflow.exceptions import InputFileError, UnknownColumnError, nearest
+from dask_graphflow.exceptions import InputFileError, UnknownColumnError
+from dask_graphflow.showing.suggestions import nearest
 
 from .files import find_files, kind_of
 

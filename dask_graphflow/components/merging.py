@@ -11,7 +11,7 @@ import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.scheduling.trees import (
     UNKNOWN,
     Chain,
@@ -22,6 +22,7 @@ from dask_graphflow.scheduling.trees import (
     speed,
     tree,
 )
+from dask_graphflow.showing.suggestions import nearest
 
 __all__ = [
     "MERGE_POLICIES",

@@ -26,8 +26,9 @@ import dask
 from dask.system import CPU_COUNT
 from dask.utils import parse_timedelta
 
-from dask_graphflow.exceptions import BackendError, GraphflowError, OptionError, nearest
+from dask_graphflow.exceptions import BackendError, GraphflowError, OptionError
 from dask_graphflow.showing.bar import Step
+from dask_graphflow.showing.suggestions import nearest
 
 from . import microbenchmarks
 from .curves import CURVES, Rates

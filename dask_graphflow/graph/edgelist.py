@@ -16,8 +16,8 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
     WeightError,
     missing_column,
-    nearest,
 )
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
 from . import dtypes

@@ -22,9 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import device_link, device_room, kernels_of
 from dask_graphflow.scheduling import placement
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, counted
 
 from .hubs import HUBS, HUBS_EDGES

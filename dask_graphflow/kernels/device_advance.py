@@ -35,7 +35,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.suggestions import nearest
 
 from .device import namespace as cupy
 from .device_bitmap import count_words, from_words, new_words, sum_words, to_words

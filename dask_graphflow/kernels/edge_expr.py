@@ -19,7 +19,8 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import ExpressionError, nearest
+from dask_graphflow.exceptions import ExpressionError
+from dask_graphflow.showing.suggestions import nearest
 
 __all__ = ["COLUMN_TYPES", "NUMBER_TYPES", "Node", "Reader", "Scope", "spelled"]
 

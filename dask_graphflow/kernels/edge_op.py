@@ -20,13 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import (
-    ExpressionError,
-    OptionError,
-    UnknownColumnError,
-    WeightError,
-    nearest,
-)
+from dask_graphflow.exceptions import ExpressionError, OptionError, UnknownColumnError, WeightError
+from dask_graphflow.showing.suggestions import nearest
 
 from . import edge_cuda
 from .edge_expr import COLUMN_TYPES, NUMBER_TYPES, Node, Reader, Scope, check_column_name

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.suggestions import nearest
 
 from .sources import source
 

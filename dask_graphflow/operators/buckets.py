@@ -62,6 +62,10 @@ class Relaxed(NamedTuple):
     labels: Any = None
     names: Any = None
 
+    def by_vertex(self, owned: int) -> Any:
+        """Return the distance of each owned vertex: array of float64, shape (V_p,)."""
+        return self.distance[:owned] if self.labels is None else self.distance[self.labels]
+
 
 class Labelled(NamedTuple):
     """Rows by labels instead of vertex numbers.

@@ -28,7 +28,9 @@ from dask_graphflow.kernels import index_dtype, kernels_of
 
 from .view import GraphView
 
-__all__ = ["Pull"]
+__all__ = ["ONE", "Pull"]
+
+ONE = 2.0**62  # what a contribution of 1 is as a whole number
 
 MOST = 2  # at least one vertex in so many is read: then all of them are told
 
@@ -52,6 +54,11 @@ class Pull:
         self._mirrors = None if g.alone else self._layout.mirrors(g.exchange)
         own = int(np.count_nonzero(self._layout.has)), len(self._layout.rows.ends)
         self.count, self.edges = g.all_reduce(sums=own).sums
+
+    @property
+    def exists(self) -> Any:
+        """Which owned vertices exist: array of bool, shape (V_p,). It must not be changed."""
+        return self._layout.has
 
     def totals(self) -> tuple[Any, bool]:
         """Return what leaves each owned vertex, and whether all weights of this member are valid.

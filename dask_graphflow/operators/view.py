@@ -86,8 +86,6 @@ class GraphView:
         dtype of vertex numbers: int32, or int64 from 2**31 numbers on.
     directed : bool
         Whether an edge leads only from its source to its target.
-    steps : list of dict
-        One row per superstep; filled only if `tell` is given.
     """
 
     def __init__(
@@ -97,7 +95,6 @@ class GraphView:
         self.size, self.owned, self.directed = shard.size, shard.owned, shard.directed
         self.alone = exchange.size == 1 and shard.placed is None
         self.index = np.dtype(index_dtype(shard.size))
-        self.steps: list[dict[str, Any]] = []
         self._tell, self._reversed = tell, False
 
     @property
@@ -106,7 +103,7 @@ class GraphView:
         if not self.directed:
             return self
         turned = GraphView(self.shard, self.exchange, self.threads, self._tell)
-        turned._reversed, turned.steps = not self._reversed, self.steps
+        turned._reversed = not self._reversed
         return turned
 
     # Columns
@@ -188,6 +185,24 @@ class GraphView:
         sums = self.shard.filled, len(self.shard.out.ends)
         return Frontier(None, *self.all_reduce(sums).sums)
 
+    def find(self, ids: Any, *, unique: bool = True) -> Any:
+        """Return the positions of the vertices that a frame of ids names. All members call it.
+
+        Parameters
+        ----------
+        ids : DataFrame
+            The same for all members; see :func:`.vertex_ids.named`.
+        unique : bool
+            True returns each position once, ascending. False returns one entry per row of `ids`, and -1 for
+            other members' vertices.
+
+        Raises
+        ------
+        UnknownVertexError
+            Some of the ids are not in the graph. All members raise it.
+        """
+        return numbering.numbers_of(self.shard, self.exchange, ids, unique=unique)
+
     # Rows and mirrors, for operators
 
     def rows(self, side: str = "out") -> Any:
@@ -221,7 +236,8 @@ class GraphView:
     def superstep(self, direction: str, frontier: int, edges: int) -> Iterator[dict[str, Any]]:
         """Record a superstep when it ends: its direction, frontier, edges and seconds.
 
-        Yields the row, in which numbers that are known only at the end can be set.
+        Yields the row, in which numbers that are known only at the end can be set. If the row is cleared, or
+        an error is raised, nothing is recorded.
         """
         if self._tell is None:
             yield {}
@@ -230,7 +246,8 @@ class GraphView:
         began = time.perf_counter()
         row = {"direction": direction, "frontier": int(frontier), "edges": int(edges)}
         yield row
-        self._note(row, time.perf_counter() - began)
+        if row:
+            self._note(row, time.perf_counter() - began)
 
     def fused(self, direction: str, sizes: Any, edges: Any, seconds: float) -> None:
         """Record several supersteps that one call did."""
@@ -250,5 +267,4 @@ class GraphView:
             "wait": traffic.waiting,
             "bytes": sum(traffic.sent.values()),
         }
-        self.steps.append(row)
         self._tell(row)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.answers import Answer
+from dask_graphflow.algorithms.algorithm import Answer
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.graph import numbering
@@ -28,7 +28,7 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
     """Return the edges between the vertices that a frame names, as pairs of its rows: shape (m, 2)."""
     words = [f"to_{word}" for word in range(-(-len(ids) // BITS))]
     dtypes = dict.fromkeys(words, "int64")
-    found = graph._ask("adjacency", _adjacent, dtypes, named(ids, graph._ids)).compute()
+    found = graph._ask("adjacency", _adjacent, dtypes, vertex_ids.named(ids, graph._ids)).compute()
     found = kernels_for(found).to_pandas(found)
     # Vertices come in the order of their numbers, which need not be that of the rows asked for.
     order = found.merge(ids.assign(__row__=np.arange(len(ids))), on=list(ids.columns))

@@ -10,9 +10,10 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownColumnError, nearest
+from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownColumnError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
 from .canvas import INK, PALETTE, named, new_axes, plain, pyplot, with_commas

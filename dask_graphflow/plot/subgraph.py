@@ -9,12 +9,14 @@ import dask
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.api import inputs
 from dask_graphflow.api.graph import Graph
-from dask_graphflow.exceptions import OptionError, nearest
+from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.scheduling.partitions import partitions_of
+from dask_graphflow.showing.suggestions import nearest
 
 from .adjacency import adjacency
 
@@ -69,8 +71,8 @@ def around(
     if follow not in FOLLOW:
         names = ", ".join(map(repr, FOLLOW))
         raise OptionError(f"follow={follow!r}; give {names}{nearest(follow, FOLLOW)}")
-    inputs.check_count("hops", hops)
-    inputs.check_count("limit", limit)
+    check_count("hops", hops)
+    check_count("limit", limit)
     if isinstance(edges, Graph):
         if source is not None or target is not None or directed is not None:
             raise OptionError("a Graph knows its source, target and directed; leave them out")

@@ -9,7 +9,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.exceptions import EdgeListError, UnknownColumnError, nearest
+from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
 from .canvas import INK, PALETTE, plain, pyplot, with_commas

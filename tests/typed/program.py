@@ -126,6 +126,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     start: int = g.degrees().nlargest(1, columns="degree").compute().vertex.iloc[0]
     answers: list[dd.DataFrame] = [
         g.layout(),
+        gf.degrees(g),
         g.bfs(start, direction="push"),
         g.sssp(sources=[start], cutoff=None),
         g.pagerank(max_iter=3, fail_on_nonconvergence=False),

@@ -5,17 +5,16 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms._old_advance import telling
+from dask_graphflow.algorithms.algorithm import Answer, OrNull
 from dask_graphflow.comm.channel import Channel
-from dask_graphflow.comm.exchange import Exchange, Traffic
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import edgelist, frames
 from dask_graphflow.graph.device_shard import on_this_device
@@ -24,12 +23,13 @@ from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import homeward
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import kernels_of, no_room_on_device
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import gang, placement
 from dask_graphflow.scheduling.progress import Progress
 
+from .algorithm import Answer
+
 __all__ = [
-    "Answer",
-    "OrNull",
     "answered",
     "empty_values",
     "frame_of",
@@ -37,40 +37,6 @@ __all__ = [
     "ids_like",
     "steps_frame",
 ]
-
-
-class OrNull(NamedTuple):
-    """Numbers of vertices, and which of them are none."""
-
-    numbers: Any
-    none: Any
-
-
-@dataclass
-class Answer:
-    """What an algorithm found.
-
-    Attributes
-    ----------
-    columns : dict of str to array
-        By vertex; those that name vertices are numbers, or :class:`OrNull` where some have none.
-    among : array of bool, shape (V,), or None
-        The vertices that it is about; None for all that have an edge.
-    steps : list of dict
-        What each superstep did.
-    """
-
-    columns: dict[str, Any]
-    among: Any = None
-    steps: Sequence[dict[str, Any]] = ()
-
-    def of(self, chosen: Any, threads: int) -> dict[str, Any]:
-        """Return the columns of some vertices."""
-
-        def some(values: Any) -> Any:
-            return kernels_of("rows", values).renamed(chosen, values, threads=threads)
-
-        return {name: _each(some, values) for name, values in self.columns.items()}
 
 
 def answered(
@@ -91,8 +57,7 @@ def answered(
     channel, shard, rank, *arguments
         See :func:`.gang.run`.
     work : callable
-        Takes the shard, the :class:`Exchange`, the number of threads and `arguments`. Its columns have an
-        entry per vertex of the shard, and name other vertices by their numbers.
+        Takes the :class:`.GraphView` and `arguments`, and returns an :class:`.Answer`.
     dtypes : dict
         See :func:`frame_of`.
     parts : int
@@ -113,15 +78,18 @@ def answered(
         shard = on_this_device(shard)
     exchange = Exchange(channel, device=shard.on_device, mixed=mixed)
     threads = gang.threads()
+    steps: list[dict[str, Any]] = []
     with progress.listening() if rank == 0 else nullcontext() as tell:
 
         def note(row: dict[str, Any]) -> None:
-            row |= _spent(exchange.take_traffic(), row["seconds"])
+            if trace:
+                steps.append(row)
             if tell is not None:
                 tell(row)
 
-        with telling(note if trace or tell is not None else None), _said(shard):
-            answer = work(shard, exchange, threads, *arguments)
+        g = GraphView(shard, exchange, threads, note if trace or tell is not None else None)
+        with _said(shard):
+            answer = work(g, *arguments)
     among = occurs(shard, exchange) if answer.among is None else answer.among
     named = partial(names_of, shard, exchange)
     found = [
@@ -130,7 +98,7 @@ def answered(
     ]
     if trace:
         member = rank if exchange.size > 1 or mixed else None
-        return [*found, steps_frame(answer.steps, member, linked=shard.linked)]
+        return [*found, steps_frame(steps, member, linked=shard.linked)]
     return found if parts > 1 else found[0]
 
 
@@ -154,10 +122,15 @@ def _cut(
     for part in itertools.starmap(slice, itertools.pairwise(cuts)):
         own = chosen[part]
         if shard.placed is None:
-            found = answer.of(own, threads)
+            take = partial(_renamed, own, threads)
+            found = {name: _each(take, values) for name, values in answer.columns.items()}
         else:
             found = {name: _each(itemgetter(part), values) for name, values in columns.items()}
         yield found, own + first if first else own
+
+
+def _renamed(chosen: Any, threads: int, values: Any) -> Any:
+    return kernels_of("rows", values).renamed(chosen, values, threads=threads)
 
 
 def _each(take: Callable[[Any], Any], values: Any) -> Any:
@@ -176,17 +149,6 @@ def _said(shard: Shard) -> Iterator[None]:
         if shard.host is shard:
             raise
         raise no_room_on_device() from error
-
-
-def _spent(traffic: Traffic, seconds: float) -> dict[str, Any]:
-    """Return what a superstep's seconds were spent on, and the bytes sent."""
-    communicate = traffic.packing + traffic.sending + traffic.unpacking
-    return {
-        "compute": seconds - communicate - traffic.waiting,
-        "communicate": communicate,
-        "wait": traffic.waiting,
-        "bytes": sum(traffic.sent.values()),
-    }
 
 
 def frame_of(

@@ -1,0 +1,151 @@
+"""Declare an algorithm: one function of a graph, from which every way to call it is generated.
+
+``@algorithm`` records the columns that the function returns and how its options are checked. The function's
+docstring is the specification. ``python3 dev.py generate`` writes the public functions and methods from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
+
+from dask_graphflow.exceptions import WeightError
+from dask_graphflow.operators.view import GraphView
+
+from .options import Check
+
+__all__ = ["ALGORITHMS", "Algorithm", "Answer", "OrNull", "algorithm", "ask"]
+
+Columns = Mapping[str, Any]
+
+
+class OrNull(NamedTuple):
+    """Vertex numbers, and which of them are null."""
+
+    numbers: Any
+    none: Any
+
+
+@dataclass
+class Answer:
+    """What an algorithm returns.
+
+    Attributes
+    ----------
+    columns : dict of str to array
+        One value per position; see :class:`.GraphView`. A column of vertex ids holds vertex numbers, or an :class:`OrNull` if some of
+        the ids are null.
+    among : array of bool, shape (V_p,), or None
+        Positions that get a row in the result; None for all vertices.
+    """
+
+    columns: dict[str, Any]
+    among: Any = None
+
+
+@dataclass(frozen=True)
+class Algorithm:
+    """An algorithm and its declaration.
+
+    Attributes
+    ----------
+    run : callable
+        The function. It takes the graph's view and the options.
+    columns : mapping, or callable
+        The columns after ``vertex`` with their dtypes, or a function that returns them for a graph. "id"
+        stands for vertex ids, and "id or null" for vertex ids that can be null.
+    checks : mapping of str to Check
+        How each option is checked.
+    weights : {"ignored", "optional", "required"}
+        Whether the algorithm uses the weights of the edges.
+    directed : bool
+        Whether edges of a frame are directed by default.
+    incoming : bool
+        Whether the algorithm uses only the edges that enter vertices, as long as no option names vertices.
+    supersteps : bool
+        Whether the algorithm works in supersteps, which `trace` and `progress` report.
+    """
+
+    run: Callable[..., Answer]
+    columns: Columns | Callable[[Any], Columns]
+    checks: Mapping[str, Check]
+    weights: str
+    directed: bool
+    incoming: bool
+    supersteps: bool
+
+    @property
+    def name(self) -> str:
+        """Name of the function."""
+        return self.run.__name__
+
+
+ALGORITHMS: dict[str, Algorithm] = {}
+
+
+def algorithm(
+    *,
+    columns: Columns | Callable[[Any], Columns],
+    checks: Mapping[str, Check] | None = None,
+    weights: str = "ignored",
+    directed: bool = True,
+    incoming: bool = False,
+    supersteps: bool = True,
+) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
+    """Return a decorator that declares an algorithm; see :class:`Algorithm` for the parameters."""
+
+    def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
+        declared = Algorithm(run, columns, checks or {}, weights, directed, incoming, supersteps)
+        ALGORITHMS[declared.name] = declared
+        return run
+
+    return declare
+
+
+def ask(
+    graph: Any,
+    run: Callable[..., Answer],
+    /,
+    *,
+    trace: bool = False,
+    progress: Any = False,
+    **options: Any,
+) -> Any:
+    """Check the options of an algorithm, and return its result on a graph as a lazy frame."""
+    declared = ALGORITHMS[run.__name__]
+    if declared.weights == "required" and not graph.weighted:
+        raise WeightError(
+            f"{declared.name} needs the weights of the edges; name their column with weight=, or use an "
+            "algorithm without weights, such as bfs, which counts edges"
+        )
+    sent = {
+        name: check.check(name, options[name], graph) for name, check in declared.checks.items()
+    }
+    resolve = {
+        name: check.resolve
+        for name, check in declared.checks.items()
+        if check.names_vertices and sent[name] is not None
+    }
+    columns = declared.columns(graph) if callable(declared.columns) else declared.columns
+    return graph._ask(
+        declared.name.replace("_", "-"),
+        partial(_answer, run=run, resolve=resolve),
+        dict(columns),
+        sent,
+        turned=declared.incoming and not resolve,
+        trace=trace,
+        progress=progress,
+    )
+
+
+def _answer(
+    g: GraphView,
+    sent: dict[str, Any],
+    *,
+    run: Callable[..., Answer],
+    resolve: Mapping[str, Callable[..., Any]],
+) -> Answer:
+    """Turn the ids in the options into positions, and run the algorithm."""
+    return run(g, **sent | {name: find(g, sent[name]) for name, find in resolve.items()})

@@ -1,0 +1,46 @@
+"""Degrees: the number of edges that enter and leave each vertex."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+
+__all__ = ["degrees"]
+
+
+def _columns(graph: Any) -> dict[str, str]:
+    names = ["in_degree", "out_degree"] if graph.directed else ["degree"]
+    return dict.fromkeys(names, "int64")
+
+
+@algorithm(columns=_columns, supersteps=False)
+def degrees(g: GraphView) -> Answer:
+    """Return the number of edges that enter and leave each vertex.
+
+    A self-loop counts once. Parallel edges count separately, unless the graph merges them; see `multi` of
+    :class:`~dask_graphflow.Graph`.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex. The columns are ``vertex`` (the dtype of the ids),
+        ``in_degree`` and ``out_degree`` (int64) for a directed graph, or ``vertex`` and ``degree`` (int64)
+        for an undirected one.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 1, 2], "b": [2, 5, 5]})
+    >>> gf.degrees(links, source="a", target="b").compute()
+       vertex  in_degree  out_degree
+    0       1          0           2
+    1       2          1           1
+    2       5          2           0
+    """
+    if not g.directed:
+        return Answer({"degree": g.degrees})
+    return Answer({"in_degree": g.T.degrees, "out_degree": g.degrees})

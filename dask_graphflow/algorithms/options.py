@@ -1,0 +1,217 @@
+"""Checks of an algorithm's options, which run when the user makes the call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.exceptions import OptionError
+from dask_graphflow.graph import dtypes, vertex_ids
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.showing.tables import counted
+
+__all__ = [
+    "Check",
+    "Choice",
+    "Count",
+    "Flag",
+    "Number",
+    "VertexIds",
+    "VertexWeights",
+    "check_count",
+]
+
+
+def check_count(name: str, value: Any, *, least: int = 1, optional: bool = False) -> None:
+    """Raise unless an option is a whole number, `least` or more; or None if it is optional."""
+    if optional and value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        none = ", or None" if optional else ""
+        raise OptionError(f"{name}={value!r}; give a whole number, {least} or more{none}")
+
+
+class Check:
+    """How one option is checked.
+
+    Attributes
+    ----------
+    names_vertices : bool
+        Whether the value names vertices by their ids, so that :meth:`resolve` has to find them.
+    """
+
+    names_vertices: ClassVar[bool] = False
+
+    @property
+    def annotation(self) -> str:
+        """The option's type in the signatures of the public functions and methods."""
+        return "Any"
+
+    def check(self, name: str, value: Any, graph: Any) -> Any:
+        """Return what is sent to the members for a value, or raise an error that says what is allowed."""
+        raise NotImplementedError
+
+    def resolve(self, g: Any, sent: Any) -> Any:
+        """Return what the algorithm gets, in a member: for ids, its own vertices."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Count(Check):
+    """A whole number, `least` or more."""
+
+    least: int = 1
+    optional: bool = False
+
+    @property
+    def annotation(self) -> str:
+        """The option's type."""
+        return "int | None" if self.optional else "int"
+
+    def check(self, name: str, value: Any, graph: Any) -> int | None:
+        """Return the number."""
+        check_count(name, value, least=self.least, optional=self.optional)
+        return None if value is None else int(value)
+
+
+@dataclass(frozen=True)
+class Number(Check):
+    """A number from `low` to `high`, or one above `above`."""
+
+    low: float | None = None
+    high: float | None = None
+    above: float | None = None
+    optional: bool = False
+
+    @property
+    def annotation(self) -> str:
+        """The option's type."""
+        return "float | None" if self.optional else "float"
+
+    def check(self, name: str, value: Any, graph: Any) -> Any:
+        """Return the number."""
+        if self.optional and value is None:
+            return None
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        fits = number and (
+            (self.low is None or value >= self.low)
+            and (self.high is None or value <= self.high)
+            and (self.above is None or value > self.above)
+        )
+        if not fits or value != value:
+            none = ", or None" if self.optional else ""
+            raise OptionError(f"{name}={value!r}; give a number{self._allowed()}{none}")
+        return value
+
+    def _allowed(self) -> str:
+        if self.above is not None:
+            return f" above {self.above}"
+        if self.high is not None:
+            return f" from {self.low} to {self.high}"
+        return "" if self.low is None else f", {self.low} or more"
+
+
+@dataclass(frozen=True)
+class Choice(Check):
+    """One of several names."""
+
+    names: Sequence[str]
+
+    @property
+    def annotation(self) -> str:
+        """The option's type."""
+        return "str"
+
+    def check(self, name: str, value: Any, graph: Any) -> str:
+        """Return the name."""
+        if not isinstance(value, str) or value not in self.names:
+            raise OptionError(
+                f"{name}={value!r}; give {', '.join(map(repr, self.names))}{nearest(value, self.names)}"
+            )
+        return value
+
+
+@dataclass(frozen=True)
+class Flag(Check):
+    """True or False."""
+
+    @property
+    def annotation(self) -> str:
+        """The option's type."""
+        return "bool"
+
+    def check(self, name: str, value: Any, graph: Any) -> bool:
+        """Return the truth value."""
+        if not isinstance(value, bool | np.bool_):
+            raise OptionError(f"{name}={value!r}; give True or False")
+        return bool(value)
+
+
+@dataclass(frozen=True)
+class VertexIds(Check):
+    """Ids of vertices, which the algorithm gets as its own vertices: ascending, and each once."""
+
+    names_vertices: ClassVar[bool] = True
+
+    def check(self, name: str, value: Any, graph: Any) -> Any:
+        """Return the ids as a frame, with the dtypes of the graph's ids."""
+        return vertex_ids.named(value, graph._ids)
+
+    def resolve(self, g: Any, sent: Any) -> Any:
+        """Return this member's vertices among them."""
+        return g.find(sent)
+
+
+@dataclass(frozen=True)
+class VertexWeights(Check):
+    """Weights of some vertices, which the algorithm gets as an array over its own vertices, or None."""
+
+    names_vertices: ClassVar[bool] = True
+
+    def check(self, name: str, value: Any, graph: Any) -> tuple[Any, Any] | None:
+        """Return the ids as a frame, and their fractions of the sum of the weights."""
+        if value is None:
+            return None
+        if isinstance(value, dict):
+            value = pd.Series(value)
+        elif hasattr(value, "to_pandas") and not hasattr(value, "columns"):
+            value = value.to_pandas()
+        if hasattr(value, "columns"):
+            width = len(graph._ids.columns)
+            if len(value.columns) != width + 1:
+                raise OptionError(
+                    f"{name} has {counted(len(value.columns), 'column')}; give the id in "
+                    f"{counted(width, 'column')}, then the weights in one more, and no others"
+                )
+            ids = vertex_ids.named(value.iloc[:, :width], graph._ids)
+            parts = value.iloc[:, width]
+        elif isinstance(value, pd.Series):
+            ids, parts = vertex_ids.named(list(value.index), graph._ids), value
+        else:
+            raise OptionError(
+                f"{name} is a {type(value).__name__}; give a dict, a Series or a DataFrame"
+            )
+        if not dtypes.is_number(parts.dtype):
+            raise OptionError(
+                f"{name} has weights of dtype {parts.dtype}; give a number for each id"
+            )
+        weights = parts.to_numpy("float64", na_value=np.nan)
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+            raise OptionError(
+                f"{name} has weights that are negative, infinite, null or all 0; give weights of at "
+                "least 0, and at least one above 0"
+            )
+        return ids, weights / weights.sum()
+
+    def resolve(self, g: Any, sent: Any) -> Any:
+        """Return the weights of this member's vertices: float64, 0 for those that were not named."""
+        ids, weights = sent
+        at = g.find(ids, unique=False)
+        library, own, found = kernels_for(at).namespace, at >= 0, g.column(0, "float64")
+        library.add.at(found, at[own], library.asarray(weights)[own])
+        return found
