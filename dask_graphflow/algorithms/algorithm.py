@@ -35,8 +35,8 @@ class Answer:
     Attributes
     ----------
     columns : dict of str to array
-        One value per position; see :class:`.GraphView`. A column of vertex ids holds vertex numbers, or an :class:`OrNull` if some of
-        the ids are null.
+        One value per position; see :class:`.GraphView`. A column of vertex ids holds vertex numbers, or an
+        :class:`OrNull` if some of the ids are null.
     among : array of bool, shape (V_p,), or None
         Positions that get a row in the result; None for all vertices.
     """

@@ -27,7 +27,6 @@ from typing import Any, overload
 
 import dask.dataframe as dd
 
-from dask_graphflow.algorithms.answers import ids_like
 from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
@@ -56,6 +55,7 @@ from . import inputs as inputs_of
 from .calls import check_ends, refuse_options
 from .graph import Graph
 from .inputs import ColumnNames, Listener
+from .results import ids_like
 
 __all__ = ["connected_components", "tasks_of"]
 

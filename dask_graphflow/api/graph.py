@@ -7,20 +7,13 @@ from functools import cached_property, partial
 from typing import Any
 
 from dask_graphflow.algorithms.algorithm import Answer
-from dask_graphflow.algorithms.answers import (
-    answered,
-    empty_values,
-    framed,
-    ids_like,
-    steps_frame,
-)
-from dask_graphflow.algorithms.counting import num_edges, num_vertices
 from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.exceptions import OptionError, WeightError
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.build import build
+from dask_graphflow.graph.counting import num_edges, num_vertices
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.partition_stats import layout, layout_frame
 from dask_graphflow.graph.reading import read_edges, read_vertices
@@ -32,8 +25,9 @@ from dask_graphflow.scheduling.progress import Progress, listener
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, as_text
 
-from . import inputs
+from . import edge_programs, inputs
 from .graph_methods import GraphMethods
+from .results import answered, empty_values, framed, ids_like, steps_frame
 
 __all__ = ["Graph"]
 
@@ -347,9 +341,8 @@ class Graph(GraphMethods):
             columns, and columns of the program's, no others. Values must fit the column's dtype. By
             default the program begins everywhere.
         max_iter : int, optional
-            Maximum number of supersteps. By default there is no limit. A superstep may already use values
-            that it wrote itself: if the signal reads its own target, a program that is stopped before it
-            ends can give different values from run to run.
+            Maximum number of supersteps. By default there is no limit. With a limit, messages are those of
+            the values before each superstep, so a program that is stopped gives the same values every time.
         direction : {"gemini", "beamer", "push", "pull"}, optional
             When to pull instead of push; see :func:`dask_graphflow.bfs`.
         balance : {"auto", "thread", "twc", "lb", "lb_light", "lb_cull", "lb_light_cull", "all_edges"}, \
@@ -399,10 +392,9 @@ optional
         >>> g.run(widest, columns={"width": 0.0}, start=start).compute().width.tolist()
         [inf, 9.0, 5.0]
         """
-        from dask_graphflow.algorithms.programs import run
-
         how: dict[str, Any] = {"direction": direction, "balance": balance, "max_iter": max_iter}
-        return run(self, op, columns=columns, start=start, trace=trace, progress=progress, **how)
+        shown: dict[str, Any] = {"trace": trace, "progress": progress}
+        return edge_programs.run(self, op, columns=columns, start=start, **how, **shown)
 
     def _ask(
         self,
@@ -421,9 +413,7 @@ optional
         name : str
             Name of the Dask task.
         work : callable
-            The algorithm for one member of a gang. It is called with the member's
-            :class:`~dask_graphflow.graph.shard.Shard`, the
-            :class:`~dask_graphflow.comm.exchange.Exchange`, the number of threads and `arguments`.
+            The algorithm. It is called in each member with its :class:`.GraphView` and `arguments`.
         dtypes : dict
             Columns of the result after the vertex, with their dtypes. "id" stands for vertex ids, and
             "id or null" for vertex ids that can be null.

@@ -27,8 +27,6 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import gang, placement
 from dask_graphflow.scheduling.progress import Progress
 
-from .algorithm import Answer
-
 __all__ = [
     "answered",
     "empty_values",

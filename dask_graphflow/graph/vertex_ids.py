@@ -15,27 +15,8 @@ from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
 
 from .frames import is_pandas
-from .shards import Shards
 
-__all__ = ["named", "numbers_of", "unknown"]
-
-
-def numbers_of(shards: Shards, ids: Any, *, unique: bool = True) -> Any:
-    """Return the numbers of the vertices that a frame names, each once, or as it names them."""
-    vertices, there = shards.vertices, kernels_for(shards.vertices.like).namespace.asarray
-    if vertices.ids is not None:
-        ids = brought(ids, vertices.like)
-    numbers = vertices.numbers(ids)
-    if unique:
-        numbers = kernels_for(ids).namespace.unique(numbers)
-    missing = bool((numbers < 0).any())
-    numbers = there(numbers)
-    if missing or not shards.occurs()[numbers].all():
-        known = there(vertices.numbers(ids))
-        known[known >= 0] = np.where(shards.occurs()[known[known >= 0]], 0, -1)
-        lost = np.flatnonzero(kernels_for(known).to_host(known) < 0)
-        raise unknown(ids, lost)
-    return numbers
+__all__ = ["named", "unknown"]
 
 
 def unknown(ids: Any, lost: Any) -> UnknownVertexError:

@@ -23,15 +23,12 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 from .numbering import occurs
 from .restore_ids import homeward
 from .shard import Shard
-from .shards import Shards
 
 __all__ = [
     "Numbered",
     "check",
-    "check_many",
-    "indices_many",
+    "indices",
     "number",
-    "number_many",
     "told_by_owners",
 ]
 
@@ -58,17 +55,8 @@ class Numbered(NamedTuple):
     starts: tuple[int, ...] = ()
 
 
-def number(shards: Shards, like: Any) -> Numbered:
-    """Number the vertices of a graph in one process, in an array like `like`."""
-    dtype = index_dtype(shards.size)
-    if shards.vertices.ids is not None or shards.occurs().all():
-        return Numbered(np.arange(shards.size, dtype=dtype, like=like), shards.size)
-    indices = np.flatnonzero(shards.occurs())
-    return Numbered(_counted(shards.occurs(), 0, dtype), len(indices), indices)
-
-
-def number_many(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
-    """Number the vertices of a graph in several processes."""
+def number(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
+    """Number the vertices of a graph."""
     if shard.ids is not None:  # only ids that edges use
         return Numbered(shard.numbers, shard.count)
     has = occurs(shard, exchange)
@@ -96,7 +84,7 @@ def _counted(has: Any, first: int, dtype: Any) -> Any:
     return np.maximum(np.cumsum(has) + (first - 1), 0).astype(dtype)
 
 
-def indices_many(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: Any) -> Any:
+def indices(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: Any) -> Any:
     """Return the indices of numbers, each asked of the member that has it."""
     if numbered.indices is None:
         return numbers
@@ -120,17 +108,8 @@ def told_by_owners(exchange: Exchange, own: Any, places: Any) -> Any:
     return kernels.namespace.asarray(np.max(told, axis=0))
 
 
-def check(op: EdgeOp, numbered: Numbered, values: Any, has: Any) -> None:
-    """Raise where a program put into its "vertex" column what is not the number of a vertex."""
-    wrong = _wrong(numbered, values, has)
-    if len(wrong):
-        raise _not_a_vertex(op, numbered, int(wrong[0]))
-
-
-def check_many(
-    op: EdgeOp, numbered: Numbered, shard: Shard, exchange: Exchange, values: Any
-) -> None:
-    """Raise in all members where :func:`check` would in one."""
+def check(op: EdgeOp, numbered: Numbered, shard: Shard, exchange: Exchange, values: Any) -> None:
+    """Raise in all members if a program put a number that belongs to no vertex into a "vertex" column."""
     wrong = _wrong(numbered, values, occurs(shard, exchange))[:1]
     told = exchange.all_gather(kernels_for(wrong).to_host(wrong))
     found = np.concatenate(told)

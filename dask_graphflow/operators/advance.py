@@ -233,7 +233,7 @@ class _Side:
             self.broadcast(wide, changed)
 
     def broadcast(self, column: Any, changed: Any = None) -> list[Any]:
-        """Send mirrors the values of masters, or without a column which ones changed; return their mirrors."""
+        """Send mirrors masters' values, or without a column which ones changed; return their mirrors."""
         assert self.mirrors is not None
         found = []
 

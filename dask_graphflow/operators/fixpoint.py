@@ -9,6 +9,7 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 
 from .advance import Advance
 from .direction import RULES, Direction
+from .rewrite import reading_before
 from .view import Frontier, GraphView
 
 __all__ = ["fixpoint"]
@@ -26,8 +27,7 @@ def fixpoint(
 ) -> None:
     """Advance from a frontier to the vertices that change, and from those, until there are none.
 
-    All members call it at once. The columns end the same for every number of members. A program that reads
-    at ``src`` the column that it writes can see a message in the same superstep, and need fewer supersteps.
+    All members call it at once. The columns end the same for every number of members.
 
     Parameters
     ----------
@@ -44,7 +44,10 @@ def fixpoint(
     balance : str
         How edges are shared out to threads; see :mod:`~dask_graphflow.kernels.policies`.
     max_iter : int, optional
-        Maximum number of supersteps.
+        Maximum number of supersteps. With it, messages are those of the values before the superstep, so
+        that a program that is stopped gives the same values for every number of threads and members.
+        Without it, a program that reads at ``src`` the column that it writes can see a message in the
+        same superstep, and need fewer supersteps.
 
     Raises
     ------
@@ -53,10 +56,18 @@ def fixpoint(
     """
     if op.slot == "add" and op.target in op.reads_dst:
         rule = "pull"
-    steps = Advance(g, op, columns, balance=balance, own_changes=True)
+    target, before = columns[op.target], None
+    if max_iter is not None and op.target in op.reads_src and isinstance(op.signal, str):
+        op, name = reading_before(op, columns)
+        before = target.copy()
+        columns = {**columns, name: before}
+    steps = Advance(g, op, columns, balance=balance, own_changes=before is None)
     direction, done = Direction(rule, g), 0
     frontier = g.everyone() if frontier is None else frontier
     while frontier and done != max_iter:
+        if before is not None:
+            at = slice(None) if frontier.own is None else frontier.vertices
+            before[at] = target[at]
         way = direction.choose(frontier)
         if frontier.own is None and rule in RULES:
             way = "pull"

@@ -236,8 +236,8 @@ class GraphView:
     def superstep(self, direction: str, frontier: int, edges: int) -> Iterator[dict[str, Any]]:
         """Record a superstep when it ends: its direction, frontier, edges and seconds.
 
-        Yields the row, in which numbers that are known only at the end can be set. If the row is cleared, or
-        an error is raised, nothing is recorded.
+        Yields the row, in which numbers that are known only at the end can be set. If the row is cleared,
+        or an error is raised, nothing is recorded.
         """
         if self._tell is None:
             yield {}

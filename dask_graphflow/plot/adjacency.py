@@ -13,11 +13,9 @@ import pandas as pd
 
 from dask_graphflow.algorithms.algorithm import Answer
 from dask_graphflow.api.graph import Graph
-from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph import numbering
-from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.vertex_ids import named
+from dask_graphflow.graph import vertex_ids
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.operators.view import GraphView
 
 __all__ = ["adjacency"]
 
@@ -38,11 +36,11 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
     return np.column_stack([order["__row__"].to_numpy()[at], to])
 
 
-def _adjacent(shard: Shard, exchange: Exchange, threads: int, ids: Any) -> Answer:
+def _adjacent(g: GraphView, ids: Any) -> Answer:
     """Answer as a member, for its own vertices."""
-    shard = shard.host
-    own = _host(numbering.numbers_of(shard, exchange, ids, unique=False))
-    told = exchange.all_gather(np.where(own < 0, -1, own + shard.low))
+    shard = g.shard.host
+    own = _host(g.find(ids, unique=False))
+    told = g.exchange.all_gather(np.where(own < 0, -1, own + shard.low))
     return _answer(shard.out, np.max(told, axis=0), shard.low, shard.owned)
 
 

@@ -1,8 +1,4 @@
-"""Edge programs on a graph: a user's own, and connected components as one of them.
-
-A program's columns begin with values that the caller gives; vertices that change send messages to their
-neighbours until none changes any more (:mod:`~dask_graphflow.algorithms._old_fixpoint`).
-"""
+"""Edge programs of a user: what is checked when :meth:`.Graph.run` is called."""
 
 from __future__ import annotations
 
@@ -11,41 +7,19 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.algorithms.edge_program import ITSELF, run_program
+from dask_graphflow.algorithms.options import Choice, check_count
 from dask_graphflow.exceptions import EdgeListError, OptionError
-from dask_graphflow.graph import numbering
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.shards import Shards
 from dask_graphflow.graph.vertex_ids import named as named_ids
-from dask_graphflow.graph.vertex_ids import numbers_of
-from dask_graphflow.graph.vertex_numbers import (
-    Numbered,
-    check,
-    check_many,
-    indices_many,
-    number,
-    number_many,
-    told_by_owners,
-)
-from dask_graphflow.kernels import index_dtype, kernels_for, policies
+from dask_graphflow.kernels import kernels_for, policies
 from dask_graphflow.kernels.edge_expr import COLUMN_TYPES, NUMBER_TYPES
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import check_way
-from dask_graphflow.operators.fixpoint import fixpoint
-from dask_graphflow.operators.frontier import Frontier
+from dask_graphflow.operators.direction import WAYS
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
-from .algorithm import Answer
-from .many import fixpoint_many, reading_numbers
-from .options import check_count
-
-__all__ = ["COMPONENTS", "run"]
-
-ITSELF = "vertex"  # the beginning of a column that holds vertices, and at first each vertex itself
-
-COMPONENTS = EdgeOp("components", target="component", signal="component[src]", slot="min")
+__all__ = ["run"]
 
 
 def run(
@@ -61,7 +35,7 @@ def run(
     progress: Any = False,
 ) -> Any:
     """Run an edge program until no vertex changes: see :meth:`.graph.Graph.run`."""
-    check_way(direction)
+    Choice(WAYS).check("direction", direction, graph)
     policies.check(balance, policies.POLICIES if graph.on_device else policies.HOST_POLICIES)
     check_count("max_iter", max_iter, optional=True)
     missing, spare = set(op.columns) - set(columns), set(columns) - set(op.columns)
@@ -78,7 +52,7 @@ def run(
     settings = {"rule": direction, "balance": balance, "max_iter": max_iter}
     asked = op, {name: columns[name] for name in op.columns}, given, settings
     shown: dict[str, Any] = {"trace": trace, "progress": progress}
-    return graph._ask(op.name, _run_many, dtypes, *asked, **shown)
+    return graph._ask(op.name, run_program, dtypes, *asked, **shown)
 
 
 def _begins(name: str, value: Any) -> Any:
@@ -184,94 +158,3 @@ def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
             f"{dtype}{begin}"
         )
     return found
-
-
-def _vertex_columns(begin: Mapping[str, Any]) -> list[str]:
-    return [name for name, value in begin.items() if isinstance(value, str)]
-
-
-def _columns(
-    begin: Mapping[str, Any], numbered: Numbered | None, like: Any, size: int
-) -> dict[str, Any]:
-    """Return the columns that a program begins with, of `size` vertices, in arrays like `like`."""
-    columns = {}
-    for name, value in begin.items():
-        if isinstance(value, str):
-            assert numbered is not None
-            columns[name] = numbered.own.copy()
-        else:
-            columns[name] = np.full_like(like, value, np.asarray(value).dtype, shape=size)
-    return columns
-
-
-def _by_number(
-    op: EdgeOp, columns: dict[str, Any], numbered: Numbered | None
-) -> tuple[EdgeOp, dict[str, Any]]:
-    """Return a program and columns by which ``src`` and ``dst`` are numbers where they would be indices."""
-    if not op.reads_numbers or numbered is None or numbered.indices is None:
-        return op, columns
-    op, name = reading_numbers(op, columns)
-    return op, {**columns, name: numbered.own}
-
-
-def _run(
-    shards: Shards, threads: int, op: EdgeOp, begin: Mapping[str, Any], given: Any, settings: Any
-) -> Answer:
-    like = shards.out(threads)[0].ends
-    numbered = number(shards, like) if op.reads_numbers or _vertex_columns(begin) else None
-    columns = _columns(begin, numbered, like, shards.size)
-    frontier = None
-    if given is not None:
-        ids, numbers, vertices = given
-        where = numbers_of(shards, ids, unique=False).astype(index_dtype(shards.size))
-        for name, own in numbers.items():
-            columns[name][where] = np.asarray(own, like=where)
-        for name, own in vertices.items():
-            assert numbered is not None
-            columns[name][where] = numbered.own[numbers_of(shards, own, unique=False)]
-        frontier = Frontier(shards.size, vertices=np.unique(where))
-    program, read = _by_number(op, columns, numbered)
-    steps = fixpoint(program, read, shards, frontier, threads=threads, **settings)
-    for name in _vertex_columns(begin):
-        assert numbered is not None
-        if name == op.target:
-            check(op, numbered, columns[name], shards.occurs())
-        if numbered.indices is not None:
-            columns[name] = numbered.indices[columns[name]]
-    return Answer(columns, steps=steps)
-
-
-def _run_many(
-    shard: Shard,
-    exchange: Exchange,
-    threads: int,
-    op: EdgeOp,
-    begin: Mapping[str, Any],
-    given: Any,
-    settings: Any,
-) -> Answer:
-    like = shard.degrees
-    numbered = None
-    if op.reads_numbers or _vertex_columns(begin):
-        numbered = number_many(shard, exchange, threads)
-    columns = _columns(begin, numbered, like, shard.owned)
-    frontier = None
-    if given is not None:
-        ids, numbers, vertices = given
-        where = numbering.numbers_of(shard, exchange, ids, unique=False)
-        mine = where >= 0
-        for name, own in numbers.items():
-            columns[name][where[mine]] = np.asarray(own, like=where)[mine]
-        for name, own in vertices.items():
-            assert numbered is not None
-            places = numbering.numbers_of(shard, exchange, own, unique=False)
-            columns[name][where[mine]] = told_by_owners(exchange, numbered.own, places)[mine]
-        frontier = np.unique(where[mine]).astype(index_dtype(shard.owned))
-    program, read = _by_number(op, columns, numbered)
-    steps = fixpoint_many(program, read, shard, exchange, frontier, threads=threads, **settings)
-    for name in _vertex_columns(begin):
-        assert numbered is not None
-        if name == op.target:
-            check_many(op, numbered, shard, exchange, columns[name])
-        columns[name] = indices_many(numbered, shard, exchange, columns[name])
-    return Answer(columns, steps=steps)

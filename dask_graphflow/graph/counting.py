@@ -1,20 +1,16 @@
-"""Counting the vertices and edges of a graph, and the edges of each vertex."""
+"""Counting the vertices and edges of a graph."""
 
 from __future__ import annotations
 
-import numpy as np
-
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.graph.build import into
-from dask_graphflow.graph.numbering import occurs
-from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.scheduling import gang
 
-from .answers import Answer
+from .numbering import occurs
+from .shard import Shard
 
-__all__ = ["degrees", "num_edges", "num_vertices"]
+__all__ = ["num_edges", "num_vertices"]
 
 
 def num_vertices(channel: Channel, shard: Shard, rank: int) -> int:
@@ -34,12 +30,3 @@ def num_edges(channel: Channel, shard: Shard, rank: int) -> int:
         loops = int((owners == rows.ends).sum())
     entries, loops = Exchange(channel).all_reduce(sums=(len(rows.ends), loops)).sums
     return entries if shard.directed else (entries + loops) // 2
-
-
-def degrees(shard: Shard, exchange: Exchange, threads: int) -> Answer:
-    """Return the number of edges of each of the shard's vertices."""
-    shard = shard.host
-    out = shard.degrees
-    if not shard.directed:
-        return Answer({"degree": out})
-    return Answer({"in_degree": np.diff(into(shard, exchange).offsets), "out_degree": out})

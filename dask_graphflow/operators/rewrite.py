@@ -1,0 +1,67 @@
+"""Edge programs written in other terms, with the same meaning."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from dataclasses import replace
+
+from dask_graphflow.kernels.edge_op import EdgeOp
+
+__all__ = ["reading_before", "reading_numbers"]
+
+
+def reading_numbers(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
+    """Return a program that reads the numbers of ``src`` and ``dst`` from a column, and its name.
+
+    In a member, ``src`` and ``dst`` are positions. The column's name is none of `columns`.
+    """
+    name = _free("number", columns)
+    numbers = _Numbers(name)
+    cond = None if op.cond is None else numbers.written(op.cond)
+    return replace(op, signal=numbers.written(str(op.signal)), cond=cond), name
+
+
+def reading_before(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
+    """Return a program that reads its target at ``src`` from another column, and that column's name."""
+    name = _free("before", columns)
+    return replace(op, signal=_Before(op.target, name).written(str(op.signal))), name
+
+
+def _free(name: str, columns: Collection[str]) -> str:
+    while name in columns:
+        name += "_"
+    return name
+
+
+class _Rewriter(ast.NodeTransformer):
+    def written(self, text: str) -> str:
+        return ast.unparse(self.visit(ast.parse(text, mode="eval")))
+
+
+class _Numbers(_Rewriter):
+    """Writes ``column[src]`` for ``src``, except in an index."""
+
+    def __init__(self, column: str) -> None:
+        self._column = column
+
+    def visit_Subscript(self, tree: ast.Subscript) -> ast.expr:
+        return tree
+
+    def visit_Name(self, tree: ast.Name) -> ast.expr:
+        if tree.id not in ("src", "dst"):
+            return tree
+        return ast.Subscript(ast.Name(self._column, ast.Load()), tree, ast.Load())
+
+
+class _Before(_Rewriter):
+    """Writes ``before[src]`` for ``target[src]``."""
+
+    def __init__(self, target: str, column: str) -> None:
+        self._target, self._column = target, column
+
+    def visit_Subscript(self, tree: ast.Subscript) -> ast.expr:
+        found = isinstance(tree.value, ast.Name) and tree.value.id == self._target
+        if found and isinstance(tree.slice, ast.Name) and tree.slice.id == "src":
+            return ast.Subscript(ast.Name(self._column, ast.Load()), tree.slice, ast.Load())
+        return tree
