@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -96,6 +95,8 @@ class GraphView:
         self.alone = exchange.size == 1 and shard.placed is None
         self.index = np.dtype(index_dtype(shard.size))
         self._tell, self._reversed = tell, False
+        self._degrees: Any = None
+        self._like = empty_on(shard.on_device)
 
     @property
     def T(self) -> GraphView:  # noqa: N802
@@ -121,11 +122,6 @@ class GraphView:
         shape = self.owned if size is None else size
         return np.full_like(self._like, fill, dtype, shape=shape)
 
-    @cached_property
-    def _like(self) -> Any:
-        """An empty array where the graph is."""
-        return empty_on(self.shard.on_device)
-
     @property
     def exists(self) -> Any:
         """Which positions are vertices: array of bool, shape (V_p,). It must not be changed."""
@@ -136,12 +132,15 @@ class GraphView:
         """Number of each owned vertex among all: array of index, shape (V_p,); ascending in the ids."""
         return self.shard.numbers
 
-    @cached_property
+    @property
     def degrees(self) -> Any:
         """Number of edges that leave each owned vertex: array of int64, shape (V_p,)."""
-        return np.diff(self.rows("out").offsets) if self._reversed else self.shard.degrees
+        if self._degrees is None:
+            reverse = self._reversed
+            self._degrees = np.diff(self.rows("out").offsets) if reverse else self.shard.degrees
+        return self._degrees
 
-    @cached_property
+    @property
     def edges(self) -> int:
         """Number of edges of all members; an undirected edge counts at both ends."""
         return self.all_reduce(sums=(len(self.shard.out.ends),)).sums[0]
