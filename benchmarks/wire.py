@@ -16,6 +16,7 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import HEADER, Exchange, Totals
 from dask_graphflow.graph import generate, numbering
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.vertex_ids import named
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.scheduling import gang
 
@@ -72,7 +73,7 @@ def measure(scale: int, side: int, workers: int) -> dict[str, Any]:
 def searched(edges: Any, start: int, members: int) -> list[dict[str, Any]]:
     """Search a graph by so many members; return what they sent, superstep by superstep."""
     graph = gf.Graph(edges, source="src", target="dst", directed=False, shards=members).persist()
-    given = graph.sources([start])
+    given = named([start], graph._ids)
     pushed, default = (
         dask.compute(*gang.run(graph._built, _search, None, given, rule, name="wire"))
         for rule in ("push", "beamer")

@@ -271,6 +271,14 @@ def test_ranges_are_as_much_work_each(size):
     assert max(work) <= 1.05 * np.mean(work)
 
 
+@pytest.mark.usefixtures("fine")
+def test_the_owner_of_a_vertex_is_the_range_that_it_lies_in():
+    made = shards(large(12), 3)
+    owners = np.repeat(np.arange(3), np.diff(made[0].bounds))
+    assert set(owners) == {0, 1, 2}
+    np.testing.assert_array_equal(made[0].owners(np.arange(len(owners))), owners)
+
+
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 def test_each_edge_is_sent_once_to_each_owner(directed):
     size, pieces = 3, large()
