@@ -14,8 +14,9 @@ import dask_graphflow as gf
 from dask_graphflow.algorithms.bfs_many import levels_many
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import HEADER, Exchange, Totals
-from dask_graphflow.graph import generate, numbering, vertex_ids
+from dask_graphflow.graph import generate, numbering
 from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.vertex_ids import named
 from dask_graphflow.kernels import index_dtype
 from dask_graphflow.scheduling import gang
 
@@ -72,7 +73,7 @@ def measure(scale: int, side: int, workers: int) -> dict[str, Any]:
 def searched(edges: Any, start: int, members: int) -> list[dict[str, Any]]:
     """Search a graph by so many members; return what they sent, superstep by superstep."""
     graph = gf.Graph(edges, source="src", target="dst", directed=False, shards=members).persist()
-    given = vertex_ids.named([start], graph._ids)
+    given = named([start], graph._ids)
     pushed, default = (
         dask.compute(*gang.run(graph._built, _search, None, given, rule, name="wire"))
         for rule in ("push", "beamer")
@@ -92,8 +93,8 @@ def _search(
 ) -> list[Counter[str]]:
     """Search as a member; return what it sent in each superstep."""
     exchange = Watched(channel)
-    own = numbering.numbers_of(shard, exchange, sources)
-    levels_many(shard, exchange, own, depth_limit=None, rule=rule, threads=gang.threads())
+    g = GraphView(shard, exchange, gang.threads())
+    bfs(g, g.find(sources), direction=rule)
     exchange.end_superstep()
     boxes = np.diff(shard.local().slot_bounds).tolist()
     width = np.dtype(index_dtype(shard.size)).itemsize  # of a predecessor

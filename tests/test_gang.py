@@ -35,6 +35,7 @@ from dask_graphflow.comm import carriers
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 from dask_graphflow.scheduling import gang, plugins
 from dask_graphflow.scheduling.membership import Membership, register
+from dask_graphflow.scheduling.names import is_member
 from dask_graphflow.scheduling.rendezvous import Rendezvous
 
 # Sockets and event loops that a killed worker leaves behind are not this library's to close.
@@ -161,6 +162,21 @@ def test_nothing_runs_at_the_call_and_supersteps_take_no_tasks(client):
     tasks = [len(result.optimize().__dask_graph__()) for result in (short, long)]
     assert tasks == [4 + 3 * 4] * 2
     assert found(long.compute()) == expected(4)
+
+
+def test_a_gang_with_one_member_is_one_ordinary_task(client):
+    result = gang.run(frame(1), total, META, 1000)
+    tasks = result.optimize().__dask_graph__()
+    assert len(tasks) == 2
+    assert not any(map(is_member, tasks))
+    assert found(result.compute()) == expected(1)
+    (part,) = gang.run([delayed(np.arange)(100)], threads_and_messages, None)
+    assert part.compute() == (2, 0)
+    assert nothing_left(client)
+
+
+def threads_and_messages(channel, shard, rank):
+    return gang.threads(), channel.bytes_sent
 
 
 def test_tasks_are_named_for_what_they_do():
@@ -530,6 +546,14 @@ def test_a_run_that_is_cancelled_and_wanted_again_at_once(client, tmp_path):
         run.cancel()
     assert found(client.compute(result).result(timeout=20)) == expected(2)
     assert nothing_left(client)
+
+
+def test_one_member_runs_again_after_its_worker_was_killed(mortal, tmp_path):
+    run = mortal.compute(gang.run(frame(1), total, META, 300, 0.005, tmp_path))
+    os.kill(began(tmp_path, 1)[0], signal.SIGKILL)
+    assert found(run.result(timeout=30)) == expected(1)
+    assert len(list(tmp_path.iterdir())) == 2
+    mortal.wait_for_workers(2, timeout=30)
 
 
 def test_a_worker_killed_in_mid_run_changes_nothing(mortal, tmp_path):

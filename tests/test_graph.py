@@ -7,7 +7,16 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import Reader, computed, frame, host_only, is_as_announced, partitioned, to_host
+from conftest import (
+    Reader,
+    computed,
+    frame,
+    host_only,
+    is_as_announced,
+    on_backend,
+    partitioned,
+    to_host,
+)
 from shapes import SMALL
 
 import dask_graphflow as gf
@@ -218,6 +227,128 @@ def test_a_graph_without_edges_has_no_vertices(dtype, partitions):
         found = result.compute()
         assert len(found) == 0
         assert is_as_announced(found, result)
+
+
+# Vertices without edges
+
+
+def series(values, dtype):
+    return pd.Series(values, dtype=dtype)
+
+
+LISTED = {
+    "a series": lambda ids: series(ids, "int64"),
+    "of another integer type": lambda ids: series(ids, "int16"),
+    "an index": lambda ids: pd.Index(ids),
+    "a frame with more columns": lambda ids: pd.DataFrame({"id": ids, "name": "x"}),
+    "lazy": lambda ids: dd.from_pandas(pd.DataFrame({"id": ids}), npartitions=3),
+    "a lazy series": lambda ids: dd.from_pandas(series(ids, "int64"), npartitions=2),
+}
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+@pytest.mark.parametrize("listed", LISTED)
+def test_listed_vertices_are_in_every_result(listed, shards):
+    edges = partitioned(frame([(3, 5), (5, 3), (5, 8), (8, 8)]).assign(w=1.0), 4)
+    given = on_backend(LISTED[listed]([5, 12, 0, 12]))
+    options = {**ENDS, "weight": "w", "vertices": given, "shards": shards}
+    graph = gf.Graph(edges, **options)
+    undirected = gf.Graph(edges, **options, directed=False)
+    ids = [0, 3, 5, 8, 12]
+    with dask.config.set(scheduler="threads"):
+        assert (graph.num_vertices, graph.num_edges) == (5, 4)
+        degrees = to_host(graph.degrees().compute())
+        assert degrees["vertex"].tolist() == ids
+        assert degrees["out_degree"].tolist() == [0, 1, 2, 1, 0]
+        ranks = to_host(graph.pagerank(tol=None, max_iter=100).compute())
+        assert ranks["vertex"].tolist() == ids
+        np.testing.assert_allclose(
+            ranks["pagerank"], plain_pagerank(5, {1: [2], 2: [1, 3], 3: [3]})
+        )
+        assert to_host(graph.bfs([12]).compute()).iloc[:, :2].to_numpy().tolist() == [[12, 0]]
+        assert to_host(graph.sssp([0, 3]).compute())["vertex"].tolist() == [0, 3, 5, 8]
+        for found in (undirected.label_propagation(), undirected.connected_components()):
+            found = to_host(found.compute())
+            assert found["vertex"].tolist() == ids
+            assert found.iloc[[0, 4], 1].tolist() == [0, 12]
+        own = to_host(graph.run(LEAST, columns={"least": "vertex"}).compute())
+        assert own["least"].tolist() == [0, 3, 3, 3, 12]
+        assert to_host(graph.layout().compute())["vertices"].sum() == 5
+
+
+LEAST = gf.EdgeOp("least", target="least", signal="least[src]", slot="min")
+
+
+def plain_pagerank(count, out, alpha=0.85):
+    """Return ranks by a loop, of vertices from 0 on and the ends of the edges that leave each."""
+    ranks = [1 / count] * count
+    for _ in range(100):
+        lost = sum(rank for vertex, rank in enumerate(ranks) if vertex not in out)
+        found = [(1 - alpha + alpha * lost) / count] * count
+        for vertex, ends in out.items():
+            for end in ends:
+                found[end] += alpha * ranks[vertex] / len(ends)
+        ranks = found
+    return ranks
+
+
+@pytest.mark.parametrize("shards", [1, 2])
+def test_listed_vertices_of_several_columns_and_text(shards):
+    edges = pd.DataFrame({"p": ["x", "y"], "q": [1, 2], "r": ["y", "x"], "s": [2, 5]})
+    ends = {"source": ["p", "q"], "target": ["r", "s"], "shards": shards}
+    listed = pd.MultiIndex.from_tuples([("w", 9), ("x", 5), ("y", 1)])
+    with dask.config.set(scheduler="threads"):
+        graph = gf.Graph(partitioned(edges, 2), **ends, vertices=on_backend(listed.to_frame()))
+        found = to_host(graph.degrees().compute())
+        assert found["vertex_0"].tolist() == ["w", "x", "x", "y", "y"]
+        assert found["vertex_1"].tolist() == [9, 1, 5, 1, 2]
+        text = gf.Graph(
+            partitioned(edges, 2),
+            source="p",
+            target="r",
+            vertices=on_backend(pd.Series(["b", "x"])),
+            shards=shards,
+        )
+        assert to_host(text.pagerank().compute())["vertex"].tolist() == ["b", "x", "y"]
+
+
+@pytest.mark.usefixtures("host_memory")
+def test_a_hybrid_keeps_listed_vertices():
+    edges = partitioned(frame([(3, 5), (5, 3), (5, 8)]), 2)
+    listed = pd.Series([4, 11])
+    made = gf.Graph(edges, **ENDS, vertices=listed, hybrid=gf.Hybrid([0.5, 0.5]))
+    with dask.config.set(scheduler="threads"):
+        assert made.num_vertices == 5
+        ranks = made.pagerank().compute().reset_index(drop=True)
+        same = gf.Graph(edges, **ENDS, vertices=listed).pagerank().compute()
+        pd.testing.assert_frame_equal(ranks, same.reset_index(drop=True))
+
+
+def test_listed_vertices_of_which_no_edge_is():
+    graph = gf.Graph(frame([]), **ENDS, vertices=on_backend(pd.Series([10**12, -5])))
+    assert (graph.num_vertices, graph.num_edges) == (2, 0)
+    assert to_host(graph.degrees().compute())["vertex"].tolist() == [-5, 10**12]
+
+
+@pytest.mark.parametrize(
+    ("vertices", "error", "message"),
+    [
+        ([1, 2], EdgeListError, r"vertices is a builtins.list; give a Dask DataFrame"),
+        (pd.Series(["x"]), VertexTypeError, r"of one type"),
+        (pd.DataFrame(index=[0]), EdgeListError, r"vertices has 0 columns and an id has 1"),
+    ],
+    ids=["a list", "text", "no column"],
+)
+def test_vertices_that_are_refused(vertices, error, message):
+    with pytest.raises(error, match=message):
+        gf.Graph(frame([(0, 1)]), **ENDS, vertices=vertices)
+
+
+def test_listed_vertices_that_are_null_are_refused_or_left_out():
+    edges, listed = pd.DataFrame({"a": ["x"], "b": ["y"]}), pd.Series(["z", None], dtype="str")
+    with pytest.raises(NullVertexError, match=r"Pass dropna=True"):
+        gf.Graph(edges, **ENDS, vertices=listed).num_vertices  # noqa: B018
+    assert gf.Graph(edges, **ENDS, vertices=listed, dropna=True).num_vertices == 3
 
 
 # The Dask shape

@@ -1,13 +1,15 @@
-"""A graph built by the members of a gang: the bits that one process makes, each edge sent once."""
+"""A graph built by the members of a gang: the bits that one member makes, each edge sent once."""
 
 from __future__ import annotations
 
 import itertools
 import os
+import re
 import threading
 import tracemalloc
 
 import dask
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -23,9 +25,9 @@ from dask_graphflow.api import inputs
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError, UnknownVertexError
-from dask_graphflow.graph import build, numbering, partition, vertex_ids
+from dask_graphflow.graph import build, numbering, partition
 from dask_graphflow.graph.partition import chunk
-from dask_graphflow.graph.reading import Build, read
+from dask_graphflow.graph.reading import read_edges, read_vertices
 from dask_graphflow.scheduling import gang
 
 pytestmark = pytest.mark.usefixtures("host_memory")
@@ -40,12 +42,17 @@ def fine(monkeypatch):
         monkeypatch.setattr(module, "GRAIN", GRAIN)
 
 
-def pieces_of(edges, partitions=7, source="a", target="b", weight=None):
-    """Return what is read of each partition, of which some are empty."""
+def pieces_of(edges, partitions=7, source="a", target="b", weight=None, vertices=None):
+    """Return what is read of each partition, of which some are empty; listed vertices come last."""
     lazy = partitioned(edges, partitions) if isinstance(edges, pd.DataFrame) else edges
     columns = inputs.edge_columns(lazy, source, target, weight, False)
     parts = dask.compute(*lazy.to_delayed(), scheduler="sync")
-    return [read(part, i, columns) for i, part in enumerate(parts)]
+    pieces = [read_edges(part, i, columns) for i, part in enumerate(parts)]
+    if vertices is not None:
+        listed, how = inputs.vertex_frame(vertices, columns)
+        part = listed.compute() if isinstance(listed, dd.DataFrame) else listed()
+        pieces.append(read_vertices(part, 0, how, part))
+    return pieces
 
 
 def dealt_out(pieces, size):
@@ -54,15 +61,20 @@ def dealt_out(pieces, size):
     return [pieces[low:high] for low, high in itertools.pairwise(bounds)]
 
 
-def share(pieces, size, directed=True, multi="keep"):
-    return gang._together(build.share, dealt_out(pieces, size), (directed, multi))
+def shards(pieces, size, directed=True, multi="keep"):
+    return gang._together(build.build, dealt_out(pieces, size), (directed, multi))
 
 
-def together(loop, shards, *args):
+def together(loop, made, *args):
     """Return what a loop makes of each shard and an exchange."""
     return gang._together(
-        lambda channel, shard, rank: loop(shard, Exchange(channel), *args), shards, ()
+        lambda channel, shard, rank: loop(shard, Exchange(channel), *args), made, ()
     )
+
+
+def alone(loop, shard, *args):
+    """Return what a loop makes of the shard of a gang with one member."""
+    return together(loop, [shard], *args)[0]
 
 
 def assert_same_rows(made, whole, bounds):
@@ -83,36 +95,37 @@ def assert_same_rows(made, whole, bounds):
 
 
 def check(pieces, size, directed=True, multi="keep", made=None):
-    """Check what members make of some pieces against what one process makes of them."""
-    whole = Build(directed, multi)(list(pieces))
-    made = share(pieces, size, directed, multi) if made is None else made
+    """Check the shards that members build of some pieces against the shard that one member builds."""
+    (whole,) = shards(pieces, 1, directed, multi)
+    made = shards(pieces, size, directed, multi) if made is None else made
     (bounds,) = {tuple(shard.bounds) for shard in made}
     assert not any(bound % build.GRAIN for bound in bounds if bound < whole.size)
     assert (len(bounds), bounds[0], bounds[-1]) == (size + 1, 0, whole.size)
     assert [shard.rank for shard in made] == list(range(size))
-    assert_same_rows([shard.out for shard in made], whole.whole("out"), bounds)
-    assert_same_rows(together(build.into, made), whole.whole("into"), bounds)
+    assert_same_rows([shard.out for shard in made], whole.out, bounds)
+    assert_same_rows(together(build.into, made), alone(build.into, whole), bounds)
     assert [shard.directed for shard in made] == [directed] * size
-    assert {shard.base for shard in made} == {whole.vertices.base}
+    assert {shard.base for shard in made} == {whole.base}
     for shard in made:
-        pd.testing.assert_frame_equal(shard.like, whole.vertices.like)
-    if whole.vertices.ids is None:
+        pd.testing.assert_frame_equal(shard.like, whole.like)
+    if whole.ids is None:
         assert all(shard.ids is None for shard in made)
     else:
         ids = pd.concat([shard.ids for shard in made], ignore_index=True)
-        pd.testing.assert_frame_equal(ids, whole.vertices.ids)
+        pd.testing.assert_frame_equal(ids, whole.ids)
         assert [len(shard.ids) for shard in made] == np.diff(bounds).tolist()
     has = np.concatenate(together(numbering.occurs, made))
-    np.testing.assert_array_equal(has, whole.occurs())
+    np.testing.assert_array_equal(has, alone(numbering.occurs, whole))
     return made, whole
 
 
 def check_names(made, whole):
     """Check ids and numbers of a graph's vertices, asked by any member."""
-    numbers = np.random.default_rng(3).permutation(np.flatnonzero(whole.occurs()))
+    vertices = np.flatnonzero(alone(numbering.occurs, whole))
+    numbers = np.random.default_rng(3).permutation(vertices)
     numbers = np.concatenate([numbers, numbers[:5]])
-    expected = whole.vertices.named(numbers)
-    ids = pd.DataFrame(dict(zip(whole.vertices.like.columns, expected, strict=True)))
+    expected = alone(numbering.names_of, whole, numbers)
+    ids = pd.DataFrame(dict(zip(whole.like.columns, expected, strict=True)))
     for found in together(numbering.names_of, made, numbers):
         for series, other in zip(found, expected, strict=True):
             pd.testing.assert_series_equal(series, other)
@@ -120,11 +133,50 @@ def check_names(made, whole):
         shard.low + found
         for shard, found in zip(made, together(numbering.numbers_of, made, ids), strict=True)
     ]
-    np.testing.assert_array_equal(np.concatenate(own), vertex_ids.numbers_of(whole, ids))
+    np.testing.assert_array_equal(np.concatenate(own), vertices)
     aligned = together(lambda *args: numbering.numbers_of(*args, unique=False), made, ids)
     for shard, found in zip(made, aligned, strict=True):
         mine = (numbers >= shard.low) & (numbers < shard.high)
         np.testing.assert_array_equal(found, np.where(mine, numbers - shard.low, -1))
+
+
+def edges_of(rows, shard):
+    """Return the edges of rows as pairs of ids, in the order of the rows."""
+    owners = np.repeat(np.arange(shard.owned), np.diff(rows.offsets))
+    sides = (alone(numbering.names_of, shard, side)[0].tolist() for side in (owners, rows.ends))
+    return list(zip(*sides, strict=True))
+
+
+# One member
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("kind", ID_TYPES)
+def test_one_member_builds_sorted_rows_of_sorted_ids(kind, directed, rng):
+    dtype, make = ID_TYPES[kind]
+    pairs = [(make(u), make(v)) for u, v in rng.integers(0, 60, (300, 2)).tolist()]
+    (made,) = shards(pieces_of(frame(pairs, dtype)), 1, directed)
+    both = pairs if directed else pairs + [(v, u) for u, v in pairs if u != v]
+    assert edges_of(made.out, made) == sorted(both)
+    entering = alone(build.into, made)
+    assert edges_of(entering, made) == sorted((v, u) for u, v in both)
+    assert (entering is made.out) == (not directed)
+    has = alone(numbering.occurs, made)
+    (ids,) = alone(numbering.names_of, made, np.flatnonzero(has))
+    assert ids.tolist() == sorted({end for pair in pairs for end in pair})
+
+
+def test_one_member_sends_nothing_and_copies_no_rows():
+    (channel,) = in_process(1)
+    made = build.build(channel, pieces_of(frame(rmat())), 0, True, "keep")
+    exchange = Exchange(channel)
+    build.into(made, exchange)
+    numbering.mirrors(made, exchange)
+    assert channel.bytes_sent == 0
+    for which in ("out", "into"):
+        local = made.local(which)
+        assert local.rows is made.made(which)
+        assert (local.size, len(local.slots)) == (made.owned, 0)
 
 
 # The same bits
@@ -159,7 +211,7 @@ def test_ids_of_two_columns_and_categoricals(size, rng):
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
 @pytest.mark.parametrize("dtype", ["float64", "float32", "int32", "float64 and int64"])
-def test_several_edges_become_the_one_that_one_process_makes(dtype, multi, directed, size):
+def test_several_edges_become_the_one_that_one_member_makes(dtype, multi, directed, size):
     pairs = [(u % 200, v % 180) for u, v in rmat()]
     weight = np.random.default_rng(1).normal(size=len(pairs)) * 100  # sums depend on the order
     edges = frame(pairs).assign(w=weight.astype(dtype.split()[0]))
@@ -168,7 +220,7 @@ def test_several_edges_become_the_one_that_one_process_makes(dtype, multi, direc
         pieces[4] = *pieces[4][:2], pieces[4][2].astype("int64")
     made, whole = check(pieces, size, directed, multi)
     if directed:
-        assert (len(whole.whole().ends) < len(pairs)) == (multi != "keep")
+        assert (len(whole.out.ends) < len(pairs)) == (multi != "keep")
     if multi == "sum":
         assert made[0].out.weights.dtype == ("int64" if dtype == "int32" else "float64")
 
@@ -183,6 +235,21 @@ def test_small_graphs(graph, directed, dtype, partitions, size):
         check_names(made, whole)
 
 
+@pytest.mark.usefixtures("fine")
+@pytest.mark.parametrize("size", [1, 2, 5])
+@pytest.mark.parametrize("kind", ["dense", "int32, negative", "int64, far apart", "strings"])
+def test_listed_vertices_are_numbered_with_the_others(kind, size, rng):
+    dtype, make = ID_TYPES[kind]
+    values = rng.integers(0, 100, (60, 2)).tolist()
+    pairs = [(make(u), make(v)) for u, v in values]
+    listed = [make(i) for i in (0, 3, 5, 5, 101, 110)]
+    pieces = pieces_of(frame(pairs, dtype), vertices=pd.Series(listed, dtype=dtype))
+    made, whole = check(pieces, size)
+    check_names(made, whole)
+    (ids,) = alone(numbering.names_of, whole, np.flatnonzero(alone(numbering.occurs, whole)))
+    assert ids.tolist() == sorted({end for pair in pairs for end in pair} | set(listed))
+
+
 # Ranges, and what travels
 
 
@@ -194,7 +261,8 @@ def large(scale=16, partitions=12):
 @pytest.mark.parametrize("size", [2, 3])
 def test_ranges_are_as_much_work_each(size):
     made, whole = check(large(), size)
-    assert made[0].bounds == chunk(whole.out_degrees() + whole.in_degrees(), size)
+    degrees = whole.degrees + np.diff(alone(build.into, whole).offsets)
+    assert made[0].bounds == chunk(degrees, size)
     entering = together(build.into, made)
     work = [
         8 * (size - 1) * shard.owned + len(shard.out.ends) + len(into.ends)
@@ -203,13 +271,21 @@ def test_ranges_are_as_much_work_each(size):
     assert max(work) <= 1.05 * np.mean(work)
 
 
+@pytest.mark.usefixtures("fine")
+def test_the_owner_of_a_vertex_is_the_range_that_it_lies_in():
+    made = shards(large(12), 3)
+    owners = np.repeat(np.arange(3), np.diff(made[0].bounds))
+    assert set(owners) == {0, 1, 2}
+    np.testing.assert_array_equal(made[0].owners(np.arange(len(owners))), owners)
+
+
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 def test_each_edge_is_sent_once_to_each_owner(directed):
     size, pieces = 3, large()
     channels = in_process(size)
     cut = dealt_out(pieces, size)
     made = each(
-        lambda rank: build.share(channels[rank], cut[rank], rank, directed, "keep"), range(size)
+        lambda rank: build.build(channels[rank], cut[rank], rank, directed, "keep"), range(size)
     )
     abroad = 0
     for rank, own in enumerate(cut):
@@ -229,7 +305,7 @@ def test_ids_travel_once_and_are_kept_by_one_member():
     channels = in_process(size)
     cut = dealt_out(pieces, size)
     made = each(
-        lambda rank: build.share(channels[rank], cut[rank], rank, True, "keep"), range(size)
+        lambda rank: build.build(channels[rank], cut[rank], rank, True, "keep"), range(size)
     )
     assert sum(len(shard.ids) for shard in made) == 3001
     sent = sum(channel.bytes_sent for channel in channels)
@@ -239,13 +315,13 @@ def test_ids_travel_once_and_are_kept_by_one_member():
 
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 def test_memory_stays_within_twice_the_input_and_what_is_built(directed):
-    share(large(scale=10), 2, directed)  # what is compiled stays
+    shards(large(scale=10), 2, directed)  # what is compiled stays
     tracemalloc.start()
     try:
         cut = dealt_out(large(scale=17, partitions=32), 2)
         given = sum(side.only.nbytes for own in cut for piece in own for side in piece[:2])
         begun, _ = tracemalloc.get_traced_memory()
-        made = gang._together(build.share, [*map(numbering.consumed, cut)], (directed, "keep"))
+        made = gang._together(build.build, [*map(numbering.consumed, cut)], (directed, "keep"))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -257,7 +333,7 @@ def test_memory_stays_within_twice_the_input_and_what_is_built(directed):
 def test_pieces_are_left_as_they_are_to_be_built_again():
     pieces = pieces_of(frame(rmat(), "str"))
     cut = dealt_out(pieces, 2)
-    first, again = (gang._together(build.share, cut, (True, "keep")) for _ in range(2))
+    first, again = (gang._together(build.build, cut, (True, "keep")) for _ in range(2))
     assert [len(own) for own in cut] == [3, 4]
     for one, other in zip(first, again, strict=True):
         np.testing.assert_array_equal(one.out.ends, other.out.ends)
@@ -278,7 +354,7 @@ def test_edges_that_are_lost_are_noticed_by_all_members(monkeypatch):
 
     def loop(rank):
         with pytest.raises(GraphflowError, match=r"were dealt .* arrived"):
-            build.share(channels[rank], cut[rank], rank, True, "keep")
+            build.build(channels[rank], cut[rank], rank, True, "keep")
         return True
 
     assert each(loop, range(3)) == [True] * 3
@@ -294,7 +370,7 @@ def entering(channel, shard, rank):
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("default")
-def test_workers_of_a_cluster_build_the_graph_that_one_process_builds():
+def test_workers_of_a_cluster_build_the_graph_that_one_member_builds():
     pairs = [(f"v{u}", f"v{v}") for u, v in rmat(14)]
     weight = np.random.default_rng(1).normal(size=len(pairs))
     pieces = pieces_of(frame(pairs, "str").assign(w=weight), weight="w")
@@ -303,13 +379,13 @@ def test_workers_of_a_cluster_build_the_graph_that_one_process_builds():
         Client(cluster),
     ):
         given = [delayed(own, traverse=False) for own in dealt_out(pieces, 2)]
-        shards = gang.run(given, build.share, None, True, "sum", name="share")
-        entered = gang.run(shards, entering, None)
-        *made, first, second = dask.compute(*shards, *entered)
+        built = gang.run(given, build.build, None, True, "sum", name="build")
+        entered = gang.run(built, entering, None)
+        *made, first, second = dask.compute(*built, *entered)
     assert first[0] != second[0] != os.getpid()
     assert all(shard.owned for shard in made)
     _, whole = check(pieces, 2, True, "sum", made)
-    assert_same_rows([first[1], second[1]], whole.whole("into"), made[0].bounds)
+    assert_same_rows([first[1], second[1]], alone(build.into, whole), made[0].bounds)
 
 
 # Naming
@@ -321,23 +397,23 @@ def test_workers_of_a_cluster_build_the_graph_that_one_process_builds():
 def test_an_unknown_vertex_is_one_error_on_all_members(unknown, dtype):
     # 90 lies between ids that have edges; 3 is no vertex by one of them only.
     edges = frame([(i, i + 1) for i in range(500) if i not in (89, 90)], dtype)
-    whole = Build(True, "keep")(pieces_of(edges))
-    made = share(pieces_of(edges), 3)
     ids = pd.DataFrame({"vertex": pd.Series(unknown).astype(dtype)})
-    with pytest.raises(UnknownVertexError) as expected:
-        vertex_ids.numbers_of(whole, ids)
+    lost = [one for one in unknown if one != 3]
 
     def loop(shard, exchange):
         with pytest.raises(UnknownVertexError) as error:
             numbering.numbers_of(shard, exchange, ids)
         return str(error.value)
 
-    assert together(loop, made) == [str(expected.value)] * 3
+    (expected,) = together(loop, shards(pieces_of(edges), 1))
+    said = rf"{len(lost)} of {len(unknown)} ids? \w+ not in the graph: '?{lost[0]}"
+    assert re.match(said, expected)
+    assert together(loop, shards(pieces_of(edges), 3)) == [expected] * 3
 
 
 @pytest.mark.usefixtures("fine")
 def test_names_of_integers_close_together_take_no_messages():
-    made = share(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
+    made = shards(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
     channels = in_process(3)
     each(
         lambda rank: numbering.names_of(made[rank], Exchange(channels[rank]), np.arange(500)),
@@ -348,7 +424,7 @@ def test_names_of_integers_close_together_take_no_messages():
 
 @pytest.mark.usefixtures("fine")
 def test_what_some_members_have_kept_already_is_made_by_all():
-    made = share(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
+    made = shards(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
     together(build.into, made)
     rows = [shard._made["into"] for shard in made]
     del made[1]._made["into"]  # as of one that was lost, and made again
@@ -359,7 +435,7 @@ def test_what_some_members_have_kept_already_is_made_by_all():
 
 
 def test_runs_that_make_the_same_at_once_do_not_wait_for_each_other():
-    made = share(pieces_of(frame([(0, 1)])), 2)
+    made = shards(pieces_of(frame([(0, 1)])), 2)
     all_are_inside = threading.Barrier(4)
 
     def make():
