@@ -207,7 +207,7 @@ class Face:
         passed = [p.name if p.name in self.positional else f"{p.name}={p.name}" for p in own]
         body = [
             self.docstring(104, self.about, **sections),
-            f"graph = {call('as_graph', [code(self.name), 'edges', *(f'{n}={n}' for n in names)])}",
+            f"graph = {call('as_graph', [self.name, 'edges', *(f'{n}={n}' for n in names)])}",
             f"return {call(f'graph.{self.name}', passed)}",
         ]
         typed_heads = self.overloads(["edges: Any", "*", *map(str, typed)], of_graph)

@@ -149,7 +149,7 @@ def bfs(
     3       7         2            2
     """
     graph = as_graph(
-        "bfs",
+        bfs,
         edges,
         source=source,
         target=target,
@@ -232,7 +232,7 @@ def degrees(
     2       5          2           0
     """
     graph = as_graph(
-        "degrees",
+        degrees,
         edges,
         source=source,
         target=target,
@@ -346,7 +346,7 @@ def label_propagation(
     [1, 1, 1, 3, 3, 3]
     """
     graph = as_graph(
-        "label_propagation",
+        label_propagation,
         edges,
         source=source,
         target=target,
@@ -517,7 +517,7 @@ def pagerank(
     3       7     0.471
     """
     graph = as_graph(
-        "pagerank",
+        pagerank,
         edges,
         source=source,
         target=target,
@@ -665,7 +665,7 @@ def sssp(
     3       7       5.0            5
     """
     graph = as_graph(
-        "sssp",
+        sssp,
         edges,
         source=source,
         target=target,
