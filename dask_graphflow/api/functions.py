@@ -433,7 +433,7 @@ def pagerank(
         strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
         type.
     weight : column name, optional
-        Numeric column with the weights of the edges. By default the edges have no weights.
+        Numeric column with the weights of the edges.
     directed : bool
         Whether an edge leads only from its source to its target. True by default; False makes every edge
         count in both directions.
