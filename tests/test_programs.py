@@ -52,11 +52,6 @@ def test_every_policy_gives_the_same_and_others_are_refused(balance):
     pd.testing.assert_frame_equal(found, graph.run(WIDEST, columns=begin, **how).compute())
 
 
-def test_components_want_edges_without_direction():
-    with pytest.raises(gf.exceptions.OptionError, match="directed=False"):
-        gf.Graph(frame([(1, 2)]), **ENDS).connected_components()
-
-
 def pipes(seed=0, vertices=300, edges=1500):
     rng = np.random.default_rng(seed)
     ends = (vertices * rng.random((2, edges)) ** 2).astype("int64")

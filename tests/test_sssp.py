@@ -208,9 +208,9 @@ def test_a_nan_among_numbers_that_have_nulls_of_their_own_is_refused():
 
 def test_paths_need_weights():
     graph = gf.Graph(frame([(0, 1)]), **ENDS)
-    with pytest.raises(WeightError, match=r"weight=, or use bfs, which counts edges"):
+    with pytest.raises(WeightError, match=r"weight=, .* bfs, which counts edges"):
         graph.sssp([0])
-    with pytest.raises(WeightError, match=r"weight=, or use bfs, which counts edges"):
+    with pytest.raises(WeightError, match=r"weight=, .* bfs, which counts edges"):
         gf.sssp(frame([(0, 1)]), **ENDS, sources=[0], weight=None)
     # As of any argument that is left out.
     with pytest.raises(TypeError, match="weight"):

@@ -7,6 +7,7 @@ Run it as ``python3 dev.py generate`` after you change the signature or the docs
 from __future__ import annotations
 
 import argparse
+import ast
 import importlib
 import inspect
 import json
@@ -14,6 +15,7 @@ import pkgutil
 import re
 import sys
 import textwrap
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -31,35 +33,16 @@ HAND_WRITTEN = ("connected_components",)  # only the method of a graph is genera
 WIDTH = 100
 ONE, BOTH = "dd.DataFrame", "tuple[dd.DataFrame, dd.DataFrame]"
 
-# Parameters that the algorithms share. A docstring that explains one of them itself replaces the text here.
+# Parameters that the algorithms share, with those in the docstring of Graph. An algorithm's docstring can
+# explain one of them in other words.
 COMMON = {
     "edges": """\
 edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
     The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without {names}.""",
-    "source": """\
-source, target : column name, or list of column names
-    Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-    strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-    type.""",
-    "weight": """\
-weight : column name, optional
-    Numeric column with the weights of the edges. By default the edges have no weights.""",
-    "directed": """\
-directed : bool
-    Whether an edge leads only from its source to its target. True by default; False makes every edge count
-    in both directions.""",
-    "multi": """\
-multi : {"keep", "sum", "min", "first"}
-    What to do with parallel edges, which have the same source and target. "keep", the default, keeps all of
-    them. The others merge them into one edge, which has the sum of the weights, the smallest weight, or the
-    weight of the first edge.""",
     "vertices": """\
 vertices : Series, DataFrame or Index, optional
     Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first columns
     are the id, as many as `source` has.""",
-    "dropna": """\
-dropna : bool
-    Whether to skip edges with a null id. False by default, which raises an error.""",
     "trace": """\
 trace : bool
     Also return a frame with one row per superstep. False by default.""",
@@ -118,11 +101,11 @@ class Face:
     def __init__(self, declared: Algorithm) -> None:
         self.declared, self.name = declared, declared.name
         self.function = f"{declared.run.__module__.rpartition('.')[2]}.{self.name}"
-        parts = re.split(r"^(\w+)\n-{3,}\n", inspect.getdoc(declared.run) or "", flags=re.MULTILINE)
-        self.sections = dict(zip(parts[1::2], (p.strip() for p in parts[2::2]), strict=True))
-        self.summary, *self.about = parts[0].strip().split("\n\n")
-        entries = re.split(r"\n(?=\S)", self.sections.get("Parameters", ""))
-        self.explained = COMMON | {entry.partition(" : ")[0]: entry for entry in entries}
+        self.sections = sections_of(inspect.getdoc(declared.run) or "")
+        self.summary, *self.about = self.sections[""].split("\n\n")
+        self.explained = (
+            COMMON | explained(of_graph()) | explained(self.sections.get("Parameters", ""))
+        )
         own = list(inspect.signature(declared.run).parameters.values())[1:]
         self.own = [Param(p.name, declared.checks[p.name].annotation, code(p.default)) for p in own]
         self.positional = [p.name for p in own if p.kind is not p.KEYWORD_ONLY]
@@ -207,7 +190,7 @@ class Face:
         passed = [p.name if p.name in self.positional else f"{p.name}={p.name}" for p in own]
         body = [
             self.docstring(104, self.about, **sections),
-            f"graph = {call('as_graph', [code(self.name), 'edges', *(f'{n}={n}' for n in names)])}",
+            f"graph = {call('as_graph', [self.name, 'edges', *(f'{n}={n}' for n in names)])}",
             f"return {call(f'graph.{self.name}', passed)}",
         ]
         typed_heads = self.overloads(["edges: Any", "*", *map(str, typed)], of_graph)
@@ -249,6 +232,26 @@ class Face:
         return textwrap.indent(
             "\n".join(defined(self.name, ["self", "*", *taken], "Any", body)), " " * 4
         )
+
+
+def sections_of(docstring: str) -> dict[str, str]:
+    """Return the sections of a docstring by their titles; the text before them has none."""
+    parts = re.split(r"^(\w+)\n-{3,}\n", docstring, flags=re.MULTILINE)
+    return dict(zip(["", *parts[1::2]], (part.strip() for part in parts[::2]), strict=True))
+
+
+def explained(section: str) -> dict[str, str]:
+    """Return the entries of a section by their first names."""
+    entries = re.split(r"\n(?=\S)", section)
+    return {re.split(", | : ", entry)[0]: entry for entry in entries}
+
+
+@cache
+def of_graph() -> str:
+    """Return what the docstring of Graph says of its parameters; its module cannot be imported yet."""
+    tree = ast.parse((PACKAGE / "api" / "graph.py").read_text("utf-8"))
+    (graph,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Graph")
+    return sections_of(ast.get_docstring(graph) or "")["Parameters"]
 
 
 def code(value: object) -> str | None:

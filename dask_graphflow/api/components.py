@@ -52,7 +52,7 @@ from dask_graphflow.showing.bar import PARTS
 from dask_graphflow.showing.suggestions import nearest
 
 from . import inputs as inputs_of
-from .calls import check_ends, refuse_options
+from .calls import refuse_options
 from .graph import Graph
 from .inputs import ColumnNames, Listener
 from .results import ids_like
@@ -225,9 +225,8 @@ def connected_components(
             "merge_chunks": merge_chunks, "inputs": inputs, "chunk_size": chunk_size, "dropna": dropna,
             "device": device, "renumber": renumber, "method": method,
         }  # fmt: skip
-        refuse_options("connected_components", options, connected_components.__kwdefaults__ or {})
+        refuse_options(connected_components, options)
         return edges.connected_components(progress=progress)
-    check_ends("connected_components", edges, source, target)
     edges = inputs_of.as_dask(edges, "edges", source, target)
     shown = listener(progress, "connected components", PARTS)
     merges = merging.merge_policy(merge)

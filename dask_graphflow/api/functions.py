@@ -149,7 +149,7 @@ def bfs(
     3       7         2            2
     """
     graph = as_graph(
-        "bfs",
+        bfs,
         edges,
         source=source,
         target=target,
@@ -232,7 +232,7 @@ def degrees(
     2       5          2           0
     """
     graph = as_graph(
-        "degrees",
+        degrees,
         edges,
         source=source,
         target=target,
@@ -346,7 +346,7 @@ def label_propagation(
     [1, 1, 1, 3, 3, 3]
     """
     graph = as_graph(
-        "label_propagation",
+        label_propagation,
         edges,
         source=source,
         target=target,
@@ -433,7 +433,7 @@ def pagerank(
         strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
         type.
     weight : column name, optional
-        Numeric column with the weights of the edges. By default the edges have no weights.
+        Numeric column with the weights of the edges.
     directed : bool
         Whether an edge leads only from its source to its target. True by default; False makes every edge
         count in both directions.
@@ -517,7 +517,7 @@ def pagerank(
     3       7     0.471
     """
     graph = as_graph(
-        "pagerank",
+        pagerank,
         edges,
         source=source,
         target=target,
@@ -665,7 +665,7 @@ def sssp(
     3       7       5.0            5
     """
     graph = as_graph(
-        "sssp",
+        sssp,
         edges,
         source=source,
         target=target,
