@@ -11,13 +11,14 @@ import dask
 import numpy as np
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.bfs_many import levels_many
+from dask_graphflow.algorithms.bfs import bfs
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import HEADER, Exchange, Totals
-from dask_graphflow.graph import generate, numbering
+from dask_graphflow.graph import generate
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertex_ids import named
 from dask_graphflow.kernels import index_dtype
+from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import gang
 
 from . import machine, report

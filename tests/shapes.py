@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from conftest import GRAPHS, on_backend, to_host
+from dask_graphflow.graph.shards import Shards
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 import dask_graphflow as gf
-from dask_graphflow.graph.shards import Shards
 from dask_graphflow.graph.vertices import Vertices
 from dask_graphflow.kernels.edge_op import EdgeOp
 

@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pytest
 from conftest import GRAPHS, host_only, on_backend, some_steps, to_host
+from dask_graphflow.operators.frontier import Frontier
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 from shapes import HOPS, NEVER, PATHS, rows_to_host
@@ -16,7 +17,6 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import host_advance, host_atomics, kernels_of
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import DIRECTIONS, Step, advance, direction
-from dask_graphflow.operators.frontier import Frontier
 
 COUNT = EdgeOp("count", target="paths", signal="share[src]", slot="add")
 

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import cupy_or_skip
+from dask_graphflow.graph.shards import Shards
 
 from dask_graphflow.algorithms import bfs, label_propagation, pagerank, sssp
-from dask_graphflow.graph.shards import Shards
 from dask_graphflow.graph.vertices import Vertices
 from dask_graphflow.kernels import host_advance, host_buckets, host_labels, host_pull, host_search
 from dask_graphflow.kernels.host_rows import Rows, compressed, owners, relabelled, rows

@@ -7,13 +7,13 @@ from collections import Counter
 import numpy as np
 import pytest
 from conftest import frame, partitioned, to_host
+from dask_graphflow.algorithms.label_propagation_many import communities_many
 from members import SIZES
 from shapes import LARGE, SMALL, shards, shards_of
 from test_ranks_many import assert_same_bits, cut, evenly, gang, same_steps
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.label_propagation import communities
-from dask_graphflow.algorithms.label_propagation_many import communities_many
 
 pytestmark = pytest.mark.usefixtures("backend")
 

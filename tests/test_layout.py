@@ -7,13 +7,13 @@ import itertools
 import numpy as np
 import pytest
 from conftest import GRAPHS, on_backend, some_steps, to_host
+from dask_graphflow.operators.frontier import Frontier
 
 from dask_graphflow.graph.local_rows import globalize, localize, split
 from dask_graphflow.graph.partition import chunk
 from dask_graphflow.kernels import host_rows, kernels_of
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import DIRECTIONS, advance
-from dask_graphflow.operators.frontier import Frontier
 
 # What is read at src is not what is written: so a single step has one result.
 LEAST = EdgeOp("least", target="cost", signal="old[src] + weight", slot="min")

@@ -8,20 +8,20 @@ from functools import partial
 
 import numpy as np
 import pytest
+from dask_graphflow.algorithms.bfs_many import levels_many
+from dask_graphflow.algorithms.many import fixpoint_many
+from dask_graphflow.algorithms.programs import COMPONENTS
+from dask_graphflow.operators.frontier import Frontier
 from members import SIZES, connecting, each
 from shapes import HOPS, LARGE, NEVER, SMALL, both_ways, rmat, shards_of
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.bfs import levels
-from dask_graphflow.algorithms.bfs_many import levels_many
-from dask_graphflow.algorithms.many import fixpoint_many
-from dask_graphflow.algorithms.programs import COMPONENTS
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import ExpressionError, UnknownColumnError
 from dask_graphflow.graph.partition import GRAIN
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.operators.fixpoint import fixpoint
-from dask_graphflow.operators.frontier import Frontier
 
 RULES = ("beamer", "gemini", "push", "pull")
 # Members here exchange arrays in host memory; test_device_many.py asks the same of members on a GPU.

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import BACKEND, frame, on_backend, on_host, oracle, partitioned, to_host
+from dask_graphflow.algorithms.programs import COMPONENTS
+from dask_graphflow.operators.frontier import Frontier
 from shapes import shards
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.programs import COMPONENTS
 from dask_graphflow.kernels import policies
 from dask_graphflow.operators.fixpoint import fixpoint
-from dask_graphflow.operators.frontier import Frontier
 
 pytestmark = pytest.mark.usefixtures("backend")
 

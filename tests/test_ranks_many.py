@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from conftest import frame
+from dask_graphflow.algorithms.pagerank_many import ranks_many
+from dask_graphflow.algorithms.sssp_many import paths_many
 from members import SIZES, each
 from shapes import LARGE, SMALL, shards_of, weights
 
 from dask_graphflow.algorithms import pulling, sssp_many
 from dask_graphflow.algorithms.pagerank import ranks
-from dask_graphflow.algorithms.pagerank_many import ranks_many
 from dask_graphflow.algorithms.sssp import paths
-from dask_graphflow.algorithms.sssp_many import paths_many
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import ConvergenceError, WeightError

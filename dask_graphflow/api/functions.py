@@ -86,10 +86,13 @@ def bfs(
         Whether an edge leads only from its source to its target. True by default; False makes every edge
         count in both directions.
     vertices : Series, DataFrame or Index, optional
-        Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first
-        columns are the id, as many as `source` has.
+        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
+        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
+        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
+        these ids and those of the edges.
     dropna : bool
-        Whether to skip edges with a null id. False by default, which raises an error.
+        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
+        error.
     depth_limit : int, optional
         Maximum distance in edges. By default there is no limit.
     direction : {"beamer", "gemini", "push", "pull"}
@@ -200,10 +203,13 @@ def degrees(
         Whether an edge leads only from its source to its target. True by default; False makes every edge
         count in both directions.
     vertices : Series, DataFrame or Index, optional
-        Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first
-        columns are the id, as many as `source` has.
+        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
+        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
+        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
+        these ids and those of the edges.
     dropna : bool
-        Whether to skip edges with a null id. False by default, which raises an error.
+        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
+        error.
 
     Returns
     -------
@@ -296,10 +302,13 @@ def label_propagation(
         Whether an edge leads only from its source to its target. False by default. If True, a neighbor
         counts once for each edge to it and once for each edge from it.
     vertices : Series, DataFrame or Index, optional
-        Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first
-        columns are the id, as many as `source` has.
+        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
+        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
+        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
+        these ids and those of the edges.
     dropna : bool
-        Whether to skip edges with a null id. False by default, which raises an error.
+        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
+        error.
     max_iter : int
         Maximum number of iterations; 10 by default. The algorithm stops earlier if no label changes.
     trace : bool
@@ -442,10 +451,13 @@ def pagerank(
         all of them. The others merge them into one edge, which has the sum of the weights, the smallest
         weight, or the weight of the first edge.
     vertices : Series, DataFrame or Index, optional
-        Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first
-        columns are the id, as many as `source` has.
+        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
+        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
+        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
+        these ids and those of the edges.
     dropna : bool
-        Whether to skip edges with a null id. False by default, which raises an error.
+        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
+        error.
     alpha : float
         Damping factor: the probability of following an edge, from 0 to 1. 0.85 by default.
     tol : float or None
@@ -605,10 +617,13 @@ def sssp(
         all of them. The others merge them into one edge, which has the sum of the weights, the smallest
         weight, or the weight of the first edge.
     vertices : Series, DataFrame or Index, optional
-        Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first
-        columns are the id, as many as `source` has.
+        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
+        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
+        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
+        these ids and those of the edges.
     dropna : bool
-        Whether to skip edges with a null id. False by default, which raises an error.
+        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
+        error.
     cutoff : float, optional
         Maximum distance, in the unit of the weights. By default there is no limit.
     trace : bool
