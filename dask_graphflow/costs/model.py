@@ -29,8 +29,6 @@ __all__ = [
     "makespan",
     "remote",
     "share_out",
-    "speedup",
-    "steps_seconds",
 ]
 
 MOST_TOLD = (
@@ -72,26 +70,6 @@ def components_seconds(
     return t_at * edges / (members * max(vertices, 1)) + t_com + t_merge * depth
 
 
-def speedup(alpha: float, beta: float, r_cpu: float, c: float) -> float:
-    """Return how much faster a CPU is with a device that takes the rest of the edges (TOTEM).
-
-    Parameters
-    ----------
-    alpha : float
-        The CPU's part of the edges.
-    beta : float
-        Messages over the link as a part of the edges.
-    r_cpu, c : float
-        Edges a second of the CPU, and of the link.
-
-    Returns
-    -------
-    float
-        c / (beta·r_cpu + alpha·c): the CPU is taken to be the one that the other waits for.
-    """
-    return c / (beta * r_cpu + alpha * c)
-
-
 def makespan(
     edges: Sequence[float], rates: Sequence[float], sent: Sequence[float], c: float
 ) -> float:
@@ -108,19 +86,6 @@ def makespan(
     """
     own = zip(edges, rates, sent, strict=True)
     return max((edge / rate + box / c for edge, rate, box in own), default=0.0)
-
-
-def steps_seconds(
-    steps: float,
-    edges: Sequence[float],
-    rates: Sequence[float],
-    sent: Sequence[float],
-    *,
-    c: float,
-    latency: float,
-) -> float:
-    """Return the seconds of some supersteps alike: :func:`makespan`, and a round's latency for each."""
-    return steps * (makespan(edges, rates, sent, c) + (latency if len(edges) > 1 else 0.0))
 
 
 def remote(vertices: float, degree: float, members: int) -> float:
