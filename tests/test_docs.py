@@ -70,7 +70,6 @@ def test_exported_names():
         "plot",
         "show_versions",
         "sssp",
-        "tune_chunk_size",
     ]
     assert all(hasattr(gf, name) for name in gf.__all__)
 
