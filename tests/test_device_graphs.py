@@ -1,25 +1,39 @@
-"""The algorithms' own kernels on the device give what their host twins give. These tests need a GPU."""
+"""Kernels, operators and results of graphs on a GPU are those of the host. These tests need a GPU."""
 
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import cupy_or_skip
-from dask_graphflow.graph.shards import Shards
+from conftest import cupy_or_skip, partitioned, to_host
+from test_device_many import on_device as on_gpu
+from test_device_many import plain
 
-from dask_graphflow.algorithms import bfs, label_propagation, pagerank, sssp
-from dask_graphflow.graph.vertices import Vertices
+import dask_graphflow as gf
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import host_advance, host_buckets, host_labels, host_pull, host_search
-from dask_graphflow.kernels.host_rows import Rows, compressed, owners, relabelled, rows
+from dask_graphflow.kernels.host_rows import Rows, owners, relabelled, rows
+from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.buckets import relax
+from dask_graphflow.operators.direction import Direction
+from dask_graphflow.operators.labels import Labels
+from dask_graphflow.operators.predecessors import predecessors
+from dask_graphflow.operators.pull import ONE, Pull
+from dask_graphflow.operators.search import Search
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.scheduling import gang
 
 pytestmark = pytest.mark.gpu
 
 cupy = cupy_or_skip()
+cudf = pytest.importorskip("cudf")
 
 from dask_graphflow.kernels import (  # noqa: E402
+    device_advance,
     device_buckets,
     device_labels,
     device_pull,
@@ -94,29 +108,18 @@ def on_device(given):
     return None if given is None else cupy.asarray(given)
 
 
-def made(graph, *, ids="int32", weight=None, undirected=True, bounds=None):
-    """Return the rows of what leaves and of what enters the ranges of a graph, on the host."""
+def made(graph, *, ids="int32", weight=None, undirected=True):
+    """Return the rows of the edges that leave vertices, and of those that enter them, on the host."""
     size, source, target = graph
-    bounds = [0, size] if bounds is None else bounds
-    sides = (source, target), (target, source)
-    how = {"columns": size, "undirected": undirected}
     both = [
-        [
-            rows(*ends, weight, first=low, count=high - low, **how)
-            for low, high in itertools.pairwise(bounds)
-        ]
-        for ends in sides
+        rows(*ends, weight, count=size, undirected=undirected)
+        for ends in ((source, target), (target, source))
     ]
-    return [[one._replace(ends=one.ends.astype(ids)) for one in side] for side in both]
-
-
-def ranges(size):
-    """Return bounds of three ranges that begin with a whole word."""
-    return [0, size // 3 // 64 * 64, size * 2 // 3 // 64 * 64, size]
+    return [one._replace(ends=one.ends.astype(ids)) for one in both]
 
 
 def same(got, wanted):
-    got = cupy.asnumpy(got)
+    got = to_host(got)
     assert got.dtype == wanted.dtype
     np.testing.assert_array_equal(got, wanted)
 
@@ -126,6 +129,7 @@ class Searching:
 
     def __init__(self, kernels, size, sources, ids):
         self.kernels = kernels
+        self.advance = device_advance if kernels is device_search else host_advance
         level = np.full(size, -1, "int32")
         predecessor = np.full(size, np.iinfo(ids).max, ids)
         level[sources], predecessor[sources] = 0, -1
@@ -138,30 +142,21 @@ class Searching:
             )
         self.depth = 0
 
-    def step(self, way, out, into, bounds):
-        """Take a level, and return its vertices, sorted, on the host."""
+    def step(self, way, out, into):
+        """Search one level, and return its vertices, sorted, on the host."""
         self.depth += 1
         state = self.seen, self.predecessor, self.level, self.depth
-        before = cupy.asnumpy(self.vertices)
+        before = self.vertices
         if way == "pull":
-            words = host_advance.to_words(before, len(self.level))
-            following = np.zeros_like(words)
-            if self.kernels is device_search:
-                words, following = cupy.asarray(words), cupy.asarray(following)
-            count = sum(self.kernels.bfs_pull(one, words, following, *state) for one in into)
-            listed = host_advance.from_words(cupy.asnumpy(following), before.dtype)
-            assert count == len(listed)
+            words = self.advance.to_words(before, len(self.level))
+            following = self.advance.new_words(len(self.level))
+            count = self.kernels.bfs_pull(into, words, following, *state)
+            self.vertices = self.advance.from_words(following, before.dtype)
+            assert count == len(self.vertices)
         else:
-            found = []
-            for one, (low, high) in zip(out, itertools.pairwise(bounds), strict=True):
-                mine = before[(before >= low) & (before < high)]
-                mine = mine if self.kernels is host_search else cupy.asarray(mine)
-                found.append(cupy.asnumpy(self.kernels.bfs_push(one, mine, *state)))
-            listed = np.sort(np.concatenate(found))
-        self.vertices = listed if self.kernels is host_search else cupy.asarray(listed)
-        if way == "push":
+            self.vertices = self.kernels.bfs_push(out, before, *state)
             self.kernels.mark_seen(self.seen, self.vertices)
-        return listed
+        return np.sort(to_host(self.vertices))
 
 
 def compare(mine, other):
@@ -172,22 +167,18 @@ def compare(mine, other):
 
 @pytest.mark.parametrize("ids", ["int32", "int64"])
 @pytest.mark.parametrize("ways", [["push"], ["pull"], ["push", "pull", "pull"]], ids=str)
-@pytest.mark.parametrize("cut", [False, True])
-def test_every_level_of_a_search_is_the_same(graph, ways, ids, cut):
-    size = graph[0]
-    bounds = ranges(size) if cut else [0, size]
-    out, into = made(graph, ids=ids, undirected=False, bounds=bounds)
-    there = [on_device(one) for one in out], [on_device(one) for one in into]
-    sources = np.unique(np.append(graph[1][:1], size // 2))
-    searches = [Searching(kernels, size, sources, ids) for kernels in (device_search, host_search)]
+def test_every_level_of_a_search_is_the_same(graph, ways, ids):
+    sides = made(graph, ids=ids, undirected=False)
+    there = [on_device(one) for one in sides]
+    sources = np.unique(np.append(graph[1][:1], graph[0] // 2))
+    mine, other = (
+        Searching(kernels, graph[0], sources, ids) for kernels in (device_search, host_search)
+    )
     for way in itertools.islice(itertools.cycle(ways), 40):
-        lists = [
-            search.step(way, *sides, bounds)
-            for search, sides in zip(searches, (there, (out, into)), strict=True)
-        ]
-        np.testing.assert_array_equal(*lists)
-        compare(*searches)
-        if not len(lists[0]):
+        found, wanted = mine.step(way, *there), other.step(way, *sides)
+        np.testing.assert_array_equal(found, wanted)
+        compare(mine, other)
+        if not len(wanted):
             break
 
 
@@ -196,7 +187,7 @@ def test_every_level_of_a_search_is_the_same(graph, ways, ids, cut):
 @pytest.mark.parametrize("span", [device_search.SPAN, 7])
 def test_small_levels_are_searched_in_one_launch(monkeypatch, graph, ids, few, span):
     monkeypatch.setattr(device_search, "SPAN", span)
-    size, ((out,), _) = graph[0], made(graph, ids=ids)
+    size, (out, _) = graph[0], made(graph, ids=ids)
     sources = np.array([size // 2])
     mine, other = (
         Searching(kernels, size, sources, ids) for kernels in (device_search, host_search)
@@ -204,7 +195,7 @@ def test_small_levels_are_searched_in_one_launch(monkeypatch, graph, ids, few, s
     sizes = []
     while len(listed := other.vertices):
         sizes.append((len(listed), int(np.diff(out.offsets)[listed].sum())))
-        other.step("push", [out], None, [0, size])
+        other.step("push", out, None)
     monkeypatch.setattr(device_search, "FEW", few)
     there, frontier, depth, trace = on_device(out), mine.vertices, 1, []
     while len(frontier):
@@ -218,7 +209,7 @@ def test_small_levels_are_searched_in_one_launch(monkeypatch, graph, ids, few, s
 
 def test_a_search_ends_where_it_is_told_to():
     graph = GRAPHS["skewed"]
-    (out,), _ = made(graph)
+    out, _ = made(graph)
     there, total = on_device(out), len(out.ends)
     for levels, dense in [
         (1, (0, 0, False)),
@@ -254,14 +245,11 @@ def test_contributions_are_summed_to_the_same_bits(graph, ids, weight, precision
     rng = np.random.default_rng(2)
     values = None if weight is None else (8 * rng.random(len(source))).astype(weight)
     contribution = (host_pull.ONE / size / 16 * rng.random(size)).astype(precision)
-    for bounds, shape in ((None, None), (ranges(size), None), (None, compressed)):
-        _, into = made(graph, ids=ids, weight=values, bounds=bounds)
-        for one in map(shape, into) if shape else into:
-            wanted = np.full(size, 7)
-            host_pull.sum_contributions(one, contribution, wanted)
-            sums = cupy.full(size, 7, "int64")
-            device_pull.sum_contributions(on_device(one), cupy.asarray(contribution), sums)
-            same(sums, wanted)
+    _, into = made(graph, ids=ids, weight=values)
+    wanted, sums = np.full(size, 7), cupy.full(size, 7, "int64")
+    host_pull.sum_contributions(into, contribution, wanted)
+    device_pull.sum_contributions(on_device(into), cupy.asarray(contribution), sums)
+    same(sums, wanted)
 
 
 @pytest.mark.parametrize("precision", ["float32", "float64"])
@@ -304,7 +292,7 @@ def test_shortest_paths_are_the_same(monkeypatch, graph, ids, weight, few):
     values = rng.random(len(source)).astype(weight)
     if weight == "int64":
         values = np.maximum(rng.integers(-3, 9, len(source)), 0)  # some of them 0
-    (out,), _ = made(graph, ids=ids, weight=values)
+    out, _ = made(graph, ids=ids, weight=values)
     sources = np.unique(np.append(source[:1], size // 2))
     there = on_device(out)
     for delta, cutoff in ((0.05, np.inf), (2.0, np.inf), (1e300, np.inf), (0.3, 1.5)):
@@ -320,7 +308,7 @@ def test_shortest_paths_are_the_same(monkeypatch, graph, ids, weight, few):
 def test_a_long_search_is_of_several_launches(monkeypatch, steps):
     monkeypatch.setattr(device_buckets, "STEPS", steps)
     graph = GRAPHS["path"]
-    (out,), _ = made(graph, weight=np.ones(len(graph[1])))
+    out, _ = made(graph, weight=np.ones(len(graph[1])))
     sources = graph[1][:1]
     found, _ = distances(device_buckets, on_device(out), graph[0], sources, 3.0, np.inf)
     wanted, _ = distances(host_buckets, out, graph[0], sources, 3.0, np.inf)
@@ -331,7 +319,7 @@ def test_a_long_search_is_of_several_launches(monkeypatch, steps):
 def test_predecessors_of_rows_by_labels_are_named(graph, ids):
     size, source, _ = graph
     rng = np.random.default_rng(6)
-    (out,), _ = made(graph, ids=ids, weight=rng.integers(1, 4, len(source)).astype("float32"))
+    out, _ = made(graph, ids=ids, weight=rng.integers(1, 4, len(source)).astype("float32"))
     sources = np.unique(np.append(source[:1], size // 2))
     distance, _ = distances(host_buckets, out, size, sources, 1.0, np.inf)
     wanted = host_buckets.predecessors(out, distance, sources)
@@ -347,7 +335,7 @@ def test_predecessors_of_rows_by_labels_are_named(graph, ids):
 def test_predecessors_over_edges_that_weigh_nothing(graph, ids):
     size, source, _ = graph
     values = np.random.default_rng(5).choice([0, 0, 0, 1.0], len(source))
-    (out,), _ = made(graph, ids=ids, weight=values)
+    out, _ = made(graph, ids=ids, weight=values)
     sources = np.unique(np.append(source[:1], size // 2))
     wanted, _ = distances(host_buckets, out, size, sources, 1.0, np.inf)
     before = host_buckets.predecessors(out, wanted, sources)
@@ -379,14 +367,13 @@ def test_weights_are_told_apart(dtype):
 def test_the_most_frequent_labels_are_the_same(graph, ids, directed, kinds):
     size = graph[0]
     labels = np.random.default_rng(6).integers(0, min(kinds, 2**31 - 1), size).astype(ids)
-    for bounds in ([0, size], ranges(size)):
-        out, into = made(graph, ids=ids, undirected=not directed, bounds=bounds)
-        for one, other in zip(out, into if directed else [None] * len(out), strict=True):
-            wanted, found = np.full(size, -3, ids), cupy.full(size, -3, ids)
-            changed = host_labels.most_frequent(one, other, labels, wanted)
-            there = on_device(one), None if other is None else on_device(other)
-            assert device_labels.most_frequent(*there, cupy.asarray(labels), found) == changed
-            same(found, wanted)
+    out, into = made(graph, ids=ids, undirected=not directed)
+    sides = out, into if directed else None
+    wanted, found = np.full(size, -3, ids), cupy.full(size, -3, ids)
+    changed = host_labels.most_frequent(*sides, labels, wanted)
+    there = map(on_device, sides)
+    assert device_labels.most_frequent(*there, cupy.asarray(labels), found) == changed
+    same(found, wanted)
 
 
 class Scarce:
@@ -412,7 +399,7 @@ def test_tables_in_memory_are_used_again(monkeypatch, less):
     size, degree = 40, 1500
     source = np.repeat(np.arange(size), degree)
     target = np.random.default_rng(7).integers(0, size, len(source))
-    (out,), _ = made((size, source, target), undirected=False)
+    out, _ = made((size, source, target), undirected=False)
     labels = np.random.default_rng(8).integers(0, 5, size).astype("int32")
     wanted, found = np.empty_like(labels), cupy.empty(size, "int32")
     changed = host_labels.most_frequent(out, None, labels, wanted)
@@ -423,35 +410,125 @@ def test_tables_in_memory_are_used_again(monkeypatch, less):
         device_labels.most_frequent(on_device(out), None, cupy.asarray(labels), found)
 
 
-def shards(graph, place, directed, weighted):
-    """Return a graph of shards, made of arrays on the host or on the device."""
-    size, source, target = graph
-    weight = place(np.random.default_rng(12).random(len(source))) if weighted else None
-    ends = place(source.astype("int32")), place(target.astype("int32")), weight
-    nobody = Vertices(pd.DataFrame({"vertex": np.zeros(0, "int64")}), size)
-    return Shards(nobody, *ends, directed=directed)
+ENDS = {"source": "a", "target": "b", "weight": "w"}
+LEAST = gf.EdgeOp("least", target="cost", signal="old[src] + weight", slot="min")
+TOTAL = gf.EdgeOp("total", target="sum", signal="old[src] + 1", slot="add")
 
 
-LOOPS = {
-    "bfs": lambda made, sources: bfs.levels(
-        made, sources, depth_limit=None, rule="beamer", threads=1
-    )[:2],
-    "sssp": lambda made, sources: [sssp.distances(made, sources, cutoff=None, threads=1)[0]],
-    "pagerank": lambda made, sources: [
-        pagerank.ranks(
-            made, alpha=0.85, until=(None, 9, False), restart=None, precision="float32", threads=1
-        )[0]
-    ],
-    "labels": lambda made, sources: [label_propagation.communities(made, max_iter=5, threads=1)[0]],
+def frame_of(graph):
+    """Return the edges of a graph as a frame; a third of the weights are 0."""
+    _, source, target = graph
+    weight = np.maximum(np.random.default_rng(12).integers(-4, 9, len(source)), 0) / 7
+    return pd.DataFrame({"a": source, "b": target, "w": weight})
+
+
+def searched(g, start, ways):
+    search, rule, way = Search(g, g.find(start)), Direction("push", g), itertools.cycle(ways)
+    while search.frontier:
+        if next(way) == "push":
+            search.push(rule, search.depth + 1)
+        else:
+            search.pull()
+    return search.level, search.claims()
+
+
+def advanced(g, start):
+    """Advance a minimum and a sum by push and then by pull, from a third of the vertices."""
+    numbers = g.numbers.astype("int64")
+    columns = {"old": numbers, "cost": g.column(1e9, "float64"), "sum": g.column(0, "int64")}
+    for op in (LEAST, TOTAL):
+        steps = Advance(g, op, {name: columns[name] for name in op.columns})
+        steps.pull(steps.push(g.frontier(np.flatnonzero(numbers % 3 == 0))))
+    return columns["cost"], columns["sum"]
+
+
+def relaxed(g, start):
+    found = relax(g, g.find(start), 5.0)
+    return found.by_vertex(g.owned), predecessors(g, found)
+
+
+def pulled(g, precision):
+    pull = Pull(g)
+    rank = pull.take(g.column(1 / pull.count, precision))
+    pull.begin(rank, np.full_like(rank, ONE / 4096))
+    moved = lost = 0
+    for _ in range(3):
+        pull.publish(moved, lost)
+        moved, lost = pull.update(rank, np.full_like(rank, 1 / pull.count, "float64", shape=1), 0.5)
+    return pull.by_vertex(rank), *pull.totals()[:1]
+
+
+def labelled(g, start):
+    labels = Labels(g)
+    for _ in range(3):
+        labels.take()
+    return (labels.own,)
+
+
+OPERATORS = {
+    "search by push": partial(searched, ways=["push"]),
+    "search by pull": partial(searched, ways=["pull"]),
+    "search both ways": partial(searched, ways=["push", "pull", "pull"]),
+    "advance": advanced,
+    "relax": relaxed,
+    "pull": lambda g, start: pulled(g, "float64"),
+    "pull, float32": lambda g, start: pulled(g, "float32"),
+    "labels": labelled,
 }
 
 
-@pytest.mark.parametrize("name", LOOPS)
-@pytest.mark.parametrize("directed", [True, False])
-def test_the_loops_of_the_algorithms_give_the_same(graph, name, directed):
-    sources, kind = np.array([graph[0] // 2], "int32"), (directed, name == "sssp")
-    wanted = LOOPS[name](shards(graph, np.asarray, *kind), sources)
-    found = LOOPS[name](shards(graph, cupy.asarray, *kind), cupy.asarray(sources))
-    for got, array in zip(found, wanted, strict=True):
-        assert isinstance(got, cupy.ndarray)
-        same(got, array)
+def columns_of(pieces, directed, members, start):
+    """Return the columns that each operator gives on a graph, of all members together, on the host."""
+    built = gf.Graph(pieces, **ENDS, directed=directed, shards=members)._built
+    shards = dask.compute(*built, scheduler="threads")
+
+    def loop(channel, shard, rank):
+        g = GraphView(shard, Exchange(channel, device=shard.on_device))
+        return [list(map(to_host, ask(g, start))) for ask in OPERATORS.values()]
+
+    parts = zip(*gang._together(loop, list(shards), ()), strict=True)
+    return [list(map(np.concatenate, zip(*part, strict=True))) for part in parts]
+
+
+@pytest.mark.parametrize("members", [1, 3])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_operators_give_the_same_columns(graph, directed, members):
+    edges = frame_of(graph)
+    if edges.empty:
+        pytest.skip("a search needs a vertex to start from")
+    start = pd.DataFrame({"vertex": edges.a.iloc[:1]})
+    wanted = columns_of(partitioned(edges, 1), directed, 1, start)
+    found = columns_of(on_gpu(partitioned(edges, members)), directed, members, start)
+    for name, columns, others in zip(OPERATORS, found, wanted, strict=True):
+        for got, array in zip(columns, others, strict=True):
+            assert got.dtype == array.dtype, name
+            if name.startswith("pull") and array is others[1]:
+                np.testing.assert_allclose(
+                    got, array, rtol=1e-12, err_msg=name
+                )  # added up in another order
+            else:
+                np.testing.assert_array_equal(got, array, err_msg=name)
+
+
+ASKED = {
+    "bfs": lambda g, start: g.bfs(start),
+    "sssp": lambda g, start: g.sssp(start),
+    "pagerank": lambda g, start: g.pagerank(tol=None, max_iter=9, precision="float32"),
+    "label propagation": lambda g, start: g.label_propagation(max_iter=5),
+    "components": lambda g, start: g.connected_components(),
+    "degrees": lambda g, start: g.degrees(),
+}
+
+
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+def test_results_are_those_of_pandas(graph, directed):
+    edges = frame_of(graph)
+    start = edges.a.iloc[:1].tolist()
+    host, there = (
+        gf.Graph(frame, **ENDS, directed=directed).persist()
+        for frame in (edges, cudf.from_pandas(edges))
+    )
+    for name, ask in ASKED.items():
+        found = ask(there, start).compute()
+        assert type(found).__module__.startswith("cudf"), name
+        assert plain(found) == plain(ask(host, start).compute()), name
