@@ -95,7 +95,7 @@ def graph(request):
 
 
 ENDS = {"source": "a", "target": "b", "weight": "w"}
-LEAST = gf.EdgeOp("least", target="cost", signal="old[src] + weight", slot="min")
+LEAST = gf.EdgeOp("least", target="cost", signal="old[src] + float64(weight)", slot="min")
 TOTAL = gf.EdgeOp("total", target="sum", signal="old[src] + 1", slot="add")
 
 
