@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import itertools
 import json
 import os
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -44,6 +46,7 @@ FEW = 1000  # edges that the kernels are compiled with
 SHORTER = 10  # how many times shorter the path is that members walk along together
 
 LIMIT = 120  # seconds for one measurement, after which its row fails
+PATIENCE = 10  # seconds for a process to close its clusters
 LOAD_LIMIT = 300  # seconds to load a graph: the kernels are compiled first
 MESSAGE = 200  # characters of an error
 
@@ -55,6 +58,8 @@ MEASURES = {
     "build": ("build, ms", 1e3),
     "peak": ("peak, MiB", 2**-20),
 }
+#: What is smaller has no ratio: bytes that an allocator already had, or no supersteps at all.
+LEAST = {"peak": 1 << 20, "supersteps": 1e-6}
 SECTIONS = {
     "algorithms, on a persisted graph": ("call", "supersteps"),
     "small calls": ("call", "lazy"),
@@ -436,13 +441,13 @@ class Process:
         if self._running is None:
             return
         running, self._running = self._running, None
-        if running.poll() is None:
+        with contextlib.suppress(BrokenPipeError):
             running.stdin.close()  # type: ignore[union-attr]
-            try:
-                running.wait(10)
-            except subprocess.TimeoutExpired:
-                os.killpg(running.pid, 9)
-                running.wait()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(PATIENCE)
+        with contextlib.suppress(ProcessLookupError):  # its workers are in the same group
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
         running.stdout.close()  # type: ignore[union-attr]
 
     def _send(self, command: Mapping[str, Any]) -> None:
@@ -454,7 +459,7 @@ class Process:
     def _receive(self, limit: float) -> dict[str, Any]:
         stdout = self._running.stdout  # type: ignore[union-attr]
         if not select.select([stdout], [], [], limit)[0]:
-            os.killpg(self._running.pid, 9)  # type: ignore[union-attr]
+            os.killpg(self._running.pid, signal.SIGKILL)  # type: ignore[union-attr]
             self.stop()
             raise ContenderFailedError(f"no answer within {limit} s")
         line = stdout.readline()  # type: ignore[union-attr]
@@ -485,11 +490,16 @@ def load(sides: Mapping[str, Process]) -> str | None:
 def compare(
     task: Task, sides: Mapping[str, Process], repeat: int, seconds: float
 ) -> dict[str, Any]:
-    """Measure one task on both sides, in pairs of alternating order after one to warm up."""
+    """Measure one task on both sides, in pairs of alternating order after one to warm up.
+
+    A slow task has fewer rounds, but at least one in each order.
+    """
     found: dict[str, dict[str, list[float]]] = {}
     bits = {}
-    began = time.monotonic()
+    began = 0.0
     for turn in range(repeat + 1):
+        if turn == 1:
+            began = time.monotonic()
         for name in sorted(sides, reverse=turn % 2 == 0):
             try:
                 answer = sides[name].ask(task.command(first=turn == 0))
@@ -498,7 +508,7 @@ def compare(
             bits[name] = answer.get("bits", bits.get(name))
             for measure, value in answer["measures"].items():
                 found.setdefault(measure, {}).setdefault(name, []).append(value)
-        if turn and time.monotonic() - began > seconds:
+        if turn > 1 and time.monotonic() - began > seconds:
             break
     same = None if bits[THIS] is None else bits[THIS] == bits[BASE]
     return {"measures": found, "same_bits": same}
@@ -508,20 +518,20 @@ def _progress(task: Task, row: Mapping[str, Any]) -> str:
     title = f"{task.graph} {task.name} [{task.where}]"
     if row["failed"]:
         return f"{title} failed: {row['failed']}"
-    found = [f"{what} {_ratio(values)}" for what, values in row["measures"].items()]
+    found = [f"{what} {_ratio(what, values)}" for what, values in row["measures"].items()]
     bits = {True: ", same bits", False: ", OTHER BITS", None: ""}[row["same_bits"]]
     return f"{title}: {', '.join(found)}{bits}"
 
 
-def spread(values: Mapping[str, Sequence[float]]) -> Spread | None:
-    """Return the ratios of the two sides, pair by pair; None if something took nothing."""
-    if min(values[BASE]) <= 0:
+def spread(measure: str, values: Mapping[str, Sequence[float]]) -> Spread | None:
+    """Return the ratios of the two sides, pair by pair; None if they are too small to be compared."""
+    if min(min(values[name]) for name in (THIS, BASE)) < LEAST.get(measure, 0):
         return None
     return ratios(values[THIS], values[BASE])
 
 
-def _ratio(values: Mapping[str, Sequence[float]]) -> str:
-    found = spread(values)
+def _ratio(measure: str, values: Mapping[str, Sequence[float]]) -> str:
+    found = spread(measure, values)
     return "-" if found is None else report.times(found)
 
 
@@ -563,7 +573,7 @@ def _cells(measure: str, values: Mapping[str, Sequence[float]] | None) -> list[s
         return ["-"] * 3
     factor = MEASURES[measure][1]
     best = [f"{min(values[name]) * factor:.2f}" for name in (THIS, BASE)]
-    return [*best, _ratio(values)]
+    return [*best, _ratio(measure, values)]
 
 
 def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
@@ -574,7 +584,7 @@ def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
             found
             for row in rows
             if not row["failed"] and measure in row["measures"]
-            if (found := spread(row["measures"][measure])) is not None
+            if (found := spread(measure, row["measures"][measure])) is not None
         ]
         if spreads:
             middle = Spread.of([one.median for one in spreads])
