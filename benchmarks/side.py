@@ -286,7 +286,12 @@ def digest(frame: Any) -> str:
     """Return a hash of a frame's columns, dtypes and values, bit for bit and in order."""
     dtypes = [(str(name), str(dtype)) for name, dtype in frame.dtypes.items()]
     host = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
-    hashes = pd.util.hash_pandas_object(host, index=False).to_numpy()
+    floats = host.select_dtypes(["float32", "float64"])
+    # pandas hashes 0.0 and -0.0 alike.
+    bits = {
+        name: floats[name].to_numpy().view(f"u{floats[name].dtype.itemsize}") for name in floats
+    }
+    hashes = pd.util.hash_pandas_object(host.assign(**bits), index=False).to_numpy()
     return hashlib.sha256(repr(dtypes).encode() + hashes.tobytes()).hexdigest()
 
 
