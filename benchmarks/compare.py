@@ -183,22 +183,34 @@ def run(options: argparse.Namespace) -> int:
     unknown = [name for name in options.only if name not in known]
     if unknown:
         raise UnusableInputError(f"--only {unknown[0]}: there are {', '.join(sorted(known))}")
+    rows: list[dict[str, Any]] = []
+    # A time limit ends the command by SIGTERM: what was measured until then is shown all the same.
+    handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
     with checkout(options.base) as (folder, commit):
-        rows = measure({THIS: ROOT, BASE: folder}, sizes, options)
+        try:
+            measure({THIS: ROOT, BASE: folder}, sizes, options, rows)
+            interrupted = False
+        except KeyboardInterrupt:
+            interrupted = True
+    signal.signal(signal.SIGTERM, handler)
     results = {
         "benchmark": "compare",
         "base": {"given": options.base, "commit": commit},
         "gpu": options.gpu,
         "scale": sizes.scale,
         "workers": options.workers,
+        "interrupted": interrupted,
         "rows": rows,
     }
     print(show(results))
+    if interrupted:
+        print("\ninterrupted: the rows after these were not measured")
     kind = "gpu" if options.gpu else "host"
     kept = report.keep(options.json, f"compare-{kind}-scale{sizes.scale}", results)
     if kept is not None:
         print(f"\nkept in {kept}")
-    return 1 if any(row["failed"] or row["same_bits"] is False for row in rows) else 0
+    wrong = any(row["failed"] or row["same_bits"] is False for row in rows)
+    return 1 if wrong or interrupted else 0
 
 
 @contextmanager
@@ -240,10 +252,12 @@ def _git(*arguments: str) -> str:
 
 
 def measure(
-    trees: Mapping[str, Path], sizes: Sizes, options: argparse.Namespace
-) -> list[dict[str, Any]]:
-    """Return a row for each task, graph by graph."""
-    rows: list[dict[str, Any]] = []
+    trees: Mapping[str, Path],
+    sizes: Sizes,
+    options: argparse.Namespace,
+    rows: list[dict[str, Any]],
+) -> None:
+    """Add a row for each task, graph by graph."""
     with tempfile.TemporaryDirectory(prefix="graphflow-compare-") as temporary:
         homes = {name: home(Path(temporary) / name, tree) for name, tree in trees.items()}
         for graph, tasks in plan(options).items():
@@ -257,9 +271,8 @@ def measure(
                 }
                 for one in sides.values():
                     stack.callback(one.stop)
-                rows += rows_of(tasks, sides, options.repeat, sizes.seconds)
+                rows.extend(rows_of(tasks, sides, options.repeat, sizes.seconds))
             shutil.rmtree(folder)
-    return rows
 
 
 def home(folder: Path, tree: Path) -> Path:
@@ -279,10 +292,9 @@ def rehearsal(tasks: Sequence[Task]) -> list[dict[str, Any]]:
 
 def rows_of(
     tasks: Sequence[Task], sides: Mapping[str, Process], repeat: int, seconds: float
-) -> list[dict[str, Any]]:
-    """Return the rows of one graph."""
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one graph."""
     failed = load(sides)
-    rows = []
     for task in tasks:
         row: dict[str, Any] = {
             "graph": task.graph,
@@ -293,9 +305,8 @@ def rows_of(
             "same_bits": None,
         }
         row |= {} if failed else compare(task, sides, repeat, seconds)
-        rows.append(row)
         print(_progress(task, row), file=sys.stderr, flush=True)
-    return rows
+        yield row
 
 
 def plan(options: argparse.Namespace) -> dict[str, list[Task]]:
