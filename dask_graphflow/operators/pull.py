@@ -99,7 +99,7 @@ class Pull:
         return share, sinks
 
     def _totals(self) -> tuple[Any, bool]:
-        """Return the total that leaves each owned vertex, and whether all weights of this member are valid."""
+        """Return the total that leaves each owned vertex, and whether this member's weights are valid."""
         host = self._g.shard.host
         if not host.has("out") or host.out.weights is None:
             return self._layout.leaving.astype("float64"), True
