@@ -24,6 +24,7 @@ from dask_graphflow.components import serialization  # noqa: F401
 from dask_graphflow.components.forest import Entries, Forest
 from dask_graphflow.components.program import Components
 from dask_graphflow.exceptions import OptionError, WorkerLostError
+from dask_graphflow.scheduling import plugins
 
 ENDS = {"source": "a", "target": "b"}
 
