@@ -220,8 +220,8 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> _Layout:
         near = target - shard.low
     else:
         source, near = plain.ends, np.flatnonzero(np.diff(plain.offsets))
-    kernels = kernels_of("rows", source)
-    read = kernels.degrees(source, count=shard.size, threads=threads)
+    kernels, alone = kernels_of("rows", source), exchange.size == 1
+    read: Any = None if alone else kernels.degrees(source, count=shard.size, threads=threads)
     if shard.has("out"):
         leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
     else:
@@ -235,12 +235,17 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> _Layout:
     labels = kernels.degree_labels(leaving * (2 * hubs) + has)
     count = int(np.count_nonzero(has))
 
-    others = int(np.count_nonzero(read)) - int(np.count_nonzero(read[shard.low : shard.high]))
-    every, read_elsewhere = exchange.all_reduce(sums=(count, others)).sums
-    if read_elsewhere * MOST >= every * (exchange.size - 1):
-        place, places = _all(shard, exchange, labels, count)
+    place: Any
+    places: dict[str, Any]
+    if alone:
+        place, places = labels, {"mirrored": [None], "slot_bounds": [0, 0], "bounds": [0, count]}
     else:
-        place, places = _some(shard, exchange, labels, read, hubs)
+        others = int(np.count_nonzero(read)) - int(np.count_nonzero(read[shard.low : shard.high]))
+        every, elsewhere = exchange.all_reduce(sums=(count, others)).sums
+        if elsewhere * MOST >= every * (exchange.size - 1):
+            place, places = _all(shard, exchange, labels, count)
+        else:
+            place, places = _some(shard, exchange, labels, read, hubs)
     size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
     size += places["slot_bounds"][-1]
     if plain is None:
