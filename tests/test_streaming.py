@@ -86,7 +86,7 @@ class Watched(Copies):
 
 
 @pytest.fixture
-def kernels_of(monkeypatch):
+def twin(monkeypatch):
     """Stream to the host's kernels, 100 edges a chunk; return what is seen of it."""
     seen = types.SimpleNamespace(buffers=[], links=[], chunks=[], frames=[], forests=[], hooks=0)
     kernels = types.ModuleType("twin")
