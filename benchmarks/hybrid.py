@@ -249,14 +249,13 @@ class Question:
         ]
         spent = [one["steps"][rank] for rank in sorted(one["steps"])]
         steps, sweeps = spent[0]["supersteps"], ITERATIONS if self.directed else 1
-        seconds = model.steps_seconds(
-            1,
+        seconds = model.makespan(
             [sweeps * entries * share for share in one["shares"]],
             rates,
             [member["bytes"] for member in spent],
             c=known["c"],
-            latency=2 * steps * known["latency"],
         )
+        seconds += (len(spent) > 1) * 2 * steps * known["latency"]
         return float(sweeps * entries / known["alone"] / seconds)
 
     def begin(self) -> int:

@@ -9,7 +9,6 @@ from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.functions import bfs, degrees, label_propagation, pagerank, sssp
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.versions import show_versions
-from dask_graphflow.components.tune import tune_chunk_size
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.scheduling.hybrid_cluster import hybrid_cluster
@@ -37,7 +36,6 @@ __all__ = [
     "plot",
     "show_versions",
     "sssp",
-    "tune_chunk_size",
 ]
 
 __version__ = "0.1.0"

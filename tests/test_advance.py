@@ -48,12 +48,12 @@ class Case:
         self.weight = np.random.default_rng(2).integers(0, 9, len(pairs)) / 4
         self.undirected = undirected
 
-    def rows(self, entering=False, parts=1, fewer=False, **options):
+    def rows(self, entering=False, parts=1, **options):
         ends = (self.target, self.source) if entering else (self.source, self.target)
         edges = [on_backend(array) for array in (*ends, self.weight)]
         kernels = kernels_of("rows", edges[0])
         bounds = [self.count * i // parts for i in range(parts + 1)]
-        made = [
+        return [
             kernels.rows(
                 *edges,
                 first=low,
@@ -64,7 +64,6 @@ class Case:
             )
             for low, high in itertools.pairwise(bounds)
         ]
-        return [kernels.compressed(part) for part in made] if fewer else made
 
     def whole(self, **options):
         """Return the rows of all vertices, in host memory."""
@@ -112,8 +111,8 @@ def frontier_of(case, vertices):
     return Frontier(case.count, vertices=on_backend(np.array(vertices, np.int32)))
 
 
-def fixpoint(case, op, columns, start, way, threads, parts, fewer):
-    rows = {name: case.rows(name == "pull", parts, fewer) for name in DIRECTIONS}
+def fixpoint(case, op, columns, start, way, threads, parts):
+    rows = {name: case.rows(name == "pull", parts) for name in DIRECTIONS}
     frontier, steps = frontier_of(case, start), []
     while len(frontier):
         which = way if way in DIRECTIONS else way(len(steps))
@@ -165,7 +164,7 @@ def test_sums_count_every_edge_once(case, ways):
 def test_push_and_pull_in_turn_give_the_same(case):
     source = int(case.source[0])
     columns = levels(case, [source])
-    steps = fixpoint(case, HOPS, columns, [source], lambda i: DIRECTIONS[i % 2], 2, 2, False)
+    steps = fixpoint(case, HOPS, columns, [source], lambda i: DIRECTIONS[i % 2], 2, 2)
     np.testing.assert_array_equal(to_host(columns["level"]), levels_by_networkx(case, source))
     assert [step.direction for step in steps] == [DIRECTIONS[i % 2] for i in range(len(steps))]
 
@@ -222,11 +221,11 @@ def test_a_program_is_compiled_for_one_type_of_frontiers():
     op = EdgeOp("farther", target="level", signal="level[src] + 1", slot="min")
     bound = op.bind({"level": "int32"}, index_dtype="int32")
     case = Case([(0, 1), (1, 2)])
-    for fewer, frontier in itertools.product([False, True], [None, [0], np.array([0], "int32")]):
-        (rows,) = case.rows(fewer=fewer)
+    (rows,) = case.rows()
+    for frontier in (None, [0], np.array([0], "int32")):
         given = None if frontier is None else np.array(frontier)
         host_advance.push(bound, rows, (np.arange(3, dtype="int32") * 5,), given)
-    assert len(host_advance.kernels(bound)[0].signatures) == 2  # of rows, and of compressed rows
+    assert len(host_advance.kernels(bound)[0].signatures) == 1
 
 
 def as_list(changed, way):
@@ -465,7 +464,7 @@ def pagerank(rows, count, degrees, dtype, threads, iterations):
     contribution, sums = rank * share_out, on_backend(np.zeros(count, np.int64))
     for _ in range(iterations):
         for part in rows:
-            stop = part.first + (count if part.bitmap else len(part.offsets) - 1)
+            stop = part.first + len(part.offsets) - 1
             kernels.sum_contributions(part, contribution, sums[part.first : stop], threads=threads)
         restart = np.array([(0.15 + 0.85 * dangling) / count])
         _, lost = kernels.apply_sums(
@@ -486,11 +485,8 @@ def test_ranks_are_those_of_networkx_and_the_same_bits_everywhere(case, dtype, w
             np.append(rows.weights if weighted else np.ones(len(rows.ends)), 0), rows.offsets[:-1]
         ) * (np.diff(rows.offsets) > 0)
     made = [
-        [
-            part if weighted else part._replace(weights=None)
-            for part in case.rows(True, parts, fewer)
-        ]
-        for parts, fewer in [(1, False), (3, False), (1, True)]
+        [part if weighted else part._replace(weights=None) for part in case.rows(True, parts)]
+        for parts in (1, 3)
     ]
     ranks = [
         pagerank(ranges, case.count, leaving, dtype, threads, 60)

@@ -125,8 +125,7 @@ class Case:
 def there(rows):
     """Return rows on the device."""
     arrays = (None if array is None else cupy.asarray(array) for array in rows[:4])
-    bitmap = rows.bitmap and host_rows.Index(*(cupy.asarray(array) for array in rows.bitmap))
-    return host_rows.Rows(*arrays, rows.first, bitmap)
+    return host_rows.Rows(*arrays, rows.first)
 
 
 def on_device(columns):
@@ -187,11 +186,10 @@ def test_pull_changes_what_it_changes_on_the_host(program, balance, everyone):
         assert moved.edges <= len(case.into.ends)
 
 
-@pytest.mark.parametrize("fewer", [False, True], ids=["rows", "compressed"])
 @pytest.mark.parametrize("balance", POLICIES)
 @pytest.mark.parametrize("way", ["push", "pull"])
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_searches_over_ranges_of_rows_end_as_on_the_host(way, balance, fewer, dtype):
+def test_searches_over_ranges_of_rows_end_as_on_the_host(way, balance, dtype):
     if balance == "all_edges" and way == "push":
         pytest.skip("takes no frontier")
     case = Case(power_law(), dtype)
@@ -199,20 +197,19 @@ def test_searches_over_ranges_of_rows_end_as_on_the_host(way, balance, fewer, dt
         bound = case.bind(op, {op.target: kind})
         start = np.full(case.count, never, kind)
         start[1] = 0
-        wanted, sizes = search(case, bound, start, way, fewer)
-        found, mine = search(case, bound, start, way, fewer, balance)
+        wanted, sizes = search(case, bound, start, way)
+        found, mine = search(case, bound, start, way, balance)
         np.testing.assert_array_equal(found, wanted)
         if op is HOPS:  # of costs, those of the same superstep may be seen or not
             assert mine == sizes
 
 
-def search(case, bound, start, way, fewer, balance=None):
+def search(case, bound, start, way, balance=None):
     """Return the column at the end and the sizes of all frontiers, on the device by a policy."""
     kernels, kinds = (device_advance, device_rows) if balance else (host_advance, host_rows)
     options = {"balance": balance} if balance else {}
     whole = case.out if way == "push" else case.into
     ranges = [cut(whole, *ends) for ends in itertools.pairwise([0, 100, 333, case.count])]
-    ranges = [host_rows.compressed(part) for part in ranges] if fewer else ranges
     column, frontier = start.copy(), np.array([1], whole.ends.dtype)
     if balance:
         ranges = [there(part) for part in ranges]

@@ -166,22 +166,16 @@ def test_transposed_rows_are_those_of_the_host(edges, weights):
     same(device_rows.transposed(mine, **how), host_rows.transposed(other, **how))
 
 
-def test_compressed_rows_and_who_has_one_are_those_of_the_host(edges):
+def test_vertices_find_the_rows_that_they_find_on_the_host(edges):
     count = count_of(edges)
     everyone = np.arange(count + 100)[::-1].copy()
     for first, dtype in itertools.product({0, count // 2}, ["int32", "int64"]):
         mine, other = both(*edges, first=first, count=count - first, columns=count)
         vertices = everyone.astype(dtype)
-        for rows, its in (
-            (mine, other),
-            (device_rows.compressed(mine), host_rows.compressed(other)),
-        ):
-            same(rows, its)
-            own = device_rows.own_rows(rows, there(vertices))
-            np.testing.assert_array_equal(device.to_host(own), host_rows.own_rows(its, vertices))
-            own = device_rows.own_rows(rows)
-            np.testing.assert_array_equal(device.to_host(own), host_rows.own_rows(its))
-        assert device_rows.compressed(mine).ends is mine.ends
+        own = device_rows.own_rows(mine, there(vertices))
+        np.testing.assert_array_equal(device.to_host(own), host_rows.own_rows(other, vertices))
+        own = device_rows.own_rows(mine)
+        np.testing.assert_array_equal(device.to_host(own), host_rows.own_rows(other))
 
 
 def test_weights_of_another_type_are_refused():

@@ -200,30 +200,12 @@ def test_transposed_rows_are_those_of_the_edges_turned_round(edges):
     assert abs(sums - by_scipy).sum() == 0
 
 
-def test_compressed_rows_are_as_many_as_vertices_with_edges(edges):
-    count = count_of(edges)
-    rows = host_rows.rows(*edges, count=count)
-    fewer = host_rows.compressed(rows)
-    occurring = np.unique(edges[0])
-    np.testing.assert_array_equal(fewer.vertices, occurring)
-    assert len(fewer.offsets) == len(occurring) + 1
-    assert fewer.ends is rows.ends
-    for got, want in zip(unpacked(fewer)[:2], unpacked(rows)[:2], strict=True):
-        np.testing.assert_array_equal(got, want)
-
-
-def test_the_bitmap_finds_the_rows_of_vertices_and_skips_those_without(edges):
+def test_vertices_of_a_range_find_their_rows(edges):
     count = count_of(edges)
     for first in {0, count // 2}:
         rows = host_rows.rows(*edges, first=first, count=count - first, columns=count)
-        fewer = host_rows.compressed(rows)
-        everyone = np.arange(count + 100)
-        occurring = np.unique(edges[0][edges[0] >= first])
-        found = host_rows.own_rows(fewer, everyone)
-        np.testing.assert_array_equal(found, np.arange(len(occurring)))
-        assert sum(bin(word).count("1") for word in fewer.bitmap.words.tolist()) == len(occurring)
-        plain = host_rows.own_rows(rows, everyone)
-        np.testing.assert_array_equal(plain, np.arange(count - first))
+        found = host_rows.own_rows(rows, np.arange(count + 100))
+        np.testing.assert_array_equal(found, np.arange(count - first))
 
 
 def test_each_mini_chunk_is_taken_once_and_none_is_stolen_by_a_part_that_has_its_own():

@@ -154,7 +154,7 @@ def test_edges_are_hooked_out_of_the_ring_and_narrowed(watched, rng):
 def test_what_lies_on_the_device_does_not_grow_with_the_edges(watched, rng, count):
     streamed(partitioned(random_edges(rng, count), 2))
     (link,) = watched.links
-    assert link.counters.most_in_flight <= len(watched.buffers) <= streaming.MOST_BUFFERS
+    assert link.counters.most_in_flight <= len(watched.buffers) <= streaming.BUFFERS
     assert sum(buffer.nbytes for buffer in watched.buffers) <= 4 * (100 * 8 + 512)
 
 
@@ -312,7 +312,6 @@ def test_a_link_stays_in_its_process(watched):
         "like": [np.zeros(0, "int64")] * 2,
         "bounds": (0, 9),
         "chunk_size": None,
-        "vertices": 9,
         "total": 9,
         "threads": 1,
     }

@@ -13,12 +13,11 @@ the slowest.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dask_graphflow.components import merging
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.graph.load_balance import makespan
 from dask_graphflow.scheduling import trees
 
 __all__ = [
@@ -27,8 +26,6 @@ __all__ = [
     "fit",
     "iterations",
     "remote",
-    "speedup",
-    "steps_seconds",
 ]
 
 MOST_TOLD = (
@@ -68,39 +65,6 @@ def components_seconds(
     """
     depth = trees.depth(merging.merges_of(merge, members))
     return t_at * edges / (members * max(vertices, 1)) + t_com + t_merge * depth
-
-
-def speedup(alpha: float, beta: float, r_cpu: float, c: float) -> float:
-    """Return how much faster a CPU is with a device that takes the rest of the edges (TOTEM).
-
-    Parameters
-    ----------
-    alpha : float
-        The CPU's part of the edges.
-    beta : float
-        Messages over the link as a part of the edges.
-    r_cpu, c : float
-        Edges a second of the CPU, and of the link.
-
-    Returns
-    -------
-    float
-        c / (beta·r_cpu + alpha·c): the CPU is taken to be the one that the other waits for.
-    """
-    return c / (beta * r_cpu + alpha * c)
-
-
-def steps_seconds(
-    steps: float,
-    edges: Sequence[float],
-    rates: Sequence[float],
-    sent: Sequence[float],
-    *,
-    c: float,
-    latency: float,
-) -> float:
-    """Return the time of several equal supersteps: each takes its makespan and the latency of a round."""
-    return steps * (makespan(edges, rates, sent, c) + (latency if len(edges) > 1 else 0.0))
 
 
 def remote(vertices: float, degree: float, members: int) -> float:

@@ -1,15 +1,11 @@
 """Rows: a graph's edges by the vertex that they leave (CSR), or enter (CSC), made from an edge list.
 
 Row ``i`` is ``ends[offsets[i]:offsets[i + 1]]``, the neighbours of vertex ``first + i`` in ascending
-order; ``weights`` lie along. Compressed rows leave out vertices without edges, and then ``vertices[i]``
-names the vertex of row ``i`` (Gemini's doubly compressed rows [1]_).
+order; ``weights`` lie along.
 
 Every edge is moved once into a bucket of neighbouring rows, as a key of its row within the bucket and its
 column. A bucket and its copy fit into a core's cache, and are sorted there by counting, digit by digit.
 So the edge list is read twice, and memory is written in as many streams as there are buckets.
-
-.. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
-   System", OSDI 2016.
 """
 
 from __future__ import annotations
@@ -23,13 +19,11 @@ from dask_graphflow.exceptions import WeightError
 
 from . import index_dtype
 from .compiling import compiled as _compiled
-from .host_atomics import count_ones, prefetch
+from .host_atomics import prefetch
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
 __all__ = [
-    "Index",
     "Rows",
-    "compressed",
     "count_all",
     "degree_labels",
     "degrees",
@@ -50,21 +44,6 @@ DIGIT = 11  # bits of a column sorted by at a time, so that the counters stay in
 POLICIES = ("keep", "sum", "min", "first")
 
 
-class Index(NamedTuple):
-    """A bitmap of the vertices that have a row, and the rank of each of its words.
-
-    Attributes
-    ----------
-    words : ndarray of uint64, shape (ceil(n / 64),)
-        Bit ``v % 64`` of word ``v // 64`` says whether the `v`-th vertex has a row.
-    ranks : ndarray of int64, shape (ceil(n / 64),)
-        Rows of the vertices before each word.
-    """
-
-    words: np.ndarray
-    ranks: np.ndarray
-
-
 class Rows(NamedTuple):
     """Edges by row.
 
@@ -80,8 +59,6 @@ class Rows(NamedTuple):
         The edges' weights.
     first : int
         The first vertex of the range that the rows are of.
-    bitmap : Index or None
-        What finds the row of a vertex; None where that is row ``vertex - first``.
     """
 
     vertices: np.ndarray | None
@@ -89,7 +66,6 @@ class Rows(NamedTuple):
     ends: np.ndarray
     weights: np.ndarray | None
     first: int
-    bitmap: Index | None = None
 
 
 @_compiled
@@ -318,25 +294,6 @@ def _relabel(  # type: ignore[no-untyped-def]
                     new_weights[at] = weights[k]
                 k += np.uint64(1)
         start, stop = take(ranges, part, MINI_CHUNK)
-
-
-@_compiled
-def _rank(words, ranks):  # type: ignore[no-untyped-def]
-    before = np.int64(0)
-    for i in range(words.size):
-        ranks[i] = before
-        before += np.int64(count_ones(words[i]))
-
-
-@_compiled
-def _locate(words, ranks, first, vertices, found):  # type: ignore[no-untyped-def]
-    one = np.uint64(1)
-    for i in range(vertices.size):
-        at = np.uint64(np.int64(vertices[i]) - first)
-        word, bit = at >> np.uint64(6), at & np.uint64(63)
-        found[i] = -1
-        if word < np.uint64(words.size) and (words[word] >> bit) & one:
-            found[i] = ranks[word] + np.int64(count_ones(words[word] & ((one << bit) - one)))
 
 
 def _cuts(count: int, parts: int) -> list[int]:
@@ -597,7 +554,7 @@ def relabelled(
     Parameters
     ----------
     rows_ : Rows
-        Of the vertices from 0 on, not compressed.
+        Rows of the vertices from 0 on.
     labels : ndarray of int32 or int64, shape (V,)
         The label of each of them, a permutation.
     places : ndarray of int32 or int64, optional
@@ -632,7 +589,7 @@ def relabelled(
 
 
 def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
-    """Return the vertex that each edge is in the row of; of rows that are not compressed."""
+    """Return the vertex that each edge is in the row of."""
     found = np.empty(len(rows_.ends), dtype)
     cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
     share(
@@ -661,7 +618,7 @@ def transposed(rows_: Rows, *, first: int = 0, count: int, columns: int, threads
     Parameters
     ----------
     rows_ : Rows
-        Not compressed.
+        Rows of the vertices that edges leave.
     first, count : int
         The rows to make.
     columns : int
@@ -685,30 +642,9 @@ def transposed(rows_: Rows, *, first: int = 0, count: int, columns: int, threads
     )
 
 
-def compressed(rows_: Rows) -> Rows:
-    """Leave out the rows without edges; `ends` and `weights` are shared."""
-    degrees = np.diff(rows_.offsets)
-    filled = np.flatnonzero(degrees)
-    flags = np.zeros(-(-len(degrees) // 64) * 64, bool)
-    flags[filled] = True
-    words = np.packbits(flags, bitorder="little").view(np.uint64)
-    ranks = np.empty(len(words), np.int64)
-    _rank(words, ranks)
-    return Rows(
-        (filled + rows_.first).astype(rows_.ends.dtype),
-        np.append(rows_.offsets[filled], rows_.offsets[-1:]),
-        *rows_[2:5],
-        Index(words, ranks),
-    )
-
-
 def own_rows(rows_: Rows, vertices: np.ndarray | None = None) -> np.ndarray:
     """Return the rows of those of `vertices` that have one here; all rows without a list."""
     if vertices is None:
         return np.arange(len(rows_.offsets) - 1)
-    if rows_.bitmap is None:
-        own = vertices - rows_.first if rows_.first else vertices
-        return own[(own >= 0) & (own < len(rows_.offsets) - 1)]
-    found = np.empty(len(vertices), np.int64)
-    _locate(*rows_.bitmap, rows_.first, vertices, found)
-    return found[found >= 0]
+    own = vertices - rows_.first if rows_.first else vertices
+    return own[(own >= 0) & (own < len(rows_.offsets) - 1)]

@@ -75,7 +75,6 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *(instance("write_weights", dtype) for dtype in _WEIGHTS),
         *_instances("owners", 1),
         *_instances("relabel", 1),
-        *_instances("locate", 1),
     ),
     "partition.cu": (*_instances("choose", 1), *_instances("count_grains", 1)),
     "members.cu": (
