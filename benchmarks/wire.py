@@ -93,6 +93,7 @@ def _search(
     """Search as a member; return what it sent in each superstep."""
     exchange = Watched(channel)
     own = numbering.numbers_of(shard, exchange, sources)
+    exchange.supersteps.clear()  # numbering takes such rounds too
     levels_many(shard, exchange, own, depth_limit=None, rule=rule, threads=gang.threads())
     exchange.end_superstep()
     boxes = np.diff(shard.local().slot_bounds).tolist()
