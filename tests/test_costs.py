@@ -484,8 +484,8 @@ def test_bytes_by_hand():
 def test_rows_are_no_larger_than_is_said(directed):
     edges = gf.generate.rmat(12).compute()
     graph = gf.Graph(edges, source="src", target="dst", directed=directed).persist()
-    (shards,) = dask.compute(graph._built)
-    held = shards.__sizeof__()
+    (shard,) = dask.compute(*graph._built)
+    held = shard.__sizeof__()
     vertices = 1 << 12
     said = memory.graph_bytes(vertices, len(edges), "bfs", directed=directed)
     entries = len(edges) * (1 if directed else 2)

@@ -23,13 +23,14 @@ __all__ = [
     "sssp",
 ]
 
-
 # fmt: off
+
+
 @overload
 def bfs(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
     directed: bool = True, vertices: Any = None, dropna: bool = False,
-    depth_limit: int | None = None, direction: str = "beamer", trace: Literal[False] = False,
-    progress: Listener = False) -> dd.DataFrame: ...
+    depth_limit: int | None = None, direction: str = "beamer",
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
 @overload
 def bfs(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
     directed: bool = True, vertices: Any = None, dropna: bool = False,
@@ -51,21 +52,10 @@ def bfs(edges: Graph, *, sources: Any, depth_limit: int | None = None,
 @overload
 def bfs(edges: Graph, *, sources: Any, depth_limit: int | None = None,
     direction: str = "beamer", trace: bool = False, progress: Listener = False) -> Any: ...
-# fmt: on
-def bfs(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    sources: Any,
-    directed: bool = True,
-    vertices: Any = None,
-    dropna: bool = False,
-    depth_limit: int | None = None,
-    direction: str = "beamer",
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    depth_limit: int | None = None, direction: str = "beamer", trace: bool = False,
+    progress: Listener = False) -> Any:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 
     Weights and parallel edges do not change the result.
@@ -75,24 +65,11 @@ def bfs(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `directed`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
+    source, target, directed, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     sources : id, or list, Series or DataFrame of ids
         Vertices to start from. Distances are measured from the nearest source. If ids have several columns,
         write each id as a tuple; a single tuple with one part per column is one source.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
     depth_limit : int, optional
         Maximum distance in edges. By default there is no limit.
     direction : {"beamer", "gemini", "push", "pull"}
@@ -103,11 +80,8 @@ def bfs(
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -117,12 +91,7 @@ def bfs(
         The result is lazy, and bit-identical for every partitioning and number of threads. The index
         restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -151,40 +120,20 @@ def bfs(
     2       5         1            1
     3       7         2            2
     """
-    graph = as_graph(
-        bfs,
-        edges,
-        source=source,
-        target=target,
-        directed=directed,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.bfs(
-        sources,
-        depth_limit=depth_limit,
-        direction=direction,
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(bfs, edges, source=source, target=target, directed=directed, vertices=vertices,
+        dropna=dropna)
+    return graph.bfs(sources, depth_limit=depth_limit, direction=direction, trace=trace,
+        progress=progress)
 
 
-# fmt: off
 @overload
 def degrees(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
     vertices: Any = None, dropna: bool = False) -> dd.DataFrame: ...
 @overload
 def degrees(edges: Graph) -> dd.DataFrame: ...
-# fmt: on
-def degrees(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    directed: bool = True,
-    vertices: Any = None,
-    dropna: bool = False,
-) -> Any:
+def degrees(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False) -> Any:
     """Return the number of edges that enter and leave each vertex.
 
     A self-loop counts once. Parallel edges count separately, unless the graph merges them; see `multi` of
@@ -195,21 +144,8 @@ def degrees(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `directed`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
+    source, target, directed, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
 
     Returns
     -------
@@ -237,19 +173,11 @@ def degrees(
     1       2          1           1
     2       5          2           0
     """
-    graph = as_graph(
-        degrees,
-        edges,
-        source=source,
-        target=target,
-        directed=directed,
-        vertices=vertices,
-        dropna=dropna,
-    )
+    graph = as_graph(degrees, edges, source=source, target=target, directed=directed, vertices=vertices,
+        dropna=dropna)
     return graph.degrees()
 
 
-# fmt: off
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames, target: ColumnNames,
     directed: bool = False, vertices: Any = None, dropna: bool = False, max_iter: int = 10,
@@ -257,7 +185,8 @@ def label_propagation(edges: Any, *, source: ColumnNames, target: ColumnNames,
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames, target: ColumnNames,
     directed: bool = False, vertices: Any = None, dropna: bool = False, max_iter: int = 10,
-    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames, target: ColumnNames,
     directed: bool = False, vertices: Any = None, dropna: bool = False, max_iter: int = 10,
@@ -271,19 +200,10 @@ def label_propagation(edges: Graph, *, max_iter: int = 10, trace: Literal[True],
 @overload
 def label_propagation(edges: Graph, *, max_iter: int = 10, trace: bool = False,
     progress: Listener = False) -> Any: ...
-# fmt: on
-def label_propagation(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    directed: bool = False,
-    vertices: Any = None,
-    dropna: bool = False,
-    max_iter: int = 10,
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def label_propagation(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, max_iter: int = 10, trace: bool = False,
+    progress: Listener = False) -> Any:
     """Return the community of each vertex, by label propagation.
 
     Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the most
@@ -294,31 +214,18 @@ def label_propagation(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `directed`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
+    source, target, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     directed : bool
         Whether an edge leads only from its source to its target. False by default. If True, a neighbor
         counts once for each edge to it and once for each edge from it.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
     max_iter : int
         Maximum number of iterations; 10 by default. The algorithm stops earlier if no label changes.
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -327,12 +234,7 @@ def label_propagation(
         the ids). The result is lazy, and bit-identical for every partitioning and number of threads. The
         index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -354,43 +256,31 @@ def label_propagation(
     >>> gf.label_propagation(ties, source="a", target="b").compute().label.tolist()
     [1, 1, 1, 3, 3, 3]
     """
-    graph = as_graph(
-        label_propagation,
-        edges,
-        source=source,
-        target=target,
-        directed=directed,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.label_propagation(
-        max_iter=max_iter,
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(label_propagation, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.label_propagation(max_iter=max_iter, trace=trace, progress=progress)
 
 
-# fmt: off
 @overload
 def pagerank(edges: Any, *, source: ColumnNames, target: ColumnNames,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, precision: str = "float64",
-    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
-    progress: Listener = False) -> dd.DataFrame: ...
+    vertices: Any = None, dropna: bool = False, alpha: float = 0.85,
+    tol: float | None = 1e-06, max_iter: int = 100, personalization: Any = None,
+    precision: str = "float64", fail_on_nonconvergence: bool = True,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
 @overload
 def pagerank(edges: Any, *, source: ColumnNames, target: ColumnNames,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, precision: str = "float64",
-    fail_on_nonconvergence: bool = True, trace: Literal[True],
+    vertices: Any = None, dropna: bool = False, alpha: float = 0.85,
+    tol: float | None = 1e-06, max_iter: int = 100, personalization: Any = None,
+    precision: str = "float64", fail_on_nonconvergence: bool = True, trace: Literal[True],
     progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
 def pagerank(edges: Any, *, source: ColumnNames, target: ColumnNames,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, precision: str = "float64",
-    fail_on_nonconvergence: bool = True, trace: bool = False,
+    vertices: Any = None, dropna: bool = False, alpha: float = 0.85,
+    tol: float | None = 1e-06, max_iter: int = 100, personalization: Any = None,
+    precision: str = "float64", fail_on_nonconvergence: bool = True, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def pagerank(edges: Graph, *, alpha: float = 0.85, tol: float | None = 1e-06,
@@ -407,26 +297,13 @@ def pagerank(edges: Graph, *, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, precision: str = "float64",
     fail_on_nonconvergence: bool = True, trace: bool = False,
     progress: Listener = False) -> Any: ...
-# fmt: on
-def pagerank(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    weight: Hashable | None = None,
-    directed: bool = True,
-    multi: str = "keep",
-    vertices: Any = None,
-    dropna: bool = False,
-    alpha: float = 0.85,
-    tol: float | None = 1e-06,
-    max_iter: int = 100,
-    personalization: Any = None,
-    precision: str = "float64",
-    fail_on_nonconvergence: bool = True,
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def pagerank(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
+    personalization: Any = None, precision: str = "float64",
+    fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any:
     """Return the PageRank of each vertex.
 
     A vertex ranks high if vertices that rank high have edges to it. The rank of a vertex is divided over
@@ -437,27 +314,8 @@ def pagerank(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `weight`, `directed`, `multi`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
-    weight : column name, optional
-        Numeric column with the weights of the edges.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    multi : {"keep", "sum", "min", "first"}
-        What to do with parallel edges, which have the same source and target. "keep", the default, keeps
-        all of them. The others merge them into one edge, which has the sum of the weights, the smallest
-        weight, or the weight of the first edge.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
+    source, target, weight, directed, multi, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     alpha : float
         Damping factor: the probability of following an edge, from 0 to 1. 0.85 by default.
     tol : float or None
@@ -477,11 +335,8 @@ def pagerank(
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -490,12 +345,7 @@ def pagerank(
         ``pagerank`` (float64). The result is lazy, and bit-identical for every partitioning and number of
         threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -528,30 +378,13 @@ def pagerank(
     2       5     0.196
     3       7     0.471
     """
-    graph = as_graph(
-        pagerank,
-        edges,
-        source=source,
-        target=target,
-        weight=weight,
-        directed=directed,
-        multi=multi,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.pagerank(
-        alpha=alpha,
-        tol=tol,
-        max_iter=max_iter,
-        personalization=personalization,
-        precision=precision,
-        fail_on_nonconvergence=fail_on_nonconvergence,
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(pagerank, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.pagerank(alpha=alpha, tol=tol, max_iter=max_iter, personalization=personalization,
+        precision=precision, fail_on_nonconvergence=fail_on_nonconvergence, trace=trace,
+        progress=progress)
 
 
-# fmt: off
 @overload
 def sssp(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
     weight: Hashable, directed: bool = True, multi: str = "keep", vertices: Any = None,
@@ -576,22 +409,10 @@ def sssp(edges: Graph, *, sources: Any, cutoff: float | None = None, trace: Lite
 @overload
 def sssp(edges: Graph, *, sources: Any, cutoff: float | None = None, trace: bool = False,
     progress: Listener = False) -> Any: ...
-# fmt: on
-def sssp(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    sources: Any,
-    weight: Hashable | None = None,
-    directed: bool = True,
-    multi: str = "keep",
-    vertices: Any = None,
-    dropna: bool = False,
-    cutoff: float | None = None,
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def sssp(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    cutoff: float | None = None, trace: bool = False, progress: Listener = False) -> Any:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
     Parameters
@@ -599,41 +420,21 @@ def sssp(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `weight`, `directed`, `multi`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
+    source, target, directed, multi, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     sources : id, or list, Series or DataFrame of ids
         Vertices to start from. Distances are measured from the nearest source. If ids have several columns,
         write each id as a tuple; a single tuple with one part per column is one source.
     weight : column name
         Column with the weights of the edges: numbers that are at least 0. It is required. To count edges
         instead, use :func:`dask_graphflow.bfs`.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    multi : {"keep", "sum", "min", "first"}
-        What to do with parallel edges, which have the same source and target. "keep", the default, keeps
-        all of them. The others merge them into one edge, which has the sum of the weights, the smallest
-        weight, or the weight of the first edge.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
     cutoff : float, optional
         Maximum distance, in the unit of the weights. By default there is no limit.
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -643,12 +444,7 @@ def sssp(
         null for a source). The result is lazy, and bit-identical for every partitioning and number of
         threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -679,20 +475,6 @@ def sssp(
     2       5       4.0            1
     3       7       5.0            5
     """
-    graph = as_graph(
-        sssp,
-        edges,
-        source=source,
-        target=target,
-        weight=weight,
-        directed=directed,
-        multi=multi,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.sssp(
-        sources,
-        cutoff=cutoff,
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(sssp, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.sssp(sources, cutoff=cutoff, trace=trace, progress=progress)

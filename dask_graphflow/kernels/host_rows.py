@@ -1,15 +1,11 @@
 """Rows: a graph's edges by the vertex that they leave (CSR), or enter (CSC), made from an edge list.
 
 Row ``i`` is ``ends[offsets[i]:offsets[i + 1]]``, the neighbours of vertex ``first + i`` in ascending
-order; ``weights`` lie along. Compressed rows leave out vertices without edges, and then ``vertices[i]``
-names the vertex of row ``i`` (Gemini's doubly compressed rows [1]_).
+order; ``weights`` lie along.
 
 Every edge is moved once into a bucket of neighbouring rows, as a key of its row within the bucket and its
 column. A bucket and its copy fit into a core's cache, and are sorted there by counting, digit by digit.
 So the edge list is read twice, and memory is written in as many streams as there are buckets.
-
-.. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
-   System", OSDI 2016.
 """
 
 from __future__ import annotations
@@ -556,7 +552,7 @@ def relabelled(
     Parameters
     ----------
     rows_ : Rows
-        Of the vertices from 0 on, not compressed.
+        Rows of the vertices from 0 on.
     labels : ndarray of int32 or int64, shape (V,)
         The label of each of them, a permutation.
     places : ndarray of int32 or int64, optional
@@ -591,7 +587,7 @@ def relabelled(
 
 
 def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
-    """Return the vertex that each edge is in the row of; of rows that are not compressed."""
+    """Return the vertex that each edge is in the row of."""
     found = np.empty(len(rows_.ends), dtype)
     cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
     share(
