@@ -18,12 +18,13 @@ from test_device_many import on_device, plain
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import host_labels, host_rows
+from dask_graphflow.kernels.host_pull import ONE
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.buckets import relax
 from dask_graphflow.operators.direction import RULES, Direction
 from dask_graphflow.operators.labels import Labels
 from dask_graphflow.operators.predecessors import predecessors
-from dask_graphflow.operators.pull import ONE, Pull
+from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import gang
