@@ -41,12 +41,10 @@ __all__ = [
     "Rows",
     "degree_labels",
     "degrees",
-    "own_rows",
     "owners",
     "relabelled",
     "renamed",
     "rows",
-    "transposed",
 ]
 
 # Of cuda/rows.cu and cuda/search.cuh:
@@ -360,22 +358,6 @@ def owners(rows_: Any, dtype: Any, *, threads: int = 1) -> Any:
                 found,
             )
     return found
-
-
-def transposed(rows_: Any, *, first: int = 0, count: int, columns: int, threads: int = 1) -> Rows:
-    """Make the rows of the vertices that edges enter; see :func:`.host_rows.transposed`."""
-    with rows_.ends.device:
-        sources = owners(rows_, index_dtype(columns))
-        return rows(rows_.ends, sources, rows_.weights, first=first, count=count, columns=columns)
-
-
-def own_rows(rows_: Any, vertices: Any = None) -> Any:
-    """Return the rows of those of `vertices` that have one here; all rows without a list."""
-    with rows_.ends.device:
-        if vertices is None:
-            return cupy.arange(len(rows_.offsets) - 1)
-        own = vertices - rows_.first if rows_.first else vertices
-        return own[(own >= 0) & (own < len(rows_.offsets) - 1)]
 
 
 def _cast(labels: Any, dtype: Any) -> Any:

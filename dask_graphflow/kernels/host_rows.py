@@ -28,12 +28,10 @@ __all__ = [
     "degree_labels",
     "degrees",
     "no_such_sum",
-    "own_rows",
     "owners",
     "relabelled",
     "renamed",
     "rows",
-    "transposed",
 ]
 
 BUCKET = 1 << 15  # entries of a bucket on average: with their copy a quarter of 1 MB of cache
@@ -610,41 +608,3 @@ def renamed(ids: np.ndarray, names: np.ndarray, *, threads: int = 1) -> np.ndarr
         threads,
     )
     return found
-
-
-def transposed(rows_: Rows, *, first: int = 0, count: int, columns: int, threads: int = 1) -> Rows:
-    """Make the rows of the vertices that edges enter from those of the vertices they leave.
-
-    Parameters
-    ----------
-    rows_ : Rows
-        Rows of the vertices that edges leave.
-    first, count : int
-        The rows to make.
-    columns : int
-        Number of vertices.
-    threads : int
-        Threads to use.
-
-    Returns
-    -------
-    Rows
-        With the edges and weights that `rows_` has.
-    """
-    return rows(
-        rows_.ends,
-        owners(rows_, index_dtype(columns), threads=threads),
-        rows_.weights,
-        first=first,
-        count=count,
-        columns=columns,
-        threads=threads,
-    )
-
-
-def own_rows(rows_: Rows, vertices: np.ndarray | None = None) -> np.ndarray:
-    """Return the rows of those of `vertices` that have one here; all rows without a list."""
-    if vertices is None:
-        return np.arange(len(rows_.offsets) - 1)
-    own = vertices - rows_.first if rows_.first else vertices
-    return own[(own >= 0) & (own < len(rows_.offsets) - 1)]
