@@ -29,11 +29,14 @@ def power_law(count=700, edges=4000, seed=5):
 SHAPES = some_steps({name: pairs for name, pairs in GRAPHS.items() if pairs})
 SHAPES["power law"] = power_law()
 OPTIONS = DIRECTIONS, (1, 2), (1, 3), (False, True)
-# Half of the ways are fast: of any three options all combinations are among them.
+# One half of the ways is fast: of any three options all combinations are among them.
 WAYS = [
-    pytest.param(*way, marks=[pytest.mark.slow] * (sum(map(tuple.index, OPTIONS, way)) % 2))
-    for way in itertools.product(*OPTIONS)
+    [way for way in itertools.product(*OPTIONS) if sum(map(tuple.index, OPTIONS, way)) % 2 == half]
+    for half in (0, 1)
 ]
+HALVES = pytest.mark.parametrize(
+    "ways", [WAYS[0], pytest.param(WAYS[1], marks=pytest.mark.slow)], ids=["fast", "slow"]
+)
 
 
 class Case:
@@ -121,40 +124,42 @@ def fixpoint(case, op, columns, start, way, threads, parts, fewer):
     return steps
 
 
-@pytest.mark.parametrize(("way", "threads", "parts", "fewer"), WAYS)
-def test_levels_are_those_of_networkx(case, way, threads, parts, fewer):
+@HALVES
+def test_levels_are_those_of_networkx(case, ways):
     source = int(case.source[0])
-    columns = levels(case, [source])
-    steps = fixpoint(case, HOPS, columns, [source], way, threads, parts, fewer)
     wanted = levels_by_networkx(case, source)
-    np.testing.assert_array_equal(to_host(columns["level"]), wanted)
-    assert [step.frontier for step in steps] == np.bincount(wanted[wanted != NEVER]).tolist()
+    for how in ways:
+        columns = levels(case, [source])
+        steps = fixpoint(case, HOPS, columns, [source], *how)
+        np.testing.assert_array_equal(to_host(columns["level"]), wanted, str(how))
+        assert [step.frontier for step in steps] == np.bincount(wanted[wanted != NEVER]).tolist()
 
 
-@pytest.mark.parametrize(("way", "threads", "parts", "fewer"), WAYS)
-def test_no_edge_can_be_relaxed_any_more(case, way, threads, parts, fewer):
+@HALVES
+def test_no_edge_can_be_relaxed_any_more(case, ways):
     source = int(case.source[0])
-    columns = {"cost": on_backend(np.where(np.arange(case.count) == source, 0, np.inf))}
-    fixpoint(case, PATHS, columns, [source], way, threads, parts, fewer)
     sources, ends, weights = case.matrix()
-    cost = to_host(columns["cost"])
-    assert (cost[ends] <= cost[sources] + weights).all()
-    np.testing.assert_array_equal(cost, distances(case, source))
+    wanted = distances(case, source)
+    assert (wanted[ends] <= wanted[sources] + weights).all()
+    for how in ways:
+        columns = {"cost": on_backend(np.where(np.arange(case.count) == source, 0, np.inf))}
+        fixpoint(case, PATHS, columns, [source], *how)
+        np.testing.assert_array_equal(to_host(columns["cost"]), wanted, str(how))
 
 
-@pytest.mark.parametrize(("way", "threads", "parts", "fewer"), WAYS)
-def test_sums_count_every_edge_once(case, way, threads, parts, fewer):
-    columns = {"share": np.arange(case.count), "paths": np.zeros(case.count, np.int64)}
-    columns = {name: on_backend(values) for name, values in columns.items()}
-    rows = case.rows(way == "pull", parts, fewer)
-    _, step = advance(COUNT, columns, rows, None, direction=way, threads=threads)
+@HALVES
+def test_sums_count_every_edge_once(case, ways):
     wanted = np.zeros(case.count, np.int64)
     whole = case.whole()
     sources = np.repeat(np.arange(case.count), np.diff(whole.offsets))
     np.add.at(wanted, whole.ends, sources)
-    np.testing.assert_array_equal(to_host(columns["paths"]), wanted)
-    assert step.edges == len(whole.ends)
-    assert step.frontier == case.count
+    for way, threads, parts, fewer in ways:
+        columns = {"share": np.arange(case.count), "paths": np.zeros(case.count, np.int64)}
+        columns = {name: on_backend(values) for name, values in columns.items()}
+        rows = case.rows(way == "pull", parts, fewer)
+        _, step = advance(COUNT, columns, rows, None, direction=way, threads=threads)
+        np.testing.assert_array_equal(to_host(columns["paths"]), wanted)
+        assert (step.edges, step.frontier) == (len(whole.ends), case.count)
 
 
 def test_push_and_pull_in_turn_give_the_same(case):
@@ -298,7 +303,7 @@ def test_options_that_do_not_exist_are_named_with_those_that_do():
 def bfs(case, source, ways, threads, parts):
     ends = on_backend(case.source), on_backend(case.target)
     row_kernels, words_of, kernels = (
-        kernels_of(name, ends[0]) for name in ("rows", "advance", "bfs")
+        kernels_of(name, ends[0]) for name in ("rows", "advance", "search")
     )
     size = -(-case.count // parts // 64) * 64
     rows = [
@@ -344,21 +349,19 @@ def bfs(case, source, ways, threads, parts):
     return to_host(predecessor), to_host(level)
 
 
-@pytest.mark.parametrize("parts", [1, 3])
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("way", ["push", "pull", "both"])
-def test_bfs_finds_levels_and_the_smallest_predecessors(case, way, threads, parts):
+def test_bfs_finds_levels_and_the_smallest_predecessors(case):
     source = int(case.source[0])
-    ways = (lambda depth: DIRECTIONS[depth % 2]) if way == "both" else (lambda depth: way)
-    predecessor, level = bfs(case, source, ways, threads, parts)
     wanted = levels_by_networkx(case, source)
-    np.testing.assert_array_equal(np.where(level < 0, NEVER, level), wanted)
     smallest = np.full(case.count, NEVER)
     sources, ends, _ = case.matrix()
-    behind = (level[sources] >= 0) & (level[ends] == level[sources] + 1)
+    behind = (wanted[sources] != NEVER) & (wanted[ends] == wanted[sources] + 1)
     np.minimum.at(smallest, ends[behind], sources[behind])
     smallest[source] = source
-    np.testing.assert_array_equal(predecessor, smallest)
+    each = [lambda _: "push", lambda _: "pull", lambda depth: DIRECTIONS[depth % 2]]
+    for ways, threads, parts in itertools.product(each, (1, 2), (1, 3)):
+        predecessor, level = bfs(case, source, ways, threads, parts)
+        np.testing.assert_array_equal(np.where(level < 0, NEVER, level), wanted)
+        np.testing.assert_array_equal(predecessor, smallest)
 
 
 # SSSP
@@ -391,17 +394,16 @@ def before(rows, distance, source, threads=1):
     return to_host(find(rows, distance, on_backend(np.array([source])), threads=threads))
 
 
-@pytest.mark.parametrize("delta", [1e-4, 0.3, 1.0, 100.0])
-@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.slow), "float64"])
-def test_distances_are_those_of_scipy_for_every_width_of_buckets(case, delta, threads, dtype):
+def test_distances_are_those_of_scipy_for_every_width_of_buckets(case, dtype):
     if dtype == "float32":
         host_only("distances are float64 on a GPU")
     source = int(case.source[0])
-    _, distance, buckets = sssp(case, source, delta, threads, dtype)
-    distance = to_host(distance)
-    np.testing.assert_array_equal(distance, distances(case, source))
-    assert buckets.counts["vertices"] >= np.isfinite(distance).sum()
+    wanted = distances(case, source)
+    for delta, threads in itertools.product([1e-4, 0.3, 1.0, 100.0], (1, 3)):
+        _, distance, buckets = sssp(case, source, delta, threads, dtype)
+        np.testing.assert_array_equal(to_host(distance), wanted)
+        assert buckets.counts["vertices"] >= np.isfinite(wanted).sum()
 
 
 def test_buckets_grow_and_wait_past_the_window():

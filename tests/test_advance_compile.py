@@ -52,8 +52,20 @@ PROGRAMS = [
 ]
 
 
-@pytest.mark.parametrize("generation", GENERATIONS)
-@pytest.mark.parametrize("bound", PROGRAMS, ids=lambda bound: bound.op.name)
+@pytest.mark.parametrize(
+    ("bound", "generation"),
+    [
+        # The fast tests compile each program for one generation, and one program for each.
+        pytest.param(
+            bound,
+            generation,
+            marks=[pytest.mark.slow] * (bound is not PROGRAMS[0] and generation != GENERATIONS[-1]),
+            id=f"{bound.op.name}-{generation}",
+        )
+        for bound in PROGRAMS
+        for generation in GENERATIONS
+    ],
+)
 def test_policies_compile_for_every_generation(nvrtc, bound, generation):
     names = {
         policies.expression(bound, balance, pulls=pulls)
