@@ -17,8 +17,11 @@ from .inputs import ColumnNames, Listener
 
 __all__ = [
     "bfs",
+    "core_number",
     "degrees",
+    "hits",
     "label_propagation",
+    "maximal_independent_set",
     "pagerank",
     "sssp",
 ]
@@ -171,6 +174,123 @@ def bfs(
 
 # fmt: off
 @overload
+def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+    vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+    vertices: Any = None, dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+    vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def core_number(edges: Graph, *, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def core_number(edges: Graph, *, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def core_number(edges: Graph, *, trace: bool = False, progress: Listener = False) -> Any: ...
+# fmt: on
+def core_number(
+    edges: Any,
+    *,
+    source: ColumnNames | None = None,
+    target: ColumnNames | None = None,
+    directed: bool = False,
+    vertices: Any = None,
+    dropna: bool = False,
+    trace: bool = False,
+    progress: Listener = False,
+) -> Any:
+    """Return the core number of each vertex.
+
+    The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a
+    vertex is the largest k such that the k-core contains it. Self-loops and parallel edges are ignored. In
+    a directed graph, the edges that enter a vertex and those that leave it count together, so that a pair
+    of opposite edges counts twice.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `directed`, `vertices` and `dropna`.
+    source, target : column name, or list of column names
+        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
+        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
+        type.
+    directed : bool
+        Whether an edge leads only from its source to its target. True by default; False makes every edge
+        count in both directions.
+    vertices : Series, DataFrame or Index, optional
+        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
+        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
+        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
+        these ids and those of the edges.
+    dropna : bool
+        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
+        error.
+    trace : bool
+        Also return a frame with one row per superstep. False by default.
+    progress : bool or callable
+        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
+        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
+        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
+        function runs in the event-loop thread of the client, at most ten times per second, and always for
+        the last superstep.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+        ``core`` (int32). The result is lazy, and bit-identical for every partitioning and number of
+        threads. The index restarts at 0 in each partition.
+    dask.dataframe.DataFrame
+        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
+        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
+        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
+        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
+        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
+        its GPU has no room for the edges and reads them from host memory.
+
+    Raises
+    ------
+    NullVertexError
+        An id is null, and `dropna` is False. Raised when the result is computed.
+    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
+        An argument is invalid; raised at the call.
+
+    References
+    ----------
+    .. [1] V. Batagelj, M. Zaversnik, "An O(m) Algorithm for Cores Decomposition of Networks", 2003.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 2, 3], "b": [2, 3, 3, 4]})
+    >>> gf.core_number(ties, source="a", target="b").compute().core.tolist()
+    [2, 2, 2, 1]
+    """
+    graph = as_graph(
+        core_number,
+        edges,
+        source=source,
+        target=target,
+        directed=directed,
+        vertices=vertices,
+        dropna=dropna,
+    )
+    return graph.core_number(
+        trace=trace,
+        progress=progress,
+    )
+
+
+# fmt: off
+@overload
 def degrees(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
     vertices: Any = None, dropna: bool = False) -> dd.DataFrame: ...
 @overload
@@ -247,6 +367,153 @@ def degrees(
         dropna=dropna,
     )
     return graph.degrees()
+
+
+# fmt: off
+@overload
+def hits(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def hits(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
+    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def hits(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def hits(edges: Graph, *, max_iter: int = 100, tol: float = 1e-08,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def hits(edges: Graph, *, max_iter: int = 100, tol: float = 1e-08, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def hits(edges: Graph, *, max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+# fmt: on
+def hits(
+    edges: Any,
+    *,
+    source: ColumnNames | None = None,
+    target: ColumnNames | None = None,
+    weight: Hashable | None = None,
+    directed: bool = True,
+    multi: str = "keep",
+    vertices: Any = None,
+    dropna: bool = False,
+    max_iter: int = 100,
+    tol: float = 1e-08,
+    trace: bool = False,
+    progress: Listener = False,
+) -> Any:
+    """Return the hub score and the authority score of each vertex.
+
+    A vertex is a good hub if it has edges to good authorities, and a good authority if good hubs have edges
+    to it. Weights multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `weight`, `directed`, `multi`, `vertices` and `dropna`.
+    source, target : column name, or list of column names
+        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
+        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
+        type.
+    weight : column name, optional
+        Numeric column with the weights of the edges.
+    directed : bool
+        Whether an edge leads only from its source to its target. True by default; False makes every edge
+        count in both directions.
+    multi : {"keep", "sum", "min", "first"}
+        What to do with parallel edges, which have the same source and target. "keep", the default, keeps
+        all of them. The others merge them into one edge, which has the sum of the weights, the smallest
+        weight, or the weight of the first edge.
+    vertices : Series, DataFrame or Index, optional
+        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
+        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
+        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
+        these ids and those of the edges.
+    dropna : bool
+        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
+        error.
+    max_iter : int
+        Maximum number of iterations; 100 by default.
+    tol : float
+        Stop when the sum of the absolute changes of all hub scores is less than this; 1e-8 by default.
+    trace : bool
+        Also return a frame with one row per superstep. False by default.
+    progress : bool or callable
+        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
+        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
+        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
+        function runs in the event-loop thread of the client, at most ten times per second, and always for
+        the last superstep.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids), ``hub``
+        and ``authority`` (both float64). Each of the two sums to 1. The result is lazy, and bit-identical
+        for every partitioning and number of threads. The index restarts at 0 in each partition.
+    dask.dataframe.DataFrame
+        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
+        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
+        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
+        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
+        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
+        its GPU has no room for the edges and reads them from host memory.
+
+    Raises
+    ------
+    ConvergenceError
+        `max_iter` iterations did not reach `tol`. Raised when the result is computed.
+    WeightError
+        A weight is negative, infinite or NaN, or weights are too large or too small to be added up. Raised
+        when the result is computed.
+    NullVertexError
+        An id is null, and `dropna` is False. Raised when the result is computed.
+    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
+        An argument is invalid; raised at the call.
+
+    References
+    ----------
+    .. [1] J. M. Kleinberg, "Authoritative Sources in a Hyperlinked Environment", JACM 46, 1999.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 1, 2, 2, 3], "b": [4, 5, 4, 5, 5]})
+    >>> gf.hits(links, source="a", target="b").compute().round(3)
+       vertex    hub  authority
+    0       1  0.390      0.000
+    1       2  0.390      0.000
+    2       3  0.219      0.000
+    3       4  0.000      0.438
+    4       5  0.000      0.562
+    """
+    graph = as_graph(
+        hits,
+        edges,
+        source=source,
+        target=target,
+        weight=weight,
+        directed=directed,
+        multi=multi,
+        vertices=vertices,
+        dropna=dropna,
+    )
+    return graph.hits(
+        max_iter=max_iter,
+        tol=tol,
+        trace=trace,
+        progress=progress,
+    )
 
 
 # fmt: off
@@ -365,6 +632,129 @@ def label_propagation(
     )
     return graph.label_propagation(
         max_iter=max_iter,
+        trace=trace,
+        progress=progress,
+    )
+
+
+# fmt: off
+@overload
+def maximal_independent_set(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def maximal_independent_set(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
+    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def maximal_independent_set(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def maximal_independent_set(edges: Graph, *, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def maximal_independent_set(edges: Graph, *, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def maximal_independent_set(edges: Graph, *, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+# fmt: on
+def maximal_independent_set(
+    edges: Any,
+    *,
+    source: ColumnNames | None = None,
+    target: ColumnNames | None = None,
+    directed: bool = False,
+    vertices: Any = None,
+    dropna: bool = False,
+    seed: int = 0,
+    trace: bool = False,
+    progress: Listener = False,
+) -> Any:
+    """Return a maximal independent set of the vertices.
+
+    No edge connects two selected vertices, and every vertex that is not selected has a selected neighbor.
+    The directions of edges and self-loops are ignored, so a vertex without other edges is always selected.
+    The set is the one that a greedy search finds if it visits the vertices in a random order.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `directed`, `vertices` and `dropna`.
+    source, target : column name, or list of column names
+        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
+        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
+        type.
+    directed : bool
+        Whether an edge leads only from its source to its target. True by default; False makes every edge
+        count in both directions.
+    vertices : Series, DataFrame or Index, optional
+        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
+        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
+        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
+        these ids and those of the edges.
+    dropna : bool
+        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
+        error.
+    seed : int
+        Chooses the random order; 0 by default. The order depends only on the seed and on the order of the
+        ids.
+    trace : bool
+        Also return a frame with one row per superstep. False by default.
+    progress : bool or callable
+        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
+        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
+        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
+        function runs in the event-loop thread of the client, at most ten times per second, and always for
+        the last superstep.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+        ``selected`` (bool). The result is lazy, and bit-identical for every partitioning and number of
+        threads. The index restarts at 0 in each partition.
+    dask.dataframe.DataFrame
+        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
+        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
+        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
+        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
+        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
+        its GPU has no room for the edges and reads them from host memory.
+
+    Raises
+    ------
+    NullVertexError
+        An id is null, and `dropna` is False. Raised when the result is computed.
+    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
+        An argument is invalid; raised at the call.
+
+    References
+    ----------
+    .. [1] G. E. Blelloch, J. T. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching
+       are Parallel on Average", SPAA 2012.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 1, 1], "b": [2, 3, 4, 5]})
+    >>> gf.maximal_independent_set(ties, source="a", target="b").compute().selected.tolist()
+    [False, True, True, True, True]
+    """
+    graph = as_graph(
+        maximal_independent_set,
+        edges,
+        source=source,
+        target=target,
+        directed=directed,
+        vertices=vertices,
+        dropna=dropna,
+    )
+    return graph.maximal_independent_set(
+        seed=seed,
         trace=trace,
         progress=progress,
     )

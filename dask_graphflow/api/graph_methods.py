@@ -13,8 +13,11 @@ import dask.dataframe as dd
 from dask_graphflow.algorithms import (
     bfs,
     components_by_label,
+    core_number,
     degrees,
+    hits,
     label_propagation,
+    maximal_independent_set,
     pagerank,
     sssp,
 )
@@ -151,6 +154,57 @@ class GraphMethods:
             progress=progress,
         )
 
+    # fmt: off
+    @overload
+    def core_number(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def core_number(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def core_number(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    # fmt: on
+    def core_number(
+        self,
+        *,
+        trace: bool = False,
+        progress: Listener = False,
+    ) -> Any:
+        """Return the core number of each vertex.
+
+        The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a
+        vertex is the largest k such that the k-core contains it. Self-loops and parallel edges are ignored.
+        In a directed graph, the edges that enter a vertex and those that leave it count together, so that a
+        pair of opposite edges counts twice.
+
+        See :func:`dask_graphflow.core_number`, which can be called on a frame, too.
+
+        Parameters
+        ----------
+        trace : bool
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable
+            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
+            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
+            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
+            On a cluster the function runs in the event-loop thread of the client, at most ten times per
+            second, and always for the last superstep.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+            ``core`` (int32). The result is lazy.
+        dask.dataframe.DataFrame
+            Only with `trace`: one row per superstep.
+        """
+        return ask(
+            self,
+            core_number.core_number,
+            trace=trace,
+            progress=progress,
+        )
+
     def degrees(self) -> dd.DataFrame:
         """Return the number of edges that enter and leave each vertex.
 
@@ -169,6 +223,65 @@ class GraphMethods:
         return ask(
             self,
             degrees.degrees,
+        )
+
+    # fmt: off
+    @overload
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    # fmt: on
+    def hits(
+        self,
+        *,
+        max_iter: int = 100,
+        tol: float = 1e-08,
+        trace: bool = False,
+        progress: Listener = False,
+    ) -> Any:
+        """Return the hub score and the authority score of each vertex.
+
+        A vertex is a good hub if it has edges to good authorities, and a good authority if good hubs have
+        edges to it. Weights multiply what an edge carries. If no edge has a weight above 0, all scores are
+        the same.
+
+        See :func:`dask_graphflow.hits`, which can be called on a frame, too.
+
+        Parameters
+        ----------
+        max_iter : int
+            Maximum number of iterations; 100 by default.
+        tol : float
+            Stop when the sum of the absolute changes of all hub scores is less than this; 1e-8 by default.
+        trace : bool
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable
+            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
+            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
+            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
+            On a cluster the function runs in the event-loop thread of the client, at most ten times per
+            second, and always for the last superstep.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids),
+            ``hub`` and ``authority`` (both float64). Each of the two sums to 1. The result is lazy.
+        dask.dataframe.DataFrame
+            Only with `trace`: one row per superstep.
+        """
+        return ask(
+            self,
+            hits.hits,
+            max_iter=max_iter,
+            tol=tol,
+            trace=trace,
+            progress=progress,
         )
 
     # fmt: off
@@ -221,6 +334,63 @@ class GraphMethods:
             self,
             label_propagation.label_propagation,
             max_iter=max_iter,
+            trace=trace,
+            progress=progress,
+        )
+
+    # fmt: off
+    @overload
+    def maximal_independent_set(self, *, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def maximal_independent_set(self, *, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def maximal_independent_set(self, *, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    # fmt: on
+    def maximal_independent_set(
+        self,
+        *,
+        seed: int = 0,
+        trace: bool = False,
+        progress: Listener = False,
+    ) -> Any:
+        """Return a maximal independent set of the vertices.
+
+        No edge connects two selected vertices, and every vertex that is not selected has a selected
+        neighbor. The directions of edges and self-loops are ignored, so a vertex without other edges is
+        always selected. The set is the one that a greedy search finds if it visits the vertices in a random
+        order.
+
+        See :func:`dask_graphflow.maximal_independent_set`, which can be called on a frame, too.
+
+        Parameters
+        ----------
+        seed : int
+            Chooses the random order; 0 by default. The order depends only on the seed and on the order of
+            the ids.
+        trace : bool
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable
+            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
+            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
+            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
+            On a cluster the function runs in the event-loop thread of the client, at most ten times per
+            second, and always for the last superstep.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+            ``selected`` (bool). The result is lazy.
+        dask.dataframe.DataFrame
+            Only with `trace`: one row per superstep.
+        """
+        return ask(
+            self,
+            maximal_independent_set.maximal_independent_set,
+            seed=seed,
             trace=trace,
             progress=progress,
         )
