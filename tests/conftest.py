@@ -19,6 +19,7 @@ import pytest
 
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
+from dask_graphflow.graph import build, partition, vertex_placement
 
 # What `on_backend` brings data to; the same in all tests of a run.
 BACKEND = types.SimpleNamespace(name="pandas")
@@ -259,6 +260,7 @@ def backend(monkeypatch):
     if BACKEND.name == "pandas":
         return
     names = "Graph", "bfs", "connected_components", "label_propagation", "pagerank", "sssp"
+    names += "core_number", "hits", "maximal_independent_set"
     for name in names:
         monkeypatch.setattr(gf, name, _calling(getattr(gf, name)))
 
@@ -312,6 +314,31 @@ def debian():
 @pytest.fixture
 def rng():
     return np.random.default_rng(7)
+
+
+@pytest.fixture(params=[1, 2, 3], ids="{} members".format)
+def members(request):
+    """Return how many members a graph is split between."""
+    return request.param
+
+
+@pytest.fixture
+def built(backend, members, monkeypatch):
+    """Return a function that builds a graph of pairs, or of a frame, on 1, 2 and 3 members.
+
+    Its results are pandas frames on each --backend. The column w of a frame has the weights. Shards are
+    cut at multiples of 64 vertices instead of 4096, so that members share small graphs too.
+    """
+    for module in (build, partition, vertex_placement):
+        monkeypatch.setattr(module, "GRAIN", 64)
+
+    def make(edges, *, partitions=2 * members, **options):
+        edges = edges if isinstance(edges, pd.DataFrame) else frame(edges)
+        options |= {"weight": "w"} if "w" in edges else {}
+        edges = partitioned(edges, partitions)
+        return gf.Graph(edges, source="a", target="b", shards=members, **options).persist()
+
+    return make
 
 
 GRAPHS = {

@@ -28,15 +28,15 @@ def core_number(g: GraphView) -> Answer:
     """Return the core number of each vertex.
 
     The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a
-    vertex is the largest k such that the k-core contains it. Self-loops and parallel edges are ignored. In a
-    directed graph, the edges that enter a vertex and those that leave it count together, so that a pair of
-    opposite edges counts twice.
+    vertex is the largest k such that the k-core contains it. Self-loops and parallel edges are ignored.
+    In a directed graph, the edges that enter a vertex and the edges that leave it count together, so a pair
+    of opposite edges counts twice.
 
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and ``core``
-        (int32).
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+        ``core`` (int32).
 
     References
     ----------
@@ -57,7 +57,9 @@ def core_number(g: GraphView) -> Answer:
     k = 0
     while True:
         least = int(degree[remaining].min()) if len(remaining) else 0
-        (left,), most = g.all_reduce(sums=(len(remaining),), most=-least if len(remaining) else -2.0**53)
+        (left,), most = g.all_reduce(
+            sums=(len(remaining),), most=-least if len(remaining) else -(2.0**53)
+        )
         if not left:
             return Answer({"core": core})
         k = max(k, -int(most))

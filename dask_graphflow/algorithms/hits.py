@@ -1,8 +1,7 @@
 """HITS: hubs have edges to good authorities, and authorities have edges from good hubs.
 
-The authority score of a vertex is the sum of the hub scores of the vertices that have an edge to it. Its
-hub score is the sum of the authority scores of the vertices that it has an edge to. Both are divided by
-their totals, again and again, until the hub scores change by less than ``tol`` [1]_.
+In each iteration, vertices pull the hub scores of the vertices that have an edge to them, and then the
+authority scores of the vertices that they have an edge to. Both are divided by their totals [1]_.
 
 Scores are summed as whole numbers. Such sums do not depend on the order, so scores are bit-identical for
 every partitioning and number of threads.
@@ -31,7 +30,7 @@ __all__ = ["hits"]
 
 SUM = EdgeOp("sum", target="sums", signal="int(share[src])", slot="add")
 WEIGHTED_SUM = EdgeOp("weighted_sum", target="sums", signal="int(share[src] * weight)", slot="add")
-ONE, TOTAL = 2.0**60, 61  # changes are multiples of 1 / ONE; the scores of all sum to at most 2**TOTAL
+ONE = 2.0**60  # a change of 1 as a whole number
 
 
 @algorithm(
@@ -42,8 +41,8 @@ ONE, TOTAL = 2.0**60, 61  # changes are multiples of 1 / ONE; the scores of all 
 def hits(g: GraphView, *, max_iter: int = 100, tol: float = 1e-8) -> Answer:
     """Return the hub score and the authority score of each vertex.
 
-    A vertex is a good hub if it has edges to good authorities, and a good authority if good hubs have edges
-    to it. Weights multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
+    Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
+    multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
 
     Parameters
     ----------
@@ -55,16 +54,15 @@ def hits(g: GraphView, *, max_iter: int = 100, tol: float = 1e-8) -> Answer:
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids), ``hub`` and
-        ``authority`` (both float64). Each of the two sums to 1.
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids), ``hub``
+        and ``authority`` (both float64). Each of the two sums to 1.
 
     Raises
     ------
     ConvergenceError
         `max_iter` iterations did not reach `tol`. Raised when the result is computed.
     WeightError
-        A weight is negative, infinite or NaN, or weights are too large or too small to be added up. Raised
-        when the result is computed.
+        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
 
     References
     ----------
@@ -74,18 +72,15 @@ def hits(g: GraphView, *, max_iter: int = 100, tol: float = 1e-8) -> Answer:
     --------
     >>> import pandas as pd
     >>> import dask_graphflow as gf
-    >>> links = pd.DataFrame({"a": [1, 1, 2, 2, 3], "b": [4, 5, 4, 5, 5]})
+    >>> links = pd.DataFrame({"a": [1, 1, 2], "b": [3, 4, 4]})
     >>> gf.hits(links, source="a", target="b").compute().round(3)
        vertex    hub  authority
-    0       1  0.390      0.000
-    1       2  0.390      0.000
-    2       3  0.219      0.000
-    3       4  0.000      0.438
-    4       5  0.000      0.562
+    0       1  0.618      0.000
+    1       2  0.382      0.000
+    2       3  0.000      0.382
+    3       4  0.000      0.618
     """
-    exists = g.exists
-    count = g.all_reduce(sums=(int(exists.sum()),)).sums[0]
-    hub = exists / max(count, 1)
+    hub = g.exists / max(1, g.all_reduce(sums=(int(g.exists.sum()),)).sums[0])
     sum_hubs, sum_authorities = _summing(g), _summing(g.T)
     if sum_hubs is None or sum_authorities is None:
         return Answer({"hub": hub, "authority": hub.copy()})
@@ -97,8 +92,8 @@ def hits(g: GraphView, *, max_iter: int = 100, tol: float = 1e-8) -> Answer:
         if change < tol:
             return Answer({"hub": hub, "authority": authority})
     raise ConvergenceError(
-        f"after {counted(max_iter, 'iteration')} hub scores still change by {change:.2g} together, which is "
-        f"not below tol={tol:g}; give a larger max_iter or tol"
+        f"after {counted(max_iter, 'iteration')} hub scores still change by {change:.2g} together, which "
+        f"is not below tol={tol:g}; give a larger max_iter or tol"
     )
 
 
@@ -110,10 +105,10 @@ def _summing(g: GraphView) -> Callable[[Any], Any] | None:
         return None
     if not 1e-200 < largest < 1e200:
         raise WeightError(
-            f"the weights of the edges of a vertex add up to {largest:g}; scale the weights to about 1"
+            f"the weights of a vertex's edges sum to {largest:g}; scale them to about 1"
         )
-    # Scores sum to 1, so what the edges carry is at most the largest degree in all.
-    unit = math.ldexp(1.0, TOTAL - math.frexp(largest)[1])
+    # Scores sum to 1, so all edges together carry at most the largest degree: 2**61 as a whole number.
+    unit = math.ldexp(1.0, 61 - math.frexp(largest)[1])
     share, sums = g.column(0, "float64"), g.column(0, "int64")
     op, everyone = WEIGHTED_SUM if g.weighted else SUM, g.everyone()
     step = Advance(g, op, {"share": share, "sums": sums})

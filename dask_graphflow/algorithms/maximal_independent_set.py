@@ -1,9 +1,9 @@
 """Maximal independent set: vertices without an edge between them, to which no vertex can be added.
 
-Every vertex has a random priority. A vertex is selected if none of its neighbors of a higher priority is
-selected. The set is the one that a greedy search finds if it visits the vertices by descending priority [1]_.
-Here all vertices decide as soon as they can: a vertex *waits* for each neighbor of a higher priority. If one
-of them is selected, the vertex is excluded. If all of them are excluded, the vertex is selected.
+Every vertex has a random priority. The set is the one that a greedy search finds if it visits the vertices
+by descending priority [1]_. Here all vertices decide as soon as they can. A vertex *waits* for each
+neighbor of a higher priority. If one of them is selected, the vertex is excluded. If all of them are
+excluded, the vertex is selected.
 
 Priorities are a hash of the seed and of the vertex's rank among the sorted ids. So the set is the same for
 every partitioning and number of threads.

@@ -209,8 +209,8 @@ def core_number(
 
     The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a
     vertex is the largest k such that the k-core contains it. Self-loops and parallel edges are ignored. In
-    a directed graph, the edges that enter a vertex and those that leave it count together, so that a pair
-    of opposite edges counts twice.
+    a directed graph, the edges that enter a vertex and the edges that leave it count together, so a pair of
+    opposite edges counts twice.
 
     Parameters
     ----------
@@ -412,8 +412,8 @@ def hits(
 ) -> Any:
     """Return the hub score and the authority score of each vertex.
 
-    A vertex is a good hub if it has edges to good authorities, and a good authority if good hubs have edges
-    to it. Weights multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
+    Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
+    multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
 
     Parameters
     ----------
@@ -473,8 +473,7 @@ def hits(
     ConvergenceError
         `max_iter` iterations did not reach `tol`. Raised when the result is computed.
     WeightError
-        A weight is negative, infinite or NaN, or weights are too large or too small to be added up. Raised
-        when the result is computed.
+        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
     NullVertexError
         An id is null, and `dropna` is False. Raised when the result is computed.
     OptionError, UnknownColumnError, VertexTypeError, EdgeListError
@@ -488,14 +487,13 @@ def hits(
     --------
     >>> import pandas as pd
     >>> import dask_graphflow as gf
-    >>> links = pd.DataFrame({"a": [1, 1, 2, 2, 3], "b": [4, 5, 4, 5, 5]})
+    >>> links = pd.DataFrame({"a": [1, 1, 2], "b": [3, 4, 4]})
     >>> gf.hits(links, source="a", target="b").compute().round(3)
        vertex    hub  authority
-    0       1  0.390      0.000
-    1       2  0.390      0.000
-    2       3  0.219      0.000
-    3       4  0.000      0.438
-    4       5  0.000      0.562
+    0       1  0.618      0.000
+    1       2  0.382      0.000
+    2       3  0.000      0.382
+    3       4  0.000      0.618
     """
     graph = as_graph(
         hits,

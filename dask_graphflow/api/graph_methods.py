@@ -174,7 +174,7 @@ class GraphMethods:
 
         The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a
         vertex is the largest k such that the k-core contains it. Self-loops and parallel edges are ignored.
-        In a directed graph, the edges that enter a vertex and those that leave it count together, so that a
+        In a directed graph, the edges that enter a vertex and the edges that leave it count together, so a
         pair of opposite edges counts twice.
 
         See :func:`dask_graphflow.core_number`, which can be called on a frame, too.
@@ -246,9 +246,8 @@ class GraphMethods:
     ) -> Any:
         """Return the hub score and the authority score of each vertex.
 
-        A vertex is a good hub if it has edges to good authorities, and a good authority if good hubs have
-        edges to it. Weights multiply what an edge carries. If no edge has a weight above 0, all scores are
-        the same.
+        Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
+        multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
 
         See :func:`dask_graphflow.hits`, which can be called on a frame, too.
 

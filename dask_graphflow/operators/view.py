@@ -161,8 +161,8 @@ class GraphView:
     def ranks(self) -> Any:
         """Rank of each owned vertex among the sorted ids of all: array of index, shape (V_p,).
 
-        Unlike :attr:`numbers`, ranks leave out numbers that belong to no vertex; they are the same for every
-        type of ids. Positions that are not vertices have some rank too. All members call it.
+        Unlike :attr:`numbers`, ranks leave out numbers that belong to no vertex, so they are the same for
+        every type of ids. Positions that are not vertices have some rank too. All members call it.
         """
         return vertex_numbers.number(self.shard, self.exchange, self.threads).own
 
