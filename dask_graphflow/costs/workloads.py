@@ -23,7 +23,7 @@ from dask_graphflow.operators.buckets import relax
 from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.labels import Labels
 from dask_graphflow.operators.predecessors import predecessors
-from dask_graphflow.operators.pull import ONE, Pull
+from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
@@ -94,9 +94,10 @@ class Workloads:
         """Return an iteration of PageRank."""
         g = self._view()
         pull = Pull(g)
+        share, _ = pull.shares("float64")
         rank = pull.take(g.column(1 / pull.count, "float64"))
         base = g.column((1 - DAMPING) / pull.count, "float64", 1)
-        pull.begin(rank, ONE / pull.take(pull.totals()[0]))
+        pull.begin(rank, pull.take(share))
         return pull.edges, lambda _: pull.update(rank, base, DAMPING)
 
     def searches(self) -> Work:
