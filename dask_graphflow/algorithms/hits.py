@@ -3,8 +3,7 @@
 In each iteration, vertices pull the hub scores of the vertices that have an edge to them, and then the
 authority scores of the vertices that they have an edge to. Both are divided by their totals [1]_.
 
-Scores are summed as whole numbers. Such sums do not depend on the order, so scores are bit-identical for
-every partitioning and number of threads.
+Scores are summed as whole numbers, so they are bit-identical for every partitioning and number of threads.
 
 .. [1] J. M. Kleinberg, "Authoritative Sources in a Hyperlinked Environment", JACM 46, 1999.
 """
@@ -41,8 +40,8 @@ ONE = 2.0**60  # a change of 1 as a whole number
 def hits(g: GraphView, *, max_iter: int = 100, tol: float = 1e-8) -> Answer:
     """Return the hub score and the authority score of each vertex.
 
-    Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
-    multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
+    Good hubs have edges to good authorities. Weights multiply what an edge carries. If no weight is above
+    0, all scores are the same.
 
     Parameters
     ----------
