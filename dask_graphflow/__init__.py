@@ -6,7 +6,16 @@ from dask_graphflow import costs, exceptions, plot
 from dask_graphflow.api.accessor import GraphflowAccessor as _GraphflowAccessor  # noqa: F401
 from dask_graphflow.api.components import connected_components
 from dask_graphflow.api.estimate import calibrate, estimate
-from dask_graphflow.api.functions import bfs, degrees, label_propagation, pagerank, sssp
+from dask_graphflow.api.functions import (
+    bfs,
+    core_number,
+    degrees,
+    hits,
+    label_propagation,
+    maximal_independent_set,
+    pagerank,
+    sssp,
+)
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.versions import show_versions
 from dask_graphflow.graph.shares import Hybrid
@@ -25,13 +34,16 @@ __all__ = [
     "bfs",
     "calibrate",
     "connected_components",
+    "core_number",
     "costs",
     "degrees",
     "estimate",
     "exceptions",
     "generate",
+    "hits",
     "hybrid_cluster",
     "label_propagation",
+    "maximal_independent_set",
     "pagerank",
     "plot",
     "show_versions",

@@ -288,6 +288,7 @@ def backend(monkeypatch):
     if BACKEND.name == "pandas":
         return
     names = "Graph", "bfs", "connected_components", "label_propagation", "pagerank", "sssp"
+    names += "core_number", "hits", "maximal_independent_set"
     for name in names:
         monkeypatch.setattr(gf, name, _calling(getattr(gf, name)))
 

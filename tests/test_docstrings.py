@@ -24,13 +24,16 @@ GENERATED = (FrameMethods, GraphMethods)
 FROM_PAPERS = (
     "bfs",
     "connected_components",
+    "core_number",
     "costs.share_out",
     "estimate",
     "generate.rmat",
     "Graph.layout",
     "Graph.run",
+    "hits",
     "Hybrid",
     "label_propagation",
+    "maximal_independent_set",
     "pagerank",
     "sssp",
 )

@@ -50,6 +50,31 @@ class FrameMethods:
             vertices=vertices, dropna=dropna, depth_limit=depth_limit, direction=direction,
             trace=trace, progress=progress)
 
+    def core_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the core number of each vertex.
+
+        See :func:`dask_graphflow.core_number`.
+
+        Parameters
+        ----------
+        source, target, directed, vertices, dropna
+            How the frame is read; see :class:`~dask_graphflow.Graph`.
+        trace, progress
+            The options of the algorithm.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+            ``core`` (int32). The result is lazy.
+        dask.dataframe.DataFrame
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
+        """
+        return functions.core_number(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
     def degrees(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
         vertices: Any = None, dropna: bool = False) -> Any:
         """Return the number of edges that enter and leave each vertex.
@@ -70,6 +95,33 @@ class FrameMethods:
         """
         return functions.degrees(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna)
+
+    def hits(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
+        directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+        max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the hub score and the authority score of each vertex.
+
+        See :func:`dask_graphflow.hits`.
+
+        Parameters
+        ----------
+        source, target, weight, directed, multi, vertices, dropna
+            How the frame is read; see :class:`~dask_graphflow.Graph`.
+        max_iter, tol, trace, progress
+            The options of the algorithm.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids),
+            ``hub`` and ``authority`` (both float64). Each of the two sums to 1. The result is lazy.
+        dask.dataframe.DataFrame
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
+        """
+        return functions.hits(self._frame, source=source, target=target, weight=weight, directed=directed,
+            multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter, tol=tol, trace=trace,
+            progress=progress)
 
     def label_propagation(self, *, source: ColumnNames, target: ColumnNames,
         directed: bool = False, vertices: Any = None, dropna: bool = False, max_iter: int = 10,
@@ -95,6 +147,32 @@ class FrameMethods:
         """
         return functions.label_propagation(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna, max_iter=max_iter, trace=trace, progress=progress)
+
+    def maximal_independent_set(self, *, source: ColumnNames, target: ColumnNames,
+        directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return a maximal independent set of the vertices.
+
+        See :func:`dask_graphflow.maximal_independent_set`.
+
+        Parameters
+        ----------
+        source, target, directed, vertices, dropna
+            How the frame is read; see :class:`~dask_graphflow.Graph`.
+        seed, trace, progress
+            The options of the algorithm.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+            ``selected`` (bool). The result is lazy.
+        dask.dataframe.DataFrame
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
+        """
+        return functions.maximal_independent_set(self._frame, source=source, target=target,
+            directed=directed, vertices=vertices, dropna=dropna, seed=seed, trace=trace,
+            progress=progress)
 
     def pagerank(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = True, multi: str = "keep",

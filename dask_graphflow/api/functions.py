@@ -17,8 +17,11 @@ from .inputs import ColumnNames, Listener
 
 __all__ = [
     "bfs",
+    "core_number",
     "degrees",
+    "hits",
     "label_propagation",
+    "maximal_independent_set",
     "pagerank",
     "sssp",
 ]
@@ -127,6 +130,84 @@ def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | 
 
 
 @overload
+def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+@overload
+def core_number(edges: Graph, *, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def core_number(edges: Graph, *, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def core_number(edges: Graph, *, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def core_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the core number of each vertex.
+
+    The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a
+    vertex is the largest k such that the k-core contains it. Self-loops and parallel edges are ignored. In
+    a directed graph, the edges that enter a vertex and the edges that leave it count together, so a pair of
+    opposite edges counts twice.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `directed`, `vertices` and `dropna`.
+    source, target, directed, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
+    trace : bool
+        Also return a frame with one row per superstep. False by default.
+    progress : bool or callable
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+        ``core`` (int32). The result is lazy, and bit-identical for every partitioning and number of
+        threads. The index restarts at 0 in each partition.
+    dask.dataframe.DataFrame
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
+
+    Raises
+    ------
+    NullVertexError
+        An id is null, and `dropna` is False. Raised when the result is computed.
+    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
+        An argument is invalid; raised at the call.
+
+    References
+    ----------
+    .. [1] V. Batagelj, M. Zaversnik, "An O(m) Algorithm for Cores Decomposition of Networks", 2003.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 2, 3], "b": [2, 3, 3, 4]})
+    >>> gf.core_number(ties, source="a", target="b").compute().core.tolist()
+    [2, 2, 2, 1]
+    """
+    graph = as_graph(core_number, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.core_number(trace=trace, progress=progress)
+
+
+@overload
 def degrees(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
     vertices: Any = None, dropna: bool = False) -> dd.DataFrame: ...
 @overload
@@ -176,6 +257,99 @@ def degrees(edges: Any, *, source: ColumnNames | None = None,
     graph = as_graph(degrees, edges, source=source, target=target, directed=directed, vertices=vertices,
         dropna=dropna)
     return graph.degrees()
+
+
+@overload
+def hits(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def hits(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
+    trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def hits(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def hits(edges: Graph, *, max_iter: int = 100, tol: float = 1e-08,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def hits(edges: Graph, *, max_iter: int = 100, tol: float = 1e-08, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def hits(edges: Graph, *, max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def hits(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the hub score and the authority score of each vertex.
+
+    Good hubs have edges to good authorities. Weights multiply what an edge carries. If no weight is above
+    0, all scores are the same.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `weight`, `directed`, `multi`, `vertices` and `dropna`.
+    source, target, weight, directed, multi, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
+    max_iter : int
+        Maximum number of iterations; 100 by default.
+    tol : float
+        Stop when the sum of the absolute changes of all hub scores is less than this; 1e-8 by default.
+    trace : bool
+        Also return a frame with one row per superstep. False by default.
+    progress : bool or callable
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids), ``hub``
+        and ``authority`` (both float64). Each of the two sums to 1. The result is lazy, and bit-identical
+        for every partitioning and number of threads. The index restarts at 0 in each partition.
+    dask.dataframe.DataFrame
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
+
+    Raises
+    ------
+    ConvergenceError
+        `max_iter` iterations did not reach `tol`. Raised when the result is computed.
+    WeightError
+        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
+    NullVertexError
+        An id is null, and `dropna` is False. Raised when the result is computed.
+    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
+        An argument is invalid; raised at the call.
+
+    References
+    ----------
+    .. [1] J. M. Kleinberg, "Authoritative Sources in a Hyperlinked Environment", JACM 46, 1999.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 1, 2], "b": [3, 4, 4]})
+    >>> gf.hits(links, source="a", target="b").compute().round(3)
+       vertex    hub  authority
+    0       1  0.618      0.000
+    1       2  0.382      0.000
+    2       3  0.000      0.382
+    3       4  0.000      0.618
+    """
+    graph = as_graph(hits, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.hits(max_iter=max_iter, tol=tol, trace=trace, progress=progress)
 
 
 @overload
@@ -259,6 +433,88 @@ def label_propagation(edges: Any, *, source: ColumnNames | None = None,
     graph = as_graph(label_propagation, edges, source=source, target=target, directed=directed,
         vertices=vertices, dropna=dropna)
     return graph.label_propagation(max_iter=max_iter, trace=trace, progress=progress)
+
+
+@overload
+def maximal_independent_set(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def maximal_independent_set(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
+    trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def maximal_independent_set(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+@overload
+def maximal_independent_set(edges: Graph, *, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def maximal_independent_set(edges: Graph, *, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def maximal_independent_set(edges: Graph, *, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return a maximal independent set of the vertices.
+
+    No edge connects two selected vertices, and every vertex that is not selected has a selected neighbor.
+    The directions of edges and self-loops are ignored, so a vertex without other edges is always selected.
+    The set is the one that a greedy search finds if it visits the vertices in a random order.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
+        The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
+        `directed`, `vertices` and `dropna`.
+    source, target, directed, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
+    seed : int
+        Chooses the random order; 0 by default. The order depends only on the seed and on the order of the
+        ids.
+    trace : bool
+        Also return a frame with one row per superstep. False by default.
+    progress : bool or callable
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+        ``selected`` (bool). The result is lazy, and bit-identical for every partitioning and number of
+        threads. The index restarts at 0 in each partition.
+    dask.dataframe.DataFrame
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
+
+    Raises
+    ------
+    NullVertexError
+        An id is null, and `dropna` is False. Raised when the result is computed.
+    OptionError, UnknownColumnError, VertexTypeError, EdgeListError
+        An argument is invalid; raised at the call.
+
+    References
+    ----------
+    .. [1] G. E. Blelloch, J. T. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching
+       are Parallel on Average", SPAA 2012.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 1, 1], "b": [2, 3, 4, 5]})
+    >>> gf.maximal_independent_set(ties, source="a", target="b").compute().selected.tolist()
+    [False, True, True, True, True]
+    """
+    graph = as_graph(maximal_independent_set, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.maximal_independent_set(seed=seed, trace=trace, progress=progress)
 
 
 @overload

@@ -13,8 +13,11 @@ import dask.dataframe as dd
 from dask_graphflow.algorithms import (
     bfs,
     components_by_label,
+    core_number,
     degrees,
+    hits,
     label_propagation,
+    maximal_independent_set,
     pagerank,
     sssp,
 )
@@ -121,6 +124,42 @@ class GraphMethods:
         """
         return ask(self, components_by_label.connected_components, trace=trace, progress=progress)
 
+    @overload
+    def core_number(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def core_number(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def core_number(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    def core_number(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the core number of each vertex.
+
+        The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a
+        vertex is the largest k such that the k-core contains it. Self-loops and parallel edges are ignored.
+        In a directed graph, the edges that enter a vertex and the edges that leave it count together, so a
+        pair of opposite edges counts twice.
+
+        See :func:`dask_graphflow.core_number`, which can be called on a frame, too.
+
+        Parameters
+        ----------
+        trace : bool
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+            ``core`` (int32). The result is lazy.
+        dask.dataframe.DataFrame
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
+        """
+        return ask(self, core_number.core_number, trace=trace, progress=progress)
+
     def degrees(self) -> dd.DataFrame:
         """Return the number of edges that enter and leave each vertex.
 
@@ -137,6 +176,46 @@ class GraphMethods:
             (int64) for an undirected one. The result is lazy.
         """
         return ask(self, degrees.degrees)
+
+    @overload
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the hub score and the authority score of each vertex.
+
+        Good hubs have edges to good authorities. Weights multiply what an edge carries. If no weight is
+        above 0, all scores are the same.
+
+        See :func:`dask_graphflow.hits`, which can be called on a frame, too.
+
+        Parameters
+        ----------
+        max_iter : int
+            Maximum number of iterations; 100 by default.
+        tol : float
+            Stop when the sum of the absolute changes of all hub scores is less than this; 1e-8 by default.
+        trace : bool
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids),
+            ``hub`` and ``authority`` (both float64). Each of the two sums to 1. The result is lazy.
+        dask.dataframe.DataFrame
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
+        """
+        return ask(self, hits.hits, max_iter=max_iter, tol=tol, trace=trace, progress=progress)
 
     @overload
     def label_propagation(self, *, max_iter: int = 10, trace: Literal[False] = False,
@@ -175,6 +254,48 @@ class GraphMethods:
             Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
         """
         return ask(self, label_propagation.label_propagation, max_iter=max_iter, trace=trace,
+            progress=progress)
+
+    @overload
+    def maximal_independent_set(self, *, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def maximal_independent_set(self, *, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def maximal_independent_set(self, *, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def maximal_independent_set(self, *, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return a maximal independent set of the vertices.
+
+        No edge connects two selected vertices, and every vertex that is not selected has a selected
+        neighbor. The directions of edges and self-loops are ignored, so a vertex without other edges is
+        always selected. The set is the one that a greedy search finds if it visits the vertices in a random
+        order.
+
+        See :func:`dask_graphflow.maximal_independent_set`, which can be called on a frame, too.
+
+        Parameters
+        ----------
+        seed : int
+            Chooses the random order; 0 by default. The order depends only on the seed and on the order of
+            the ids.
+        trace : bool
+            Also return a frame with one row per superstep. False by default.
+        progress : bool or callable
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+            ``selected`` (bool). The result is lazy.
+        dask.dataframe.DataFrame
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
+        """
+        return ask(self, maximal_independent_set.maximal_independent_set, seed=seed, trace=trace,
             progress=progress)
 
     @overload

@@ -2,7 +2,7 @@
 
 Components (Groute [1]_): N members hook E/N edges each, in chunks of V, and forests are merged by policy.
 Supersteps (TOTEM [2]_): a member p takes E_p/r_p to compute and B_p/c to tell the others, and all wait for
-the slowest.
+the slowest (:func:`.load_balance.makespan`).
 
 .. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming Model
    for Irregular Computations", PPoPP 2017.
@@ -28,9 +28,8 @@ __all__ = [
     "remote",
 ]
 
-MOST_TOLD = (
-    2  # where one vertex in so many is read by others, all of them are told: algorithms/pulling.py
-)
+# If others read at least one vertex in so many, all vertices are sent: MOST of operators/pull.py.
+MOST_TOLD = 2
 
 
 def components_seconds(

@@ -228,9 +228,10 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
             return shard.made(name)
     out = shard.out
     kernels = kernels_of("rows", out.ends)
-    if exchange.size == 1:
-        return kernels.transposed(out, count=shard.owned, columns=shard.size, threads=threads)
     leaving = kernels.owners(out, index_dtype(shard.size), threads=threads)
+    if exchange.size == 1:
+        size = {"count": shard.owned, "columns": shard.size}
+        return kernels.rows(out.ends, leaving, out.weights, **size, threads=threads)
     whole = Edges(out.ends, leaving, out.weights)  # turned: edges are dealt by their first end
     step = DEVICE_SLICE if shard.on_device else SLICE
     slices = [slice(at, at + step) for at in range(0, len(leaving), step)]

@@ -54,5 +54,7 @@ def _arrays(values: Any) -> Iterator[Any]:
     for value in values:
         if isinstance(value, list | tuple):
             yield from _arrays(value)
+        elif isinstance(value, Kept):
+            yield from _arrays(value._made.values())
         elif hasattr(value, "nbytes"):
             yield value

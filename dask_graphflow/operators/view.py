@@ -18,10 +18,11 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
-from dask_graphflow.graph import build, numbering
+from dask_graphflow.exceptions import WeightError
+from dask_graphflow.graph import build, derived, numbering, vertex_numbers
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import empty_on, index_dtype
+from dask_graphflow.kernels import empty_on, index_dtype, kernels_of
 
 from .vertex_set import VertexSet
 
@@ -103,9 +104,33 @@ class GraphView:
         """The same graph with every edge reversed. No edge is copied."""
         if not self.directed:
             return self
-        turned = GraphView(self.shard, self.exchange, self.threads, self._tell)
+        turned = self._of(self.shard)
         turned._reversed = not self._reversed
         return turned
+
+    @property
+    def simple(self) -> GraphView:
+        """The same graph without self-loops, parallel edges and weights. All members call it.
+
+        Its rows are made once, and kept with the graph.
+        """
+        return self._of(derived.simple(self.shard, self.exchange, self.threads))
+
+    @property
+    def undirected(self) -> GraphView:
+        """The same graph without the directions of the edges. All members call it.
+
+        In a directed graph, a pair of opposite edges becomes two parallel edges, and edges have no weights.
+        The rows are made once, and kept with the graph.
+        """
+        if not self.directed:
+            return self
+        return self._of(derived.undirected(self.shard, self.exchange, self.threads))
+
+    def _of(self, shard: Shard) -> GraphView:
+        view = GraphView(shard, self.exchange, self.threads, self._tell)
+        view._reversed = self._reversed and shard.directed
+        return view
 
     # Columns
 
@@ -133,12 +158,50 @@ class GraphView:
         return self.shard.numbers
 
     @property
+    def ranks(self) -> Any:
+        """Rank of each owned vertex among the sorted ids of all: array of index, shape (V_p,).
+
+        Unlike :attr:`numbers`, ranks leave out numbers that belong to no vertex, so they are the same for
+        every type of ids. Positions that are not vertices have some rank too. All members call it.
+        """
+        return vertex_numbers.number(self.shard, self.exchange, self.threads).own
+
+    @property
     def degrees(self) -> Any:
         """Number of edges that leave each owned vertex: array of int64, shape (V_p,)."""
         if self._degrees is None:
             reverse = self._reversed
             self._degrees = np.diff(self.rows("out").offsets) if reverse else self.shard.degrees
         return self._degrees
+
+    @property
+    def weighted(self) -> bool:
+        """Whether edges have weights."""
+        return self.shard.out.weights is not None
+
+    @property
+    def weighted_degrees(self) -> Any:
+        """Sum of the weights of the edges that leave each owned vertex: array of float64, shape (V_p,).
+
+        It is the number of edges if they have no weights. All members call it.
+
+        Raises
+        ------
+        WeightError
+            A weight is negative, infinite or NaN. All members raise it.
+        """
+        if not self.weighted:
+            return self.degrees.astype("float64")
+        host, side = self.shard.host, self._side("out")
+        rows = host.out if side == "out" else build.into(host, self.exchange)
+        valid = bool(np.isfinite(rows.weights).all() and (rows.weights >= 0).all())
+        if self.all_reduce(sums=(not valid,)).sums[0]:
+            raise WeightError(
+                "a weight is negative, infinite or NaN; this algorithm needs finite weights of at least 0. "
+                "Remove these edges, or leave out weight="
+            )
+        totals = kernels_of("pull", rows.ends).row_totals(rows)
+        return self.shard.here(f"weighted degrees {side}", totals)
 
     @property
     def edges(self) -> int:

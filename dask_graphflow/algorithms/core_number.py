@@ -1,0 +1,71 @@
+"""Core numbers: how deep each vertex is in the dense parts of a graph.
+
+The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a vertex
+is the largest k such that the k-core contains it.
+
+Vertices with at most k edges are *peeled* off, then those that have at most k edges left, until there are
+none [1]_. The next k is the smallest number of edges that a remaining vertex has. A step peels all such
+vertices at once, and follows only their edges, so each edge is followed once from each end.
+
+.. [1] V. Batagelj, M. Zaversnik, "An O(m) Algorithm for Cores Decomposition of Networks", 2003.
+"""
+
+from __future__ import annotations
+
+from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+
+__all__ = ["core_number"]
+
+PEEL = EdgeOp("peel", target="degree", signal="-1", slot="add")
+
+
+@algorithm(columns={"core": "int32"}, directed=False)
+def core_number(g: GraphView) -> Answer:
+    """Return the core number of each vertex.
+
+    The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a
+    vertex is the largest k such that the k-core contains it. Self-loops and parallel edges are ignored.
+    In a directed graph, the edges that enter a vertex and the edges that leave it count together, so a pair
+    of opposite edges counts twice.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+        ``core`` (int32).
+
+    References
+    ----------
+    .. [1] V. Batagelj, M. Zaversnik, "An O(m) Algorithm for Cores Decomposition of Networks", 2003.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 2, 3], "b": [2, 3, 3, 4]})
+    >>> gf.core_number(ties, source="a", target="b").compute().core.tolist()
+    [2, 2, 2, 1]
+    """
+    g = g.simple.undirected
+    degree, core = g.degrees.copy(), g.column(-1, "int32")
+    peel = Advance(g, PEEL, {"degree": degree}, own_changes=True)
+    remaining = g.exists.nonzero()[0]
+    k = 0
+    while True:
+        least = int(degree[remaining].min()) if len(remaining) else 0
+        (left,), most = g.all_reduce(
+            sums=(len(remaining),), most=-least if len(remaining) else -(2.0**53)
+        )
+        if not left:
+            return Answer({"core": core})
+        k = max(k, -int(most))
+        peeled = g.frontier(remaining[degree[remaining] <= k])
+        while peeled:
+            core[peeled.vertices] = k
+            touched = peel.push(peeled).vertices
+            peeled = g.frontier(touched[(core[touched] < 0) & (degree[touched] <= k)])
+        remaining = remaining[core[remaining] < 0]

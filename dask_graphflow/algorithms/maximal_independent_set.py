@@ -1,0 +1,90 @@
+"""Maximal independent set: vertices without an edge between them, to which no vertex can be added.
+
+Every vertex has a random priority. The set is the one that a greedy search finds if it visits the vertices
+by descending priority [1]_. Here all vertices decide as soon as they can. A vertex *waits* for each
+neighbor of a higher priority. If one of them is selected, the vertex is excluded. If all of them are
+excluded, the vertex is selected.
+
+Priorities are a hash of the seed and of the vertex's rank among the sorted ids. So the set is the same for
+every partitioning and number of threads.
+
+.. [1] G. E. Blelloch, J. T. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching are
+   Parallel on Average", SPAA 2012.
+.. [2] G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+from .options import Count
+
+__all__ = ["maximal_independent_set"]
+
+HIGHER = "priority[src] > priority[dst]"
+WAIT = EdgeOp("wait", target="waits", signal=f"1 if {HIGHER} else 0", slot="add")
+RELEASE = EdgeOp("release", target="waits", signal=f"-1 if {HIGHER} else 0", slot="add")
+EXCLUDE = EdgeOp("exclude", target="excluded", signal="1", slot="max")
+
+
+@algorithm(columns={"selected": "bool"}, checks={"seed": Count(least=0)}, directed=False)
+def maximal_independent_set(g: GraphView, *, seed: int = 0) -> Answer:
+    """Return a maximal independent set of the vertices.
+
+    No edge connects two selected vertices, and every vertex that is not selected has a selected neighbor.
+    The directions of edges and self-loops are ignored, so a vertex without other edges is always selected.
+    The set is the one that a greedy search finds if it visits the vertices in a random order.
+
+    Parameters
+    ----------
+    seed : int
+        Chooses the random order; 0 by default. The order depends only on the seed and on the order of the
+        ids.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+        ``selected`` (bool).
+
+    References
+    ----------
+    .. [1] G. E. Blelloch, J. T. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching
+       are Parallel on Average", SPAA 2012.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 1, 1], "b": [2, 3, 4, 5]})
+    >>> gf.maximal_independent_set(ties, source="a", target="b").compute().selected.tolist()
+    [False, True, True, True, True]
+    """
+    g = g.undirected
+    priority, waits = _priorities(g.ranks, seed), g.column(0, "int64")
+    excluded, selected = g.column(0, "int32"), g.column(False, "bool")
+    Advance(g, WAIT, {"waits": waits, "priority": priority}, own_changes=True).pull(g.everyone())
+    release = Advance(g, RELEASE, {"waits": waits, "priority": priority}, own_changes=True)
+    exclude = Advance(g, EXCLUDE, {"excluded": excluded}, own_changes=True)
+    ready = g.frontier((g.exists & (waits == 0)).nonzero()[0])
+    while ready:
+        selected[ready.vertices] = True
+        released = release.push(exclude.push(ready)).vertices
+        ready = g.frontier(released[(waits[released] == 0) & (excluded[released] == 0)])
+    return Answer({"selected": selected})
+
+
+def _priorities(ranks: Any, seed: int) -> Any:
+    """Return a number for each rank, by SplitMix64 [2]_: no two ranks have the same number."""
+    mixed = (ranks.astype("uint64") + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed += np.uint64(seed % 2**64)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (mixed ^ (mixed >> np.uint64(31))).view("int64")

@@ -1,0 +1,81 @@
+"""Derived graphs: the same vertices, with rows that are made of the rows of another graph.
+
+The shard of a graph memoizes the shards of its derived graphs. Their edges have no weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.kernels import index_dtype, kernels_of
+
+from . import build, numbering
+from .device_shard import on_this_device
+from .shard import Shard
+
+__all__ = ["simple", "undirected"]
+
+
+def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
+    """Return this member's part of the graph without self-loops and parallel edges.
+
+    All members call it.
+    """
+    host = shard.host
+
+    def rows() -> Any:
+        out, kernels = host.out, kernels_of("rows", host.out.ends)
+        sources = kernels.owners(out, out.ends.dtype, threads=threads)
+        keep = out.ends != sources
+        # Equal ends lie side by side in a row.
+        keep[1:] &= (out.ends[1:] != out.ends[:-1]) | (sources[1:] != sources[:-1])
+        left = kernels.degrees(sources[keep], first=host.low, count=host.owned, threads=threads)
+        offsets = np.zeros_like(out.offsets)
+        offsets[1:] = left.cumsum()
+        return out._replace(offsets=offsets, ends=out.ends[keep], weights=None)
+
+    return _derived("simple", shard, exchange, rows, directed=host.directed)
+
+
+def undirected(shard: Shard, exchange: Exchange, threads: int) -> Shard:
+    """Return this member's part of a directed graph without the directions of the edges.
+
+    All members call it. A pair of opposite edges becomes two parallel edges.
+    """
+    host = shard.host
+
+    def rows() -> Any:
+        out, kernels = host.out, kernels_of("rows", host.out.ends)
+        entering = build.entering(host, exchange)
+        other = entering.source != entering.target  # a self-loop is in its row already
+        sources = kernels.owners(out, index_dtype(host.size), threads=threads)
+        return kernels.rows(
+            np.concatenate([sources, entering.target[other]]),
+            np.concatenate([out.ends, entering.source[other]]),
+            first=host.low,
+            count=host.owned,
+            columns=host.size,
+            threads=threads,
+        )
+
+    return _derived("undirected", shard, exchange, rows, directed=False)
+
+
+def _derived(
+    name: str, shard: Shard, exchange: Exchange, rows: Callable[[], Any], *, directed: bool
+) -> Shard:
+    host = shard.host
+    exists = numbering.occurs(host, exchange)
+
+    def make() -> Shard:
+        about: dict[str, Any] = {"base": host.base, "ids": host.ids, "placed": host.placed}
+        made = Shard(host.like, host.bounds, host.rank, rows(), directed=directed, **about)
+        made.kept("occurs", lambda: exists)  # a vertex remains one without its self-loops
+        return made
+
+    found: Shard = numbering.kept_by_all(host, exchange, name, make)
+    return found if shard is host else on_this_device(found)
