@@ -153,14 +153,6 @@ def test_degrees_are_those_of_the_host(edges, monkeypatch):
         np.testing.assert_array_equal(device.to_host(got), wanted)
 
 
-@pytest.mark.parametrize("weights", [None, *DTYPES])
-def test_transposed_rows_are_those_of_the_host(edges, weights):
-    count, weight = count_of(edges), weights and weights_of(edges, weights)
-    mine, other = both(*edges, weight, count=count)
-    how = {"count": count, "columns": count}
-    same(device_rows.transposed(mine, **how), host_rows.transposed(other, **how))
-
-
 def test_weights_of_another_type_are_refused():
     ends = cupy.zeros(3, "int32")
     with pytest.raises(WeightError, match=r"weights are int16; on a GPU they are int32, .*astype"):

@@ -189,17 +189,6 @@ def test_degrees_are_counts_of_ids(edges, threads):
     np.testing.assert_array_equal(inside, np.bincount(edges[0], minlength=43)[3:43])
 
 
-def test_transposed_rows_are_those_of_the_edges_turned_round(edges):
-    count, weight = count_of(edges), weights_of(edges)
-    rows = host_rows.rows(*edges, weight, count=count)
-    turned = host_rows.transposed(rows, count=count, columns=count, threads=2)
-    by_scipy = coo_array((weight, edges), shape=(count, count)).tocsr().T.tocsr()
-    degrees = np.bincount(edges[1], minlength=count)
-    np.testing.assert_array_equal(np.diff(turned.offsets), degrees)
-    sums = coo_array((turned.weights, unpacked(turned)[:2]), shape=(count, count)).tocsr()
-    assert abs(sums - by_scipy).sum() == 0
-
-
 def test_each_mini_chunk_is_taken_once_and_none_is_stolen_by_a_part_that_has_its_own():
     ranges = host_threads.even_turns(1000, 2)
     taken = []

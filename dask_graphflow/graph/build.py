@@ -200,14 +200,11 @@ def entering(shard: Shard, exchange: Exchange) -> Edges:
 
     All members call it at the same place.
     """
-    if exchange.size == 1 and shard.directed and not (shard.has("entering") or shard.has("into")):
-        target, source, weight = _as_edges(shard.out)  # nothing is sorted
-        return Edges(source, target, weight)
     return _as_edges(entered(shard, exchange))
 
 
 def _as_edges(found: Any) -> Edges:
-    """Return edges as they are, or the edges of rows; the vertices of the rows are the targets."""
+    """Return edges as they are, or the edges of the rows of what enters vertices."""
     if isinstance(found, Edges):
         return found
     kernels = kernels_of("rows", found.ends)

@@ -45,7 +45,6 @@ __all__ = [
     "relabelled",
     "renamed",
     "rows",
-    "transposed",
 ]
 
 # Of cuda/rows.cu and cuda/search.cuh:
@@ -359,13 +358,6 @@ def owners(rows_: Any, dtype: Any, *, threads: int = 1) -> Any:
                 found,
             )
     return found
-
-
-def transposed(rows_: Any, *, first: int = 0, count: int, columns: int, threads: int = 1) -> Rows:
-    """Make the rows of the vertices that edges enter; see :func:`.host_rows.transposed`."""
-    with rows_.ends.device:
-        sources = owners(rows_, index_dtype(columns))
-        return rows(rows_.ends, sources, rows_.weights, first=first, count=count, columns=columns)
 
 
 def _cast(labels: Any, dtype: Any) -> Any:

@@ -32,7 +32,6 @@ __all__ = [
     "relabelled",
     "renamed",
     "rows",
-    "transposed",
 ]
 
 BUCKET = 1 << 15  # entries of a bucket on average: with their copy a quarter of 1 MB of cache
@@ -609,33 +608,3 @@ def renamed(ids: np.ndarray, names: np.ndarray, *, threads: int = 1) -> np.ndarr
         threads,
     )
     return found
-
-
-def transposed(rows_: Rows, *, first: int = 0, count: int, columns: int, threads: int = 1) -> Rows:
-    """Make the rows of the vertices that edges enter from those of the vertices they leave.
-
-    Parameters
-    ----------
-    rows_ : Rows
-        Rows of the vertices that edges leave.
-    first, count : int
-        The rows to make.
-    columns : int
-        Number of vertices.
-    threads : int
-        Threads to use.
-
-    Returns
-    -------
-    Rows
-        With the edges and weights that `rows_` has.
-    """
-    return rows(
-        rows_.ends,
-        owners(rows_, index_dtype(columns), threads=threads),
-        rows_.weights,
-        first=first,
-        count=count,
-        columns=columns,
-        threads=threads,
-    )
