@@ -213,6 +213,9 @@ ASKED = {
     "label propagation": lambda g, start: g.label_propagation(max_iter=5),
     "components": lambda g, start: g.connected_components(),
     "degrees": lambda g, start: g.degrees(),
+    "hits": lambda g, start: g.hits(tol=1.0),
+    "core numbers": lambda g, start: g.core_number(),
+    "independent set": lambda g, start: g.maximal_independent_set(seed=3),
 }
 
 

@@ -87,6 +87,10 @@ MORE = {
         )
         for way in ("gemini", "push", "pull")
     },
+    "components": lambda g, start: g.connected_components(),
+    "hits": lambda g, start: g.hits(tol=1.0),
+    "core numbers": lambda g, start: g.core_number(),
+    "independent set": lambda g, start: g.maximal_independent_set(seed=3),
     "sums": lambda g, start: g.run(RECEIVED, columns={"sum": 0, "share": 3}, max_iter=1),
 }
 
