@@ -17,6 +17,7 @@ from test_shards_many import ASKED, KINDS, graph, power_law
 
 import dask_graphflow as gf
 from dask_graphflow.comm.outbox import Box, form, pack, unpack
+from dask_graphflow.kernels.policies import POLICIES
 
 pytestmark = pytest.mark.gpu
 
@@ -86,6 +87,16 @@ MORE = {
             direction=way,
         )
         for way in ("gemini", "push", "pull")
+    },
+    **{
+        f"hops by {balance}": lambda g, start, balance=balance: g.run(
+            HOPS,
+            columns={"level": 1000000},
+            start=pd.DataFrame({"vertex": start, "level": 0}),
+            direction="pull" if balance == "all_edges" else "beamer",
+            balance=balance if g.on_device else "auto",
+        )
+        for balance in POLICIES
     },
     "components": lambda g, start: g.connected_components(),
     "hits": lambda g, start: g.hits(tol=1.0),
