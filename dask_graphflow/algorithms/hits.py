@@ -104,9 +104,7 @@ def _summing(g: GraphView) -> Callable[[Any], Any] | None:
     if largest == 0:
         return None
     if not 1e-200 < largest < 1e200:
-        raise WeightError(
-            f"the weights of a vertex's edges sum to {largest:g}; scale them to about 1"
-        )
+        raise WeightError(f"the weights of a vertex sum to {largest:g}; scale them to about 1")
     # Scores sum to 1, so all edges together carry at most the largest degree: 2**61 as a whole number.
     unit = math.ldexp(1.0, 61 - math.frexp(largest)[1])
     share, sums = g.column(0, "float64"), g.column(0, "int64")
@@ -117,6 +115,6 @@ def _summing(g: GraphView) -> Callable[[Any], Any] | None:
         np.multiply(score, unit, out=share)
         sums[:] = 0
         step.pull(everyone)
-        return sums / g.all_reduce(sums=(int(sums.sum()),)).sums[0]
+        return sums / float(g.all_reduce(sums=(int(sums.sum()),)).sums[0])
 
     return summed
