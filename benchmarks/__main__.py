@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from . import (
     chunks,
+    compare,
     components,
     costs,
     device,
@@ -38,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         wire,
         soak,
         fuzz,
+        compare,
         costs,
         simulate,
         device,

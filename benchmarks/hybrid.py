@@ -236,7 +236,7 @@ class Question:
         built, as is which GPUs have no room for their edges. None for a search over the link: how many of
         the edges it reads is not known before.
         """
-        from dask_graphflow.costs import model
+        from dask_graphflow.graph.load_balance import makespan
 
         known = self.constants()
         entries = (self.options.edge_factor << self.options.scale) * (1 if self.directed else 2)
@@ -249,14 +249,13 @@ class Question:
         ]
         spent = [one["steps"][rank] for rank in sorted(one["steps"])]
         steps, sweeps = spent[0]["supersteps"], ITERATIONS if self.directed else 1
-        seconds = model.steps_seconds(
-            1,
+        seconds = makespan(
             [sweeps * entries * share for share in one["shares"]],
             rates,
             [member["bytes"] for member in spent],
             c=known["c"],
-            latency=2 * steps * known["latency"],
         )
+        seconds += (len(spent) > 1) * 2 * steps * known["latency"]
         return float(sweeps * entries / known["alone"] / seconds)
 
     def begin(self) -> int:

@@ -37,8 +37,6 @@ TESTS = {
     "tests-device": (
         "tests/test_device.py",
         "tests/test_forest.py",
-        "tests/test_partition.py",
-        "tests/test_tune.py",
         "tests/test_cuda_compile.py",
     ),
     "tests-components": ("tests/test_components.py", "tests/test_streaming.py"),

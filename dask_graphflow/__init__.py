@@ -18,7 +18,6 @@ from dask_graphflow.api.functions import (
 )
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.versions import show_versions
-from dask_graphflow.components.tune import tune_chunk_size
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.scheduling.hybrid_cluster import hybrid_cluster
@@ -49,7 +48,6 @@ __all__ = [
     "plot",
     "show_versions",
     "sssp",
-    "tune_chunk_size",
 ]
 
 __version__ = "0.1.0"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import gc
 import itertools
 import multiprocessing
@@ -16,6 +18,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
@@ -104,6 +107,31 @@ def pytest_collection_finish():
     # Thousands of tests stay as they are: no collection of garbage need look through them again.
     gc.collect()
     gc.freeze()
+
+
+@contextlib.contextmanager
+def locked(path, operation):
+    """Hold a lock on a file or folder, which the processes of pytest-xdist share."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(file, operation)
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough if the test forked
+        os.close(file)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Run a test that is marked `alone` while the other processes of pytest-xdist wait."""
+    if not WORKER:
+        return (yield)
+    alone = item.get_closest_marker("alone") is not None
+    with contextlib.ExitStack() as stack:
+        # A test that waits to be alone keeps others from starting, or its turn might never come.
+        with locked(pathlib.Path(__file__).parent, fcntl.LOCK_EX):
+            stack.enter_context(locked(__file__, fcntl.LOCK_EX if alone else fcntl.LOCK_SH))
+        return (yield)
 
 
 class Reader:
@@ -289,6 +317,53 @@ def host_memory():
     """Skip a test of what holds only where arrays lie in host memory."""
     if BACKEND.name != "pandas":
         pytest.skip("about arrays in host memory")
+
+
+def _start_gpu():
+    """Do what takes a worker seconds the first time, so that no test waits for it."""
+    import cudf
+
+    cudf.DataFrame({"a": [1]}).sort_values("a")
+
+
+@contextlib.contextmanager
+def two_workers(threads=1):
+    """Start a cluster of two processes."""
+    settings = {
+        # Dask would move partitions under any policy.
+        "distributed.scheduler.work-stealing": False,
+        # Small slices travel one by one, beside other things, as ones of 50 MB do.
+        "distributed.comm.offload": "1kB",
+        "distributed.worker.transfer.message-bytes-limit": "1kB",
+    }
+    with dask.config.set(settings):
+        cluster = LocalCluster(n_workers=2, threads_per_worker=threads, dashboard_address=":0")
+    with cluster:
+        if BACKEND.name == "cudf":
+            with Client(cluster, set_as_default=False) as client:
+                client.run(_start_gpu)
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def shared_cluster():
+    """Return a cluster of two processes; tests ask for `client`."""
+    with two_workers() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(shared_cluster):
+    """Return a client of a cluster that all tests of a process share: leave the workers as they were."""
+    with Client(shared_cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def mortal():
+    """Return the client of a cluster of its own, whose workers a test may change or kill."""
+    with two_workers() as cluster, Client(cluster) as client:
+        yield client
 
 
 @pytest.fixture

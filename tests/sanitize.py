@@ -212,7 +212,7 @@ def merged(kernels, parents, ids):
         forest.cover(0, 10)
         forest.cover(0, VERTICES - 1)
         ends = ends_at(kernels, source[part], target[part])
-        assert forest.hook(*ends, plan=Plan(chunk=4000, merge_chunk=1, rounds=1, step=4)) is None
+        assert forest.hook(*ends, plan=Plan(chunk=4000, rounds=1, step=4)) is None
         forests.append(forest)
     forests[0].absorb(forests[1])
     forests[0].mark_members()
@@ -317,7 +317,7 @@ def rows_made(kernels, parents, ids):
 @launches("choose", "count_grains", "part_found", "take_offers", "tally")
 def shared_out(kernels, parents, ids):
     """Edges dealt to members, and a superstep of a search over two of them."""
-    deal, members, rows = (kernels_of(kernels, name) for name in ("partition", "members", "rows"))
+    deal, search, rows = (kernels_of(kernels, name) for name in ("partition", "search", "rows"))
     source, target, *ends = inner_edges(kernels, ids)
     xp, grains = kernels.namespace, -(-VERTICES // 64)
     owner = np.sort(np.arange(grains) % 3).astype("int16")
@@ -339,7 +339,7 @@ def shared_out(kernels, parents, ids):
     level = xp.full(VERTICES, -1, "int32")
     state = seen, predecessor, level, 1, degrees
     frontier = xp.arange(owned).astype(ids)
-    found, edges, mirrors = members.reach(
+    found, edges, mirrors = search.reach(
         made, frontier, *state, edges=len(made.ends), low=5, threads=1
     )
     reached = np.unique(target[source < owned])
@@ -347,14 +347,14 @@ def shared_out(kernels, parents, ids):
     np.testing.assert_array_equal(np.sort(everything), reached)
     assert edges == int(kernels.to_host(degrees)[reached[reached < owned]].sum())
     others = np.setdiff1d(np.arange(owned), reached)[:1000].astype(ids)
-    fresh, _ = members.take_offers(made, xp.asarray(others), xp.asarray(others), *state)
+    fresh, _ = search.take_offers(made, xp.asarray(others), xp.asarray(others), *state)
     np.testing.assert_array_equal(np.sort(kernels.to_host(fresh)), others)
     words = kernels_of(kernels, "advance").to_words(fresh, owned)
     more = int(kernels.to_host(degrees)[others].sum())
-    assert members.tally(words, made, degrees) == (len(others), more)
+    assert search.tally(words, made, degrees) == (len(others), more)
 
 
-@launches("relabel", "owners", "locate", "set_words", "count_ones")
+@launches("relabel", "owners")
 def rows_changed(kernels, parents, ids):
     rows = kernels_of(kernels, "rows")
     source, target, *ends = inner_edges(kernels, ids)
@@ -372,16 +372,8 @@ def rows_changed(kernels, parents, ids):
     where = np.lexsort((back[2], back[1], labels[owners]))
     np.testing.assert_array_equal(back[1][where], labels[target][order])
     np.testing.assert_array_equal(back[2][where], weight[order])
-    columns = VERTICES if ids == "int32" else 1 << 40
-    turned = rows.transposed(made, count=VERTICES, columns=columns)
-    sizes = np.bincount(target, minlength=VERTICES)
-    np.testing.assert_array_equal(np.diff(kernels.to_host(turned.offsets)), sizes)
-    np.testing.assert_array_equal(
-        kernels.to_host(turned.ends), source[np.lexsort((source, target))]
-    )
-    everyone = kernels.namespace.arange(-5, VERTICES + 50).astype(ids)
-    own = rows.own_rows(rows.compressed(made), everyone[5:])
-    np.testing.assert_array_equal(kernels.to_host(own), np.arange(len(np.unique(source))))
+    found = rows.owners(made, ids)
+    np.testing.assert_array_equal(kernels.to_host(found), np.sort(source))
 
 
 @launches("set_words", "count_ones", "write_words")

@@ -12,7 +12,7 @@ from test_cuda_compile import nvrtc  # noqa: F401
 
 import dask_graphflow as gf
 from benchmarks import __main__ as command
-from benchmarks import machine, members, report, soak, wire
+from benchmarks import compare, machine, members, report, side, soak, wire
 from benchmarks.device import (
     agreement,
     algorithms,
@@ -261,11 +261,11 @@ def test_a_path_crosses_between_members_once_or_always(zigzag):
 
 def test_members_are_timed_in_turn_and_have_to_agree():
     sides = [members.Side("one", 1, 2), members.Side("two", 2, 2)]
-    for side in sides:
-        side.load(members.path(zigzag=True))
+    for one in sides:
+        one.load(members.path(zigzag=True))
     built = members.in_turn(sides, members.Side.build, 1)
-    for side in sides:
-        side.keep()
+    for one in sides:
+        one.keep()
     called = members.in_turn(sides, members.Side.call, 1)
     text = members.show({"graph": "path", "workers": 2, "phases": {"build": built, "bfs": called}})
     assert [line.split("  ")[0] for line in text.splitlines()[5:7]] == ["build", "bfs"]
@@ -273,6 +273,127 @@ def test_members_are_timed_in_turn_and_have_to_agree():
     sides[1].keep()
     with pytest.raises(DisagreementError, match="two found something else than one"):
         members.in_turn(sides, members.Side.call, 1)
+
+
+def compared(arguments, kept):
+    """Compare the working tree with itself on the smallest graphs, and return the rows by section."""
+    asked = ["--base", str(compare.ROOT), "--scale", "4", "--json", str(kept), *arguments]
+    code = command.main(["compare", *asked])
+    rows = json.loads(kept.read_text())["rows"]
+    assert code == 0, [row["failed"] for row in rows]
+    builds = [row for row in rows if row["section"].startswith("builds")]
+    return builds, [row for row in rows if row not in builds]
+
+
+def test_a_tree_beside_itself_has_ratios_and_the_same_bits(tmp_path, capsys):
+    asked = ["--repeat", "2", "--only", "path", "build", "bfs"]
+    builds, (row,) = compared(asked, tmp_path / "results.json")
+    assert [build["name"] for build in builds] == list(side.BUILDS)
+    assert row["same_bits"]
+    for measure in ("call", "supersteps", "lazy"):
+        assert {name: len(values) for name, values in row["measures"][measure].items()} == {
+            "this": 2,
+            "base": 2,
+        }
+    lines = capsys.readouterr().out.splitlines()
+    (line,) = (line for line in lines if line.startswith("path, bfs"))
+    assert line.endswith("yes")
+    assert line.count(" to ") == 2
+    assert "same bits: 1 of 1 rows; failed: 0" in lines
+
+
+@pytest.mark.slow
+def test_members_are_compared_as_threads_and_as_processes(tmp_path):
+    asked = ["--repeat", "1", "--only", "path", "build", *side.CALLS, "--members", "1", "2"]
+    builds, calls = compared(asked, tmp_path / "results.json")
+    wheres = ["1", "2, threads", "2, processes"]
+    assert [row["where"] for row in builds] == [where for where in wheres for _ in side.BUILDS]
+    assert [row["where"] for row in calls if row["name"] == "pagerank"] == wheres
+    assert {row["name"] for row in calls} == set(side.CALLS)
+    assert all(row["same_bits"] for row in calls)
+
+
+def test_a_base_that_cannot_be_imported_fails_its_rows(tmp_path, capsys):
+    (tmp_path / "dask_graphflow").mkdir()
+    (tmp_path / "dask_graphflow" / "__init__.py").write_text("raise ImportError('half a copy')")
+    asked = ["--scale", "4", "--only", "small", "bfs"]
+    assert command.main(["compare", "--base", str(tmp_path), *asked]) == 1
+    out = capsys.readouterr().out
+    assert "small, bfs, 1  failed: base: the process ended: ImportError: half a copy" in out
+
+
+class Answering:
+    """A side that answers at once, or never."""
+
+    def __init__(self, name, log, bits="bits", fails=()):
+        self.name, self.log, self.bits, self.fails = name, log, bits, fails
+
+    def start(self):
+        pass
+
+    loaded = start
+
+    def ask(self, asked):
+        if asked["name"] in self.fails:
+            raise ContenderFailedError("no answer within 120 s")
+        self.log.append(self.name)
+        if asked["first"]:
+            return {"measures": {}, "bits": self.bits}
+        return {"measures": {"call": 0.002 if self.name == "this" else 0.001}}
+
+
+@pytest.fixture
+def answering(monkeypatch):
+    monkeypatch.setattr(compare, "Process", Answering)
+
+
+@pytest.mark.usefixtures("answering")
+def test_sides_take_turns_at_being_first_and_a_failed_row_leaves_the_others(capsys):
+    log = []
+    sides = {name: Answering(name, log, fails=["sssp"]) for name in ("this", "base")}
+    tasks = [compare.Task("grid", "call", name, 1, False) for name in ("sssp", "bfs")]
+    failed, row = compare.rows_of(tasks, sides, 3, 60)
+    assert log == ["this", "base", "base", "this", "this", "base", "base", "this"]
+    assert row["measures"] == {"call": {"this": [0.002] * 3, "base": [0.001] * 3}}
+    assert row["same_bits"] is True
+    assert failed["failed"].endswith("no answer within 120 s")
+    lines = compare.show(
+        {"base": {"given": "there", "commit": None}, "workers": 2, "rows": [failed, row]}
+    ).splitlines()
+    (line,) = (line for line in lines if line.startswith("grid, bfs"))
+    assert " ".join(line.split()) == "grid, bfs 1 2.00 1.00 2.00 (2.00 to 2.00) - - - yes"
+    (line,) = (line for line in lines if line.startswith("grid, sssp"))
+    assert line.startswith("grid, sssp, 1  failed: ")
+    assert capsys.readouterr().err.count("\n") == 2
+
+
+@pytest.mark.usefixtures("answering")
+def test_a_result_with_other_bits_is_found_out(capsys):
+    sides = {name: Answering(name, [], bits=name) for name in ("this", "base")}
+    (row,) = compare.rows_of([compare.Task("grid", "call", "bfs", 1, False)], sides, 1, 60)
+    assert row["same_bits"] is False
+    assert "OTHER BITS" in capsys.readouterr().err
+
+
+def test_a_hash_covers_values_dtypes_and_order():
+    frame = pd.DataFrame({"vertex": [1, 2, 3], "rank": [0.5, 0.25, 0.0]})
+    others = [
+        frame.assign(rank=np.nextafter(frame["rank"], 1)),
+        frame.assign(rank=[0.5, 0.25, -0.0]),
+        frame.astype({"vertex": "int32"}),
+        frame[::-1],
+        frame.rename(columns={"rank": "pagerank"}),
+    ]
+    assert side.digest(frame) == side.digest(frame.copy())
+    assert len({side.digest(one) for one in (frame, *others)}) == 1 + len(others)
+
+
+@pytest.mark.skipif(not (compare.ROOT / ".git").exists(), reason="needs the history")
+def test_a_commit_is_checked_out_for_as_long_as_it_is_measured():
+    with compare.checkout("HEAD") as (folder, commit):
+        assert (folder / "dask_graphflow" / "__init__.py").is_file()
+        assert len(commit) == 40
+    assert not folder.exists()
 
 
 def test_an_answer_is_the_truth_or_rows_of_it_in_order():
@@ -336,11 +457,15 @@ def test_a_short_soak_has_right_answers_kills_and_cancels():
         (["members", "--workers", "1"], "--workers 2, or more"),
         (["wire", "--scale", "3"], "--scale 4 or more"),
         (["wire", "--side", "1"], "--side 2 or more"),
+        (["compare", "--base", "nowhere"], "neither a commit of this repository nor a folder"),
+        (["compare", "--base", ".", "--scale", "3"], "--scale 4 or more"),
+        (["compare", "--base", ".", "--members", "0"], "--members 1 or more"),
+        (["compare", "--base", ".", "--only", "dfs"], "--only dfs: there are bfs, build"),
         (["soak", "--workers", "1"], "--workers 2 or more"),
         (["soak", "--minutes", "0"], "--minutes and --kill-every above 0"),
     ],
 )
-def test_gangs_that_are_none_are_refused_at_once(arguments, message, capsys):
+def test_options_that_cannot_be_measured_are_refused_at_once(arguments, message, capsys):
     assert command.main(arguments) == 1
     assert message in capsys.readouterr().err
 

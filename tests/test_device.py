@@ -673,7 +673,7 @@ def test_every_plan_gives_the_same_forest(
 ) -> None:
     size, source, target = graph
     forest = Forest(cupy.zeros(0), size=size)
-    plan = Plan(chunk=chunk, merge_chunk=1, rounds=rounds, step=4)
+    plan = Plan(chunk=chunk, rounds=rounds, step=4)
     assert forest.hook(cupy.asarray(source), cupy.asarray(target), plan=plan) is None
     forest.compress()
     np.testing.assert_array_equal(device.to_host(forest.parent), on_host(size, source, target)[0])

@@ -18,8 +18,8 @@ pytestmark = pytest.mark.gpu
 
 cupy = cupy_or_skip()
 
-from dask_graphflow.kernels import device, device_advance, device_rows  # noqa: E402
-from dask_graphflow.kernels.device_advance import LIGHT, POLICIES, STAGES  # noqa: E402
+from dask_graphflow.kernels import device, device_advance  # noqa: E402
+from dask_graphflow.kernels.device_advance import POLICIES, STAGES  # noqa: E402
 from dask_graphflow.kernels.sources import THREADS  # noqa: E402
 
 # What is read at src is not what is written: so a single step has one result.
@@ -125,8 +125,7 @@ class Case:
 def there(rows):
     """Return rows on the device."""
     arrays = (None if array is None else cupy.asarray(array) for array in rows[:4])
-    bitmap = rows.bitmap and host_rows.Index(*(cupy.asarray(array) for array in rows.bitmap))
-    return host_rows.Rows(*arrays, rows.first, bitmap)
+    return host_rows.Rows(*arrays, rows.first)
 
 
 def on_device(columns):
@@ -187,11 +186,10 @@ def test_pull_changes_what_it_changes_on_the_host(program, balance, everyone):
         assert moved.edges <= len(case.into.ends)
 
 
-@pytest.mark.parametrize("fewer", [False, True], ids=["rows", "compressed"])
 @pytest.mark.parametrize("balance", POLICIES)
 @pytest.mark.parametrize("way", ["push", "pull"])
 @pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_searches_over_ranges_of_rows_end_as_on_the_host(way, balance, fewer, dtype):
+def test_searches_end_as_on_the_host(way, balance, dtype):
     if balance == "all_edges" and way == "push":
         pytest.skip("takes no frontier")
     case = Case(power_law(), dtype)
@@ -199,45 +197,30 @@ def test_searches_over_ranges_of_rows_end_as_on_the_host(way, balance, fewer, dt
         bound = case.bind(op, {op.target: kind})
         start = np.full(case.count, never, kind)
         start[1] = 0
-        wanted, sizes = search(case, bound, start, way, fewer)
-        found, mine = search(case, bound, start, way, fewer, balance)
+        wanted, sizes = search(case, bound, start, way)
+        found, mine = search(case, bound, start, way, balance)
         np.testing.assert_array_equal(found, wanted)
-        if op is HOPS:  # of costs, those of the same superstep may be seen or not
+        if op is HOPS:  # messages of costs in the same superstep may be seen or not
             assert mine == sizes
 
 
-def search(case, bound, start, way, fewer, balance=None):
+def search(case, bound, start, way, balance=None):
     """Return the column at the end and the sizes of all frontiers, on the device by a policy."""
-    kernels, kinds = (device_advance, device_rows) if balance else (host_advance, host_rows)
+    kernels = device_advance if balance else host_advance
     options = {"balance": balance} if balance else {}
-    whole = case.out if way == "push" else case.into
-    ranges = [cut(whole, *ends) for ends in itertools.pairwise([0, 100, 333, case.count])]
-    ranges = [host_rows.compressed(part) for part in ranges] if fewer else ranges
-    column, frontier = start.copy(), np.array([1], whole.ends.dtype)
+    rows = case.out if way == "push" else case.into
+    column, frontier = start.copy(), np.array([1], rows.ends.dtype)
     if balance:
-        ranges = [there(part) for part in ranges]
-        column, frontier = cupy.asarray(column), cupy.asarray(frontier)
+        rows, column, frontier = there(rows), cupy.asarray(column), cupy.asarray(frontier)
     sizes = []
     while len(frontier):
         sizes.append(len(frontier))
+        given = frontier if way == "push" else kernels.to_words(frontier, case.count)
         changed = kernels.new_words(case.count)
-        words = kernels.to_words(frontier, case.count)
-        for part in ranges:
-            if way == "push":
-                given, run = kinds.own_rows(part, frontier), kernels.push
-            else:
-                given, run = words, kernels.pull
-            run(bound, part, (column,), given, changed=changed, **options)
-        frontier = kernels.from_words(changed, whole.ends.dtype)
+        getattr(kernels, way)(bound, rows, (column,), given, changed=changed, **options)
+        frontier = kernels.from_words(changed, rows.ends.dtype)
         assert kernels.count_words(changed) == len(frontier)
     return (device.to_host(column) if balance else column), sizes
-
-
-def cut(rows, low, high):
-    """Return a range of rows."""
-    offsets = rows.offsets[low : high + 1]
-    edges = slice(offsets[0], offsets[-1])
-    return host_rows.Rows(None, offsets - offsets[0], rows.ends[edges], rows.weights[edges], low)
 
 
 # What each policy does, and how that can be seen.
@@ -298,13 +281,13 @@ def test_tiles_add_up():
     assert tiles["lb"] == tiles["lb_cull"] == len(moved.work)  # none has more than a tile
 
 
-def test_auto_chooses_by_the_frontier():
+def test_auto_chooses_by_the_frontier(monkeypatch):
     case = star(1000)
     assert counted(case, "auto")[0].balance == "all_edges"
     assert counted(case, "auto", np.arange(9))[0].balance == "lb_light"
-    few, many = np.arange(9), LIGHT
-    assert counted(case, "auto", few, outputs=many - 1)[0].balance == "lb_light"
-    assert counted(case, "auto", few, outputs=many)[0].balance == "lb"
+    monkeypatch.setattr(device_advance, "LIGHT", 1000)
+    assert counted(case, "auto", np.arange(9))[0].balance == "lb"
+    assert counted(case, "auto", np.arange(1, 9))[0].balance == "lb_light"
     bound = case.bind(HOPS, {"level": "int32"})
     level = cupy.zeros(case.count, "int32")
     assert device_advance.pull(bound, there(case.into), (level,)).balance == "twc"

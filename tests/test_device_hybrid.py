@@ -13,7 +13,7 @@ from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions
-from dask_graphflow.algorithms import answers
+from dask_graphflow.api import results
 from dask_graphflow.graph import device_shard
 from dask_graphflow.graph.device_shard import Lifted, on_this_device
 from dask_graphflow.kernels import on_device
@@ -28,7 +28,7 @@ def every_other_on_a_gpu(monkeypatch):
     """Of the members that ask, every other one has a GPU."""
     with dask.config.set(scheduler="threads"):
         turns = itertools.cycle([True, False])
-        monkeypatch.setattr(answers.placement, "on_gpu_worker", lambda: next(turns))
+        monkeypatch.setattr(results.placement, "on_gpu_worker", lambda: next(turns))
         yield
 
 
@@ -102,8 +102,8 @@ def test_only_what_an_algorithm_goes_along_is_on_the_device(rng, every_other_on_
     shards = dask.compute(*mixed._built)
     (there,) = (on_this_device(shard) for shard in shards if shard.device_view is not None)
     assert isinstance(there, Lifted)
-    assert on_device(there.made("pulling").rows.ends)
+    assert on_device(there.made("pull").rows.ends)
     assert not on_device(there.out.ends)
     assert not any(there.has(name) for name in ("local out", "into"))
-    entries = len(there.made("pulling").rows.ends)
+    entries = len(there.made("pull").rows.ends)
     assert np.isclose(entries, 0.3 * 40_000, rtol=0.5)

@@ -58,11 +58,6 @@ def same(got, wanted):
     for name, mine, other in zip(wanted._fields, got, wanted, strict=True):
         if name == "first":
             assert mine == other
-        elif name == "bitmap":
-            assert (mine is None) == (other is None)
-            if other is not None:
-                for words, its in zip(mine, other, strict=True):
-                    np.testing.assert_array_equal(device.to_host(words), its)
         elif other is None:
             assert mine is None
         else:
@@ -156,32 +151,6 @@ def test_degrees_are_those_of_the_host(edges, monkeypatch):
         wanted = host_rows.degrees(ids, first=first, count=count - first)
         assert got.dtype == wanted.dtype
         np.testing.assert_array_equal(device.to_host(got), wanted)
-
-
-@pytest.mark.parametrize("weights", [None, *DTYPES])
-def test_transposed_rows_are_those_of_the_host(edges, weights):
-    count, weight = count_of(edges), weights and weights_of(edges, weights)
-    mine, other = both(*edges, weight, count=count)
-    how = {"count": count, "columns": count}
-    same(device_rows.transposed(mine, **how), host_rows.transposed(other, **how))
-
-
-def test_compressed_rows_and_who_has_one_are_those_of_the_host(edges):
-    count = count_of(edges)
-    everyone = np.arange(count + 100)[::-1].copy()
-    for first, dtype in itertools.product({0, count // 2}, ["int32", "int64"]):
-        mine, other = both(*edges, first=first, count=count - first, columns=count)
-        vertices = everyone.astype(dtype)
-        for rows, its in (
-            (mine, other),
-            (device_rows.compressed(mine), host_rows.compressed(other)),
-        ):
-            same(rows, its)
-            own = device_rows.own_rows(rows, there(vertices))
-            np.testing.assert_array_equal(device.to_host(own), host_rows.own_rows(its, vertices))
-            own = device_rows.own_rows(rows)
-            np.testing.assert_array_equal(device.to_host(own), host_rows.own_rows(its))
-        assert device_rows.compressed(mine).ends is mine.ends
 
 
 def test_weights_of_another_type_are_refused():

@@ -13,11 +13,11 @@ from conftest import Reader, partitioned
 import dask_graphflow as gf
 from dask_graphflow.api.graph_sizes import known
 from dask_graphflow.costs import ClusterSpec, Links, Rates, store
+from dask_graphflow.costs.curves import CURVES
 from dask_graphflow.exceptions import OptionError
 
 ENDS = {"source": "src", "target": "dst"}
 EDGES = gf.generate.rmat(8).compute()
-CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges", "deals")
 LINKS = Links(c=1e9, moves=5e8, latency=1e-4, call=0.01, level=0.005, gang=0.05)
 
 
@@ -27,6 +27,10 @@ def rates(rate):
 
 def workers(count=1, rate=1e6, memory=None, **options):
     return ClusterSpec(count, memory=memory, rates=rates(rate), links=LINKS, **options)
+
+
+MEASURE = "dask_graphflow.costs.microbenchmarks.measure"
+SIZES = {"num_edges": 8_000_000, "num_vertices": 1_000_000}
 
 
 def estimate(edges=EDGES, algorithm="connected_components", cluster=None, **options):
@@ -44,11 +48,8 @@ def test_a_frame_in_memory():
     held = known(dd.from_pandas(EDGES, npartitions=3), **ENDS)
     assert held[:2] == found[:2]
     assert held.chunk == -(-len(EDGES) // 3)
-
-
-def test_ids_that_begin_far_from_zero_are_counted_from_the_first():
-    far = EDGES + 10**12
-    assert known(far, **ENDS).vertices == int(far.to_numpy().max() - far.to_numpy().min()) + 1
+    far = EDGES + 10**12  # ids are counted from the first one
+    assert known(far, **ENDS).vertices == found.vertices - int(EDGES.to_numpy().min())
 
 
 @pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
@@ -63,27 +64,21 @@ def test_parquets_metadata(tmp_path, monkeypatch, filesystem):
     assert known(read[["dst", "src"]], **ENDS)[:2] == found[:2]
 
 
-def test_files_that_are_not_read_as_they_are(tmp_path):
-    dd.from_pandas(EDGES, npartitions=3).to_parquet(tmp_path)
-    read = dd.read_parquet(tmp_path)
-    for other in (
-        read[read.src > 3],
-        read.partitions[:1],
-        read + 1,
-        dd.read_parquet(tmp_path, filters=[("src", ">", 3)]),
-    ):
+def test_sizes_that_are_not_known_are_asked_for(tmp_path):
+    dd.from_pandas(EDGES, npartitions=3).to_parquet(tmp_path / "edges")
+    read = dd.read_parquet(tmp_path / "edges")
+    filtered = dd.read_parquet(tmp_path / "edges", filters=[("src", ">", 3)])
+    for other in read[read.src > 3], read.partitions[:1], read + 1, filtered:
         with pytest.raises(OptionError, match="num_edges="):
             known(other, **ENDS)
     assert known(read[read.src > 3], **ENDS, num_edges=5, num_vertices=4)[:2] == (4, 5)
-
-
-def test_text_is_counted_by_who_knows(tmp_path):
     names = EDGES.astype(str)
     names.to_parquet(tmp_path / "names.parquet")
-    for frame in (names, dd.read_parquet(tmp_path / "names.parquet")):
+    text = dd.read_parquet(tmp_path / "names.parquet")
+    for frame in names, text:
         with pytest.raises(OptionError, match="num_vertices="):
             known(frame, **ENDS)
-    assert known(dd.read_parquet(tmp_path), **ENDS, num_vertices=9).edges == len(EDGES)
+    assert known(text, **ENDS, num_vertices=9).edges == len(EDGES)
 
 
 def test_a_graph_that_is_built_and_one_that_is_not():
@@ -112,9 +107,8 @@ def test_nothing_is_read():
 
 
 def test_components_by_hand():
-    found = estimate(
-        partitioned(EDGES, 8), cluster=workers(4), num_edges=8_000_000, num_vertices=1000
-    )
+    edges, sizes = partitioned(EDGES, 8), {"num_edges": 8_000_000, "num_vertices": 1000}
+    found = estimate(edges, cluster=workers(4), **sizes)
     forest = 5 * 1000
     merging = 2 * (forest / LINKS.moves + 1000 / 1e6 + LINKS.level)
     assert found.parts["hooking"] == pytest.approx(2.0)
@@ -124,10 +118,7 @@ def test_components_by_hand():
     assert found.plan["merges on the longest path"] == 2
     # Nothing that the call itself does not go by, such as sizes of chunks that it never makes.
     assert found.plan.keys() == {"workers", "merge", "merges on the longest path", "shares"}
-    one_way = estimate(
-        partitioned(EDGES, 8), cluster=workers(4), num_edges=8_000_000, num_vertices=1000,
-        merge="one-way",
-    )  # fmt: skip
+    one_way = estimate(edges, cluster=workers(4), **sizes, merge="one-way")
     assert one_way.parts["merging"] == pytest.approx(1.5 * merging)
 
 
@@ -158,8 +149,7 @@ def test_edges_of_the_host_are_copied_to_devices_while_others_are_hooked():
 
 
 def test_ranks_by_hand():
-    given = {"num_edges": 8_000_000, "num_vertices": 1_000_000, "supersteps": 10}
-    found = estimate(algorithm="pagerank", cluster=workers(2), **given)
+    found = estimate(algorithm="pagerank", cluster=workers(2), **SIZES, supersteps=10)
     assert found.parts["building"] == pytest.approx(2 * 4.0)  # rows, and rows by labels
     # Each has half of the edges to deal, and sends half of those.
     assert found.parts["dealing"] == pytest.approx(4.0 + 2 * 4 * 4e6 / 2 / 1e9)
@@ -171,23 +161,19 @@ def test_ranks_by_hand():
 
 
 def test_members_build_of_all_edges_with_an_end_among_their_vertices():
-    given = {"num_edges": 8_000_000, "num_vertices": 1_000_000, "directed": False}
     for count, each in (1, 16.0), (2, 12.0), (4, 7.0):
-        found = estimate(algorithm="bfs", cluster=workers(count), **given)
+        found = estimate(algorithm="bfs", cluster=workers(count), **SIZES, directed=False)
         assert found.parts["building"] == pytest.approx(each)
         dealing = (16.0 / count + 2 * 4 * 16e6 / count * (1 - 1 / count) / 1e9) * (count > 1)
         assert found.parts["dealing"] == pytest.approx(dealing)
 
 
-@pytest.mark.parametrize(("algorithm", "ways"), [("bfs", 2), ("label_propagation", 2), ("sssp", 1)])
-def test_what_goes_both_ways_along_directed_edges_has_rows_of_both(algorithm, ways):
-    given = {"num_edges": 8_000_000, "num_vertices": 1_000_000}
-    found = [estimate(algorithm=algorithm, cluster=workers(n), **given).parts for n in (1, 2)]
-    copies = 1 if algorithm == "sssp" else 0
-    assert [parts["building"] for parts in found] == pytest.approx(
-        [8.0 * (ways + copies), 4.0 * (ways + copies)]
-    )
-    assert found[1]["dealing"] == pytest.approx(ways * (4.0 + 2 * 4 * 4e6 / 2 / 1e9))
+def test_what_goes_both_ways_along_directed_edges_has_rows_of_both():
+    for algorithm, ways, copies in ("bfs", 2, 0), ("label_propagation", 2, 0), ("sssp", 1, 1):
+        one, two = (estimate(algorithm=algorithm, cluster=workers(n), **SIZES) for n in (1, 2))
+        assert one.parts["building"] == pytest.approx(8.0 * (ways + copies))
+        assert two.parts["building"] == pytest.approx(4.0 * (ways + copies))
+        assert two.parts["dealing"] == pytest.approx(ways * (4.0 + 2 * 4 * 4e6 / 2 / 1e9))
 
 
 def test_rates_that_are_missing_are_asked_for():
@@ -204,20 +190,17 @@ def test_what_is_built_is_not_built_again():
     assert needed[0] < needed[1] / 2
 
 
-@pytest.mark.parametrize(
-    "algorithm", ["connected_components", "bfs", "sssp", "pagerank", "label_propagation"]
-)
-def test_every_algorithm_takes_longer_of_more_edges_and_less_on_more_workers(algorithm):
-    def of(edges, cluster):
-        return estimate(
-            algorithm=algorithm, cluster=cluster, num_edges=edges, num_vertices=10**6, supersteps=3
-        )
+def test_every_algorithm_takes_longer_of_more_edges_and_less_on_more_workers():
+    def of(algorithm, edges, cluster):
+        sizes = {"num_edges": edges, "num_vertices": 10**6, "supersteps": 3}
+        return estimate(algorithm=algorithm, cluster=cluster, **sizes)
 
-    small, large = of(10**8, workers()), of(10**9, workers())
-    assert large.seconds > 5 * small.seconds
-    assert of(10**9, workers(4)).seconds < large.seconds / 2
-    assert small.fits
-    assert not of(10**8, workers(memory=10**6)).fits
+    for algorithm in "connected_components", "bfs", "sssp", "pagerank", "label_propagation":
+        small, large = (of(algorithm, edges, workers()) for edges in (10**8, 10**9))
+        assert large.seconds > 5 * small.seconds
+        assert of(algorithm, 10**9, workers(4)).seconds < large.seconds / 2
+        assert small.fits
+        assert not of(algorithm, 10**8, workers(memory=10**6)).fits
 
 
 def test_workers_of_two_kinds_take_shares_by_their_rates_and_their_room():
@@ -234,26 +217,16 @@ def test_workers_of_two_kinds_take_shares_by_their_rates_and_their_room():
     assert "no room for more" in less.reason
 
 
-def test_where_nothing_fits_it_says_so():
-    found = estimate(
-        algorithm="pagerank", cluster=workers(2, memory=10**6), num_edges=10**9, num_vertices=10**6
-    )
+def test_it_prints_as_a_small_table():
+    few = workers(2, memory=10**6)
+    found = estimate(algorithm="pagerank", cluster=few, num_edges=10**9, num_vertices=10**6)
     assert not found.fits
     assert "there is room for" in found.reason
     assert "does NOT fit" in repr(found)
-
-
-def test_it_prints_as_a_small_table():
     found = estimate(algorithm="pagerank", cluster=workers(8))
     lines = repr(found).splitlines()
-    assert [line.split("  ")[0] for line in lines] == [
-        "algorithm",
-        "graph",
-        "seconds",
-        "memory per worker",
-        "plan",
-        "reason",
-    ]
+    heads = ["algorithm", "graph", "seconds", "memory per worker", "plan", "reason"]
+    assert [line.split("  ")[0] for line in lines] == heads
     assert f"{len(EDGES):,} edges" in lines[1]
     assert found._repr_html_().count("<tr>") == len(lines)
     assert str(found) == repr(found)
@@ -263,28 +236,23 @@ def test_a_binding_part_is_named():
     slow_links = Links(c=1.0, moves=1.0, latency=1.0, call=0.0, level=0.0, gang=0.0)
     slow = ClusterSpec(2, rates=rates(1e12), links=slow_links)
     given = {"num_edges": 10**6, "num_vertices": 10**6}
-    slowly = estimate(algorithm="bfs", cluster=slow, **given)
-    assert slowly.reason.startswith(("dealing", "messages"))
-    assert estimate(algorithm="bfs", cluster=workers(2, rate=1.0), **given).reason.startswith(
-        ("building", "computing", "dealing")
-    )
+    found = estimate(algorithm="bfs", cluster=slow, **given)
+    assert found.reason.startswith(("dealing", "messages"))
+    found = estimate(algorithm="bfs", cluster=workers(2, rate=1.0), **given)
+    assert found.reason.startswith(("building", "computing", "dealing"))
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_calls_that_are_wrong():
+    for options, message in (
         ({"algorithm": "pagernk"}, "did you mean 'pagerank'"),
         ({"cluster": "scheduler:8786"}, "ClusterSpec"),
         ({"cluster": ["x"]}, "ClusterSpec"),
         ({"merge": "trees"}, "'tree', 'one-way', 'ring'"),
         ({"num_edges": -1}, "num_edges"),
         ({"num_vertices": 1.5}, "num_vertices"),
-    ],
-    ids=str,
-)
-def test_calls_that_are_wrong(options, message):
-    with pytest.raises(OptionError, match=message):
-        estimate(**options)
+    ):
+        with pytest.raises(OptionError, match=message):
+            estimate(**options)
 
 
 # What is there
@@ -303,16 +271,14 @@ def quick(device, threads, **options):
 
 
 def test_this_process_is_calibrated_and_that_is_kept(kept, monkeypatch):
-    monkeypatch.setattr("dask_graphflow.costs.microbenchmarks.measure", quick)
+    monkeypatch.setattr(MEASURE, quick)
     found = gf.calibrate()
     (kind,) = found.kinds
     assert kind.workers == 1
     assert kind.rates == rates(1e6 * kind.threads)
     assert len(list(kept.iterdir())) == 1
     assert "GB/s" in repr(found)
-    monkeypatch.setattr(
-        "dask_graphflow.costs.microbenchmarks.measure", None
-    )  # what is kept is taken
+    monkeypatch.setattr(MEASURE, None)  # what is kept is taken
     assert gf.estimate(EDGES, **ENDS).fits
 
 
@@ -324,13 +290,10 @@ def test_a_cluster_of_two_kinds_is_calibrated_where_it_is(kept, monkeypatch):
         options = {"nthreads": threads, "resources": {resource: 1}, "memory_limit": 1 << 30}
         return {"cls": Worker, "options": {**options, "dashboard_address": ":0"}}
 
+    # The workers are threads of this process, which uses more memory than their limit: none may pause.
+    limits = "distributed.worker.memory.pause", "distributed.worker.memory.spill"
     with (
-        # These workers are this process, which holds more than that: none may pause for it.
-        dask.config.set(
-            dict.fromkeys(
-                ("distributed.worker.memory.pause", "distributed.worker.memory.spill"), False
-            )
-        ),
+        dask.config.set(dict.fromkeys(limits, False)),
         SpecCluster(
             workers={0: worker(1, "CPU"), 1: worker(2, "CPU"), 2: worker(2, "CPU")},
             scheduler={"cls": Scheduler, "options": {"dashboard_address": ":0"}},
@@ -338,9 +301,7 @@ def test_a_cluster_of_two_kinds_is_calibrated_where_it_is(kept, monkeypatch):
         Client(cluster) as client,
     ):
         client.wait_for_workers(3)
-        monkeypatch.setattr(
-            "dask_graphflow.costs.microbenchmarks.measure", quick
-        )  # workers are threads
+        monkeypatch.setattr(MEASURE, quick)
         found = gf.calibrate()
         about = gf.estimate(EDGES, "bfs", **ENDS)
     assert [(kind.workers, kind.threads) for kind in found.kinds] == [(1, 1), (2, 2)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 
 import numba
 import numpy as np
 import pytest
 from conftest import BACKEND, GRAPHS, astray, on_backend, oracle, to_host
 
+import dask_graphflow as gf
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.components.plan import Plan
 from dask_graphflow.kernels import host, kernels_for
@@ -157,7 +157,7 @@ def test_find_points_each_vertex_on_its_way_past_its_parent():
 def test_a_launch_a_chunk(chunk):
     source, target = power_law(3000, 2500)
     whole = forest_of(source, target)
-    forest = forest_of(source, target, plan=replace(Plan.for_graph(3000, 2500), chunk=chunk))
+    forest = forest_of(source, target, plan=Plan(chunk))
     assert forest.counts["launches"] == -(-2500 // chunk)
     assert same(forest.parent, whole.parent)
 
@@ -166,7 +166,7 @@ def test_a_launch_a_chunk(chunk):
 def test_non_atomic_rounds_are_a_head_start_only(rounds, monkeypatch):
     monkeypatch.setattr(host, "BLOCK", 500)
     source, target = power_law(20_000, 12_000)
-    plan = replace(Plan.for_graph(20_000, 12_000), rounds=rounds, chunk=5000)
+    plan = Plan(5000, rounds=rounds)
     forest = forest_of(source, target, size=20_000, plan=plan, threads=4)
     assert forest.counts["rounds"] == rounds * 3
     assert same(forest.parent, forest_of(source, target, size=20_000).parent)
@@ -182,7 +182,7 @@ def test_a_round_keeps_what_the_forest_knew(known):
     else:
         forest.absorb(forest_of(*earlier))
     # A round that took the forest for blank would overwrite 4's parent, and drop 3.
-    plan = replace(Plan.for_graph(8, 2), rounds=1)
+    plan = Plan(2, rounds=1)
     forest.hook(*arrays([(4, 0), (7, 6)]), plan=plan)
     forest.compress()
     assert forest.parent[:8].tolist() == [0, 1, 2, 0, 0, 0, 6, 6]
@@ -227,7 +227,7 @@ def test_a_flat_forest_is_not_compressed_again():
 def test_after_a_sample_few_edges_are_hooked():
     source, target = power_law(1 << 14, 1 << 19)
     sampled = forest_of(source, target)
-    plain = forest_of(source, target, plan=replace(Plan.for_graph(1, 1 << 19), step=1))
+    plain = forest_of(source, target, plan=Plan(1 << 19))
     assert same(sampled.parent, plain.parent)
     if (
         BACKEND.name == "pandas"
@@ -314,3 +314,22 @@ def test_a_forest_that_is_hooked_while_it_is_sent_is_made_flat_where_it_arrives(
     forest.hook(*arrays([(2, 4), (0, 1)]))  # the buffers are this forest's own memory
     again = pickle.loads(sent, buffers=buffers)
     assert labels(again) == dict.fromkeys(range(5), 0)
+
+
+def test_chains_over_an_ordered_file_cover_segments_by_themselves():
+    edges = gf.generate.grid(200, 200).compute().sort_values("src")
+    half = len(edges) // 2
+    covered = 0
+    for part in (edges[:half], edges[half:]):
+        source, target = (on_backend(part[side].to_numpy()) for side in ("src", "dst"))
+        forest = Forest(source)
+        forest.cover(int(part.to_numpy().min()), int(part.to_numpy().max()))
+        assert forest.hook(source, target) is None
+        covered += len(forest.parent)
+    assert covered < 1.3 * 200 * 200
+
+
+def test_the_default_samples_and_takes_a_partition_whole():
+    plan = Plan.for_graph(1000, 50_000, sampled=2)
+    assert plan == Plan(chunk=50_000, rounds=0, step=32)
+    assert Plan.for_graph(1000, 0, sampled=2) == Plan(chunk=1, step=2)

@@ -84,19 +84,16 @@ def no_copier_left() -> bool:
 
 @pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
 @pytest.mark.parametrize("dtype", [None, "int32"])
-@pytest.mark.parametrize("fragment", [None, 1000])
 @pytest.mark.parametrize("buffers", [1, 2, 5])
 @pytest.mark.parametrize("count", [0, 1, 999, 1000, 1001, 12_345])
 def test_every_edge_arrives_in_order(
-    count: int, buffers: int, fragment: int | None, dtype: str | None, staged: bool
+    count: int, buffers: int, dtype: str | None, staged: bool
 ) -> None:
     sent = edges(count) if staged or not count else pinned(edges(count))
     level = (
         np.arange(count, dtype="int8") if staged or not count else pinned(np.ones(count, "int8"))
     )
-    with Link(
-        Copies(), chunk=1000, buffers=buffers, edge_bytes=17, fragment_bytes=fragment
-    ) as link:
+    with Link(Copies(), chunk=1000, buffers=buffers, edge_bytes=17) as link:
         chunks = [[part.copy() for part in c] for c in link.stream(*sent, level, dtype=dtype)]
     assert len(chunks) == link.counters.chunks == math.ceil(count / 1000)
     for column, array in zip(zip(*chunks, strict=True), [*sent, level], strict=False):
@@ -152,15 +149,12 @@ def sums(sent: np.ndarray) -> np.ndarray:
 
 
 @pytest.mark.parametrize("staged", [True, False], ids=["pageable", "pinned"])
-@pytest.mark.parametrize("fragment", [None, 4096])
 @pytest.mark.parametrize("buffers", [1, 2, 3])
 def test_a_chunk_stays_what_it_is_while_its_kernel_runs(
-    buffers: int, fragment: int | None, staged: bool, stream: Any
+    buffers: int, staged: bool, stream: Any
 ) -> None:
     sent = edges(30 * CHUNK + 7)
-    found = sums_seen(
-        Copies(), sent if staged else pinned(sent), buffers=buffers, fragment_bytes=fragment
-    )
+    found = sums_seen(Copies(), sent if staged else pinned(sent), buffers=buffers)
     np.testing.assert_array_equal(found, sums(sent))
 
 
@@ -184,7 +178,7 @@ def test_buffers_made_of_memory_that_a_kernel_still_reads_wait_for_it(
     sent = pinned(edges(4 * CHUNK))
     with cupy.cuda.using_allocator(cupy.cuda.MemoryPool().malloc):
         link = Link(kind(), chunk=CHUNK, buffers=1)
-        before = cupy.ones(link.device_bytes // 8, "int64")
+        before = cupy.ones(link._slot_bytes // 8, "int64")
         expected, address = len(before), before.data.ptr
         seen = before.sum()  # once before, so that the pool has all that it takes
         spin(0.05)
@@ -259,8 +253,9 @@ def test_a_stream_of_many_times_the_ring_takes_the_ring_alone() -> None:
                 used.append(pool.used_bytes())
                 total[0] += source.sum(dtype="int64")
                 total[1] += target.sum(dtype="int64")
-            assert sent.nbytes > 60 * link.device_bytes
-            assert max(used) <= link.device_bytes + 4096
+            ring = 2 * link._slot_bytes
+            assert sent.nbytes > 60 * ring
+            assert max(used) <= ring + 4096
         np.testing.assert_array_equal(cupy.asnumpy(total), sent.sum(axis=1))
         del source, target
         assert pool.used_bytes() <= 512

@@ -6,7 +6,6 @@ import io
 import sys
 
 import dask
-import numpy as np
 import pytest
 
 import dask_graphflow as gf
@@ -102,22 +101,6 @@ def test_a_worker_of_a_cluster_tells_the_client(kept):
         assert found.kinds[0].addresses
 
 
-def test_each_try_of_a_sweep_is_told_of(monkeypatch):
-    source, target = np.random.default_rng(0).integers(0, 500, (2, 1000))
-    told = []
-    found = gf.tune_chunk_size(source, target, sizes=[10, 1000], repeat=2, progress=told.append)
-    assert [step["chunk_size"] for step in told] == [10, 1000, 10, 1000]
-    assert [step["done"] for step in told] == [1, 2, 3, 4]
-    assert {step["total"] for step in told} == {4}
-    assert found.seconds[10] == np.median([step["seconds"] for step in told[::2]])
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    gf.tune_chunk_size(source, target, sizes=[10, 1000], repeat=2, progress=True)
-    shown = sys.stderr.getvalue().replace("\r", "\n").rstrip().splitlines()[-1]
-    assert shown.startswith("tune_chunk_size: 100%")
-    assert "chunks of 1,000 edges" in shown
-
-
-@pytest.mark.parametrize("call", [gf.calibrate, lambda **o: gf.tune_chunk_size([1], [2], **o)])
-def test_what_tells_nobody_is_refused(call):
+def test_what_tells_nobody_is_refused():
     with pytest.raises(OptionError, match=r"progress='yes'.*True for a progress bar"):
-        call(progress="yes")
+        gf.calibrate(progress="yes")

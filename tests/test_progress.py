@@ -14,7 +14,7 @@ import dask
 import pandas as pd
 import pytest
 from conftest import frame, partitioned
-from distributed import Client, LocalCluster, wait
+from distributed import wait
 
 import dask_graphflow as gf
 from dask_graphflow.comm.channel import PeerLost
@@ -41,15 +41,6 @@ def graph(shards=1):
     """Return a built graph."""
     edges = partitioned(frame(TREE).assign(w=1.0), 4)
     return gf.Graph(edges, **ENDS, weight="w", directed=False, shards=shards).persist()
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 # In one process
@@ -253,8 +244,7 @@ def test_a_cluster_tells_of_components(client):
 # On a cluster
 
 
-@pytest.mark.parametrize("shards", [1, 2])
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize(("name", "shards"), [("bfs", 1), *((name, 2) for name in ASKED)])
 def test_a_cluster_tells_the_client_that_asked(client, name, shards):
     told, lock = [], threading.Lock()
 

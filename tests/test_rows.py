@@ -189,43 +189,6 @@ def test_degrees_are_counts_of_ids(edges, threads):
     np.testing.assert_array_equal(inside, np.bincount(edges[0], minlength=43)[3:43])
 
 
-def test_transposed_rows_are_those_of_the_edges_turned_round(edges):
-    count, weight = count_of(edges), weights_of(edges)
-    rows = host_rows.rows(*edges, weight, count=count)
-    turned = host_rows.transposed(rows, count=count, columns=count, threads=2)
-    by_scipy = coo_array((weight, edges), shape=(count, count)).tocsr().T.tocsr()
-    degrees = np.bincount(edges[1], minlength=count)
-    np.testing.assert_array_equal(np.diff(turned.offsets), degrees)
-    sums = coo_array((turned.weights, unpacked(turned)[:2]), shape=(count, count)).tocsr()
-    assert abs(sums - by_scipy).sum() == 0
-
-
-def test_compressed_rows_are_as_many_as_vertices_with_edges(edges):
-    count = count_of(edges)
-    rows = host_rows.rows(*edges, count=count)
-    fewer = host_rows.compressed(rows)
-    occurring = np.unique(edges[0])
-    np.testing.assert_array_equal(fewer.vertices, occurring)
-    assert len(fewer.offsets) == len(occurring) + 1
-    assert fewer.ends is rows.ends
-    for got, want in zip(unpacked(fewer)[:2], unpacked(rows)[:2], strict=True):
-        np.testing.assert_array_equal(got, want)
-
-
-def test_the_bitmap_finds_the_rows_of_vertices_and_skips_those_without(edges):
-    count = count_of(edges)
-    for first in {0, count // 2}:
-        rows = host_rows.rows(*edges, first=first, count=count - first, columns=count)
-        fewer = host_rows.compressed(rows)
-        everyone = np.arange(count + 100)
-        occurring = np.unique(edges[0][edges[0] >= first])
-        found = host_rows.own_rows(fewer, everyone)
-        np.testing.assert_array_equal(found, np.arange(len(occurring)))
-        assert sum(bin(word).count("1") for word in fewer.bitmap.words.tolist()) == len(occurring)
-        plain = host_rows.own_rows(rows, everyone)
-        np.testing.assert_array_equal(plain, np.arange(count - first))
-
-
 def test_each_mini_chunk_is_taken_once_and_none_is_stolen_by_a_part_that_has_its_own():
     ranges = host_threads.even_turns(1000, 2)
     taken = []

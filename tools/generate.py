@@ -7,7 +7,6 @@ Run it as ``python3 dev.py generate`` after you change the signature or the docs
 from __future__ import annotations
 
 import argparse
-import ast
 import importlib
 import inspect
 import json
@@ -15,7 +14,6 @@ import pkgutil
 import re
 import sys
 import textwrap
-from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -30,7 +28,7 @@ from dask_graphflow import algorithms  # noqa: E402
 from dask_graphflow.algorithms.algorithm import ALGORITHMS, Algorithm  # noqa: E402
 
 HAND_WRITTEN = ("connected_components",)  # only the method of a graph is generated
-WIDTH = 100
+WIDTH = 96
 ONE, BOTH = "dd.DataFrame", "tuple[dd.DataFrame, dd.DataFrame]"
 
 # Parameters that the algorithms share, with those in the docstring of Graph. An algorithm's docstring can
@@ -39,20 +37,16 @@ COMMON = {
     "edges": """\
 edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
     The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without {names}.""",
-    "vertices": """\
-vertices : Series, DataFrame or Index, optional
-    Ids of vertices, which are part of the graph even if they have no edge. In a frame, the first columns
-    are the id, as many as `source` has.""",
+    "frame": """\
+{names}
+    How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.""",
     "trace": """\
 trace : bool
     Also return a frame with one row per superstep. False by default.""",
     "progress": """\
 progress : bool or callable
-    Report each superstep when it ends. True shows a progress bar in a terminal. A function is called with a
-    dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and ``seconds``.
-    The last two are the bytes that the first shard sent, and its time. On a cluster the function runs in
-    the event-loop thread of the client, at most ten times per second, and always for the last
-    superstep.""",
+    Report each superstep when it ends, in a progress bar or to a function. False by default. The notes of
+    :class:`~dask_graphflow.Graph` describe both.""",
 }
 LAZY = (
     "The result is lazy, and bit-identical for every partitioning and number of threads. The index "
@@ -60,13 +54,7 @@ LAZY = (
 )
 STEPS = """\
 dask.dataframe.DataFrame
-    Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``, ``frontier``
-    (number of vertices that the superstep started from), ``edges`` (number of edges that leave them) and
-    ``seconds``. If the graph has several shards, there is one row per superstep and shard, and one
-    partition per shard. The column ``member`` is the number of the shard. ``compute``, ``communicate`` and
-    ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if its GPU has no room for
-    the edges and reads them from host memory."""
-BRIEF_STEPS = "dask.dataframe.DataFrame\n    Only with `trace`: one row per superstep."
+    Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`."""
 RAISES = """\
 NullVertexError
     An id is null, and `dropna` is False. Raised when the result is computed.
@@ -103,9 +91,7 @@ class Face:
         self.function = f"{declared.run.__module__.rpartition('.')[2]}.{self.name}"
         self.sections = sections_of(inspect.getdoc(declared.run) or "")
         self.summary, *self.about = self.sections[""].split("\n\n")
-        self.explained = (
-            COMMON | explained(of_graph()) | explained(self.sections.get("Parameters", ""))
-        )
+        self.explained = COMMON | explained(self.sections.get("Parameters", ""))
         own = list(inspect.signature(declared.run).parameters.values())[1:]
         self.own = [Param(p.name, declared.checks[p.name].annotation, code(p.default)) for p in own]
         self.positional = [p.name for p in own if p.kind is not p.KEYWORD_ONLY]
@@ -149,12 +135,12 @@ class Face:
 
     def entries(self, parameters: list[Param]) -> str:
         """Return the entries of a docstring that explain some parameters."""
-        return "\n".join(self.explained[p.name] for p in parameters if p.name != "target")
+        return "\n".join(self.explained[p.name] for p in parameters if p.name in self.explained)
 
     def returned(self, *, full: bool) -> str:
         """Return the entries of a docstring on what is returned."""
         first = f"{self.sections['Returns']} {LAZY if full else 'The result is lazy.'}"
-        return "\n".join([first, *([STEPS if full else BRIEF_STEPS] if self.shown else [])])
+        return "\n".join([first, *([STEPS] if self.shown else [])])
 
     def overloads(self, *heads: list[str]) -> list[str]:
         """Return typed variants of a function: one per head, or with `trace` three per head."""
@@ -170,7 +156,7 @@ class Face:
             for kind, default, result in kinds if self.shown else []:
                 shown = [str(Param("trace", kind, default)), str(self.shown[1])]
                 found += filled(self.name, [*head[: -len(shown)], *shown], result)
-        return ["# fmt: off", *found, "# fmt: on"]
+        return found
 
     def as_function(self) -> str:
         """Return the function of a frame or a graph."""
@@ -179,11 +165,13 @@ class Face:
         own = [*self.own, *self.shown]
         of_graph = ["edges: Graph", *(["*"] if own else []), *map(str, own)]
         edges = COMMON["edges"].format(names=listed([f"`{name}`" for name in names]))
+        read = ", ".join(name for name in names if name not in self.explained)
+        frame = COMMON["frame"].format(names=read)
         sections = {
             name: text for name, text in self.sections.items() if name in ("References", "Examples")
         }
         sections |= {
-            "Parameters": f"{edges}\n{self.entries(taken)}",
+            "Parameters": f"{edges}\n{frame}\n{self.entries(taken)}",
             "Returns": self.returned(full=True),
         }
         sections["Raises"] = "\n".join(filter(None, [self.sections.get("Raises"), RAISES]))
@@ -246,14 +234,6 @@ def explained(section: str) -> dict[str, str]:
     return {re.split(", | : ", entry)[0]: entry for entry in entries}
 
 
-@cache
-def of_graph() -> str:
-    """Return what the docstring of Graph says of its parameters; its module cannot be imported yet."""
-    tree = ast.parse((PACKAGE / "api" / "graph.py").read_text("utf-8"))
-    (graph,) = (n for n in tree.body if isinstance(n, ast.ClassDef) and n.name == "Graph")
-    return sections_of(ast.get_docstring(graph) or "")["Parameters"]
-
-
 def code(value: object) -> str | None:
     """Return a default as source code."""
     if value is inspect.Parameter.empty:
@@ -281,26 +261,35 @@ def reflowed(entry: str, width: int) -> str:
 
 
 def call(function: str, arguments: list[str]) -> str:
-    """Return a call, with one argument per line if there are several."""
-    lines = "".join(f"    {argument},\n" for argument in arguments)
-    return f"{function}(\n{lines})" if len(arguments) > 1 else f"{function}({', '.join(arguments)})"
+    """Return a call on as few lines as possible."""
+    return "\n".join(
+        packed(f"{function}(", [*(f"{a}," for a in arguments[:-1]), *arguments[-1:]], ")")
+    )
 
 
 def filled(name: str, parameters: list[str], result: str) -> list[str]:
     """Return an overload on as few lines as possible."""
-    items = [*(f"{p}," for p in parameters[:-1]), f"{parameters[-1]}) -> {result}: ..."]
-    lines = [f"def {name}({items[0]}"]
-    for item in items[1:]:
+    items = [*(f"{p}," for p in parameters[:-1]), parameters[-1]]
+    return ["@overload", *packed(f"def {name}(", items, f") -> {result}: ...")]
+
+
+def packed(head: str, items: list[str], tail: str) -> list[str]:
+    """Return words between a head and a tail, as many on a line as fit."""
+    lines = [head + items[0]] if items else [head]
+    for item in [*items[1:-1], *[i + tail for i in items[-1:] if len(items) > 1]]:
         if len(lines[-1]) + len(item) > WIDTH - 5:
             lines.append("   ")
         lines[-1] += f" {item}"
-    return ["@overload", *lines]
+    if len(items) < 2:
+        lines[-1] += tail
+    return lines
 
 
 def defined(name: str, parameters: list[object], result: str, body: list[str]) -> list[str]:
-    """Return a function, with one parameter per line if there are several."""
-    head = call(f"def {name}", [*map(str, parameters)])
-    return [f"{head} -> {result}:", *(textwrap.indent(part, " " * 4) for part in body)]
+    """Return a function."""
+    items = [*(f"{p}," for p in parameters[:-1]), str(parameters[-1])]
+    head = packed(f"def {name}(", items, f") -> {result}:")
+    return [*head, *(textwrap.indent(part, " " * 4) for part in body)]
 
 
 def files() -> dict[Path, str]:
@@ -318,21 +307,23 @@ def files() -> dict[Path, str]:
         HEADER.format(what="functions of a frame or a graph"),
         f"from collections.abc import Hashable\n{typing}",
         "from .calls import as_graph\nfrom .graph import Graph\n",
-        f"from .inputs import ColumnNames, Listener\n\n__all__ = [\n{names}]\n\n\n",
+        f"from .inputs import ColumnNames, Listener\n\n__all__ = [\n{names}]\n\n# fmt: off\n\n\n",
         "\n\n\n".join(face.as_function() for face in public),
     ]
     methods = [
         HEADER.format(what="methods of a graph") + typing,
         f"from dask_graphflow.algorithms import (\n{modules})\n",
         "from dask_graphflow.algorithms.algorithm import ask\n\nfrom .inputs import Listener\n\n",
-        '__all__ = ["GraphMethods"]\n\n\nclass GraphMethods:\n    """The algorithms as methods."""\n\n',
+        '__all__ = ["GraphMethods"]\n\n# fmt: off\n\n\n',
+        'class GraphMethods:\n    """The algorithms as methods."""\n\n',
         "\n\n".join(face.as_method() for face in faces),
     ]
     accessor = [
         HEADER.format(what="methods of a frame's accessor"),
         "from collections.abc import Hashable\nfrom typing import Any\n\n",
         "from . import functions\nfrom .inputs import ColumnNames, Listener\n\n",
-        '__all__ = ["FrameMethods"]\n\n\nclass FrameMethods:\n    """The algorithms as methods."""\n\n',
+        '__all__ = ["FrameMethods"]\n\n# fmt: off\n\n\n',
+        'class FrameMethods:\n    """The algorithms as methods."""\n\n',
         "    _frame: Any\n\n" + "\n\n".join(face.as_accessor() for face in public),
     ]
     made = {"functions": functions, "graph_methods": methods, "frame_methods": accessor}

@@ -15,9 +15,12 @@ import numpy as np
 
 import dask_graphflow as gf
 from benchmarks import report
+from benchmarks.alone import view
 from benchmarks.errors import DisagreementError, UnusableInputError
 from benchmarks.timing import Spread, interleave
-from dask_graphflow.algorithms import bfs, pagerank, sssp
+from dask_graphflow.algorithms.bfs import bfs
+from dask_graphflow.algorithms.pagerank import pagerank
+from dask_graphflow.algorithms.sssp import sssp
 
 from . import algorithm_peers as peers
 from . import clock, floors, graphs, needs, oracles, ours, pool, tables
@@ -163,14 +166,13 @@ def building(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
 def searching(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Time breadth-first search without direction."""
     graph = cache(lambda: built(edges, directed=False))
-    shards = cache(lambda: graph()._built.compute())
+    g = cache(lambda: view(graph()))
     theirs = cache(lambda: peers.build(edges, directed=False, multi=False))
 
     def one(start: int) -> dict[str, Any]:
-        how: dict[str, Any] = {"depth_limit": None, "rule": "beamer", "threads": 1}
         work: Work = {
             FRAME: lambda: graph().bfs([start]).compute(),
-            LOOP: lambda: bfs.levels(shards(), only(start), **how)[0],
+            LOOP: lambda: bfs(g(), only(start)).columns["distance"],
         }
         if options.peer:
             work[peers.CALL] = lambda: peers.bfs(theirs(), start)
@@ -184,15 +186,14 @@ def searching(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
 def ranking(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
     """Time PageRank with direction, in float32 as the peer has it for edges without weights."""
     graph = cache(lambda: built(edges, directed=True))
-    shards = cache(lambda: graph()._built.compute())
+    g = cache(lambda: view(graph()))
     theirs = cache(lambda: peers.build(edges, directed=True, multi=True, transposed=True))
     vertices, rounds = options.ids, options.iterations
     truth = oracles.ranks(*ours.columns(edges, "src", "dst"), vertices, rounds)
-    single = {"precision": "float32"}
-    how: dict[str, Any] = {"alpha": 0.85, "until": (None, rounds, False), "restart": None, **single}
+    how: dict[str, Any] = {"tol": None, "max_iter": rounds, "precision": "float32"}
     work: Work = {
-        FRAME: lambda: graph().pagerank(tol=None, max_iter=rounds, **single).compute(),
-        LOOP: lambda: pagerank.ranks(shards(), threads=1, **how)[0],
+        FRAME: lambda: graph().pagerank(**how).compute(),
+        LOOP: lambda: pagerank(g(), **how).columns["pagerank"],
     }
     if options.peer:
         work[peers.CALL] = lambda: peers.pagerank(theirs(), rounds)
@@ -210,14 +211,14 @@ def finding(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
     directed = options.graph == RMAT
     edges = edges.assign(weight=weights(len(edges), options.seed))
     graph = cache(lambda: built(edges, directed=directed, weight="weight"))
-    shards = cache(lambda: graph()._built.compute())
+    g = cache(lambda: view(graph()))
     # All edges are kept, as ours are: else any one of several, whatever its weight.
     theirs = cache(lambda: peers.build(edges, directed=directed, multi=True, weight="weight"))
 
     def one(start: int) -> dict[str, Any]:
         work: Work = {
             FRAME: lambda: graph().sssp([start]).compute(),
-            LOOP: lambda: sssp.paths(shards(), only(start), cutoff=None, threads=1)[0],
+            LOOP: lambda: sssp(g(), only(start)).columns["distance"],
         }
         if options.peer:
             work[peers.CALL] = lambda: peers.sssp(theirs(), start)

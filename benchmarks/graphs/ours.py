@@ -9,7 +9,11 @@ import dask
 import numpy as np
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms import bfs, pagerank, sssp
+from benchmarks.alone import view
+from dask_graphflow.algorithms.bfs import bfs
+from dask_graphflow.algorithms.pagerank import pagerank
+from dask_graphflow.algorithms.sssp import sssp
+from dask_graphflow.operators.view import GraphView
 
 from .edges import Edges, Timed, timed
 
@@ -47,9 +51,9 @@ class Side:
                 self._graphs[weight] = gf.Graph(self.edges.frame, **ENDS, weight=weight).persist()
         return self._graphs[weight]
 
-    def _shards(self, weight: str | None = None) -> Any:
+    def _view(self, weight: str | None = None) -> GraphView:
         with self._scheduler():
-            return self._graph(weight)._built.compute()
+            return view(self._graph(weight), self.workers)
 
     def _build(self) -> Timed:
         with self._scheduler():
@@ -57,32 +61,21 @@ class Side:
         return Timed(seconds)
 
     def _bfs(self, start: int) -> Timed:
-        shards = self._shards()
-        source = np.array([start])
-        seconds, (level, *_) = timed(
-            lambda: bfs.levels(
-                shards, source, depth_limit=None, rule="beamer", threads=self.workers
-            )
-        )
-        distance = level.astype("float64")
+        g, source = self._view(), np.array([start])
+        seconds, answer = timed(lambda: bfs(g, source))
+        distance = answer.columns["distance"].astype("float64")
         distance[distance < 0] = np.inf
         return Timed(seconds, distance)
 
     def _sssp(self, start: int) -> Timed:
-        shards = self._shards("weight")
-        source = np.array([start])
-        seconds, (distance, _) = timed(
-            lambda: sssp.distances(shards, source, cutoff=None, threads=self.workers)
-        )
-        return Timed(seconds, distance)
+        g, source = self._view("weight"), np.array([start])
+        seconds, answer = timed(lambda: sssp(g, source))
+        return Timed(seconds, answer.columns["distance"])
 
     def _pagerank(self, iterations: int, precision: str = "float64") -> Timed:
-        shards = self._shards()
-        how: dict[str, Any] = {"alpha": 0.85, "until": (None, iterations, False), "restart": None}
-        seconds, (ranks, _) = timed(
-            lambda: pagerank.ranks(shards, **how, precision=precision, threads=self.workers)
-        )
-        return Timed(seconds, ranks)
+        g, how = self._view(), {"tol": None, "max_iter": iterations, "precision": precision}
+        seconds, answer = timed(lambda: pagerank(g, **how))
+        return Timed(seconds, answer.columns["pagerank"])
 
     def _pagerank32(self, iterations: int) -> Timed:
         return self._pagerank(iterations, "float32")

@@ -1,7 +1,6 @@
 """Declare an algorithm: one function of a graph, from which every way to call it is generated.
 
-``@algorithm`` records the columns that the function returns and how its options are checked. The function's
-docstring is the specification. ``python3 dev.py generate`` writes the public functions and methods from it.
+``python3 dev.py generate`` writes the public functions and methods, with the docstring of the function.
 """
 
 from __future__ import annotations

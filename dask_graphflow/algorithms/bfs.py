@@ -22,7 +22,8 @@ from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, OrNull, algorithm
-from .options import Choice, Count, VertexIds
+from .options import Choice, Count
+from .vertex_options import VertexIds
 
 __all__ = ["bfs"]
 

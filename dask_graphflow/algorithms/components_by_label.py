@@ -8,7 +8,6 @@ that are not built into a graph have a faster way, which reads them once:
 from __future__ import annotations
 
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.view import GraphView
 
@@ -42,16 +41,6 @@ def connected_components(g: GraphView) -> Answer:
     >>> g.connected_components().compute().component.tolist()
     [1, 1, 1, 8, 8]
     """
-    component = g.numbers.astype(g.index)
-    columns = {"component": component}
-    if not g.directed:
-        fixpoint(g, SMALLEST, columns)
-        return Answer(columns)
-    along, against = Advance(g, SMALLEST, columns), Advance(g.T, SMALLEST, columns)
-    frontier = g.everyone()
-    while frontier:
-        before = component.copy()
-        along.push(frontier)
-        against.push(frontier)
-        frontier = g.frontier((component != before).nonzero()[0])
+    columns = {"component": g.numbers.astype(g.index)}
+    fixpoint(g.undirected, SMALLEST, columns)
     return Answer(columns)

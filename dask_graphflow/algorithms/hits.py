@@ -3,8 +3,7 @@
 In each iteration, vertices pull the hub scores of the vertices that have an edge to them, and then the
 authority scores of the vertices that they have an edge to. Both are divided by their totals [1]_.
 
-Scores are summed as whole numbers. Such sums do not depend on the order, so scores are bit-identical for
-every partitioning and number of threads.
+Scores are summed as whole numbers, so they are bit-identical for every partitioning and number of threads.
 
 .. [1] J. M. Kleinberg, "Authoritative Sources in a Hyperlinked Environment", JACM 46, 1999.
 """
@@ -41,8 +40,8 @@ ONE = 2.0**60  # a change of 1 as a whole number
 def hits(g: GraphView, *, max_iter: int = 100, tol: float = 1e-8) -> Answer:
     """Return the hub score and the authority score of each vertex.
 
-    Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
-    multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
+    Good hubs have edges to good authorities. Weights multiply what an edge carries. If no weight is above
+    0, all scores are the same.
 
     Parameters
     ----------
@@ -104,7 +103,8 @@ def _summing(g: GraphView) -> Callable[[Any], Any] | None:
     if largest == 0:
         return None
     if not 1e-200 < largest < 1e200:
-        raise WeightError(f"the weights of a vertex sum to {largest:g}; scale them to about 1")
+        message = f"the weights of a vertex's edges sum to {largest:g}; scale them to about 1"
+        raise WeightError(message)
     # Scores sum to 1, so all edges together carry at most the largest degree: 2**61 as a whole number.
     unit = math.ldexp(1.0, 61 - math.frexp(largest)[1])
     share, sums = g.column(0, "float64"), g.column(0, "int64")
@@ -115,6 +115,6 @@ def _summing(g: GraphView) -> Callable[[Any], Any] | None:
         np.multiply(score, unit, out=share)
         sums[:] = 0
         step.pull(everyone)
-        return sums / float(g.all_reduce(sums=(int(sums.sum()),)).sums[0])
+        return sums / g.all_reduce(sums=(int(sums.sum()),)).sums[0]
 
     return summed

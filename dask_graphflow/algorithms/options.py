@@ -7,13 +7,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.graph import dtypes, vertex_ids
-from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.suggestions import nearest
-from dask_graphflow.showing.tables import counted
 
 __all__ = [
     "Check",
@@ -21,8 +17,6 @@ __all__ = [
     "Count",
     "Flag",
     "Number",
-    "VertexIds",
-    "VertexWeights",
     "check_count",
 ]
 
@@ -150,68 +144,3 @@ class Flag(Check):
         if not isinstance(value, bool | np.bool_):
             raise OptionError(f"{name}={value!r}; give True or False")
         return bool(value)
-
-
-@dataclass(frozen=True)
-class VertexIds(Check):
-    """Ids of vertices, which the algorithm gets as its own vertices: ascending, and each once."""
-
-    names_vertices: ClassVar[bool] = True
-
-    def check(self, name: str, value: Any, graph: Any) -> Any:
-        """Return the ids as a frame, with the dtypes of the graph's ids."""
-        return vertex_ids.named(value, graph._ids)
-
-    def resolve(self, g: Any, sent: Any) -> Any:
-        """Return this member's vertices among them."""
-        return g.find(sent)
-
-
-@dataclass(frozen=True)
-class VertexWeights(Check):
-    """Weights of some vertices, which the algorithm gets as an array over its own vertices, or None."""
-
-    names_vertices: ClassVar[bool] = True
-
-    def check(self, name: str, value: Any, graph: Any) -> tuple[Any, Any] | None:
-        """Return the ids as a frame, and their fractions of the sum of the weights."""
-        if value is None:
-            return None
-        if isinstance(value, dict):
-            value = pd.Series(value)
-        elif hasattr(value, "to_pandas") and not hasattr(value, "columns"):
-            value = value.to_pandas()
-        if hasattr(value, "columns"):
-            width = len(graph._ids.columns)
-            if len(value.columns) != width + 1:
-                raise OptionError(
-                    f"{name} has {counted(len(value.columns), 'column')}; give the id in "
-                    f"{counted(width, 'column')}, then the weights in one more, and no others"
-                )
-            ids = vertex_ids.named(value.iloc[:, :width], graph._ids)
-            parts = value.iloc[:, width]
-        elif isinstance(value, pd.Series):
-            ids, parts = vertex_ids.named(list(value.index), graph._ids), value
-        else:
-            raise OptionError(
-                f"{name} is a {type(value).__name__}; give a dict, a Series or a DataFrame"
-            )
-        if not dtypes.is_number(parts.dtype):
-            raise OptionError(
-                f"{name} has weights of dtype {parts.dtype}; give a number for each id"
-            )
-        weights = parts.to_numpy("float64", na_value=np.nan)
-        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
-            raise OptionError(
-                f"{name} has weights that are negative, infinite, null or all 0; give weights of at "
-                "least 0, and at least one above 0"
-            )
-        return ids, weights / weights.sum()
-
-    def resolve(self, g: Any, sent: Any) -> Any:
-        """Return the weights of this member's vertices: float64, 0 for those that were not named."""
-        ids, weights = sent
-        at = g.find(ids, unique=False)
-        library, own, found = kernels_for(at).namespace, at >= 0, g.column(0, "float64")
-        library.add.at(found, at[own], library.asarray(weights)[own])
-        return found

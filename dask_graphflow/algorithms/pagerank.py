@@ -24,13 +24,14 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import ConvergenceError, WeightError
-from dask_graphflow.operators.pull import ONE, Pull
+from dask_graphflow.exceptions import ConvergenceError
+from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.showing.tables import counted
 
 from .algorithm import Answer, algorithm
-from .options import Choice, Count, Flag, Number, VertexWeights
+from .options import Choice, Count, Flag, Number
+from .vertex_options import VertexWeights
 
 __all__ = ["pagerank"]
 
@@ -116,7 +117,7 @@ def pagerank(
     3       7     0.471
     """
     pull = Pull(g)
-    share, sinks = _shares(g, pull, precision)
+    share, sinks = pull.shares(precision)
     if not pull.count:
         return Answer({"pagerank": g.column(0, "float64")})
     first = np.dtype(precision).type(1 / pull.count)
@@ -143,33 +144,3 @@ def pagerank(
             "fail_on_nonconvergence=False to get the ranks so far"
         )
     return Answer({"pagerank": pull.by_vertex(rank).astype("float64")})
-
-
-def _shares(g: GraphView, pull: Pull, precision: str) -> tuple[Any, int]:
-    """Return what each rank is multiplied by for its contribution to an edge, and the number of sinks.
-
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite or NaN, or no contribution can be computed from a total.
-    """
-    total, valid = pull.totals()
-    with np.errstate(all="ignore"):
-        share = np.where(total > 0, ONE / total, 0).astype(precision)
-        # A rank of 1e-15 times it must be exact too.
-        fits = (share >= np.finfo(precision).tiny * 1e15) & np.isfinite(share)
-    wrong = total[~(fits | (total == 0))][:1]
-    sinks = int(np.count_nonzero((share == 0) & pull.exists))
-    invalid, unfit, sinks = g.all_reduce(sums=(not valid, len(wrong), sinks)).sums
-    if invalid:
-        raise WeightError(
-            "a weight is negative, infinite or NaN; PageRank needs finite weights of at least 0. "
-            "Remove these edges, or leave out weight="
-        )
-    if unfit:
-        largest = g.all_reduce(most=float(wrong[0]) if len(wrong) else -math.inf).most
-        raise WeightError(
-            f"the weights of the edges that leave a vertex add up to {largest:g}, and {precision} cannot "
-            "divide by this sum; scale the weights to about 1"
-        )
-    return share, sinks

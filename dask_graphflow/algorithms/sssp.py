@@ -33,7 +33,8 @@ from dask_graphflow.operators.predecessors import predecessors
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, OrNull, algorithm
-from .options import Number, VertexIds
+from .options import Number
+from .vertex_options import VertexIds
 
 __all__ = ["sssp"]
 

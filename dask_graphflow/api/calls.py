@@ -27,8 +27,6 @@ def as_graph(function: Callable[..., Any], edges: Any, **options: Any) -> Graph:
     if isinstance(edges, Graph):
         refuse_options(function, options)
         return edges
-    if options["vertices"] is None:
-        del options["vertices"]
     return Graph(edges, **options)
 
 

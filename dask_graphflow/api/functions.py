@@ -26,13 +26,14 @@ __all__ = [
     "sssp",
 ]
 
-
 # fmt: off
+
+
 @overload
 def bfs(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
     directed: bool = True, vertices: Any = None, dropna: bool = False,
-    depth_limit: int | None = None, direction: str = "beamer", trace: Literal[False] = False,
-    progress: Listener = False) -> dd.DataFrame: ...
+    depth_limit: int | None = None, direction: str = "beamer",
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
 @overload
 def bfs(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
     directed: bool = True, vertices: Any = None, dropna: bool = False,
@@ -54,21 +55,10 @@ def bfs(edges: Graph, *, sources: Any, depth_limit: int | None = None,
 @overload
 def bfs(edges: Graph, *, sources: Any, depth_limit: int | None = None,
     direction: str = "beamer", trace: bool = False, progress: Listener = False) -> Any: ...
-# fmt: on
-def bfs(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    sources: Any,
-    directed: bool = True,
-    vertices: Any = None,
-    dropna: bool = False,
-    depth_limit: int | None = None,
-    direction: str = "beamer",
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
+    depth_limit: int | None = None, direction: str = "beamer", trace: bool = False,
+    progress: Listener = False) -> Any:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 
     Weights and parallel edges do not change the result.
@@ -78,24 +68,11 @@ def bfs(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `directed`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
+    source, target, directed, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     sources : id, or list, Series or DataFrame of ids
         Vertices to start from. Distances are measured from the nearest source. If ids have several columns,
         write each id as a tuple; a single tuple with one part per column is one source.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
     depth_limit : int, optional
         Maximum distance in edges. By default there is no limit.
     direction : {"beamer", "gemini", "push", "pull"}
@@ -106,11 +83,8 @@ def bfs(
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -120,12 +94,7 @@ def bfs(
         The result is lazy, and bit-identical for every partitioning and number of threads. The index
         restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -154,36 +123,24 @@ def bfs(
     2       5         1            1
     3       7         2            2
     """
-    graph = as_graph(
-        bfs,
-        edges,
-        source=source,
-        target=target,
-        directed=directed,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.bfs(
-        sources,
-        depth_limit=depth_limit,
-        direction=direction,
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(bfs, edges, source=source, target=target, directed=directed, vertices=vertices,
+        dropna=dropna)
+    return graph.bfs(sources, depth_limit=depth_limit, direction=direction, trace=trace,
+        progress=progress)
 
 
-# fmt: off
 @overload
-def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-    vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
-    progress: Listener = False) -> dd.DataFrame: ...
+def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
 @overload
-def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-    vertices: Any = None, dropna: bool = False, trace: Literal[True],
+def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    trace: Literal[True],
     progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
-def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
-    vertices: Any = None, dropna: bool = False, trace: bool = False,
+def core_number(edges: Any, *, source: ColumnNames, target: ColumnNames,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def core_number(edges: Graph, *, trace: Literal[False] = False,
@@ -192,19 +149,11 @@ def core_number(edges: Graph, *, trace: Literal[False] = False,
 def core_number(edges: Graph, *, trace: Literal[True],
     progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
-def core_number(edges: Graph, *, trace: bool = False, progress: Listener = False) -> Any: ...
-# fmt: on
-def core_number(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    directed: bool = False,
-    vertices: Any = None,
-    dropna: bool = False,
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def core_number(edges: Graph, *, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def core_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any:
     """Return the core number of each vertex.
 
     The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a
@@ -217,29 +166,13 @@ def core_number(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `directed`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
+    source, target, directed, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -248,12 +181,7 @@ def core_number(
         ``core`` (int32). The result is lazy, and bit-identical for every partitioning and number of
         threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -274,37 +202,19 @@ def core_number(
     >>> gf.core_number(ties, source="a", target="b").compute().core.tolist()
     [2, 2, 2, 1]
     """
-    graph = as_graph(
-        core_number,
-        edges,
-        source=source,
-        target=target,
-        directed=directed,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.core_number(
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(core_number, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.core_number(trace=trace, progress=progress)
 
 
-# fmt: off
 @overload
 def degrees(edges: Any, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
     vertices: Any = None, dropna: bool = False) -> dd.DataFrame: ...
 @overload
 def degrees(edges: Graph) -> dd.DataFrame: ...
-# fmt: on
-def degrees(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    directed: bool = True,
-    vertices: Any = None,
-    dropna: bool = False,
-) -> Any:
+def degrees(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False) -> Any:
     """Return the number of edges that enter and leave each vertex.
 
     A self-loop counts once. Parallel edges count separately, unless the graph merges them; see `multi` of
@@ -315,21 +225,8 @@ def degrees(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `directed`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
+    source, target, directed, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
 
     Returns
     -------
@@ -357,19 +254,11 @@ def degrees(
     1       2          1           1
     2       5          2           0
     """
-    graph = as_graph(
-        degrees,
-        edges,
-        source=source,
-        target=target,
-        directed=directed,
-        vertices=vertices,
-        dropna=dropna,
-    )
+    graph = as_graph(degrees, edges, source=source, target=target, directed=directed, vertices=vertices,
+        dropna=dropna)
     return graph.degrees()
 
 
-# fmt: off
 @overload
 def hits(edges: Any, *, source: ColumnNames, target: ColumnNames,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
@@ -379,7 +268,8 @@ def hits(edges: Any, *, source: ColumnNames, target: ColumnNames,
 def hits(edges: Any, *, source: ColumnNames, target: ColumnNames,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
     vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
-    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
 def hits(edges: Any, *, source: ColumnNames, target: ColumnNames,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
@@ -394,53 +284,23 @@ def hits(edges: Graph, *, max_iter: int = 100, tol: float = 1e-08, trace: Litera
 @overload
 def hits(edges: Graph, *, max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
     progress: Listener = False) -> Any: ...
-# fmt: on
-def hits(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    weight: Hashable | None = None,
-    directed: bool = True,
-    multi: str = "keep",
-    vertices: Any = None,
-    dropna: bool = False,
-    max_iter: int = 100,
-    tol: float = 1e-08,
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def hits(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
+    progress: Listener = False) -> Any:
     """Return the hub score and the authority score of each vertex.
 
-    Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
-    multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
+    Good hubs have edges to good authorities. Weights multiply what an edge carries. If no weight is above
+    0, all scores are the same.
 
     Parameters
     ----------
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `weight`, `directed`, `multi`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
-    weight : column name, optional
-        Numeric column with the weights of the edges.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    multi : {"keep", "sum", "min", "first"}
-        What to do with parallel edges, which have the same source and target. "keep", the default, keeps
-        all of them. The others merge them into one edge, which has the sum of the weights, the smallest
-        weight, or the weight of the first edge.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
+    source, target, weight, directed, multi, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     max_iter : int
         Maximum number of iterations; 100 by default.
     tol : float
@@ -448,11 +308,8 @@ def hits(
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -461,12 +318,7 @@ def hits(
         and ``authority`` (both float64). Each of the two sums to 1. The result is lazy, and bit-identical
         for every partitioning and number of threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -495,26 +347,11 @@ def hits(
     2       3  0.000      0.382
     3       4  0.000      0.618
     """
-    graph = as_graph(
-        hits,
-        edges,
-        source=source,
-        target=target,
-        weight=weight,
-        directed=directed,
-        multi=multi,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.hits(
-        max_iter=max_iter,
-        tol=tol,
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(hits, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.hits(max_iter=max_iter, tol=tol, trace=trace, progress=progress)
 
 
-# fmt: off
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames, target: ColumnNames,
     directed: bool = False, vertices: Any = None, dropna: bool = False, max_iter: int = 10,
@@ -522,7 +359,8 @@ def label_propagation(edges: Any, *, source: ColumnNames, target: ColumnNames,
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames, target: ColumnNames,
     directed: bool = False, vertices: Any = None, dropna: bool = False, max_iter: int = 10,
-    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames, target: ColumnNames,
     directed: bool = False, vertices: Any = None, dropna: bool = False, max_iter: int = 10,
@@ -536,19 +374,10 @@ def label_propagation(edges: Graph, *, max_iter: int = 10, trace: Literal[True],
 @overload
 def label_propagation(edges: Graph, *, max_iter: int = 10, trace: bool = False,
     progress: Listener = False) -> Any: ...
-# fmt: on
-def label_propagation(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    directed: bool = False,
-    vertices: Any = None,
-    dropna: bool = False,
-    max_iter: int = 10,
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def label_propagation(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, max_iter: int = 10, trace: bool = False,
+    progress: Listener = False) -> Any:
     """Return the community of each vertex, by label propagation.
 
     Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the most
@@ -559,31 +388,18 @@ def label_propagation(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `directed`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
+    source, target, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     directed : bool
         Whether an edge leads only from its source to its target. False by default. If True, a neighbor
         counts once for each edge to it and once for each edge from it.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
     max_iter : int
         Maximum number of iterations; 10 by default. The algorithm stops earlier if no label changes.
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -592,12 +408,7 @@ def label_propagation(
         the ids). The result is lazy, and bit-identical for every partitioning and number of threads. The
         index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -619,23 +430,11 @@ def label_propagation(
     >>> gf.label_propagation(ties, source="a", target="b").compute().label.tolist()
     [1, 1, 1, 3, 3, 3]
     """
-    graph = as_graph(
-        label_propagation,
-        edges,
-        source=source,
-        target=target,
-        directed=directed,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.label_propagation(
-        max_iter=max_iter,
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(label_propagation, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.label_propagation(max_iter=max_iter, trace=trace, progress=progress)
 
 
-# fmt: off
 @overload
 def maximal_independent_set(edges: Any, *, source: ColumnNames, target: ColumnNames,
     directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
@@ -643,7 +442,8 @@ def maximal_independent_set(edges: Any, *, source: ColumnNames, target: ColumnNa
 @overload
 def maximal_independent_set(edges: Any, *, source: ColumnNames, target: ColumnNames,
     directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
-    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
 def maximal_independent_set(edges: Any, *, source: ColumnNames, target: ColumnNames,
     directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
@@ -657,19 +457,10 @@ def maximal_independent_set(edges: Graph, *, seed: int = 0, trace: Literal[True]
 @overload
 def maximal_independent_set(edges: Graph, *, seed: int = 0, trace: bool = False,
     progress: Listener = False) -> Any: ...
-# fmt: on
-def maximal_independent_set(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    directed: bool = False,
-    vertices: Any = None,
-    dropna: bool = False,
-    seed: int = 0,
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any:
     """Return a maximal independent set of the vertices.
 
     No edge connects two selected vertices, and every vertex that is not selected has a selected neighbor.
@@ -681,32 +472,16 @@ def maximal_independent_set(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `directed`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
+    source, target, directed, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     seed : int
         Chooses the random order; 0 by default. The order depends only on the seed and on the order of the
         ids.
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -715,12 +490,7 @@ def maximal_independent_set(
         ``selected`` (bool). The result is lazy, and bit-identical for every partitioning and number of
         threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -742,43 +512,31 @@ def maximal_independent_set(
     >>> gf.maximal_independent_set(ties, source="a", target="b").compute().selected.tolist()
     [False, True, True, True, True]
     """
-    graph = as_graph(
-        maximal_independent_set,
-        edges,
-        source=source,
-        target=target,
-        directed=directed,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.maximal_independent_set(
-        seed=seed,
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(maximal_independent_set, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.maximal_independent_set(seed=seed, trace=trace, progress=progress)
 
 
-# fmt: off
 @overload
 def pagerank(edges: Any, *, source: ColumnNames, target: ColumnNames,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, precision: str = "float64",
-    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
-    progress: Listener = False) -> dd.DataFrame: ...
+    vertices: Any = None, dropna: bool = False, alpha: float = 0.85,
+    tol: float | None = 1e-06, max_iter: int = 100, personalization: Any = None,
+    precision: str = "float64", fail_on_nonconvergence: bool = True,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
 @overload
 def pagerank(edges: Any, *, source: ColumnNames, target: ColumnNames,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, precision: str = "float64",
-    fail_on_nonconvergence: bool = True, trace: Literal[True],
+    vertices: Any = None, dropna: bool = False, alpha: float = 0.85,
+    tol: float | None = 1e-06, max_iter: int = 100, personalization: Any = None,
+    precision: str = "float64", fail_on_nonconvergence: bool = True, trace: Literal[True],
     progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
 def pagerank(edges: Any, *, source: ColumnNames, target: ColumnNames,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, precision: str = "float64",
-    fail_on_nonconvergence: bool = True, trace: bool = False,
+    vertices: Any = None, dropna: bool = False, alpha: float = 0.85,
+    tol: float | None = 1e-06, max_iter: int = 100, personalization: Any = None,
+    precision: str = "float64", fail_on_nonconvergence: bool = True, trace: bool = False,
     progress: Listener = False) -> Any: ...
 @overload
 def pagerank(edges: Graph, *, alpha: float = 0.85, tol: float | None = 1e-06,
@@ -795,26 +553,13 @@ def pagerank(edges: Graph, *, alpha: float = 0.85, tol: float | None = 1e-06,
     max_iter: int = 100, personalization: Any = None, precision: str = "float64",
     fail_on_nonconvergence: bool = True, trace: bool = False,
     progress: Listener = False) -> Any: ...
-# fmt: on
-def pagerank(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    weight: Hashable | None = None,
-    directed: bool = True,
-    multi: str = "keep",
-    vertices: Any = None,
-    dropna: bool = False,
-    alpha: float = 0.85,
-    tol: float | None = 1e-06,
-    max_iter: int = 100,
-    personalization: Any = None,
-    precision: str = "float64",
-    fail_on_nonconvergence: bool = True,
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def pagerank(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
+    personalization: Any = None, precision: str = "float64",
+    fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any:
     """Return the PageRank of each vertex.
 
     A vertex ranks high if vertices that rank high have edges to it. The rank of a vertex is divided over
@@ -825,27 +570,8 @@ def pagerank(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `weight`, `directed`, `multi`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
-    weight : column name, optional
-        Numeric column with the weights of the edges.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    multi : {"keep", "sum", "min", "first"}
-        What to do with parallel edges, which have the same source and target. "keep", the default, keeps
-        all of them. The others merge them into one edge, which has the sum of the weights, the smallest
-        weight, or the weight of the first edge.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
+    source, target, weight, directed, multi, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     alpha : float
         Damping factor: the probability of following an edge, from 0 to 1. 0.85 by default.
     tol : float or None
@@ -865,11 +591,8 @@ def pagerank(
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -878,12 +601,7 @@ def pagerank(
         ``pagerank`` (float64). The result is lazy, and bit-identical for every partitioning and number of
         threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -916,30 +634,13 @@ def pagerank(
     2       5     0.196
     3       7     0.471
     """
-    graph = as_graph(
-        pagerank,
-        edges,
-        source=source,
-        target=target,
-        weight=weight,
-        directed=directed,
-        multi=multi,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.pagerank(
-        alpha=alpha,
-        tol=tol,
-        max_iter=max_iter,
-        personalization=personalization,
-        precision=precision,
-        fail_on_nonconvergence=fail_on_nonconvergence,
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(pagerank, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.pagerank(alpha=alpha, tol=tol, max_iter=max_iter, personalization=personalization,
+        precision=precision, fail_on_nonconvergence=fail_on_nonconvergence, trace=trace,
+        progress=progress)
 
 
-# fmt: off
 @overload
 def sssp(edges: Any, *, source: ColumnNames, target: ColumnNames, sources: Any,
     weight: Hashable, directed: bool = True, multi: str = "keep", vertices: Any = None,
@@ -964,22 +665,10 @@ def sssp(edges: Graph, *, sources: Any, cutoff: float | None = None, trace: Lite
 @overload
 def sssp(edges: Graph, *, sources: Any, cutoff: float | None = None, trace: bool = False,
     progress: Listener = False) -> Any: ...
-# fmt: on
-def sssp(
-    edges: Any,
-    *,
-    source: ColumnNames | None = None,
-    target: ColumnNames | None = None,
-    sources: Any,
-    weight: Hashable | None = None,
-    directed: bool = True,
-    multi: str = "keep",
-    vertices: Any = None,
-    dropna: bool = False,
-    cutoff: float | None = None,
-    trace: bool = False,
-    progress: Listener = False,
-) -> Any:
+def sssp(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    cutoff: float | None = None, trace: bool = False, progress: Listener = False) -> Any:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
     Parameters
@@ -987,41 +676,21 @@ def sssp(
     edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
         The edge list, one row per edge. Or a :class:`~dask_graphflow.Graph`, without `source`, `target`,
         `weight`, `directed`, `multi`, `vertices` and `dropna`.
-    source, target : column name, or list of column names
-        Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be integers,
-        strings, categoricals or dates: anything that can be hashed and sorted. Both ends must have the same
-        type.
+    source, target, directed, multi, vertices, dropna
+        How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`.
     sources : id, or list, Series or DataFrame of ids
         Vertices to start from. Distances are measured from the nearest source. If ids have several columns,
         write each id as a tuple; a single tuple with one part per column is one source.
     weight : column name
         Column with the weights of the edges: numbers that are at least 0. It is required. To count edges
         instead, use :func:`dask_graphflow.bfs`.
-    directed : bool
-        Whether an edge leads only from its source to its target. True by default; False makes every edge
-        count in both directions.
-    multi : {"keep", "sum", "min", "first"}
-        What to do with parallel edges, which have the same source and target. "keep", the default, keeps
-        all of them. The others merge them into one edge, which has the sum of the weights, the smallest
-        weight, or the weight of the first edge.
-    vertices : Series, DataFrame or Index, optional
-        All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
-    dropna : bool
-        Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
-        error.
     cutoff : float, optional
         Maximum distance, in the unit of the weights. By default there is no limit.
     trace : bool
         Also return a frame with one row per superstep. False by default.
     progress : bool or callable
-        Report each superstep when it ends. True shows a progress bar in a terminal. A function is called
-        with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
-        ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
-        function runs in the event-loop thread of the client, at most ten times per second, and always for
-        the last superstep.
+        Report each superstep when it ends, in a progress bar or to a function. False by default. The notes
+        of :class:`~dask_graphflow.Graph` describe both.
 
     Returns
     -------
@@ -1031,12 +700,7 @@ def sssp(
         null for a source). The result is lazy, and bit-identical for every partitioning and number of
         threads. The index restarts at 0 in each partition.
     dask.dataframe.DataFrame
-        Only with `trace`: one row per superstep, with the columns ``superstep``, ``direction``,
-        ``frontier`` (number of vertices that the superstep started from), ``edges`` (number of edges that
-        leave them) and ``seconds``. If the graph has several shards, there is one row per superstep and
-        shard, and one partition per shard. The column ``member`` is the number of the shard. ``compute``,
-        ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent. ``linked`` is true if
-        its GPU has no room for the edges and reads them from host memory.
+        Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
     Raises
     ------
@@ -1067,20 +731,6 @@ def sssp(
     2       5       4.0            1
     3       7       5.0            5
     """
-    graph = as_graph(
-        sssp,
-        edges,
-        source=source,
-        target=target,
-        weight=weight,
-        directed=directed,
-        multi=multi,
-        vertices=vertices,
-        dropna=dropna,
-    )
-    return graph.sssp(
-        sources,
-        cutoff=cutoff,
-        trace=trace,
-        progress=progress,
-    )
+    graph = as_graph(sssp, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.sssp(sources, cutoff=cutoff, trace=trace, progress=progress)

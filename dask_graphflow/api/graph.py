@@ -102,6 +102,19 @@ class Graph(GraphMethods):
     both directions, it stores twice as much. A self-loop is stored once. On a graph with several shards, an
     algorithm runs on all of them at the same time, and the workers send each other the values that change.
 
+    With `trace`, an algorithm also returns a frame with one row per superstep, with the columns
+    ``superstep``, ``direction``, ``frontier`` (number of vertices that the superstep started from),
+    ``edges`` (number of edges that leave them) and ``seconds``. If the graph has several shards, there is
+    one row per superstep and shard, and one partition per shard. The column ``member`` is the number of
+    the shard. ``compute``, ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent.
+    ``linked`` is true if its GPU has no room for the edges and reads them from host memory.
+
+    With ``progress=True``, an algorithm shows a progress bar in a terminal. A function is called with a
+    dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
+    ``seconds``. The last two are the bytes that the first shard sent, and its time. On a cluster the
+    function runs in the event-loop thread of the client, at most ten times per second, and always for the
+    last superstep.
+
     Examples
     --------
     >>> import pandas as pd

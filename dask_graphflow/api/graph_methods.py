@@ -27,30 +27,24 @@ from .inputs import Listener
 
 __all__ = ["GraphMethods"]
 
+# fmt: off
+
 
 class GraphMethods:
     """The algorithms as methods."""
 
-    # fmt: off
     @overload
     def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
         trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
     @overload
     def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
-        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+        trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
     @overload
     def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
         trace: bool = False, progress: Listener = False) -> Any: ...
-    # fmt: on
-    def bfs(
-        self,
-        sources: Any,
-        *,
-        depth_limit: int | None = None,
-        direction: str = "beamer",
-        trace: bool = False,
-        progress: Listener = False,
-    ) -> Any:
+    def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
+        trace: bool = False, progress: Listener = False) -> Any:
         """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 
         Weights and parallel edges do not change the result.
@@ -72,11 +66,8 @@ class GraphMethods:
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
-            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
-            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
-            On a cluster the function runs in the event-loop thread of the client, at most ten times per
-            second, and always for the last superstep.
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
 
         Returns
         -------
@@ -85,7 +76,7 @@ class GraphMethods:
             the ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for a
             source). The result is lazy.
         dask.dataframe.DataFrame
-            Only with `trace`: one row per superstep.
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
 
         References
         ----------
@@ -93,17 +84,9 @@ class GraphMethods:
         .. [2] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph
            Processing System", OSDI 2016.
         """
-        return ask(
-            self,
-            bfs.bfs,
-            sources=sources,
-            depth_limit=depth_limit,
-            direction=direction,
-            trace=trace,
-            progress=progress,
-        )
+        return ask(self, bfs.bfs, sources=sources, depth_limit=depth_limit, direction=direction,
+            trace=trace, progress=progress)
 
-    # fmt: off
     @overload
     def connected_components(self, *, trace: Literal[False] = False,
         progress: Listener = False) -> dd.DataFrame: ...
@@ -111,14 +94,9 @@ class GraphMethods:
     def connected_components(self, *, trace: Literal[True],
         progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
     @overload
-    def connected_components(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
-    # fmt: on
-    def connected_components(
-        self,
-        *,
-        trace: bool = False,
-        progress: Listener = False,
-    ) -> Any:
+    def connected_components(self, *, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def connected_components(self, *, trace: bool = False, progress: Listener = False) -> Any:
         """Return the connected component of each vertex.
 
         Use this if the graph is already built. Otherwise call :func:`dask_graphflow.connected_components`
@@ -133,11 +111,8 @@ class GraphMethods:
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
-            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
-            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
-            On a cluster the function runs in the event-loop thread of the client, at most ten times per
-            second, and always for the last superstep.
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
 
         Returns
         -------
@@ -145,16 +120,10 @@ class GraphMethods:
             One row per vertex, sorted by vertex, with the columns ``vertex`` and ``component``, the
             smallest id of the component (both the dtype of the ids). The result is lazy.
         dask.dataframe.DataFrame
-            Only with `trace`: one row per superstep.
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
         """
-        return ask(
-            self,
-            components_by_label.connected_components,
-            trace=trace,
-            progress=progress,
-        )
+        return ask(self, components_by_label.connected_components, trace=trace, progress=progress)
 
-    # fmt: off
     @overload
     def core_number(self, *, trace: Literal[False] = False,
         progress: Listener = False) -> dd.DataFrame: ...
@@ -163,13 +132,7 @@ class GraphMethods:
         progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
     @overload
     def core_number(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
-    # fmt: on
-    def core_number(
-        self,
-        *,
-        trace: bool = False,
-        progress: Listener = False,
-    ) -> Any:
+    def core_number(self, *, trace: bool = False, progress: Listener = False) -> Any:
         """Return the core number of each vertex.
 
         The k-core is the largest subgraph in which every vertex has at least k edges. The core number of a
@@ -184,11 +147,8 @@ class GraphMethods:
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
-            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
-            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
-            On a cluster the function runs in the event-loop thread of the client, at most ten times per
-            second, and always for the last superstep.
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
 
         Returns
         -------
@@ -196,14 +156,9 @@ class GraphMethods:
             One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
             ``core`` (int32). The result is lazy.
         dask.dataframe.DataFrame
-            Only with `trace`: one row per superstep.
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
         """
-        return ask(
-            self,
-            core_number.core_number,
-            trace=trace,
-            progress=progress,
-        )
+        return ask(self, core_number.core_number, trace=trace, progress=progress)
 
     def degrees(self) -> dd.DataFrame:
         """Return the number of edges that enter and leave each vertex.
@@ -220,12 +175,8 @@ class GraphMethods:
             ``in_degree`` and ``out_degree`` (int64) for a directed graph, or ``vertex`` and ``degree``
             (int64) for an undirected one. The result is lazy.
         """
-        return ask(
-            self,
-            degrees.degrees,
-        )
+        return ask(self, degrees.degrees)
 
-    # fmt: off
     @overload
     def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: Literal[False] = False,
         progress: Listener = False) -> dd.DataFrame: ...
@@ -235,19 +186,12 @@ class GraphMethods:
     @overload
     def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    # fmt: on
-    def hits(
-        self,
-        *,
-        max_iter: int = 100,
-        tol: float = 1e-08,
-        trace: bool = False,
-        progress: Listener = False,
-    ) -> Any:
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
+        progress: Listener = False) -> Any:
         """Return the hub score and the authority score of each vertex.
 
-        Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
-        multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
+        Good hubs have edges to good authorities. Weights multiply what an edge carries. If no weight is
+        above 0, all scores are the same.
 
         See :func:`dask_graphflow.hits`, which can be called on a frame, too.
 
@@ -260,11 +204,8 @@ class GraphMethods:
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
-            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
-            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
-            On a cluster the function runs in the event-loop thread of the client, at most ten times per
-            second, and always for the last superstep.
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
 
         Returns
         -------
@@ -272,18 +213,10 @@ class GraphMethods:
             One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids),
             ``hub`` and ``authority`` (both float64). Each of the two sums to 1. The result is lazy.
         dask.dataframe.DataFrame
-            Only with `trace`: one row per superstep.
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
         """
-        return ask(
-            self,
-            hits.hits,
-            max_iter=max_iter,
-            tol=tol,
-            trace=trace,
-            progress=progress,
-        )
+        return ask(self, hits.hits, max_iter=max_iter, tol=tol, trace=trace, progress=progress)
 
-    # fmt: off
     @overload
     def label_propagation(self, *, max_iter: int = 10, trace: Literal[False] = False,
         progress: Listener = False) -> dd.DataFrame: ...
@@ -293,14 +226,8 @@ class GraphMethods:
     @overload
     def label_propagation(self, *, max_iter: int = 10, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    # fmt: on
-    def label_propagation(
-        self,
-        *,
-        max_iter: int = 10,
-        trace: bool = False,
-        progress: Listener = False,
-    ) -> Any:
+    def label_propagation(self, *, max_iter: int = 10, trace: bool = False,
+        progress: Listener = False) -> Any:
         """Return the community of each vertex, by label propagation.
 
         Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the
@@ -315,11 +242,8 @@ class GraphMethods:
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
-            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
-            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
-            On a cluster the function runs in the event-loop thread of the client, at most ten times per
-            second, and always for the last superstep.
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
 
         Returns
         -------
@@ -327,17 +251,11 @@ class GraphMethods:
             One row per vertex, sorted by vertex, with the columns ``vertex`` and ``label`` (both the dtype
             of the ids). The result is lazy.
         dask.dataframe.DataFrame
-            Only with `trace`: one row per superstep.
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
         """
-        return ask(
-            self,
-            label_propagation.label_propagation,
-            max_iter=max_iter,
-            trace=trace,
-            progress=progress,
-        )
+        return ask(self, label_propagation.label_propagation, max_iter=max_iter, trace=trace,
+            progress=progress)
 
-    # fmt: off
     @overload
     def maximal_independent_set(self, *, seed: int = 0, trace: Literal[False] = False,
         progress: Listener = False) -> dd.DataFrame: ...
@@ -347,14 +265,8 @@ class GraphMethods:
     @overload
     def maximal_independent_set(self, *, seed: int = 0, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    # fmt: on
-    def maximal_independent_set(
-        self,
-        *,
-        seed: int = 0,
-        trace: bool = False,
-        progress: Listener = False,
-    ) -> Any:
+    def maximal_independent_set(self, *, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any:
         """Return a maximal independent set of the vertices.
 
         No edge connects two selected vertices, and every vertex that is not selected has a selected
@@ -372,11 +284,8 @@ class GraphMethods:
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
-            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
-            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
-            On a cluster the function runs in the event-loop thread of the client, at most ten times per
-            second, and always for the last superstep.
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
 
         Returns
         -------
@@ -384,17 +293,11 @@ class GraphMethods:
             One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
             ``selected`` (bool). The result is lazy.
         dask.dataframe.DataFrame
-            Only with `trace`: one row per superstep.
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
         """
-        return ask(
-            self,
-            maximal_independent_set.maximal_independent_set,
-            seed=seed,
-            trace=trace,
-            progress=progress,
-        )
+        return ask(self, maximal_independent_set.maximal_independent_set, seed=seed, trace=trace,
+            progress=progress)
 
-    # fmt: off
     @overload
     def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
         personalization: Any = None, precision: str = "float64",
@@ -410,19 +313,10 @@ class GraphMethods:
         personalization: Any = None, precision: str = "float64",
         fail_on_nonconvergence: bool = True, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    # fmt: on
-    def pagerank(
-        self,
-        *,
-        alpha: float = 0.85,
-        tol: float | None = 1e-06,
-        max_iter: int = 100,
-        personalization: Any = None,
-        precision: str = "float64",
-        fail_on_nonconvergence: bool = True,
-        trace: bool = False,
-        progress: Listener = False,
-    ) -> Any:
+    def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
+        personalization: Any = None, precision: str = "float64",
+        fail_on_nonconvergence: bool = True, trace: bool = False,
+        progress: Listener = False) -> Any:
         """Return the PageRank of each vertex.
 
         A vertex ranks high if vertices that rank high have edges to it. The rank of a vertex is divided
@@ -452,11 +346,8 @@ class GraphMethods:
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
-            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
-            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
-            On a cluster the function runs in the event-loop thread of the client, at most ten times per
-            second, and always for the last superstep.
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
 
         Returns
         -------
@@ -464,22 +355,12 @@ class GraphMethods:
             One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
             ``pagerank`` (float64). The result is lazy.
         dask.dataframe.DataFrame
-            Only with `trace`: one row per superstep.
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
         """
-        return ask(
-            self,
-            pagerank.pagerank,
-            alpha=alpha,
-            tol=tol,
-            max_iter=max_iter,
-            personalization=personalization,
-            precision=precision,
-            fail_on_nonconvergence=fail_on_nonconvergence,
-            trace=trace,
-            progress=progress,
-        )
+        return ask(self, pagerank.pagerank, alpha=alpha, tol=tol, max_iter=max_iter,
+            personalization=personalization, precision=precision,
+            fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
-    # fmt: off
     @overload
     def sssp(self, sources: Any, *, cutoff: float | None = None, trace: Literal[False] = False,
         progress: Listener = False) -> dd.DataFrame: ...
@@ -489,15 +370,8 @@ class GraphMethods:
     @overload
     def sssp(self, sources: Any, *, cutoff: float | None = None, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    # fmt: on
-    def sssp(
-        self,
-        sources: Any,
-        *,
-        cutoff: float | None = None,
-        trace: bool = False,
-        progress: Listener = False,
-    ) -> Any:
+    def sssp(self, sources: Any, *, cutoff: float | None = None, trace: bool = False,
+        progress: Listener = False) -> Any:
         """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
         See :func:`dask_graphflow.sssp`, which can be called on a frame, too.
@@ -512,11 +386,8 @@ class GraphMethods:
         trace : bool
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
-            Report each superstep when it ends. True shows a progress bar in a terminal. A function is
-            called with a dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``,
-            ``bytes`` and ``seconds``. The last two are the bytes that the first shard sent, and its time.
-            On a cluster the function runs in the event-loop thread of the client, at most ten times per
-            second, and always for the last superstep.
+            Report each superstep when it ends, in a progress bar or to a function. False by default. The
+            notes of :class:`~dask_graphflow.Graph` describe both.
 
         Returns
         -------
@@ -525,13 +396,6 @@ class GraphMethods:
             the ids), ``distance`` (float64, in the unit of the weights) and ``predecessor`` (the dtype of
             the ids, null for a source). The result is lazy.
         dask.dataframe.DataFrame
-            Only with `trace`: one row per superstep.
+            Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`.
         """
-        return ask(
-            self,
-            sssp.sssp,
-            sources=sources,
-            cutoff=cutoff,
-            trace=trace,
-            progress=progress,
-        )
+        return ask(self, sssp.sssp, sources=sources, cutoff=cutoff, trace=trace, progress=progress)

@@ -220,7 +220,6 @@ class Chain:
             like=[side for side in (source, target, edges.level) if side is not None],
             bounds=bounds,
             chunk_size=chunk_size,
-            vertices=len(self.dense.held.forests[0].parent),
             total=total,
             threads=threads,
         )

@@ -13,7 +13,7 @@ their copies; the reader takes the chunks from an iterator. Meanwhile:
 - A chunk is in flight from when it is given a device buffer until its reader asks for the next one. No
   more are than there are buffers. Two pieces more may be staged.
 
-(Groute, PPoPP 2017, section 4: pipelined receivers, and fragmentation.)
+(Groute, PPoPP 2017, section 4: pipelined receivers.)
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dask_graphflow.exceptions import GraphflowError, OptionError
 
 from .staging import ALIGNMENT, Stage, Times, narrower, room, views
 
-__all__ = ["Copies", "Counters", "Link", "synchronises"]
+__all__ = ["Copies", "Counters", "Link"]
 
 ARRAYS = 3  # a chunk's, between which a buffer has room for the alignment
 PIECE = 1 << 22  # edges staged at a time, at most
@@ -82,33 +82,6 @@ class Counters(Times):
     most_in_flight: int = 0
     first_use: float = math.nan
     last_copy: float = math.nan
-
-
-def synchronises(
-    position: int, *, chunk: int, buffers: int, workers: int, edges: int, dynamic: bool
-) -> bool:
-    """Say whether a reader waits on the host until it is done with a chunk (Groute).
-
-    Kernels are queued faster than they run. Where chunks go to whichever worker asks, one that runs
-    ahead of its device would ask for more than its share, and so waits after every second chunk. Not
-    where all edges fit the buffers: they are dealt out at once.
-
-    Parameters
-    ----------
-    position : int
-        The chunk's, from 0.
-    chunk, buffers, workers, edges : int
-        Edges in a chunk, buffers of a link, workers that share the input, edges of the whole input.
-    dynamic : bool
-        Whether chunks go to whichever worker asks. With one worker there is no share to exceed.
-
-    Examples
-    --------
-    >>> [synchronises(i, chunk=10, buffers=2, workers=2, edges=99, dynamic=True) for i in range(4)]
-    [False, True, False, True]
-    """
-    ahead = dynamic and workers > 1 and chunk * buffers * workers < edges
-    return ahead and position % 2 == 1
 
 
 @dataclass
@@ -169,12 +142,9 @@ class Link:
     chunk : int
         Edges in a chunk, at most.
     buffers : int
-        Chunks that may be in flight: two copy one while another is read (see `Plan.buffers`).
+        Chunks that may be in flight: two copy one while another is read.
     edge_bytes : int
         Bytes of an edge that a buffer has room for, `chunk` times. Of wider edges fewer make a chunk.
-    fragment_bytes : int, optional
-        Cut copies into fragments of this many bytes, so that other traffic comes in between. By default
-        an array of a chunk is copied in one piece.
     piece : int
         Edges that are staged at a time, at most: buffers of pinned memory have room for so many.
     threads : int
@@ -205,7 +175,6 @@ class Link:
         chunk: int,
         buffers: int = 2,
         edge_bytes: int = 16,
-        fragment_bytes: int | None = None,
         piece: int = PIECE,
         threads: int = 4,
     ) -> None:
@@ -213,7 +182,6 @@ class Link:
             ("chunk", chunk),
             ("buffers", buffers),
             ("edge_bytes", edge_bytes),
-            ("fragment_bytes", 1 if fragment_bytes is None else fragment_bytes),
             ("piece", piece),
             ("threads", threads),
         ):
@@ -224,7 +192,6 @@ class Link:
         self._chunk = chunk
         self._buffers = buffers
         self._slot_bytes = chunk * edge_bytes + (ARRAYS - 1) * ALIGNMENT
-        self._fragment = fragment_bytes
         self._piece = min(piece, chunk)
         # Without room for alignment: large pieces are aligned, and memory comes in powers of two.
         piece_bytes = max(self._piece * edge_bytes, LEAST_PINNED)
@@ -242,23 +209,8 @@ class Link:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
-    def device_bytes(self) -> int:
-        """What the buffers take on the device."""
-        return self._buffers * self._slot_bytes
-
-    @property
-    def pinned_bytes(self) -> int:
-        """What the buffers take in pinned memory, where arrays have to be staged."""
-        return self._stage.pinned_bytes
-
     def stream(
-        self,
-        *arrays: np.ndarray,
-        dtype: Any = None,
-        total: int | None = None,
-        workers: int = 1,
-        dynamic: bool = False,
+        self, *arrays: np.ndarray, dtype: Any = None
     ) -> Generator[tuple[Any, ...], None, None]:
         """Iterate over arrays chunk by chunk, on the device.
 
@@ -273,12 +225,6 @@ class Link:
             Copy wider integers as this type, in fewer bytes. Every value is looked at before. From the
             chunk with the first that does not fit on, this call copies all as they are; what it costs
             is to stage and copy what there was of that chunk twice.
-        total : int, optional
-            Edges of the whole input, of all workers; by default m.
-        workers : int
-            Workers that share that input.
-        dynamic : bool
-            Whether its chunks go to whichever worker asks; see :func:`synchronises`.
 
         Yields
         ------
@@ -308,19 +254,7 @@ class Link:
                 f"an edge of {sum(d.itemsize for d in sent)} bytes in {len(sent)} arrays does not "
                 "fit a buffer; give the link a larger chunk, piece or edge_bytes"
             )
-        total = len(arrays[0]) if total is None else total
-
-        def waits(position: int) -> bool:
-            return synchronises(
-                position,
-                chunk=self._chunk,
-                buffers=self._buffers,
-                workers=workers,
-                edges=total,
-                dynamic=dynamic,
-            )
-
-        return self._read(arrays, sent, narrow, waits)
+        return self._read(arrays, sent, narrow)
 
     def close(self) -> None:
         """End what runs, and give the buffers back once nothing uses them."""
@@ -339,7 +273,7 @@ class Link:
     # The reader's side.
 
     def _read(
-        self, arrays: Sequence[np.ndarray], sent: Any, narrow: Any, waits: Any
+        self, arrays: Sequence[np.ndarray], sent: Any, narrow: Any
     ) -> Generator[tuple[Any, ...], None, None]:
         if not len(arrays[0]):
             return
@@ -354,7 +288,7 @@ class Link:
                 run = self._run
                 assert run is not None
                 try:
-                    yield from self._hand_over(run, waits)
+                    yield from self._hand_over(run)
                 finally:
                     run.stop()
                     # The garbage collector may end a forgotten iterator in any thread.
@@ -381,8 +315,7 @@ class Link:
         copier.start()
         return copier
 
-    def _hand_over(self, run: _Run, waits: Any) -> Iterator[tuple[Any, ...]]:
-        position = 0
+    def _hand_over(self, run: _Run) -> Iterator[tuple[Any, ...]]:
         while (item := run.ready.get()) is not None:
             if isinstance(item, BaseException):
                 try:
@@ -392,16 +325,13 @@ class Link:
             slot, chunk, copied = item
             reader = self._copies.current()
             self._copies.wait(reader, copied)
-            if not position:
+            if math.isnan(self.counters.first_use):
                 self.counters.first_use = time.perf_counter()
             try:
                 yield chunk
             finally:  # also where the reader breaks off: its kernels may still run
                 slot.used = self._copies.record(reader)
                 run.release()
-            if waits(position):
-                slot.used.synchronize()
-            position += 1
 
     # The copier's side.
 
@@ -473,20 +403,15 @@ class Link:
     def _queue(self, to: Sequence[Any], part: Sequence[np.ndarray]) -> Any:
         """Queue copies; return the event after them."""
         for array, source in zip(to, part, strict=True):
-            self._copy_array(array, source)
+            self._copies.copy(array, source)
+            self.counters.copies += 1
+            self.counters.bytes += source.nbytes
         return self._copies.record(self._copies.stream)
 
     def _hand_on(self, run: _Run, slot: _Slot, chunk: Sequence[Any], copied: Any) -> None:
         run.chunks += 1
         self.counters.chunks += 1
         run.ready.put((slot, tuple(chunk), copied))
-
-    def _copy_array(self, to: Any, source: np.ndarray) -> None:
-        step = len(source) if self._fragment is None else max(self._fragment // source.itemsize, 1)
-        for start in range(0, len(source), step):
-            self._copies.copy(to[start : start + step], source[start : start + step])
-            self.counters.copies += 1
-        self.counters.bytes += source.nbytes
 
     def _room(self, dtypes: Any) -> int:
         """Return how many edges of these dtypes make a chunk."""

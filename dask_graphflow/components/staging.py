@@ -171,11 +171,6 @@ class Stage:
         self._buffers = [_Buffer() for _ in range(BUFFERS)]
         self._next = 0
 
-    @property
-    def pinned_bytes(self) -> int:
-        """What the buffers take, once all are made."""
-        return BUFFERS * self._size
-
     def room(self, dtypes: Sequence[Any]) -> int:
         """Return how many items of each of these dtypes make a piece, at most."""
         return room(self._size, dtypes)

@@ -12,14 +12,13 @@ import numpy as np
 from dask_graphflow.kernels import require_gpu
 
 from .link import Copies, Link
-from .plan import Plan
 
 __all__ = ["CHUNK", "Device", "device", "new_link", "sent", "slices"]
 
 # Edges of a buffer: 1.2 ms on the bus as int32, several times what a hook's calls take.
 CHUNK = 1 << 23
 SMALLEST_CHUNK = 1 << 16  # however few edges there seem to be
-MOST_BUFFERS = 3  # two overlap; the third evens out how long chunks take
+BUFFERS = 3  # copying and hooking overlap in two; the third evens out how long chunks take
 # At least, for a worker for a GPU often has one thread, and one cannot fill the bus; and at most, for
 # more threads wait for Python's lock longer than they copy.
 STAGING_THREADS = 4, 6
@@ -52,7 +51,6 @@ def new_link(
     like: Sequence[Any],
     bounds: tuple[int, int],
     chunk_size: int | None,
-    vertices: int,
     total: int,
     threads: int,
 ) -> Link:
@@ -66,18 +64,17 @@ def new_link(
         The smallest and the largest id, as far as is known.
     chunk_size : int or None
         Edges of a buffer, if that was asked for.
-    vertices, total : int
-        Vertices, and edges of the whole graph, as far as is known.
+    total : int
+        Edges of the whole graph, as far as is known.
     threads : int
         Host threads that there are to use.
     """
     chunk = chunk_size or min(CHUNK, max(total, SMALLEST_CHUNK))
-    plan = Plan.for_graph(vertices, total)
     most = 4 if _fit(bounds) else 8
     return Link(
         device().copies(),
         chunk=chunk,
-        buffers=min(max(plan.buffers, 2), MOST_BUFFERS),
+        buffers=BUFFERS,
         edge_bytes=sum(min(array.dtype.itemsize, most) for array in like),
         threads=min(max(threads, STAGING_THREADS[0]), STAGING_THREADS[1]),
     )

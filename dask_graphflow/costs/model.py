@@ -2,7 +2,7 @@
 
 Components (Groute [1]_): N members hook E/N edges each, in chunks of V, and forests are merged by policy.
 Supersteps (TOTEM [2]_): a member p takes E_p/r_p to compute and B_p/c to tell the others, and all wait for
-the slowest.
+the slowest (:func:`.load_balance.makespan`).
 
 .. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming Model
    for Irregular Computations", PPoPP 2017.
@@ -13,12 +13,11 @@ the slowest.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dask_graphflow.components import merging
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.graph.load_balance import makespan
 from dask_graphflow.scheduling import trees
 
 __all__ = [
@@ -27,13 +26,10 @@ __all__ = [
     "fit",
     "iterations",
     "remote",
-    "speedup",
-    "steps_seconds",
 ]
 
-MOST_TOLD = (
-    2  # where one vertex in so many is read by others, all of them are told: algorithms/pulling.py
-)
+# If others read at least one vertex in so many, all vertices are sent: MOST of operators/pull.py.
+MOST_TOLD = 2
 
 
 def components_seconds(
@@ -68,39 +64,6 @@ def components_seconds(
     """
     depth = trees.depth(merging.merges_of(merge, members))
     return t_at * edges / (members * max(vertices, 1)) + t_com + t_merge * depth
-
-
-def speedup(alpha: float, beta: float, r_cpu: float, c: float) -> float:
-    """Return how much faster a CPU is with a device that takes the rest of the edges (TOTEM).
-
-    Parameters
-    ----------
-    alpha : float
-        The CPU's part of the edges.
-    beta : float
-        Messages over the link as a part of the edges.
-    r_cpu, c : float
-        Edges a second of the CPU, and of the link.
-
-    Returns
-    -------
-    float
-        c / (beta·r_cpu + alpha·c): the CPU is taken to be the one that the other waits for.
-    """
-    return c / (beta * r_cpu + alpha * c)
-
-
-def steps_seconds(
-    steps: float,
-    edges: Sequence[float],
-    rates: Sequence[float],
-    sent: Sequence[float],
-    *,
-    c: float,
-    latency: float,
-) -> float:
-    """Return the time of several equal supersteps: each takes its makespan and the latency of a round."""
-    return steps * (makespan(edges, rates, sent, c) + (latency if len(edges) > 1 else 0.0))
 
 
 def remote(vertices: float, degree: float, members: int) -> float:

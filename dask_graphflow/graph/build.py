@@ -172,7 +172,10 @@ def into(shard: Shard, exchange: Exchange) -> Any:
         return shard.here("into", host.out)
 
     def make() -> Any:
-        edges = entering(host, exchange)
+        found = entered(host, exchange)
+        if host.placed is None and not isinstance(found, Edges):
+            return found
+        edges = _as_edges(found)
         labels, columns = None, host.size
         if host.placed is not None:  # in a row ends are in the order of their numbers
             labels, columns = host.placed.places, host.count
@@ -197,10 +200,15 @@ def entering(shard: Shard, exchange: Exchange) -> Edges:
 
     All members call it at the same place.
     """
-    found = entered(shard, exchange)
+    return _as_edges(entered(shard, exchange))
+
+
+def _as_edges(found: Any) -> Edges:
+    """Return edges as they are, or the edges of the rows of what enters vertices."""
     if isinstance(found, Edges):
         return found
-    owners = kernels_of("rows", found.ends).owners(found, found.ends.dtype, threads=gang.threads())
+    kernels = kernels_of("rows", found.ends)
+    owners = kernels.owners(found, found.ends.dtype, threads=gang.threads())
     return Edges(found.ends, owners, found.weights)
 
 
@@ -208,16 +216,19 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     """Return what :func:`entering` does, or the rows of it, if those are there.
 
     All members call it at the same place. Edges are dealt from the owners of their sources to those of
-    their targets, unless the shard has them or their rows. Those without direction enter at both ends.
+    their targets, unless the shard has them or their rows; a member that is alone transposes its rows.
+    Undirected edges enter at both ends.
     """
     threads = gang.threads()
     for name in ("entering", "into" if shard.directed else "out"):
         if not exchange.all_reduce(sums=(not shard.has(name),)).sums[0]:
             return shard.made(name)
     out = shard.out
-    leaving = kernels_of("rows", out.ends).owners(out, index_dtype(shard.size), threads=threads)
+    kernels = kernels_of("rows", out.ends)
+    leaving = kernels.owners(out, index_dtype(shard.size), threads=threads)
     if exchange.size == 1:
-        return Edges(leaving, out.ends, out.weights)
+        size = {"count": shard.owned, "columns": shard.size}
+        return kernels.rows(out.ends, leaving, out.weights, **size, threads=threads)
     whole = Edges(out.ends, leaving, out.weights)  # turned: edges are dealt by their first end
     step = DEVICE_SLICE if shard.on_device else SLICE
     slices = [slice(at, at + step) for at in range(0, len(leaving), step)]

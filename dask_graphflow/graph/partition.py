@@ -1,72 +1,14 @@
-"""Partitions of a graph's edges and vertices."""
+"""Contiguous ranges of vertices of equal work."""
 
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-__all__ = ["GRAIN", "Segment", "chunk", "chunk_grains", "even_cuts", "hierarchical"]
+__all__ = ["GRAIN", "chunk", "chunk_grains"]
 
 GRAIN = 4096  # vertices that a bound of a range is a multiple of
-
-
-@dataclass(frozen=True)
-class Segment:
-    """Edges whose ends all lie between two ids.
-
-    Attributes
-    ----------
-    low, high : int
-        The smallest and the largest id of the edges.
-    source, target : array of integers, shape (m,)
-    """
-
-    low: int
-    high: int
-    source: Any
-    target: Any
-
-
-def hierarchical(source: Any, target: Any, parts: int) -> list[Segment]:
-    """Cut edges so that each part has to do with a segment of the ids only.
-
-    The ids are halved again and again. An edge goes with the upper half where both its ends lie there,
-    and with the lower half otherwise. A forest over a part covers its segment and no more, so forests
-    are shorter, and less is moved and merged, where neighbours have ids that are close: on roads and
-    meshes. On a power-law graph nearly every part reaches to the largest id, and nothing is gained.
-
-    Parameters
-    ----------
-    source, target : array of integers, shape (m,)
-        On the host or the device.
-    parts : int
-        At most so many parts; those without edges are left out.
-
-    Returns
-    -------
-    list of Segment
-        Each edge in exactly one.
-
-    References
-    ----------
-    .. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming
-       Model for Irregular Computations", PPoPP 2017, section 5.2.
-    """
-    if not len(source):
-        return []
-    lower, upper = int(min(source.min(), target.min())), int(max(source.max(), target.max()))
-    if parts <= 1:
-        return [Segment(lower, upper, source, target)]
-    middle = (lower + upper + 1) // 2
-    above = (source >= middle) & (target >= middle)
-    half = parts // 2
-    return [
-        *hierarchical(source[~above], target[~above], parts - half),
-        *hierarchical(source[above], target[above], half),
-    ]
 
 
 def chunk(degrees: np.ndarray, parts: int, *, alpha: float | None = None) -> list[int]:
@@ -121,10 +63,10 @@ def chunk_grains(
     # Only bounds that are allowed are weighed.
     bounds = np.append(np.arange(0, size, GRAIN), size)
     work = alpha * bounds + np.concatenate([[0], np.cumsum(edges)])
-    return [int(bounds[at]) for at in even_cuts(work, parts)]
+    return [int(bounds[at]) for at in _even_cuts(work, parts)]
 
 
-def even_cuts(work: np.ndarray, parts: int) -> list[int]:
+def _even_cuts(work: np.ndarray, parts: int) -> list[int]:
     """Return where a running sum is nearest to equal parts of all; ascending, with both ends."""
     nearest = [int(np.argmin(np.abs(work - work[-1] * part / parts))) for part in range(1, parts)]
     return [0, *itertools.accumulate(nearest, max), len(work) - 1]

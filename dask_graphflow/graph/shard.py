@@ -175,7 +175,7 @@ class Shard(Kept):
         which = which if self.directed else "out"
         if len(self.bounds) == 2 and self.placed is None and self.has(which):
             rows = self.made(which)  # there are no mirrors, so the vertices keep their numbers
-            return Local(rows, rows.offsets[1:], rows.ends[:0], [0, 0], 0, self.owned)
+            return Local(rows, rows.ends[:0], [0, 0], 0, self.owned)
 
         def make() -> Local:
             return localize(self._made[which], self.bounds, self.rank, threads=threads)

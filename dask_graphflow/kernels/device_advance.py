@@ -19,8 +19,8 @@ given edges by a *policy*, `balance` (Gunrock [1]_):
 ``auto``
     Chooses one of these.
 
-A kernel is compiled for an edge program when it first runs. The host waits once a call, to be told how many
-vertices there are; and once more to push by ``auto`` or from a frontier whose edges nobody has counted.
+A kernel is compiled for an edge program when it first runs. The host waits once per call for the number of
+vertices found, and once more before a push from a frontier for the number of its edges.
 
 .. [1] Y. Wang, Y. Pan, A. Davidson et al., "Gunrock: GPU Graph Analytics", ACM Transactions on Parallel
    Computing 4(1), 2017.
@@ -106,8 +106,6 @@ class Moved(NamedTuple):
         Edges looked at.
     chunks : int
         Tiles taken.
-    steals : int
-        0: no block has tiles of its own.
     appends : int
         Atomic appends to lists.
     balance : str
@@ -121,7 +119,6 @@ class Moved(NamedTuple):
     changed: Any
     edges: int = 0
     chunks: int = 0
-    steals: int = 0
     appends: int = 0
     balance: str = "auto"
     bins: tuple[int, ...] = (0, 0, 0)
@@ -143,7 +140,6 @@ def push(
     changed: Any = None,
     threads: int = 1,
     balance: str = "auto",
-    outputs: int | None = None,
     thresholds: tuple[int, int] = THRESHOLDS,
     stages: Sequence[str] = tuple(STAGES),
 ) -> Moved:
@@ -157,8 +153,6 @@ def push(
         The rows to go along, each once; by default all.
     balance : str
         A policy.
-    outputs : int, optional
-        How many edges the frontier has, where that is known; more will do, fewer will not.
     thresholds : tuple of int
         For ``twc``.
     stages : sequence of {"bitmask", "block", "warp", "exact"}
@@ -179,19 +173,14 @@ def push(
     with rows.ends.device:
         if changed is None:
             changed = new_words(len(columns[bound.target]))
-        costs = rows.offsets
         if frontier is None:
-            outputs = len(rows.ends)
+            costs, outputs = rows.offsets, len(rows.ends)
         else:
             frontier = cupy.ascontiguousarray(frontier, rows.ends.dtype)
-            if outputs is None or (balance.startswith("lb") and "light" not in balance):
-                costs = gather_degrees(rows.offsets, frontier)
-            if outputs is None:
-                outputs = int(costs[-1])
+            costs = gather_degrees(rows.offsets, frontier)
+            outputs = int(costs[-1])
         if balance == "auto":
             balance = _push_policy(frontier, outputs)
-            if balance == "lb" and costs is rows.offsets:
-                costs = gather_degrees(rows.offsets, frontier)
         if not outputs:
             return Moved(cupy.empty(0, rows.ends.dtype), balance=balance)
         culls = balance in CULLING
@@ -299,7 +288,6 @@ class _Moving:
             changed[: counts[TAIL]] if listed else changed,
             counts[EDGES],
             counts[TILES],
-            0,
             counts[APPENDS],
             self.balance,
             tuple(counts[SMALL : LARGE + 1]),

@@ -29,7 +29,6 @@ from .launching import NULL, launch, launch_gang
 from .sources import instance
 
 __all__ = [
-    "HUBS_FIRST",
     "Buckets",
     "bucket_width",
     "light_first",
@@ -40,7 +39,6 @@ __all__ = [
     "weigh",
 ]
 
-HUBS_FIRST = True  # distances that are read most often are to lie together
 FEW = 1 << 18  # edges of a near pile that is relaxed in the same launch as the next ones
 LONG = 1 << 11  # edges of a row that is too long for it, where a warp has each of the longer rows
 STEPS = 1 << 14  # turns of a launch at most: other work may wait for it to end

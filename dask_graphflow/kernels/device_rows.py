@@ -32,23 +32,19 @@ from dask_graphflow.exceptions import WeightError
 from . import index_dtype
 from .device import _indices
 from .device import namespace as cupy
-from .device_bitmap import ones, running, to_words
-from .host_rows import POLICIES, Index, Rows, no_such_sum
+from .device_bitmap import running
+from .host_rows import POLICIES, Rows, no_such_sum
 from .launching import NULL, launch
 from .sources import instance
 
 __all__ = [
-    "Index",
     "Rows",
-    "compressed",
     "degree_labels",
     "degrees",
-    "own_rows",
     "owners",
     "relabelled",
     "renamed",
     "rows",
-    "transposed",
 ]
 
 # Of cuda/rows.cu and cuda/search.cuh:
@@ -362,55 +358,6 @@ def owners(rows_: Any, dtype: Any, *, threads: int = 1) -> Any:
                 found,
             )
     return found
-
-
-def transposed(rows_: Any, *, first: int = 0, count: int, columns: int, threads: int = 1) -> Rows:
-    """Make the rows of the vertices that edges enter; see :func:`.host_rows.transposed`."""
-    with rows_.ends.device:
-        sources = owners(rows_, index_dtype(columns))
-        return rows(rows_.ends, sources, rows_.weights, first=first, count=count, columns=columns)
-
-
-def compressed(rows_: Any) -> Rows:
-    """Leave out the rows without edges; `ends` and `weights` are shared."""
-    with rows_.ends.device:
-        degrees = cupy.diff(rows_.offsets)
-        filled = cupy.flatnonzero(degrees)
-        words = to_words(filled, len(degrees))
-        counts = ones(words)
-        return Rows(
-            (filled + rows_.first).astype(rows_.ends.dtype),
-            cupy.concatenate([rows_.offsets[filled], rows_.offsets[-1:]]),
-            rows_.ends,
-            rows_.weights,
-            rows_.first,
-            Index(words, running(counts) - counts),
-        )
-
-
-def own_rows(rows_: Any, vertices: Any = None) -> Any:
-    """Return the rows of those of `vertices` that have one here; all rows without a list."""
-    with rows_.ends.device:
-        if vertices is None:
-            return cupy.arange(len(rows_.offsets) - 1)
-        if rows_.bitmap is None:
-            own = vertices - rows_.first if rows_.first else vertices
-            return own[(own >= 0) & (own < len(rows_.offsets) - 1)]
-        found = cupy.empty(len(vertices), "int64")
-        vertices = cupy.ascontiguousarray(vertices)
-        if len(vertices):
-            launch(
-                instance("locate", vertices.dtype),
-                len(vertices),
-                rows_.bitmap.words,
-                np.uint64(len(rows_.bitmap.words)),
-                rows_.bitmap.ranks,
-                np.int64(rows_.first),
-                vertices,
-                np.uint64(len(vertices)),
-                found,
-            )
-        return found[found >= 0]
 
 
 def _cast(labels: Any, dtype: Any) -> Any:

@@ -19,7 +19,17 @@ from .host_rows import Rows
 from .launching import launch, launch_gang
 from .sources import instance
 
-__all__ = ["FEW", "UNSEEN", "bfs_near", "bfs_pull", "bfs_push", "mark_seen"]
+__all__ = [
+    "FEW",
+    "UNSEEN",
+    "bfs_near",
+    "bfs_pull",
+    "bfs_push",
+    "mark_seen",
+    "reach",
+    "take_offers",
+    "tally",
+]
 
 UNSEEN = -1  # the level of a vertex that was not reached
 FEW = 1 << 18  # edges that leave a frontier that is searched by bfs_near
@@ -190,3 +200,103 @@ def near(
 def mark_seen(seen: Any, vertices: Any) -> None:
     """Set the bits of `vertices`."""
     add_words(seen, vertices)
+
+
+def reach(
+    rows: Rows,
+    frontier: Any,
+    seen: Any,
+    predecessor: Any,
+    level: Any,
+    depth: int,
+    degrees: Any,
+    *,
+    edges: int,
+    low: int,
+    names: Any = None,
+    threads: int = 1,
+) -> tuple[Any, int, Any]:
+    """Push from one member's vertices to its own and to its mirrors.
+
+    A superstep of few vertices takes as long as its launches, so one launch counts all that the host needs.
+    """
+    if not edges:
+        return frontier[:0], 0, frontier[:0]
+    dtype, owned = rows.ends.dtype, len(degrees)
+    most = min(edges, len(level))
+    found, own, mirrors = cupy.empty((3, most), dtype)
+    counts = cupy.zeros(4, "uint64")
+    launch(
+        instance("bfs_push", dtype),
+        len(rows.ends) // 8 if edges > len(level) else edges,
+        rows.offsets,
+        rows.ends,
+        np.int64(0),
+        frontier,
+        gather_degrees(rows.offsets, frontier),
+        np.uint64(len(frontier)),
+        seen,
+        predecessor,
+        level,
+        np.int32(depth),
+        found,
+        counts,
+    )
+    launch(
+        instance("part_found", dtype),
+        most,
+        found,
+        counts,
+        np.uint64(owned),
+        dtype.type(low if names is None else 0),
+        rows.offsets,
+        seen,
+        predecessor,
+        own,
+        mirrors,
+    )
+    count, mine, away, leaving = counts.get().tolist()
+    if names is not None:
+        predecessor[found[:count]] = names[predecessor[found[:count]]]
+    mirrors = mirrors[:away]
+    mirrors.sort()
+    return own[:mine], leaving, mirrors
+
+
+def take_offers(
+    rows: Rows,
+    vertices: Any,
+    offers: Any,
+    seen: Any,
+    predecessor: Any,
+    level: Any,
+    depth: int,
+    degrees: Any,
+) -> tuple[Any, int]:
+    """Take the predecessors that another member offers to this member's vertices."""
+    fresh, counts = cupy.empty(len(vertices), predecessor.dtype), cupy.zeros(2, "uint64")
+    launch(
+        instance("take_offers", predecessor.dtype),
+        len(vertices),
+        vertices.astype(predecessor.dtype, copy=False),
+        offers,
+        np.uint64(len(vertices)),
+        np.int32(depth),
+        rows.offsets,
+        seen,
+        predecessor,
+        level,
+        fresh,
+        counts,
+    )
+    count, edges = counts.get().tolist()
+    return fresh[:count], edges
+
+
+def tally(words: Any, rows: Rows, degrees: Any) -> tuple[int, int]:
+    """Return the number of vertices in a bitmap, and of the edges in their rows."""
+    counts = cupy.zeros(2, "uint64")
+    if len(words):
+        launch("tally", 32 * len(words), words, np.uint64(len(words)), rows.offsets, counts)
+    count, edges = counts.get().tolist()
+    return count, edges

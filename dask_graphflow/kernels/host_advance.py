@@ -226,7 +226,7 @@ def push(
     columns : tuple of ndarray, shape (V,) each
         The vertex columns in the order of ``bound.op.columns``; the target is changed in place.
     frontier : ndarray of integers, shape (f,), optional
-        The rows to go along, each once, by default all; see :func:`.host_rows.own_rows`.
+        The rows to go along, each once, by default all.
     changed : ndarray of uint64, shape (ceil(V / 64),), optional
         A bitmap to add what changes to, as where several ranges of rows are pushed one after another.
         Vertices in it already are not listed again.

@@ -35,7 +35,6 @@ from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
 __all__ = [
-    "HUBS_FIRST",
     "Buckets",
     "Light",
     "bucket_width",
@@ -48,7 +47,6 @@ __all__ = [
     "weigh",
 ]
 
-HUBS_FIRST = False  # rows by labels make it no faster
 WINDOW = 1 << 10  # buckets ahead of the present one
 BLOCK = 128  # vertices of a block
 AWAY = WINDOW + 1  # the list of mirrors; that before it is of what lies past the window

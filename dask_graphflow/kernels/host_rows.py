@@ -1,15 +1,11 @@
 """Rows: a graph's edges by the vertex that they leave (CSR), or enter (CSC), made from an edge list.
 
 Row ``i`` is ``ends[offsets[i]:offsets[i + 1]]``, the neighbours of vertex ``first + i`` in ascending
-order; ``weights`` lie along. Compressed rows leave out vertices without edges, and then ``vertices[i]``
-names the vertex of row ``i`` (Gemini's doubly compressed rows [1]_).
+order; ``weights`` lie along.
 
 Every edge is moved once into a bucket of neighbouring rows, as a key of its row within the bucket and its
 column. A bucket and its copy fit into a core's cache, and are sorted there by counting, digit by digit.
 So the edge list is read twice, and memory is written in as many streams as there are buckets.
-
-.. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
-   System", OSDI 2016.
 """
 
 from __future__ import annotations
@@ -23,23 +19,19 @@ from dask_graphflow.exceptions import WeightError
 
 from . import index_dtype
 from .compiling import compiled as _compiled
-from .host_atomics import count_ones, prefetch
+from .host_atomics import prefetch
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
 __all__ = [
-    "Index",
     "Rows",
-    "compressed",
     "count_all",
     "degree_labels",
     "degrees",
     "no_such_sum",
-    "own_rows",
     "owners",
     "relabelled",
     "renamed",
     "rows",
-    "transposed",
 ]
 
 BUCKET = 1 << 15  # entries of a bucket on average: with their copy a quarter of 1 MB of cache
@@ -48,21 +40,6 @@ MOST_ROWS = 16  # bits of a row within its bucket: each thread has a counter for
 BLOCK = 1 << 18  # ids that a thread counts at a time
 DIGIT = 11  # bits of a column sorted by at a time, so that the counters stay in the nearest cache
 POLICIES = ("keep", "sum", "min", "first")
-
-
-class Index(NamedTuple):
-    """A bitmap of the vertices that have a row, and the rank of each of its words.
-
-    Attributes
-    ----------
-    words : ndarray of uint64, shape (ceil(n / 64),)
-        Bit ``v % 64`` of word ``v // 64`` says whether the `v`-th vertex has a row.
-    ranks : ndarray of int64, shape (ceil(n / 64),)
-        Rows of the vertices before each word.
-    """
-
-    words: np.ndarray
-    ranks: np.ndarray
 
 
 class Rows(NamedTuple):
@@ -80,8 +57,6 @@ class Rows(NamedTuple):
         The edges' weights.
     first : int
         The first vertex of the range that the rows are of.
-    bitmap : Index or None
-        What finds the row of a vertex; None where that is row ``vertex - first``.
     """
 
     vertices: np.ndarray | None
@@ -89,7 +64,6 @@ class Rows(NamedTuple):
     ends: np.ndarray
     weights: np.ndarray | None
     first: int
-    bitmap: Index | None = None
 
 
 @_compiled
@@ -318,25 +292,6 @@ def _relabel(  # type: ignore[no-untyped-def]
                     new_weights[at] = weights[k]
                 k += np.uint64(1)
         start, stop = take(ranges, part, MINI_CHUNK)
-
-
-@_compiled
-def _rank(words, ranks):  # type: ignore[no-untyped-def]
-    before = np.int64(0)
-    for i in range(words.size):
-        ranks[i] = before
-        before += np.int64(count_ones(words[i]))
-
-
-@_compiled
-def _locate(words, ranks, first, vertices, found):  # type: ignore[no-untyped-def]
-    one = np.uint64(1)
-    for i in range(vertices.size):
-        at = np.uint64(np.int64(vertices[i]) - first)
-        word, bit = at >> np.uint64(6), at & np.uint64(63)
-        found[i] = -1
-        if word < np.uint64(words.size) and (words[word] >> bit) & one:
-            found[i] = ranks[word] + np.int64(count_ones(words[word] & ((one << bit) - one)))
 
 
 def _cuts(count: int, parts: int) -> list[int]:
@@ -597,7 +552,7 @@ def relabelled(
     Parameters
     ----------
     rows_ : Rows
-        Of the vertices from 0 on, not compressed.
+        Rows of the vertices from 0 on.
     labels : ndarray of int32 or int64, shape (V,)
         The label of each of them, a permutation.
     places : ndarray of int32 or int64, optional
@@ -632,7 +587,7 @@ def relabelled(
 
 
 def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
-    """Return the vertex that each edge is in the row of; of rows that are not compressed."""
+    """Return the vertex that each edge is in the row of."""
     found = np.empty(len(rows_.ends), dtype)
     cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
     share(
@@ -653,62 +608,3 @@ def renamed(ids: np.ndarray, names: np.ndarray, *, threads: int = 1) -> np.ndarr
         threads,
     )
     return found
-
-
-def transposed(rows_: Rows, *, first: int = 0, count: int, columns: int, threads: int = 1) -> Rows:
-    """Make the rows of the vertices that edges enter from those of the vertices they leave.
-
-    Parameters
-    ----------
-    rows_ : Rows
-        Not compressed.
-    first, count : int
-        The rows to make.
-    columns : int
-        Number of vertices.
-    threads : int
-        Threads to use.
-
-    Returns
-    -------
-    Rows
-        With the edges and weights that `rows_` has.
-    """
-    return rows(
-        rows_.ends,
-        owners(rows_, index_dtype(columns), threads=threads),
-        rows_.weights,
-        first=first,
-        count=count,
-        columns=columns,
-        threads=threads,
-    )
-
-
-def compressed(rows_: Rows) -> Rows:
-    """Leave out the rows without edges; `ends` and `weights` are shared."""
-    degrees = np.diff(rows_.offsets)
-    filled = np.flatnonzero(degrees)
-    flags = np.zeros(-(-len(degrees) // 64) * 64, bool)
-    flags[filled] = True
-    words = np.packbits(flags, bitorder="little").view(np.uint64)
-    ranks = np.empty(len(words), np.int64)
-    _rank(words, ranks)
-    return Rows(
-        (filled + rows_.first).astype(rows_.ends.dtype),
-        np.append(rows_.offsets[filled], rows_.offsets[-1:]),
-        *rows_[2:5],
-        Index(words, ranks),
-    )
-
-
-def own_rows(rows_: Rows, vertices: np.ndarray | None = None) -> np.ndarray:
-    """Return the rows of those of `vertices` that have one here; all rows without a list."""
-    if vertices is None:
-        return np.arange(len(rows_.offsets) - 1)
-    if rows_.bitmap is None:
-        own = vertices - rows_.first if rows_.first else vertices
-        return own[(own >= 0) & (own < len(rows_.offsets) - 1)]
-    found = np.empty(len(vertices), np.int64)
-    _locate(*rows_.bitmap, rows_.first, vertices, found)
-    return found[found >= 0]

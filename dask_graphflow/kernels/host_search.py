@@ -16,12 +16,22 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled as _compiled
-from .host_advance import BATCH, gather_degrees
+from .host_advance import BATCH, count_words, gather_degrees, sum_words
 from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
-__all__ = ["UNSEEN", "bfs_near", "bfs_pull", "bfs_push", "mark_seen"]
+__all__ = [
+    "FEW",
+    "UNSEEN",
+    "bfs_near",
+    "bfs_pull",
+    "bfs_push",
+    "mark_seen",
+    "reach",
+    "take_offers",
+    "tally",
+]
 
 FEW = 1 << 12  # edges: 10 us of work, less than it takes to share it out
 SPAN = 1 << 12  # levels, after which the caller is told of them
@@ -308,3 +318,104 @@ def bfs_near(
 def mark_seen(seen: np.ndarray, vertices: np.ndarray) -> None:
     """Set the bits of `vertices`."""
     _mark(seen, vertices, 0, len(vertices))
+
+
+def reach(
+    rows: Rows,
+    frontier: np.ndarray,
+    seen: np.ndarray,
+    predecessor: np.ndarray,
+    level: np.ndarray,
+    depth: int,
+    degrees: np.ndarray,
+    *,
+    edges: int,
+    low: int,
+    names: np.ndarray | None = None,
+    threads: int = 1,
+) -> tuple[np.ndarray, int, np.ndarray]:
+    """Push from one member's vertices to its own vertices and to its mirrors.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of the member's own vertices, numbered from 0. The numbers of mirrors follow.
+    frontier, seen, predecessor, level, depth
+        See :func:`bfs_push`; `seen` is updated.
+    degrees : ndarray of int64, shape (V_p,)
+        Number of edges that leave each of its own vertices.
+    edges : int
+        Number of edges that leave the frontier.
+    low : int
+        Number of its first vertex among all. Predecessors become numbers among all vertices.
+    names : ndarray, shape (V_p,), optional
+        The numbers of its own vertices, if they are not consecutive; ascending.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    own : ndarray
+        Its own vertices that are new, in no order.
+    edges : int
+        Number of edges that leave them.
+    mirrors : ndarray
+        Mirrors that are new, ascending.
+    """
+    state = seen, predecessor, level, depth
+    if not len(frontier):
+        found = frontier
+    elif edges <= FEW:
+        found, _, _ = bfs_near(rows, frontier, *state, levels=1, dense=(0, 0, False))
+    else:
+        found = bfs_push(rows, frontier, *state, threads=threads)
+        mark_seen(seen, found)
+    if names is None:
+        predecessor[found] += low
+    else:
+        predecessor[found] = names[predecessor[found]]
+    mine = found < len(degrees)
+    own = found[mine]
+    return own, int(degrees[own].sum()), np.sort(found[~mine])
+
+
+def take_offers(
+    rows: Rows,
+    vertices: np.ndarray,
+    offers: np.ndarray,
+    seen: np.ndarray,
+    predecessor: np.ndarray,
+    level: np.ndarray,
+    depth: int,
+    degrees: np.ndarray,
+) -> tuple[np.ndarray, int]:
+    """Take the predecessors that another member offers to this member's vertices.
+
+    Parameters
+    ----------
+    rows, seen, predecessor, level, depth, degrees
+        See :func:`reach`.
+    vertices : ndarray of integers, shape (k,)
+        Vertices that get an offer, each once.
+    offers : ndarray, shape (k,)
+        The predecessor that is offered to each.
+
+    Returns
+    -------
+    fresh : ndarray
+        Vertices that had no predecessor.
+    edges : int
+        Number of edges that leave them.
+    """
+    fresh = vertices[level[vertices] < 0]
+    level[fresh] = depth
+    mark_seen(seen, fresh)
+    now = level[vertices] == depth
+    vertices = vertices[now]
+    predecessor[vertices] = np.minimum(predecessor[vertices], offers[now])
+    return fresh, int(degrees[fresh].sum())
+
+
+def tally(words: np.ndarray, rows: Rows, degrees: np.ndarray) -> tuple[int, int]:
+    """Return the number of vertices in a bitmap, and of the edges in their rows."""
+    return count_words(words), int(sum_words(words, degrees))

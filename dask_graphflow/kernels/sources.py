@@ -75,14 +75,8 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *(instance("write_weights", dtype) for dtype in _WEIGHTS),
         *_instances("owners", 1),
         *_instances("relabel", 1),
-        *_instances("locate", 1),
     ),
     "partition.cu": (*_instances("choose", 1), *_instances("count_grains", 1)),
-    "members.cu": (
-        *_instances("part_found", 1),
-        *_instances("take_offers", 1),
-        "tally",
-    ),
     "advance.cu": (
         *_instances("set_words", 1),
         "count_ones",
@@ -97,6 +91,9 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("bfs_run", 1),
         *_each("bfs_push_weightless", _IDS, _FLOATS),
         *_each("bfs_run_weightless", _IDS, _FLOATS),
+        *_instances("part_found", 1),
+        *_instances("take_offers", 1),
+        "tally",
     ),
     "pull.cu": (
         *_each("sum_contributions", _IDS, _FLOATS),

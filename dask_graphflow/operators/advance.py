@@ -71,8 +71,8 @@ class Advance:
             weight_dtype=None if weights is None else weights.dtype,
         )
         self._g, self._balance, self._own_changes = g, balance, own_changes
-        # In rows with mirrors, or placed vertices, the first neighbor is not the smallest.
-        self._op = op if g.alone else replace(op, first_hit=False)
+        # Of placed vertices, the first neighbor in a row is not the smallest.
+        self._op = op if g.shard.placed is None else replace(op, first_hit=False)
         self._columns = {name: columns[name] for name in op.columns}
         self._sides: dict[str, _Side] = {}
         self._last: tuple[str, Any] = (

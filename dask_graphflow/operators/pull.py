@@ -14,12 +14,14 @@ contributions together must be at most 1.
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.build import Edges, entered, entering
 from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.graph.numbering import kept_by_all, occurs, swap
@@ -28,7 +30,7 @@ from dask_graphflow.kernels import index_dtype, kernels_of
 
 from .view import GraphView
 
-__all__ = ["ONE", "Pull"]
+__all__ = ["Pull"]
 
 ONE = 2.0**62  # what a contribution of 1 is as a whole number
 
@@ -55,24 +57,52 @@ class Pull:
         own = int(np.count_nonzero(self._layout.has)), len(self._layout.rows.ends)
         self.count, self.edges = g.all_reduce(sums=own).sums
 
-    @property
-    def exists(self) -> Any:
-        """Which owned vertices exist: array of bool, shape (V_p,). It must not be changed."""
-        return self._layout.has
+    def shares(self, precision: str) -> tuple[Any, int]:
+        """Return what each rank is multiplied by for its contribution to an edge, and the number of sinks.
 
-    def totals(self) -> tuple[Any, bool]:
-        """Return what leaves each owned vertex, and whether all weights of this member are valid.
+        Parameters
+        ----------
+        precision : {"float64", "float32"}
 
         Returns
         -------
-        totals : array of float64, shape (V_p,)
-            Sum of the weights of the edges that leave it; their number if the graph has no weights.
-        valid : bool
-            Whether no weight is negative, infinite or NaN.
+        share : array, shape (V_p,)
+            2**62 divided by the sum of the weights of the edges that leave each owned vertex, or by their
+            number if the graph has no weights; 0 for sinks.
+        sinks : int
+            Number of vertices of all members without anything that leaves them.
+
+        Raises
+        ------
+        WeightError
+            A weight is negative, infinite or NaN, or `precision` cannot hold a share.
         """
-        host, valid = self._g.shard.host, True
+        total, valid = self._totals()
+        with np.errstate(all="ignore"):
+            share = np.where(total > 0, ONE / total, 0).astype(precision)
+            # A rank of 1e-15 times it must be exact too.
+            fits = (share >= np.finfo(precision).tiny * 1e15) & np.isfinite(share)
+        wrong = total[~(fits | (total == 0))][:1]
+        sinks = int(np.count_nonzero((share == 0) & self._layout.has))
+        invalid, unfit, sinks = self._g.all_reduce((not valid, len(wrong), sinks)).sums
+        if invalid:
+            raise WeightError(
+                "a weight is negative, infinite or NaN; PageRank needs finite weights of at least 0. "
+                "Remove these edges, or leave out weight="
+            )
+        if unfit:
+            largest = self._g.all_reduce(most=float(wrong[0]) if len(wrong) else -math.inf).most
+            raise WeightError(
+                f"the weights of the edges that leave a vertex add up to {largest:g}, and {precision} "
+                "cannot divide by this sum; scale the weights to about 1"
+            )
+        return share, sinks
+
+    def _totals(self) -> tuple[Any, bool]:
+        """Return the total that leaves each owned vertex, and whether this member's weights are valid."""
+        host = self._g.shard.host
         if not host.has("out") or host.out.weights is None:
-            return self._layout.leaving.astype("float64"), valid
+            return self._layout.leaving.astype("float64"), True
         weights = host.out.weights
         valid = bool(np.isfinite(weights).all() and (weights >= 0).all())
         row_totals = kernels_of("pull", host.out.ends).row_totals
@@ -190,8 +220,8 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> _Layout:
         near = target - shard.low
     else:
         source, near = plain.ends, np.flatnonzero(np.diff(plain.offsets))
-    kernels = kernels_of("rows", source)
-    read = kernels.degrees(source, count=shard.size, threads=threads)
+    kernels, alone = kernels_of("rows", source), exchange.size == 1
+    read: Any = None if alone else kernels.degrees(source, count=shard.size, threads=threads)
     if shard.has("out"):
         leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
     else:
@@ -205,12 +235,17 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> _Layout:
     labels = kernels.degree_labels(leaving * (2 * hubs) + has)
     count = int(np.count_nonzero(has))
 
-    others = int(np.count_nonzero(read)) - int(np.count_nonzero(read[shard.low : shard.high]))
-    every, read_elsewhere = exchange.all_reduce(sums=(count, others)).sums
-    if read_elsewhere * MOST >= every * (exchange.size - 1):
-        place, places = _all(shard, exchange, labels, count)
+    place: Any
+    places: dict[str, Any]
+    if alone:
+        place, places = labels, {"mirrored": [None], "slot_bounds": [0, 0], "bounds": [0, count]}
     else:
-        place, places = _some(shard, exchange, labels, read, hubs)
+        others = int(np.count_nonzero(read)) - int(np.count_nonzero(read[shard.low : shard.high]))
+        every, elsewhere = exchange.all_reduce(sums=(count, others)).sums
+        if elsewhere * MOST >= every * (exchange.size - 1):
+            place, places = _all(shard, exchange, labels, count)
+        else:
+            place, places = _some(shard, exchange, labels, read, hubs)
     size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
     size += places["slot_bounds"][-1]
     if plain is None:

@@ -47,7 +47,6 @@ class Search:
         if g.shard.on_device:  # whose kernels have one type for ends and for claims
             self._rows = local.rows._replace(ends=local.rows.ends.astype(g.index, copy=False))
         self._search = kernels_of("search", self._rows.ends)
-        self._members = kernels_of("members", self._rows.ends)
         self._mirrors = None if g.alone else g.mirrors("out")
         self._level = g.column(-1, "int32", local.size)
         self._claim = g.column(np.iinfo(g.index).max, g.index, local.size)
@@ -86,7 +85,7 @@ class Search:
         with g.superstep("push", len(frontier), frontier.leaving):
             vertices = frontier.vertices.astype(self._rows.ends.dtype, copy=False)
             assert frontier.own is not None
-            found, leaving, dirty = self._members.reach(
+            found, leaving, dirty = self._search.reach(
                 self._rows,
                 vertices,
                 *state,
@@ -100,7 +99,7 @@ class Search:
             new, edges = [found], [leaving]
 
             def claim(at: Any, values: Any) -> None:
-                fresh, more = self._members.take_offers(self._rows, at, values, *state)
+                fresh, more = self._search.take_offers(self._rows, at, values, *state)
                 new.append(fresh)
                 edges.append(more)
 
@@ -125,7 +124,7 @@ class Search:
                 words = np.concatenate(g.exchange.all_gather(words))
             state = self._seen, self._claim, self._level, self.depth
             self._search.bfs_pull(self._into, words, following, *state, threads=g.threads)
-            _, leaving = self._members.tally(following, self._rows, g.degrees)
+            _, leaving = self._search.tally(following, self._rows, g.degrees)
             self.frontier = g.frontier(words=following, leaving=leaving)
 
     def claims(self) -> Any:

@@ -11,14 +11,12 @@ from typing import Any, assert_type
 
 import dask.dataframe as dd
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from matplotlib.axes import Axes
 
 import dask_graphflow as gf
 from dask_graphflow import costs, exceptions, generate
 from dask_graphflow.api.estimate_result import Calibration, Estimate
-from dask_graphflow.components.tune import Tuning
 from dask_graphflow.kernels.edge_op import BoundOp
 
 Step = Mapping[str, Any]
@@ -181,14 +179,6 @@ def costs_of(edges: dd.DataFrame) -> Estimate:
     return about
 
 
-def measured(source: npt.NDArray[np.int64], target: npt.NDArray[np.int64]) -> dict[int, float]:
-    """Return the seconds of chunks of several sizes."""
-    tuning = gf.tune_chunk_size(source, target, sizes=[256, 1024], repeat=1, threads=1)
-    assert_type(tuning, Tuning)
-    assert_type(tuning.chunk_size, int)
-    return tuning.seconds
-
-
 def drawn(edges: dd.DataFrame) -> Axes:
     """Return the last of four pictures."""
     ends: dict[str, Any] = {"source": "src", "target": "dst"}
@@ -235,8 +225,6 @@ def main() -> None:
     assert asked(edges).num_vertices > 0
     assert costs_of(edges).fits
     assert len(generate.grid(3, 3)) + len(generate.path(n=4)) == 15
-    pairs: pd.DataFrame = generate.rmat(6).compute()
-    assert set(measured(pairs.src.to_numpy(), pairs.dst.to_numpy())) == {256, 1024}
     assert len(refusals(edges)) == 3
     assert drawn(edges).has_data()
     gf.show_versions(io.StringIO())

@@ -43,7 +43,6 @@ def refused(edges: Any, graph: gf.Graph) -> None:
     gf.estimate(edges).show()  # type: ignore[attr-defined]
     gf.calibrate(None, True)  # type: ignore[call-arg]
     gf.hybrid_cluster("all")  # type: ignore[arg-type]
-    gf.tune_chunk_size([1], [2], sizes=256)  # type: ignore[arg-type]
     generate.rmat("20")  # type: ignore[arg-type]
     generate.grid(3)  # type: ignore[call-arg]
     generate.path(3, 4)  # type: ignore[call-arg]

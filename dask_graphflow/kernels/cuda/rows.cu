@@ -312,15 +312,3 @@ __global__ void __launch_bounds__(THREADS)
             if (bytes == 8) static_cast<u64*>(weights)[edge] = static_cast<const u64*>(old_weights)[from];
         });
 }
-
-// Find the rows of vertices by a bitmap and the rank of each of its words; -1 for those without one.
-template <typename I>
-__global__ void locate(const u64* words, u64 size, const i64* ranks, i64 first, const I* vertices, u64 count,
-                       i64* found)
-{
-    for (u64 i = thread_index(); i < count; i += thread_count()) {
-        const u64 at = u64(i64(vertices[i])) - u64(first), word = at / 64, bit = at % 64;
-        const bool has = word < size && words[word] >> bit & 1;
-        found[i] = has ? ranks[word] + __popcll(words[word] & ((1ull << bit) - 1)) : -1;
-    }
-}

@@ -1,0 +1,613 @@
+"""This working tree beside an earlier commit or another folder: seconds, memory and equal results."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import itertools
+import json
+import os
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import dask_graphflow as gf
+
+from . import machine, report, side
+from .errors import BenchmarkError, ContenderFailedError, UnusableInputError
+from .graphs.edges import Edges
+from .timing import Spread, ratios
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "dask_graphflow"
+THIS, BASE = "this", "base"
+SMALL = "small"
+PATH = "path"
+SHORT_PATH = "short path"
+SMALL_SCALE = 8
+SMALL_CALLS = ("bfs", "pagerank")
+EDGE_FACTOR = 16
+SEED = 0
+PARTITIONS = 8
+KEPT = 0.7  # of a grid's edges, in what is like a road network
+FEW = 1000  # edges that the kernels are compiled with
+SHORTER = 10  # how many times shorter the path is that members walk along together
+
+LIMIT = 120  # seconds for one measurement, after which its row fails
+PATIENCE = 10  # seconds for a process to close its clusters
+LOAD_LIMIT = 300  # seconds to load a graph: the kernels are compiled first
+MESSAGE = 200  # characters of an error
+
+#: Heading, and what the measured number is multiplied by.
+MEASURES = {
+    "call": ("call, ms", 1e3),
+    "supersteps": ("supersteps, ms", 1e3),
+    "lazy": ("lazy call, ms", 1e3),
+    "build": ("build, ms", 1e3),
+    "peak": ("peak, MiB", 2**-20),
+}
+#: What is smaller has no ratio: bytes that an allocator already had, or no supersteps at all.
+LEAST = {"peak": 1 << 20, "supersteps": 1e-6}
+SECTIONS = {
+    "algorithms, on a persisted graph": ("call", "supersteps"),
+    "small calls": ("call", "lazy"),
+    "builds, by persist()": ("build", "peak"),
+}
+
+NOTES = """\
+this / base: median of the ratios of all rounds (min to max); below 1, the working tree is faster or
+smaller. The columns before it are the best round of each side. A call runs from the construction of the
+lazy frame to the computed frame; supersteps is the sum of the seconds of its trace, of the slowest member.
+The peak is above the memory with the edges loaded. "same bits" compares values, dtypes and order of the
+computed frames."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How large the graphs are, and how long rows may take.
+
+    Attributes
+    ----------
+    scale : int
+        The R-MAT graph has ``2**scale`` ids.
+    grid : int
+        Vertices along each side of the grid.
+    path : int
+        Vertices of the path.
+    seconds : float
+        Seconds after which a row begins no more rounds.
+    ids : str
+        The dtype of the ids.
+    """
+
+    scale: int
+    grid: int
+    path: int
+    seconds: float
+    ids: str
+
+    def at(self, scale: int | None) -> Sizes:
+        """Return the sizes at another scale; supersteps grow as the grid's sides do."""
+        if scale is None:
+            return self
+        factor = 2 ** ((scale - self.scale) / 2)
+        grid, path = (max(4, round(size * factor)) for size in (self.grid, self.path))
+        return replace(self, scale=scale, grid=grid, path=path)
+
+
+HOST = Sizes(17, 300, 20_000, 6.0, "int64")
+GPU = Sizes(22, 2000, 100_000, 5.0, "int32")
+
+
+@dataclass(frozen=True)
+class Task:
+    """One row: a build or an algorithm, on one graph with so many members."""
+
+    graph: str
+    what: str
+    name: str
+    members: int
+    processes: bool
+
+    @property
+    def section(self) -> str:
+        """The table that the row belongs to."""
+        algorithms, small, builds = SECTIONS
+        if self.what == "build":
+            return builds
+        return small if self.graph == SMALL else algorithms
+
+    @property
+    def where(self) -> str:
+        """Members and where they run, as in the table."""
+        if self.members == 1:
+            return "1"
+        return f"{self.members}, {'processes' if self.processes else 'threads'}"
+
+    def command(self, *, first: bool) -> dict[str, Any]:
+        """Return what a side is sent to measure it once."""
+        return {
+            "do": self.what,
+            "name": self.name,
+            "members": self.members,
+            "processes": self.processes,
+            "first": first,
+        }
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Say what the command takes."""
+    parser.add_argument(
+        "--base", required=True, help="a commit, or a folder with another copy of the repository"
+    )
+    parser.add_argument("--gpu", action="store_true", help="measure cuDF frames on a GPU")
+    parser.add_argument(
+        "--scale",
+        type=int,
+        help=f"2**scale ids of the R-MAT graph; the others grow along "
+        f"(default {HOST.scale}, with --gpu {GPU.scale})",
+    )
+    parser.add_argument("--repeat", type=int, default=7, help="rounds, after one to warm up")
+    parser.add_argument(
+        "--members", type=int, nargs="+", default=[1], help="shards of the graphs (default 1)"
+    )
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        default=[],
+        metavar="NAME",
+        help=f"graphs ({', '.join(NAMED)}), build, or algorithms ({', '.join(side.CALLS)})",
+    )
+
+
+def run(options: argparse.Namespace) -> int:
+    """Measure, print, keep."""
+    sizes = (GPU if options.gpu else HOST).at(options.scale)
+    if sizes.scale < 4 or min(options.repeat, options.workers, *options.members) < 1:
+        raise UnusableInputError(
+            "give --scale 4 or more, and --repeat, --workers and --members 1 or more"
+        )
+    known = {*NAMED, "build", *side.CALLS}
+    unknown = [name for name in options.only if name not in known]
+    if unknown:
+        raise UnusableInputError(f"--only {unknown[0]}: there are {', '.join(sorted(known))}")
+    rows: list[dict[str, Any]] = []
+    # A time limit ends the command by SIGTERM: what was measured until then is shown all the same.
+    handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with checkout(options.base) as (folder, commit):
+        try:
+            measure({THIS: ROOT, BASE: folder}, sizes, options, rows)
+            interrupted = False
+        except KeyboardInterrupt:
+            interrupted = True
+    signal.signal(signal.SIGTERM, handler)
+    results = {
+        "benchmark": "compare",
+        "base": {"given": options.base, "commit": commit},
+        "gpu": options.gpu,
+        "scale": sizes.scale,
+        "workers": options.workers,
+        "interrupted": interrupted,
+        "rows": rows,
+    }
+    print(show(results))
+    if interrupted:
+        print("\ninterrupted: the rows after these were not measured")
+    kind = "gpu" if options.gpu else "host"
+    kept = report.keep(options.json, f"compare-{kind}-scale{sizes.scale}", results)
+    if kept is not None:
+        print(f"\nkept in {kept}")
+    wrong = any(row["failed"] or row["same_bits"] is False for row in rows)
+    return 1 if wrong or interrupted else 0
+
+
+@contextmanager
+def checkout(base: str) -> Iterator[tuple[Path, str | None]]:
+    """Give the folder of the base and, if it is a commit, its full name.
+
+    A commit is checked out to a temporary git worktree, which is removed at the end.
+    """
+    folder = Path(base)
+    if (folder / PACKAGE / "__init__.py").is_file():
+        yield folder.resolve(), None
+        return
+    try:
+        commit = _git("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}")
+    except BenchmarkError as error:
+        raise UnusableInputError(
+            f"--base {base} is neither a commit of this repository nor a folder that contains "
+            f"{PACKAGE}/: give one of them"
+        ) from error
+    with tempfile.TemporaryDirectory(prefix="graphflow-base-") as temporary:
+        made = Path(temporary) / "tree"
+        _git("worktree", "add", "--detach", str(made), commit)
+        try:
+            yield made, commit
+        finally:
+            _git("worktree", "remove", "--force", str(made))
+
+
+def _git(*arguments: str) -> str:
+    try:
+        done = subprocess.run(
+            ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+    except FileNotFoundError as error:
+        raise BenchmarkError("git is not installed; give --base a folder") from error
+    except subprocess.CalledProcessError as error:
+        raise BenchmarkError(f"git {arguments[0]} failed: {error.stderr.strip()}") from error
+    return done.stdout.strip()
+
+
+def measure(
+    trees: Mapping[str, Path],
+    sizes: Sizes,
+    options: argparse.Namespace,
+    rows: list[dict[str, Any]],
+) -> None:
+    """Add a row for each task, graph by graph."""
+    with tempfile.TemporaryDirectory(prefix="graphflow-compare-") as temporary:
+        homes = {name: home(Path(temporary) / name, tree) for name, tree in trees.items()}
+        for graph, tasks in plan(options).items():
+            folder = Path(temporary) / graph
+            folder.mkdir()
+            graph_files = write(GRAPHS[graph](sizes), folder, sizes.ids)
+            with ExitStack() as stack:
+                sides = {
+                    name: Process(name, where, options, {**graph_files, "tasks": rehearsal(tasks)})
+                    for name, where in homes.items()
+                }
+                for one in sides.values():
+                    stack.callback(one.stop)
+                rows.extend(rows_of(tasks, sides, options.repeat, sizes.seconds))
+            shutil.rmtree(folder)
+
+
+def home(folder: Path, tree: Path) -> Path:
+    """Make the folder that a side's processes start in, and return it.
+
+    It has a link to the package alone: `benchmarks` has to be the working tree's on both sides.
+    """
+    folder.mkdir()
+    (folder / PACKAGE).symlink_to(tree / PACKAGE)
+    return folder
+
+
+def rehearsal(tasks: Sequence[Task]) -> list[dict[str, Any]]:
+    """Return the commands that compile all that the tasks use: both sides do that at the same time."""
+    return [task.command(first=True) for task in tasks if not task.processes]
+
+
+def rows_of(
+    tasks: Sequence[Task], sides: Mapping[str, Process], repeat: int, seconds: float
+) -> Iterator[dict[str, Any]]:
+    """Yield the rows of one graph."""
+    failed = load(sides)
+    for task in tasks:
+        row: dict[str, Any] = {
+            "graph": task.graph,
+            "name": task.name,
+            "where": task.where,
+            "section": task.section,
+            "failed": failed,
+            "same_bits": None,
+        }
+        row |= {} if failed else compare(task, sides, repeat, seconds)
+        print(_progress(task, row), file=sys.stderr, flush=True)
+        yield row
+
+
+def plan(options: argparse.Namespace) -> dict[str, list[Task]]:
+    """Return the tasks of each graph, as far as --only asks for them."""
+    settings = []
+    for members in options.members:
+        settings.append((members, False))
+        # Members in several processes need a GPU each.
+        if members > 1 and not options.gpu:
+            settings.append((members, True))
+    wanted = set(options.only)
+    graphs = [graph for graph in NAMED if graph in wanted] or NAMED
+    chosen = wanted - set(NAMED)
+    tasks: dict[str, list[Task]] = {}
+    for graph in graphs:
+        for members, processes in settings:
+            if graph == SMALL and members > 1:
+                continue
+            title = SHORT_PATH if graph == PATH and members > 1 else graph
+            builds = [] if graph == SMALL else list(side.BUILDS)
+            calls = SMALL_CALLS if graph == SMALL else side.CALLS
+            found = [("build", name) for name in builds if not chosen or "build" in chosen]
+            found += [("call", name) for name in calls if not chosen or name in chosen]
+            tasks.setdefault(title, []).extend(
+                Task(title, what, name, members, processes)
+                for what, name in found
+                # It has no graph, so it runs once on the threads and once on each cluster.
+                if name != side.STREAMED or members == 1 or processes
+            )
+    return {graph: found for graph, found in tasks.items() if found}
+
+
+def rmat(scale: int) -> pd.DataFrame:
+    """Return a power-law graph."""
+    return gf.generate.rmat(scale, edge_factor=EDGE_FACTOR, seed=SEED).compute(scheduler="threads")
+
+
+def grid(sizes: Sizes) -> pd.DataFrame:
+    """Return a grid."""
+    return gf.generate.grid(sizes.grid, sizes.grid).compute(scheduler="threads")
+
+
+def road(sizes: Sizes) -> pd.DataFrame:
+    """Return the roads of New York from the folder GRAPHFLOW_DATA, or else a grid that lacks some edges."""
+    real = Path(os.environ.get("GRAPHFLOW_DATA", "")) / "road_ny.parquet"
+    if real.is_file():
+        return pd.read_parquet(real)[["src", "dst"]]
+    whole = grid(sizes)
+    return whole[np.random.default_rng(SEED).random(len(whole)) < KEPT]
+
+
+def path(vertices: int) -> pd.DataFrame:
+    """Return a path, which has as many supersteps as vertices."""
+    return gf.generate.path(vertices).compute(scheduler="threads")
+
+
+GRAPHS: dict[str, Callable[[Sizes], pd.DataFrame]] = {
+    SMALL: lambda sizes: rmat(SMALL_SCALE),
+    "rmat": lambda sizes: rmat(sizes.scale),
+    "grid": grid,
+    "road": road,
+    PATH: lambda sizes: path(sizes.path),
+    SHORT_PATH: lambda sizes: path(max(8, sizes.path // SHORTER)),
+}
+NAMED = tuple(graph for graph in GRAPHS if graph != SHORT_PATH)  # it stands in for the path
+
+
+def write(frame: pd.DataFrame, folder: Path, ids: str) -> dict[str, Any]:
+    """Write edges with weights as Parquet files; return the files, and the vertex to start from."""
+    edges = Edges.of(frame.reset_index(drop=True), SEED)
+    whole = edges.frame.astype({"src": ids, "dst": ids})
+
+    def written(name: str, part: pd.DataFrame) -> str:
+        part.to_parquet(folder / name, index=False, compression=None)
+        return str(folder / name)
+
+    bounds = [len(whole) * part // PARTITIONS for part in range(PARTITIONS + 1)]
+    return {
+        "few": written("few.parquet", whole.head(FEW)),
+        "files": [
+            written(f"{low}.parquet", whole.iloc[low:high])
+            for low, high in itertools.pairwise(bounds)
+        ],
+        "start": edges.start,
+    }
+
+
+class Process:
+    """A process that measures one side; started again after a failure.
+
+    Parameters
+    ----------
+    name : str
+    home : Path
+        Folder that it starts in, with a link to the library's package.
+    options : Namespace
+    graph : dict
+        The arguments of :meth:`benchmarks.side.Side.load`.
+    """
+
+    def __init__(
+        self, name: str, home: Path, options: argparse.Namespace, graph: Mapping[str, Any]
+    ) -> None:
+        self.name, self._home = name, home
+        self._settings = {"workers": options.workers, "gpu": options.gpu}
+        self._load = {"do": "load", **graph}
+        self._running: subprocess.Popen[str] | None = None
+        self._log = home / "log"
+
+    def start(self) -> None:
+        """Start the process and send it the graph; :meth:`loaded` waits for it."""
+        environment = {**os.environ, "PYTHONPATH": f"{self._home}{os.pathsep}{ROOT}"}
+        with self._log.open("w") as log:
+            self._running = subprocess.Popen(
+                [sys.executable, "-m", "benchmarks.side", json.dumps(self._settings)],
+                cwd=self._home,
+                env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                start_new_session=True,
+            )
+        self._send(self._load)
+
+    def loaded(self) -> None:
+        """Wait until the process has the graph."""
+        package = self._receive(LOAD_LIMIT)["package"]
+        expected = str((self._home / PACKAGE).resolve())
+        if package != expected:
+            raise BenchmarkError(f"{self.name} imported {package} instead of {expected}")
+
+    def ask(self, command: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the answer to a command; raise ContenderFailedError if there is none in time."""
+        if self._running is None:
+            self.start()
+            self.loaded()
+        self._send(command)
+        return self._receive(LIMIT)
+
+    def stop(self) -> None:
+        """End the process and the workers it started."""
+        if self._running is None:
+            return
+        running, self._running = self._running, None
+        with contextlib.suppress(BrokenPipeError):
+            running.stdin.close()  # type: ignore[union-attr]
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            running.wait(PATIENCE)
+        with contextlib.suppress(ProcessLookupError):  # its workers are in the same group
+            os.killpg(running.pid, signal.SIGKILL)
+        running.wait()
+        running.stdout.close()  # type: ignore[union-attr]
+
+    def _send(self, command: Mapping[str, Any]) -> None:
+        try:
+            print(json.dumps(command), file=self._running.stdin, flush=True)  # type: ignore[union-attr]
+        except BrokenPipeError:
+            raise self._ended() from None
+
+    def _receive(self, limit: float) -> dict[str, Any]:
+        stdout = self._running.stdout  # type: ignore[union-attr]
+        if not select.select([stdout], [], [], limit)[0]:
+            os.killpg(self._running.pid, signal.SIGKILL)  # type: ignore[union-attr]
+            self.stop()
+            raise ContenderFailedError(f"no answer within {limit} s")
+        line = stdout.readline()  # type: ignore[union-attr]
+        if not line:
+            raise self._ended()
+        answer = json.loads(line)
+        if "failed" in answer:
+            raise ContenderFailedError(answer["failed"][:MESSAGE])
+        return answer
+
+    def _ended(self) -> ContenderFailedError:
+        self.stop()
+        last = self._log.read_text("utf-8", "replace").strip().splitlines()[-1:]
+        return ContenderFailedError(f"the process ended: {''.join(last)[:MESSAGE]}")
+
+
+def load(sides: Mapping[str, Process]) -> str | None:
+    """Start both sides and load the graph; return why that failed, or None."""
+    for step in (Process.start, Process.loaded):  # both sides start at the same time
+        for name, one in sides.items():
+            try:
+                step(one)
+            except ContenderFailedError as error:
+                return f"{name}: {error}"
+    return None
+
+
+def compare(
+    task: Task, sides: Mapping[str, Process], repeat: int, seconds: float
+) -> dict[str, Any]:
+    """Measure one task on both sides, in pairs of alternating order after one to warm up.
+
+    A slow task has fewer rounds, but at least one in each order.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    bits = {}
+    began = 0.0
+    for turn in range(repeat + 1):
+        if turn == 1:
+            began = time.monotonic()
+        for name in sorted(sides, reverse=turn % 2 == 0):
+            try:
+                answer = sides[name].ask(task.command(first=turn == 0))
+            except ContenderFailedError as error:
+                return {"failed": f"{name}: {error}"}
+            bits[name] = answer.get("bits", bits.get(name))
+            for measure, value in answer["measures"].items():
+                found.setdefault(measure, {}).setdefault(name, []).append(value)
+        if turn > 1 and time.monotonic() - began > seconds:
+            break
+    same = None if bits[THIS] is None else bits[THIS] == bits[BASE]
+    return {"measures": found, "same_bits": same}
+
+
+def _progress(task: Task, row: Mapping[str, Any]) -> str:
+    title = f"{task.graph} {task.name} [{task.where}]"
+    if row["failed"]:
+        return f"{title} failed: {row['failed']}"
+    found = [f"{what} {_ratio(what, values)}" for what, values in row["measures"].items()]
+    bits = {True: ", same bits", False: ", OTHER BITS", None: ""}[row["same_bits"]]
+    return f"{title}: {', '.join(found)}{bits}"
+
+
+def spread(measure: str, values: Mapping[str, Sequence[float]]) -> Spread | None:
+    """Return the ratios of the two sides, pair by pair; None if they are too small to be compared."""
+    if min(min(values[name]) for name in (THIS, BASE)) < LEAST.get(measure, 0):
+        return None
+    return ratios(values[THIS], values[BASE])
+
+
+def _ratio(measure: str, values: Mapping[str, Sequence[float]]) -> str:
+    found = spread(measure, values)
+    return "-" if found is None else report.times(found)
+
+
+def show(results: Mapping[str, Any]) -> str:
+    """Lay the results out as text: a table for each section, failed rows below it, and a summary."""
+    base = results["base"]
+    named = f" ({base['commit'][:7]})" if base["commit"] else ""
+    parts = [
+        f"the working tree beside {base['given']}{named}; cores: {results['workers']}",
+        report.machine_line(machine.describe()),
+    ]
+    for section, measures in SECTIONS.items():
+        rows = [row for row in results["rows"] if row["section"] == section]
+        if rows:
+            parts.append(f"\n{_section(section, measures, rows)}")
+    parts += [f"\n{_summary(results['rows'])}", f"\n{NOTES}"]
+    return "\n".join(parts)
+
+
+def _section(title: str, measures: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> str:
+    header = [title, "members"]
+    for measure in measures:
+        header += [f"{MEASURES[measure][0]}: this", "base", "this / base"]
+    cells, failed = [], []
+    for row in rows:
+        name = f"{row['graph']}, {row['name']}"
+        if row["failed"]:
+            failed.append(f"{name}, {row['where']}  failed: {row['failed']}")
+            continue
+        line = [name, row["where"]]
+        for measure in measures:
+            line += _cells(measure, row["measures"].get(measure))
+        cells.append([*line, {True: "yes", False: "NO", None: "-"}[row["same_bits"]]])
+    return "\n".join([report.table([*header, "same bits"], cells), *failed])
+
+
+def _cells(measure: str, values: Mapping[str, Sequence[float]] | None) -> list[str]:
+    if values is None:
+        return ["-"] * 3
+    factor = MEASURES[measure][1]
+    best = [f"{min(values[name]) * factor:.2f}" for name in (THIS, BASE)]
+    return [*best, _ratio(measure, values)]
+
+
+def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the median over the rows of each measure, and how many rows have the same bits."""
+    lines = []
+    for measure, (heading, _) in MEASURES.items():
+        spreads = [
+            found
+            for row in rows
+            if not row["failed"] and measure in row["measures"]
+            if (found := spread(measure, row["measures"][measure])) is not None
+        ]
+        if spreads:
+            middle = Spread.of([one.median for one in spreads])
+            lines.append(
+                f"{heading.partition(',')[0]}: {report.times(middle)} in {len(spreads)} rows"
+            )
+    compared = [row["same_bits"] for row in rows if row["same_bits"] is not None]
+    failed = sum(bool(row["failed"]) for row in rows)
+    return "\n".join(
+        [
+            "medians of the ratios, their median (min to max):",
+            *lines,
+            f"same bits: {sum(compared)} of {len(compared)} rows; failed: {failed}",
+        ]
+    )

@@ -1,0 +1,326 @@
+"""One side of a comparison: a process that measures the library it imports, through its public API only.
+
+``benchmarks.compare`` starts one such process per side and sends it one JSON object per line. Each line is
+answered by one line. The library may be an older or a newer one than the benchmarks belong to.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import hashlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.dataframe as dd
+import pandas as pd
+
+import dask_graphflow as gf
+
+from . import rss
+
+ENDS = {"source": "src", "target": "dst"}
+BUILDS: dict[str, dict[str, Any]] = {
+    "undirected": {"directed": False},
+    "directed": {"directed": True},
+    "weighted": {"directed": False, "weight": "weight"},
+}
+HOPS = gf.EdgeOp("hops", target="hop", signal="hop[src] + 1", slot="min")
+UNREACHED = 1 << 30
+ITERATIONS = 20  # of PageRank
+
+ENOUGH = 0.1  # seconds of calls for one measurement of a fast call
+MOST = 20  # calls for one measurement
+POOL = 4  # a GPU's memory pool begins with one part in so many of its memory
+ALIGNMENT = 256  # RMM's
+PATIENCE = 30  # seconds for a scheduler to forget the tasks of the last call
+
+
+def _hops(graph: gf.Graph, start: int, **how: Any) -> Any:
+    begin = pd.DataFrame({"vertex": [start], "hop": [0]})
+    return graph.run(HOPS, columns={"hop": UNREACHED}, start=begin, **how)
+
+
+#: The build that each algorithm needs, and its call.
+TRACED: dict[str, tuple[str, Callable[..., Any]]] = {
+    "bfs": ("undirected", lambda graph, start, **how: graph.bfs([start], **how)),
+    "sssp": ("weighted", lambda graph, start, **how: graph.sssp([start], **how)),
+    "pagerank": (
+        "directed",
+        lambda graph, start, **how: graph.pagerank(tol=None, max_iter=ITERATIONS, **how),
+    ),
+    "label_propagation": ("undirected", lambda graph, start, **how: graph.label_propagation(**how)),
+    "connected_components": (
+        "undirected",
+        lambda graph, start, **how: graph.connected_components(**how),
+    ),
+    "run": ("undirected", _hops),
+}
+DEGREES = "degrees"
+STREAMED = "gf.connected_components"  # of the edges, without a graph
+CALLS = (*TRACED, DEGREES, STREAMED)
+
+
+def main() -> None:
+    """Answer each line of standard input until there are no more."""
+    # Whatever libraries print must not end up between the answers.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    options = json.loads(sys.argv[1])
+    with ExitStack() as stack:
+        side = Side(options["workers"], gpu=options["gpu"], stack=stack)
+        for line in sys.stdin:
+            command = json.loads(line)
+            try:
+                answer = getattr(side, command.pop("do"))(**command)
+            except Exception as error:  # the row fails, and the next one may not
+                answer = {"failed": f"{type(error).__name__}: {' '.join(str(error).split())}"}
+            print(json.dumps(answer), file=answers, flush=True)
+
+
+class Side:
+    """Edges, and the graphs that are built from them.
+
+    Parameters
+    ----------
+    workers : int
+        Threads of the threaded scheduler.
+    gpu : bool
+        Whether the edges are in GPU memory.
+    stack : ExitStack
+        Closes the clusters at the end.
+    """
+
+    def __init__(self, workers: int, *, gpu: bool, stack: ExitStack) -> None:
+        self._workers, self._gpu, self._stack = workers, gpu, stack
+        self._clients: dict[int, Any] = {}
+        if gpu:
+            _start_pool()
+
+    def load(
+        self, few: str, files: list[str], start: int, tasks: list[dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Compile what the tasks use, on a file of a few edges; then take the edges of all files."""
+        self._start = start
+        self._take([few])
+        for task in tasks:
+            with contextlib.suppress(Exception):  # its row will say why
+                getattr(self, task["do"])(**{key: task[key] for key in task if key != "do"})
+        self._take(files)
+        return {"package": str(Path(gf.__file__).resolve().parent)}
+
+    def _take(self, files: list[str]) -> None:
+        self._files = files
+        self._edges: dict[Any, Any] = {}
+        self._graphs: dict[Any, Any] = {}
+        self._held: dict[Any, int] = {}
+        gc.collect()
+
+    def build(self, name: str, members: int, *, processes: bool, first: bool) -> dict[str, Any]:
+        """Build a graph; return the seconds, and the most bytes that the build took in this process.
+
+        Counting every allocation of a GPU takes time, so there the first build gives the bytes and the
+        others the seconds. On the host the first build warms up.
+        """
+        client = self._client(members) if processes else None
+        self._load_edges(client)
+        measures: dict[str, float] = {}
+
+        def build() -> None:
+            graph = self._build(name, members, client)
+            self._waited(graph, client)
+
+        if self._gpu and first:
+            measures["peak"] = _device_peak(build)
+            return {"measures": measures}
+        rss.reset_peak()
+        before = rss.peak()
+        seconds = self._timed(build, client)
+        if not first:
+            measures["build"] = seconds
+            if not self._gpu and client is None:
+                measures["peak"] = rss.peak() - before
+        return {"measures": measures}
+
+    def call(self, name: str, members: int, *, processes: bool, first: bool) -> dict[str, Any]:
+        """Call an algorithm on a persisted graph; return seconds, or the first time a hash of the result.
+
+        The seconds are of the whole call, of making the lazy frame, and of the supersteps.
+        """
+        client = self._client(members) if processes else None
+        ask, traced = self._asked(name, members, client)
+        whole, lazy, steps = [], [], []
+        found: list[Any] = []
+
+        def compute() -> None:
+            began = time.perf_counter()
+            frame = ask()
+            lazy.append(time.perf_counter() - began)
+            found.append(frame.compute())
+
+        # Once, not for each call: it takes longer than a small call.
+        gc.collect()
+        while sum(whole) < ENOUGH and len(whole) < MOST:
+            found.clear()
+            whole.append(self._timed(compute, client))
+        while traced is not None and len(steps) < len(whole):
+            steps.append(self._steps(traced, client))
+        if first:
+            return {"measures": {}, "bits": digest(found[0])}
+        measures = {"call": min(whole), "lazy": min(lazy)}
+        return {"measures": measures | ({"supersteps": min(steps)} if steps else {})}
+
+    def _asked(self, name: str, members: int, client: Any) -> tuple[Any, Any]:
+        """Return what makes the lazy frame, and what makes it with its supersteps, or None."""
+        if name == STREAMED:
+            self._load_edges(client)
+            edges = self._edges[client]
+            return lambda: gf.connected_components(edges, **ENDS), None
+        if name == DEGREES:
+            return self._kept("directed", members, client).degrees, None
+        build, ask = TRACED[name]
+        graph = self._kept(build, members, client)
+        return (
+            lambda: ask(graph, self._start),
+            lambda: ask(graph, self._start, trace=True),
+        )
+
+    def _steps(self, traced: Any, client: Any) -> float:
+        """Return the seconds of the supersteps, those of the slowest member if there are several."""
+        self._rest(client)
+        with self._scheduler(client):
+            steps = traced()[1].compute()
+        if "member" in steps:
+            return float(steps.groupby("member")["seconds"].sum().max())
+        return float(steps["seconds"].sum())
+
+    def _kept(self, build: str, members: int, client: Any) -> Any:
+        key = build, members, client
+        if key not in self._graphs:
+            self._load_edges(client)
+            with self._scheduler(client):
+                self._graphs[key] = self._build(build, members, client)
+                self._waited(self._graphs[key], client)
+            self._hold(client)
+        return self._graphs[key]
+
+    def _build(self, name: str, members: int, client: Any) -> Any:
+        return gf.Graph(self._edges[client], **ENDS, **BUILDS[name], shards=members).persist()
+
+    def _load_edges(self, client: Any) -> None:
+        """Keep the edges in this process or on a cluster, once."""
+        if client in self._edges:
+            return
+        with self._scheduler(client):
+            meta = pd.read_parquet(self._files[0]).head(0)
+            edges = self._placed(dd.from_map(pd.read_parquet, self._files, meta=meta)).persist()
+            self._edges[client] = edges
+            len(edges)  # waits for them
+        self._hold(client)
+
+    def _placed(self, edges: Any) -> Any:
+        return edges.to_backend("cudf") if self._gpu else edges
+
+    def _waited(self, graph: Any, client: Any) -> None:
+        """Wait for a graph that a cluster builds: persist() returns at once there."""
+        if client is not None:
+            _ = graph.num_edges
+
+    def _timed(self, work: Callable[[], Any], client: Any) -> float:
+        self._rest(client)
+        with self._scheduler(client):
+            began = time.perf_counter()
+            work()
+            self._synchronize()
+            return time.perf_counter() - began
+
+    def _synchronize(self) -> None:
+        if self._gpu:
+            import cupy
+
+            cupy.cuda.Device().synchronize()
+
+    @contextmanager
+    def _scheduler(self, client: Any) -> Iterator[None]:
+        if client is None:
+            with dask.config.set(scheduler="threads", num_workers=self._workers):
+                yield
+        else:
+            with client.as_current(), dask.config.set(scheduler="dask.distributed"):
+                yield
+
+    def _client(self, members: int) -> Any:
+        if members not in self._clients:
+            from distributed import Client, LocalCluster
+
+            enter = self._stack.enter_context
+            cluster = enter(
+                LocalCluster(n_workers=members, threads_per_worker=1, dashboard_address=":0")
+            )
+            self._clients[members] = enter(Client(cluster, set_as_default=False))
+        return self._clients[members]
+
+    def _hold(self, client: Any) -> None:
+        """Note how many tasks a cluster's scheduler has between calls."""
+        if client is not None:
+            self._held[client] = client.run_on_scheduler(_tasks)
+
+    def _rest(self, client: Any) -> None:
+        """Wait until the scheduler has forgotten the last call: a known result costs no time."""
+        if client is None:
+            return
+        patience = time.monotonic() + PATIENCE
+        while client.run_on_scheduler(_tasks) > self._held[client]:
+            if time.monotonic() > patience:
+                raise TimeoutError("the scheduler still holds the tasks of the last call")
+            time.sleep(0.01)
+
+
+def digest(frame: Any) -> str:
+    """Return a hash of a frame's columns, dtypes and values, bit for bit and in order."""
+    dtypes = [(str(name), str(dtype)) for name, dtype in frame.dtypes.items()]
+    host = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
+    floats = host.select_dtypes(["float32", "float64"])
+    # pandas hashes 0.0 and -0.0 alike.
+    bits = {
+        name: floats[name].to_numpy().view(f"u{floats[name].dtype.itemsize}") for name in floats
+    }
+    hashes = pd.util.hash_pandas_object(host.assign(**bits), index=False).to_numpy()
+    return hashlib.sha256(repr(dtypes).encode() + hashes.tobytes()).hexdigest()
+
+
+def _tasks(dask_scheduler: Any) -> int:
+    return len(dask_scheduler.tasks)
+
+
+def _start_pool() -> None:
+    """Let cuDF and CuPy take memory from one pool, which leaves room for that of the other side."""
+    import cupy
+    import rmm
+    from rmm.allocators.cupy import rmm_cupy_allocator
+
+    _, total = cupy.cuda.runtime.memGetInfo()
+    rmm.reinitialize(pool_allocator=True, initial_pool_size=total // POOL // ALIGNMENT * ALIGNMENT)
+    cupy.cuda.set_allocator(rmm_cupy_allocator)
+
+
+def _device_peak(work: Callable[[], Any]) -> int:
+    import rmm.statistics
+
+    gc.collect()
+    with rmm.statistics.statistics():
+        work()
+        counted = rmm.statistics.get_statistics()
+    gc.collect()
+    return int(counted.peak_bytes)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,187 @@
+"""Workloads: an R-MAT graph, and the work on it that each rate is the speed of.
+
+All work is done by the operators, as in a gang with one member.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.comm.channel import in_process
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.graph import generate
+from dask_graphflow.graph.partition import GRAIN
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import index_dtype, kernels_of
+from dask_graphflow.operators.buckets import relax
+from dask_graphflow.operators.direction import Direction
+from dask_graphflow.operators.labels import Labels
+from dask_graphflow.operators.predecessors import predecessors
+from dask_graphflow.operators.pull import Pull
+from dask_graphflow.operators.search import Search
+from dask_graphflow.operators.view import GraphView
+
+__all__ = ["EDGE_FACTOR", "Workloads"]
+
+EDGE_FACTOR = 16  # edges per vertex
+DRAWN = 18  # largest scale that is drawn edge by edge on the host
+DAMPING = 0.85
+
+Work = tuple[int, Callable[[Any], object]]  # what a rate counts, and the work of one turn
+
+
+class Workloads:
+    """An R-MAT graph, and the work on it that is timed.
+
+    A method that is named as a rate returns a tuple: what the rate counts (a number of edges or vertices),
+    the work of one turn, and, if each turn needs a new argument, what makes it.
+
+    Parameters
+    ----------
+    kernels : module
+        Kernels of the host or of the device.
+    scale : int
+        Logarithm of the number of vertices.
+    threads : int
+        Host threads to use.
+    """
+
+    def __init__(self, kernels: ModuleType, scale: int, threads: int) -> None:
+        self.kernels, self.size, self.threads = kernels, 1 << scale, threads
+        self.source, self.target = _edges(kernels.namespace, scale)
+
+    def hooks(self) -> Work:
+        """Return the making of a forest of all edges."""
+        return len(self.source), lambda _: self.forest(slice(None))
+
+    def merges(self) -> tuple[int, Callable[[Forest], object], Callable[[], Forest]]:
+        """Return the merge of the forests of two halves of the edges."""
+        half = len(self.source) // 2
+        other = self.forest(slice(half, None))
+
+        def merge(own: Forest) -> None:
+            own.absorb(other, threads=self.threads)
+
+        return self.size, merge, lambda: self.forest(slice(half))
+
+    def builds(self) -> Work:
+        """Return the making of the rows of all edges, each of which counts at both ends."""
+        return 2 * len(self.source), lambda _: self._made_rows()
+
+    def deals(self) -> Work:
+        """Return the dealing of edges to two members, as in the build of an undirected graph."""
+        kernels, shift = kernels_of("partition", self.source), GRAIN.bit_length() - 1
+        grains = -(-self.size // GRAIN)
+        owners = np.asarray(np.arange(grains) * 2 // grains, "int16", like=self.source)
+        ends = [side.astype(index_dtype(self.size)) for side in (self.source, self.target)]
+        how: dict[str, Any] = {"shift": shift, "threads": self.threads}
+
+        def deal(_: Any) -> None:
+            for side in ends:
+                kernels.count_grains(side, grains, **how)
+            for parts in kernels.parted(ends, *ends, owners, 2, **how):
+                np.concatenate(parts)
+
+        return 2 * len(self.source), deal
+
+    def pulls(self) -> Work:
+        """Return an iteration of PageRank."""
+        g = self._view()
+        pull = Pull(g)
+        share, _ = pull.shares("float64")
+        rank = pull.take(g.column(1 / pull.count, "float64"))
+        base = g.column((1 - DAMPING) / pull.count, "float64", 1)
+        pull.begin(rank, pull.take(share))
+        return pull.edges, lambda _: pull.update(rank, base, DAMPING)
+
+    def searches(self) -> Work:
+        """Return a breadth-first search from the vertex with the most edges."""
+        g = self._view()
+        start = _hub(g)
+
+        def run(_: Any) -> None:
+            rule, search = Direction("beamer", g), Search(g, start)
+            while search.frontier:
+                search.push(rule) if rule.choose(search.frontier) == "push" else search.pull()
+
+        return g.edges, run
+
+    def paths(self) -> Work:
+        """Return shortest paths from the vertex with the most edges, with random weights."""
+        numbers = _random(self.kernels.namespace, len(self._rows.ends))
+        g = self._view((numbers / 65536).astype("float32"))
+        start = _hub(g)
+        return g.edges, lambda _: predecessors(g, relax(g, start))
+
+    def labels(self) -> tuple[int, Callable[[Labels], object], Callable[[], Labels]]:
+        """Return the first iteration of label propagation, in which all labels differ."""
+        g = self._view()
+        return g.edges, Labels.take, lambda: Labels(g)
+
+    def forest(self, part: slice) -> Forest:
+        """Return the forest of some of the edges."""
+        made = Forest(self.source, size=self.size)
+        made.hook(self.source[part], self.target[part], threads=self.threads)
+        made.compress(threads=self.threads)
+        return made
+
+    def _made_rows(self) -> Any:
+        """Return the rows of the undirected graph."""
+        make = kernels_of("rows", self.source).rows
+        ends = self.source, self.target
+        return make(*ends, count=self.size, undirected=True, threads=self.threads)
+
+    _rows = cached_property(_made_rows)
+
+    def _view(self, weights: Any = None) -> GraphView:
+        """Return a view of the graph, in a gang with one member. Nothing is cached in its shard yet."""
+        rows = self._rows._replace(weights=weights)
+        shard = Shard(self.source[:0], [0, self.size], 0, rows, directed=False)
+        exchange = Exchange(in_process(1)[0], device=shard.on_device)
+        return GraphView(shard, exchange, self.threads)
+
+
+def _hub(g: GraphView) -> Any:
+    """Return the position of the vertex with the most edges."""
+    return np.flatnonzero(g.degrees == g.degrees.max())[:1]
+
+
+def _edges(library: Any, scale: int) -> tuple[Any, Any]:
+    """Return the ends of an R-MAT graph's edges as arrays of a library."""
+    drawn = scale if scale <= DRAWN else DRAWN - (scale - DRAWN) % 2
+    frame = generate.rmat(drawn, edge_factor=EDGE_FACTOR, npartitions=1)
+    frame = frame.compute(scheduler="synchronous")
+    ends = [library.asarray(np.ascontiguousarray(frame[name])) for name in ("src", "dst")]
+    for _ in range(drawn, scale, 2):
+        ends = _grown(library, *ends)
+    return ends[0], ends[1]
+
+
+def _grown(library: Any, source: Any, target: Any) -> list[Any]:
+    """Return a graph of four times the vertices and edges: R-MAT's next two levels, drawn for each edge.
+
+    They are drawn where the kernels run, from integers only: a host takes a minute for the largest graph.
+    """
+    chances = np.outer(generate.QUADRANTS, generate.QUADRANTS).ravel()
+    cuts = np.rint(np.cumsum(chances) * 65536).astype(int)
+    both = np.repeat(np.arange(16), np.diff(cuts, prepend=0))  # two quadrants of two bits each
+    places = _random(library, 4 * len(source))
+    grown = []
+    for ends, shift in ((source, 1), (target, 0)):
+        bits = (both >> shift + 2 & 1) << 1 | both >> shift & 1
+        grown.append(ends.repeat(4) * 4 + library.asarray(bits)[places])
+    return grown
+
+
+def _random(library: Any, count: int) -> Any:
+    """Return pseudo-random numbers from 0 to 65535, the same each time."""
+    numbers = library.arange(count, dtype="uint64") * np.uint64(0x9E3779B97F4A7C15)
+    numbers ^= numbers >> np.uint64(32)
+    numbers *= np.uint64(0xBF58476D1CE4E5B9)
+    return (numbers >> np.uint64(48)).astype("int64")
