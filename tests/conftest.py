@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import gc
 import itertools
 import multiprocessing
@@ -16,9 +18,11 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
+from dask_graphflow.graph import build, partition, vertex_placement
 
 # What `on_backend` brings data to; the same in all tests of a run.
 BACKEND = types.SimpleNamespace(name="pandas")
@@ -103,6 +107,31 @@ def pytest_collection_finish():
     # Thousands of tests stay as they are: no collection of garbage need look through them again.
     gc.collect()
     gc.freeze()
+
+
+@contextlib.contextmanager
+def locked(path, operation):
+    """Hold a lock on a file or folder, which the processes of pytest-xdist share."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        fcntl.flock(file, operation)
+        yield
+    finally:
+        fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough if the test forked
+        os.close(file)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item):
+    """Run a test that is marked `alone` while the other processes of pytest-xdist wait."""
+    if not WORKER:
+        return (yield)
+    alone = item.get_closest_marker("alone") is not None
+    with contextlib.ExitStack() as stack:
+        # A test that waits to be alone keeps others from starting, or its turn might never come.
+        with locked(pathlib.Path(__file__).parent, fcntl.LOCK_EX):
+            stack.enter_context(locked(__file__, fcntl.LOCK_EX if alone else fcntl.LOCK_SH))
+        return (yield)
 
 
 class Reader:
@@ -289,6 +318,53 @@ def host_memory():
         pytest.skip("about arrays in host memory")
 
 
+def _start_gpu():
+    """Do what takes a worker seconds the first time, so that no test waits for it."""
+    import cudf
+
+    cudf.DataFrame({"a": [1]}).sort_values("a")
+
+
+@contextlib.contextmanager
+def two_workers():
+    """Start a cluster of two processes with one thread each."""
+    settings = {
+        # Dask would move partitions under any policy.
+        "distributed.scheduler.work-stealing": False,
+        # Small slices travel one by one, beside other things, as ones of 50 MB do.
+        "distributed.comm.offload": "1kB",
+        "distributed.worker.transfer.message-bytes-limit": "1kB",
+    }
+    with dask.config.set(settings):
+        cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+    with cluster:
+        if BACKEND.name == "cudf":
+            with Client(cluster, set_as_default=False) as client:
+                client.run(_start_gpu)
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def shared_cluster():
+    """Return a cluster of two processes; tests ask for `client`."""
+    with two_workers() as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def client(shared_cluster):
+    """Return a client of a cluster that all tests of a process share: leave the workers as they were."""
+    with Client(shared_cluster) as client:
+        yield client
+
+
+@pytest.fixture
+def mortal():
+    """Return the client of a cluster of its own, whose workers a test may change or kill."""
+    with two_workers() as cluster, Client(cluster) as client:
+        yield client
+
+
 @pytest.fixture
 def data():
     """Return the folder of graphs that do not come with the repository, or skip."""
@@ -312,6 +388,31 @@ def debian():
 @pytest.fixture
 def rng():
     return np.random.default_rng(7)
+
+
+@pytest.fixture(params=[1, 2, 3], ids="{} members".format)
+def members(request):
+    """Return how many members a graph is split between."""
+    return request.param
+
+
+@pytest.fixture
+def built(backend, members, monkeypatch):
+    """Return a function that builds a graph of pairs, or of a frame, on 1, 2 and 3 members.
+
+    Its results are pandas frames on each --backend. The column w of a frame has the weights. Shards are
+    cut at multiples of 64 vertices instead of 4096, so that members share small graphs too.
+    """
+    for module in (build, partition, vertex_placement):
+        monkeypatch.setattr(module, "GRAIN", 64)
+
+    def make(edges, *, partitions=2 * members, **options):
+        edges = edges if isinstance(edges, pd.DataFrame) else frame(edges)
+        options |= {"weight": "w"} if "w" in edges else {}
+        edges = partitioned(edges, partitions)
+        return gf.Graph(edges, source="a", target="b", shards=members, **options).persist()
+
+    return make
 
 
 GRAPHS = {

@@ -298,7 +298,7 @@ def test_options_that_do_not_exist_are_named_with_those_that_do():
 def bfs(case, source, ways, threads, parts):
     ends = on_backend(case.source), on_backend(case.target)
     row_kernels, words_of, kernels = (
-        kernels_of(name, ends[0]) for name in ("rows", "advance", "bfs")
+        kernels_of(name, ends[0]) for name in ("rows", "advance", "search")
     )
     size = -(-case.count // parts // 64) * 64
     rows = [

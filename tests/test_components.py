@@ -26,7 +26,7 @@ pytestmark = pytest.mark.usefixtures("backend")
 FIXTURES = [HealthCheck.function_scoped_fixture]
 
 
-@pytest.mark.parametrize("partitions", [1, 2, 5, 13])
+@pytest.mark.parametrize("partitions", [1, 5])
 def test_labels_are_the_smallest_vertex(graph, partitions, scheduler):
     edges = partitioned(frame(graph), partitions)
     labels = gf.connected_components(edges, **ENDS).compute()
@@ -34,7 +34,7 @@ def test_labels_are_the_smallest_vertex(graph, partitions, scheduler):
     assert labels["vertex"].is_monotonic_increasing
 
 
-@settings(max_examples=fewer(60, 15), deadline=None, suppress_health_check=FIXTURES)
+@settings(max_examples=fewer(30, 15), deadline=None, suppress_health_check=FIXTURES)
 @given(
     pairs=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), max_size=60),
     partitions=st.integers(1, 9),
@@ -49,7 +49,7 @@ def test_any_integers(pairs, partitions, offset, scale):
     assert labels.dtypes.tolist() == [np.dtype("int64")] * 2
 
 
-@settings(max_examples=fewer(40, 10), deadline=None, suppress_health_check=FIXTURES)
+@settings(max_examples=fewer(20, 10), deadline=None, suppress_health_check=FIXTURES)
 @given(
     pairs=st.lists(st.tuples(st.text(max_size=3), st.text(max_size=3)), max_size=30),
     partitions=st.integers(1, 9),
@@ -82,7 +82,7 @@ ID_TYPES = {
 
 
 @pytest.mark.parametrize("kind", ID_TYPES)
-@pytest.mark.parametrize("partitions", [1, 4, 20])
+@pytest.mark.parametrize("partitions", [1, 20])
 def test_id_types(kind, partitions, rng):
     dtype, make = ID_TYPES[kind]
     pairs = [(make(u), make(v)) for u, v in rng.integers(0, 120, (90, 2)).tolist()]
@@ -112,7 +112,7 @@ def test_categoricals_stand_for_their_values(known):
     assert pd.api.types.is_string_dtype(labels["vertex"].dtype)
 
 
-@pytest.mark.parametrize("partitions", [1, 3, 20])
+@pytest.mark.parametrize("partitions", [1, 20])
 def test_ids_of_several_columns(partitions, rng):
     pairs = [((str(a), b), (str(c), d)) for a, b, c, d in rng.integers(0, 9, (40, 4)).tolist()]
     edges = pd.DataFrame([(*u, *v) for u, v in pairs], columns=["p", "q", "r", "s"])
@@ -137,8 +137,8 @@ def test_scipy_agrees_on_a_power_law_graph(scheduler):
     assert labels["component"].tolist() == smallest.tolist()
 
 
-# Every seventh way: any two options are there together.
-@pytest.mark.parametrize("every", [7, pytest.param(1, marks=pytest.mark.slow)])
+# Every 13th way.
+@pytest.mark.parametrize("every", [13, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("ids", ["dense", "sparse", "strings"])
 def test_the_same_bits_however_it_is_cut(ids, every, rng):
     pairs = pd.DataFrame(rng.integers(0, 3000, (2500, 2)), columns=["a", "b"])
@@ -201,7 +201,7 @@ def weighted(rng, ids=int):
 
 
 @pytest.mark.parametrize("ids", [int, lambda i: i * 10**12, str], ids=["dense", "sparse", "str"])
-@pytest.mark.parametrize("partitions", [1, 5, 20])
+@pytest.mark.parametrize("partitions", [1, 20])
 def test_thresholds_in_one_pass(ids, partitions, rng):
     edges = weighted(rng, ids)
     limits = [0.9, 0.25, 0.5]
@@ -243,13 +243,12 @@ def as_number(value):
 
 
 @pytest.mark.parametrize("dtype", WEIGHTS)
-@pytest.mark.parametrize("partitions", [1, 3])
-def test_weights_and_thresholds_are_compared_as_real_numbers(dtype, partitions):
+def test_weights_and_thresholds_are_compared_as_real_numbers(dtype):
     weight = pd.Series(WEIGHTS[dtype], dtype=dtype)
     count = len(weight)
     edges = pd.DataFrame({"a": np.arange(count) * 2, "b": np.arange(count) * 2 + 1, "w": weight})
     labels = gf.connected_components(
-        partitioned(edges, partitions), **ENDS, weight="w", thresholds=LIMITS
+        partitioned(edges, 3), **ENDS, weight="w", thresholds=LIMITS
     ).compute()
     columns = list(labels)[1:]
     assert len(set(columns)) == len(LIMITS)

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import threading
 
-import networkx as nx
 import numpy as np
 import pytest
-from conftest import GRAPHS
 from members import KINDS, SIZES, connecting, each
 
 from dask_graphflow.comm.channel import PeerLost, in_process
@@ -15,8 +13,6 @@ from dask_graphflow.comm.exchange import HEADER, Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.comm.outbox import FORMS, Box, Packed, form, pack, unpack
 from dask_graphflow.exceptions import GraphflowError
-from dask_graphflow.graph.local_rows import localize
-from dask_graphflow.kernels import host_rows
 
 SLOTS = {"min": np.minimum, "max": np.maximum, "add": np.add}
 SHARES = [0, 0.01, 0.2, 0.99, 1]
@@ -36,8 +32,8 @@ def entries(rng, size, share):
     return np.flatnonzero(rng.random(size) < share)
 
 
-@pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "float32", "float64", "bool", None])
-@pytest.mark.parametrize("size", [0, 1, 9, 1000, 70_001])
+@pytest.mark.parametrize("dtype", ["int8", "float64", "bool", None])
+@pytest.mark.parametrize("size", [0, 1, 9, 70_001])
 @pytest.mark.parametrize("share", SHARES)
 def test_a_box_tells_which_entries_and_their_values(rng, size, share, dtype):
     column = None if dtype is None else rng.integers(0, 99, size).astype(dtype)
@@ -248,7 +244,7 @@ class Case:
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("slot", SLOTS)
-@pytest.mark.parametrize("dtype", ["int32", "int64", "float32", "float64"])
+@pytest.mark.parametrize("dtype", ["int32", "float64"])
 def test_masters_combine_what_mirrors_gathered(connected, size, slot, dtype):
     case = Case(size, dtype)
     rounds = [[entries(case.rng, len(slots), share) for slots in case.slots] for share in SHARES]
@@ -396,86 +392,3 @@ def test_what_a_channel_raises_comes_through(connected):
         channel.abort(ConnectionError())
 
     each(member, connected(3))
-
-
-# A search over partitions
-
-
-UNSEEN = 1 << 30
-PAIRS = {name: pairs for name, pairs in GRAPHS.items() if pairs} | {
-    "power law": (np.random.default_rng(5).random((6000, 2)) ** 3 * 900).astype(int).tolist()
-}
-
-
-def search(channel, rows, bounds, start):
-    """Search breadth first from a vertex; return own levels, and what each superstep sent."""
-    local = localize(rows, bounds, channel.rank)
-    exchange = Exchange(channel)
-    mirrors = Mirrors(exchange, local.slots, local.slot_bounds, bounds)
-    level = np.full(local.size, UNSEEN)
-    own = start - local.first
-    active = np.array([own] if 0 <= own < local.owned else [], "int64")
-    level[active] = 0
-    supersteps = []
-    while True:
-        depth = len(supersteps)
-        offsets = local.rows.offsets
-        ends = [local.rows.ends[offsets[v] : offsets[v + 1]] for v in active]
-        ends = np.unique(np.concatenate([np.empty(0, "int64"), *ends]))
-        reached = ends[level[ends] == UNSEEN]
-        level[reached] = depth + 1
-        inner, dirty = reached[reached < local.owned], reached[reached >= local.owned]
-        found, messages = [inner], 0
-
-        def combine(at, values, found=found):
-            nonlocal messages
-            messages += len(at)
-            new = values < level[at]
-            level[at[new]] = values[new]
-            found.append(at[new])
-
-        mirrors.reduce(level, dirty - local.owned, sums=(len(reached),))
-        total = mirrors.receive(combine)
-        active = np.unique(np.concatenate(found))
-        supersteps.append((messages, exchange.take_traffic()))
-        if not total.sums[0]:
-            return level[: local.owned], supersteps
-
-
-@pytest.mark.parametrize("name", PAIRS)
-@pytest.mark.parametrize("size", [1, 2, 3, 5])
-def test_a_search_over_partitions(name, size):
-    source, target = np.array(PAIRS[name], "int64").reshape(-1, 2).T.copy()
-    count = int(max(source.max(), target.max())) + 1
-    bounds = [count * i // size for i in range(size + 1)]
-    start = int(source[0])
-
-    def member(channel):
-        low, high = bounds[channel.rank : channel.rank + 2]
-        rows = host_rows.rows(source, target, None, first=low, count=high - low, columns=count)
-        return search(channel, rows, bounds, start)
-
-    found = each(member, in_process(size))
-    graph = nx.DiGraph()
-    graph.add_nodes_from(range(count))
-    graph.add_edges_from(zip(source.tolist(), target.tolist(), strict=True))
-    levels = nx.single_source_shortest_path_length(graph, start)
-    expected = [levels.get(v, UNSEEN) for v in range(count)]
-    np.testing.assert_array_equal(np.concatenate([level for level, _ in found]), expected)
-
-    # All stop after the first superstep in which nobody finds a vertex, or takes one for new.
-    steps = {len(supersteps) for _, supersteps in found}
-    assert len(steps) == 1
-    depth = max(levels.values())
-    assert depth + 1 <= steps.pop() <= depth + 2
-    # What arrives is one message for each distinct remote destination, however many edges lead to it,
-    owner = np.searchsorted(bounds, np.arange(count), side="right") - 1
-    seen = set()
-    for step in range(len(found[0][1])):
-        edges = [(u, v) for u, v in graph.edges if levels.get(u) == step and owner[u] != owner[v]]
-        wanted = {(owner[u], v) for u, v in edges} - seen
-        seen |= wanted
-        assert sum(supersteps[step][0] for _, supersteps in found) == len(wanted)
-    # and the last superstep had headers only.
-    if size > 1:
-        assert all(list(supersteps[-1][1].sent) == ["header"] for _, supersteps in found)

@@ -112,25 +112,6 @@ def nothing_left(client, seconds=5.0):
     return eventually(nothing, seconds)
 
 
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
-@pytest.fixture
-def mortal():
-    """Return the client of a cluster of its own: not every worker that is killed comes back."""
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
-
-
 def addresses(client):
     return sorted(client.nthreads())
 

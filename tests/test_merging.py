@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import collections
-import contextlib
 import itertools
 import os
 import pickle
@@ -15,8 +14,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import BACKEND, as_dict, frame, host_only, on_backend, partitioned, to_host
-from distributed import Client, LocalCluster
+from conftest import as_dict, frame, on_backend, partitioned, to_host, two_workers
+from distributed import Client
 from distributed.protocol import dask_deserialize, dask_serialize, deserialize, serialize
 
 import dask_graphflow as gf
@@ -235,65 +234,33 @@ def call(request, rng):
 
 
 @pytest.mark.parametrize("policy", ["tree", "one-way", "ring", "adaptive"])
-@pytest.mark.parametrize("slices", [2, 5])
+@pytest.mark.parametrize(("slices", "scheduler"), [(2, "threads"), (5, "sync")])
 def test_the_same_bits_for_every_number_of_slices(call, policy, slices, scheduler):
-    if (slices == 2) == (scheduler == "sync"):
-        host_only("on a GPU each number of slices has one scheduler")
-    with dask.config.set(num_workers=4):
+    with dask.config.set(num_workers=4, scheduler=scheduler):
         expected = call().compute()
         same(call(merge=policy, merge_chunks=slices).compute(), to_host(expected))
-
-
-@contextlib.contextmanager
-def cluster_of_two():
-    with (
-        # So that small slices travel one by one, beside other things, as ones of 50 MB do.
-        dask.config.set(
-            {
-                "distributed.scheduler.work-stealing": False,
-                "distributed.comm.offload": "1kB",
-                "distributed.worker.transfer.message-bytes-limit": "1kB",
-            }
-        ),
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        # What this module imports, every worker is to have, and so those started for ones that die.
-        plugins.preload("dask_graphflow.components.serialization")
-        if BACKEND.name == "cudf":
-            client.run(start_gpu)
-        yield client
-
-
-@pytest.fixture(scope="module")
-def client():
-    with cluster_of_two() as client:
-        yield client
-
-
-@pytest.fixture
-def own_client():
-    """Return the client of a cluster whose workers a test may change, and kill."""
-    with cluster_of_two() as client:
-        yield client
 
 
 @pytest.fixture(scope="module")
 def slow_client():
     """Return the client of a cluster on which sending and merging take time, and are noted."""
-    with cluster_of_two() as client:
+    with two_workers() as cluster, Client(cluster) as client:
+        placement.preload("dask_graphflow.components.serialization")
         client.run(take_time)
         yield client
 
 
-def start_gpu():
-    import cudf
+@pytest.fixture
+def own_client(mortal):
+    """Return the client of a cluster of its own, whose workers, and those started later, can merge."""
+    # What this module imports, every worker is to have, and so those started for ones that die.
+    placement.preload("dask_graphflow.components.serialization")
+    return mortal
 
-    cudf.DataFrame({"a": [1]}).sort_values("a")
 
-
-@pytest.mark.parametrize("policy", ["tree", "one-way", "ring", "adaptive"])
-@pytest.mark.parametrize("slices", [1, 3])
+@pytest.mark.parametrize(
+    ("policy", "slices"), [("tree", 1), ("one-way", 3), ("ring", 3), ("adaptive", 3)]
+)
 def test_the_same_bits_on_a_cluster(client, call, policy, slices):
     labels = call(merge=policy, merge_chunks=slices, inputs="round-robin")
     expected = call().compute(scheduler="sync")

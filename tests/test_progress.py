@@ -14,7 +14,7 @@ import dask
 import pandas as pd
 import pytest
 from conftest import frame, partitioned
-from distributed import Client, LocalCluster, wait
+from distributed import wait
 
 import dask_graphflow as gf
 from dask_graphflow.comm.channel import PeerLost
@@ -41,15 +41,6 @@ def graph(shards=1):
     """Return a built graph."""
     edges = partitioned(frame(TREE).assign(w=1.0), 4)
     return gf.Graph(edges, **ENDS, weight="w", directed=False, shards=shards).persist()
-
-
-@pytest.fixture(scope="module")
-def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
 
 
 # In one process

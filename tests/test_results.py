@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import host_only, on_backend, partitioned, to_host
-from distributed import Client, LocalCluster
+from distributed import Client
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
@@ -78,7 +78,7 @@ def test_a_graph_in_an_event_loop(edges, shards):
 
     async def main():
         how = {"processes": False, "n_workers": 2, "threads_per_worker": 1}
-        async with Client(asynchronous=True, dashboard_address=None, **how) as client:
+        async with Client(asynchronous=True, dashboard_address=":0", **how) as client:
             graph = gf.Graph(edges, **ENDS, directed=False, shards=shards)
             for built in (graph, graph.persist()):
                 for name in ("num_vertices", "num_edges"):
@@ -102,20 +102,15 @@ def _kept():
     return collections.Counter(name for name in names if name.startswith("dask_graphflow."))
 
 
-def test_calls_leave_nothing_on_workers(edges):
-    edges = on_backend(edges)
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        held = []
-        for first in (0, 3):
-            for source in range(first, first + 3):
-                g = gf.Graph(edges.assign(salt=source), **ENDS, weight="w")
-                g.bfs(sources=[0]).compute()
-                gf.connected_components(edges.assign(salt=source), **ENDS).compute()
-                g.persist().num_edges  # noqa: B018
-            del g
-            time.sleep(0.5)  # workers let go of results after their client has
-            held.append(client.run(_kept))
+def test_calls_leave_nothing_on_workers(client, edges):
+    edges, held = on_backend(edges), []
+    for first in (0, 3):
+        for source in range(first, first + 3):
+            g = gf.Graph(edges.assign(salt=source), **ENDS, weight="w")
+            g.bfs(sources=[0]).compute()
+            gf.connected_components(edges.assign(salt=source), **ENDS).compute()
+            g.persist().num_edges  # noqa: B018
+        del g
+        time.sleep(0.5)  # workers let go of results after their client has
+        held.append(client.run(_kept))
     assert held[0] == held[1]

@@ -21,7 +21,6 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import Client, LocalCluster
 from members import SECRET, contexts, reached
 
 import dask_graphflow as gf
@@ -127,6 +126,7 @@ def leaving(line):
     line.close()
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("tls", [None, contexts], ids=["plain", "tls"])
 @pytest.mark.parametrize("acts", [silent, dripping, guessing, browsing, leaving])
 def test_members_do_not_wait_for_strangers(acts, tls):
@@ -142,6 +142,7 @@ def test_members_do_not_wait_for_strangers(acts, tls):
             line.close()
 
 
+@pytest.mark.alone
 def test_strangers_that_keep_coming_do_not_keep_members_apart():
     over = threading.Event()
 
@@ -419,7 +420,8 @@ def besieged():
 met: list[int] = []  # of this process: how many strangers came each time
 
 
-def test_300_silent_connections_beside_a_build_and_a_search(capsys):
+@pytest.mark.alone
+def test_300_silent_connections_beside_a_build_and_a_search(mortal):
     pairs = np.random.default_rng(7).integers(0, 5000, (20_000, 2))
     edges = dd.from_pandas(pd.DataFrame(pairs, columns=["a", "b"]), npartitions=4)
 
@@ -429,19 +431,12 @@ def test_300_silent_connections_beside_a_build_and_a_search(capsys):
         found = graph.bfs(sources=[int(pairs[0, 0])]).compute()
         return time.perf_counter() - began, found.sort_values("vertex", ignore_index=True)
 
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
-        build_and_search()  # compiles
-        quiet, expected = min((build_and_search() for _ in range(3)), key=lambda run: run[0])
-        client.run(besiege, COUNT)
-        runs = [build_and_search() for _ in range(3)]
-        strangers = sum(client.run(besieged).values())
+    build_and_search()  # compiles
+    quiet, expected = min((build_and_search() for _ in range(3)), key=lambda run: run[0])
+    mortal.run(besiege, COUNT)
+    runs = [build_and_search() for _ in range(3)]
+    strangers = sum(mortal.run(besieged).values())
     attacked = min(seconds for seconds, _ in runs)
-    with capsys.disabled():
-        took = f"{quiet:.2f} s; beside {COUNT} silent connections each, {attacked:.2f} s"
-        sys.stdout.write(f"\nbuild and search, best of 3: {took}\n")
     assert strangers >= 2 * 3 * COUNT  # beside each build and each search
     assert attacked - quiet < SOON
     for _, found in runs:

@@ -86,10 +86,10 @@ class Watched(Copies):
 
 
 @pytest.fixture
-def kernels_of(monkeypatch):
+def watched(monkeypatch):
     """Stream to the host's kernels, 100 edges a chunk; return what is seen of it."""
     seen = types.SimpleNamespace(buffers=[], links=[], chunks=[], frames=[], forests=[], hooks=0)
-    kernels = types.ModuleType("twin")
+    kernels = types.ModuleType("watched")
     vars(kernels).update(vars(host))
 
     def from_pandas(part):
@@ -139,113 +139,113 @@ def on_host(edges, **options):
     return found.reset_index(drop=True)
 
 
-def test_edges_are_hooked_out_of_the_ring_and_narrowed(twin, rng):
+def test_edges_are_hooked_out_of_the_ring_and_narrowed(watched, rng):
     edges = random_edges(rng, 1050)
     pd.testing.assert_frame_equal(streamed(edges), on_host(edges))
-    assert twin.chunks == [(100, "int32")] * 10 + [(50, "int32")]
-    (link,) = twin.links
+    assert watched.chunks == [(100, "int32")] * 10 + [(50, "int32")]
+    (link,) = watched.links
     assert link.counters.bytes == 8 * 1050
-    assert twin.frames == [0]  # the dtype of the ids; no edge was copied as part of a frame
+    assert watched.frames == [0]  # the dtype of the ids; no edge was copied as part of a frame
 
 
 @pytest.mark.parametrize("count", [1000, 20_000])
-def test_what_lies_on_the_device_does_not_grow_with_the_edges(twin, rng, count):
+def test_what_lies_on_the_device_does_not_grow_with_the_edges(watched, rng, count):
     streamed(partitioned(random_edges(rng, count), 2))
-    (link,) = twin.links
-    assert link.counters.most_in_flight <= len(twin.buffers) <= streaming.MOST_BUFFERS
-    assert sum(buffer.nbytes for buffer in twin.buffers) <= 4 * (100 * 8 + 512)
+    (link,) = watched.links
+    assert link.counters.most_in_flight <= len(watched.buffers) <= streaming.MOST_BUFFERS
+    assert sum(buffer.nbytes for buffer in watched.buffers) <= 4 * (100 * 8 + 512)
 
 
-def test_chunk_size_is_the_size_of_a_buffer(twin, rng):
+def test_chunk_size_is_the_size_of_a_buffer(watched, rng):
     streamed(random_edges(rng, 100), chunk_size=40)
-    assert [count for count, _ in twin.chunks] == [40, 40, 20]
+    assert [count for count, _ in watched.chunks] == [40, 40, 20]
 
 
-def test_ids_past_int32_are_sent_as_they_are(twin, rng):
+def test_ids_past_int32_are_sent_as_they_are(watched, rng):
     edges = random_edges(rng, 300, 2**40, 2**40 + 3000)
     pd.testing.assert_frame_equal(streamed(edges), on_host(edges))
-    assert {dtype for _, dtype in twin.chunks} == {"int64"}
+    assert {dtype for _, dtype in watched.chunks} == {"int64"}
 
 
-def test_ids_outside_the_guess_make_the_forest_grow_in_mid_stream(twin):
+def test_ids_outside_the_guess_make_the_forest_grow_in_mid_stream(watched):
     # Every third edge is looked at: what is far from the others is seen when it is hooked.
     ids = np.arange(2**31 - 1700, 2**31 - 100)
     edges = pd.DataFrame({"a": ids[:-1], "b": ids[1:]})
     edges.loc[700] = 2**31 + 9000, 2**31 - 800
     found = streamed(edges)
-    assert twin.hooks == len(twin.chunks) + 1
-    assert [dtype for _, dtype in twin.chunks[:8]] == ["int32"] * 7 + ["int64"]
-    (link,) = twin.links
+    assert watched.hooks == len(watched.chunks) + 1
+    assert [dtype for _, dtype in watched.chunks[:8]] == ["int32"] * 7 + ["int64"]
+    (link,) = watched.links
     assert link.counters.widened == 1
     assert link.counters.bytes == 8 * 700 + 16 * (len(edges) - 700)  # each was sent once
     pd.testing.assert_frame_equal(found, on_host(edges))
 
 
-def test_ids_that_turn_out_not_to_be_dense_are_numbered_slice_by_slice(twin, rng):
+def test_ids_that_turn_out_not_to_be_dense_are_numbered_slice_by_slice(watched, rng):
     edges = random_edges(rng, 1600)
     edges.loc[700, "a"] = 2**50
     found = streamed(edges)
-    assert len(twin.chunks) == 8  # the last one has it
-    assert max(twin.frames) == 100
-    assert sum(twin.frames) == 2 * len(edges)
+    assert len(watched.chunks) == 8  # the last one has it
+    assert max(watched.frames) == 100
+    assert sum(watched.frames) == 2 * len(edges)
     pd.testing.assert_frame_equal(found, on_host(edges))
-    (link,) = twin.links
+    (link,) = watched.links
     assert not link._slots
 
 
 @pytest.mark.parametrize("partitions", [1, 4])
-def test_strings_go_to_the_device_slice_by_slice(twin, rng, partitions):
+def test_strings_go_to_the_device_slice_by_slice(watched, rng, partitions):
     edges = random_edges(rng, 950).astype("str")
     found = streamed(partitioned(edges, partitions))
     pd.testing.assert_frame_equal(found, on_host(edges))
-    assert max(twin.frames) == 100
-    assert not twin.links
+    assert max(watched.frames) == 100
+    assert not watched.links
 
 
 @pytest.mark.parametrize("thresholds", [[0.5], [0.2, 0.5, 0.9]])
-def test_a_level_of_one_byte_is_sent_beside_weighted_edges(twin, rng, thresholds):
+def test_a_level_of_one_byte_is_sent_beside_weighted_edges(watched, rng, thresholds):
     edges = random_edges(rng, 1050).assign(w=rng.random(1050))
     options = {"weight": "w", "thresholds": thresholds, "vertices": pd.Series([7, 5000])}
     found = streamed(edges, **options)
-    (link,) = twin.links
+    (link,) = watched.links
     assert link.counters.bytes == 9 * (1050 + 2)
     pd.testing.assert_frame_equal(found, on_host(edges, **options))
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])
-def test_chains_of_one_process_share_a_forest_and_a_link(twin, rng, scheduler):
+def test_chains_of_one_process_share_a_forest_and_a_link(watched, rng, scheduler):
     edges = random_edges(rng, 4000)
     found = streamed(partitioned(edges, 16), scheduler)
-    assert len(twin.links) == len(twin.forests) == 1
-    assert twin.links[0].counters.bytes == 8 * len(edges)
+    assert len(watched.links) == len(watched.forests) == 1
+    assert watched.links[0].counters.bytes == 8 * len(edges)
     pd.testing.assert_frame_equal(found, on_host(edges))
 
 
-def test_chunks_far_smaller_than_the_forest_are_skipped_like_large_ones(twin):
+def test_chunks_far_smaller_than_the_forest_are_skipped_like_large_ones(watched):
     edges = gf.generate.rmat(14, npartitions=1).compute().set_axis(["a", "b"], axis=1)
     found = streamed(edges, chunk_size=(1 << 14) // 32)
-    (forest,) = twin.forests
+    (forest,) = watched.forests
     assert forest.counts["hooked"] < len(edges) / 10  # without flat trees it is most of them
     assert forest.counts["compressions"] < 10
     pd.testing.assert_frame_equal(found, on_host(edges))
 
 
-def test_workers_of_a_cluster_have_a_link_each(twin, rng):
+def test_workers_of_a_cluster_have_a_link_each(watched, rng):
     edges = random_edges(rng, 4000)
     expected = on_host(edges)
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=2, processes=False, dashboard_address=None
+            n_workers=2, threads_per_worker=2, processes=False, dashboard_address=":0"
         ) as cluster,
         Client(cluster),
     ):
         found = streamed(partitioned(edges, 16), None)
-    assert 1 <= len(twin.links) <= 2
-    assert sum(link.counters.bytes for link in twin.links) == 8 * len(edges)
+    assert 1 <= len(watched.links) <= 2
+    assert sum(link.counters.bytes for link in watched.links) == 8 * len(edges)
     pd.testing.assert_frame_equal(found, expected)
 
 
-def test_empty_partitions_and_no_edges_at_all(twin):
+def test_empty_partitions_and_no_edges_at_all(watched):
     edges = frame([(1, 2), (2, 3)])
     assert as_dict(streamed(partitioned(edges, 7))) == {1: 1, 2: 1, 3: 1}
     assert streamed(edges.iloc[:0]).dtypes.tolist() == [np.dtype("int64")] * 2
@@ -256,11 +256,11 @@ def no_thread_left():
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])
-def test_the_link_is_closed_with_the_last_chain(twin, rng, scheduler, monkeypatch):
+def test_the_link_is_closed_with_the_last_chain(watched, rng, scheduler, monkeypatch):
     open_links, plain = [], Components.number
 
     def number(*given):
-        open_links.extend(not link._closed for link in twin.links)
+        open_links.extend(not link._closed for link in watched.links)
         return plain(*given)
 
     monkeypatch.setattr(Components, "number", number)
@@ -269,12 +269,12 @@ def test_the_link_is_closed_with_the_last_chain(twin, rng, scheduler, monkeypatc
     assert no_thread_left()
 
 
-def test_the_link_is_closed_where_a_kernel_fails(twin, rng, monkeypatch):
+def test_the_link_is_closed_where_a_kernel_fails(watched, rng, monkeypatch):
     edges = random_edges(rng, 2000)
     plain = Forest.hook
 
     def fails_later(forest, *arguments, **options):
-        if len(twin.chunks) == 3:
+        if len(watched.chunks) == 3:
             raise RuntimeError("the kernel failed")
         return plain(forest, *arguments, **options)
 
@@ -284,11 +284,11 @@ def test_the_link_is_closed_where_a_kernel_fails(twin, rng, monkeypatch):
             streamed(edges)
     gc.collect()
     assert no_thread_left()
-    assert twin.links[0]._closed
+    assert watched.links[0]._closed
     pd.testing.assert_frame_equal(streamed(edges), on_host(edges))
 
 
-def test_a_null_is_named_as_on_the_host(twin):
+def test_a_null_is_named_as_on_the_host(watched):
     edges = pd.DataFrame({"a": pd.array([1, None, 3], "Int64"), "b": pd.array([2, 3, 4], "Int64")})
     with pytest.raises(NullVertexError, match="'a' has 1 null"):
         streamed(edges)
@@ -296,7 +296,7 @@ def test_a_null_is_named_as_on_the_host(twin):
 
 
 @pytest.mark.parametrize(("threads", "used"), [(1, 4), (5, 5), (32, 6)])
-def test_staging_takes_a_few_threads_however_many_there_are(twin, rng, threads, used):
+def test_staging_takes_a_few_threads_however_many_there_are(watched, rng, threads, used):
     with dask.config.set(num_workers=threads), mock.patch.object(streaming, "Link") as made:
         made.side_effect = RuntimeError
         with pytest.raises(RuntimeError):
@@ -304,7 +304,7 @@ def test_staging_takes_a_few_threads_however_many_there_are(twin, rng, threads, 
     assert made.call_args.kwargs["threads"] == used
 
 
-def test_a_link_stays_in_its_process(twin):
+def test_a_link_stays_in_its_process(watched):
     shared = Shared()
     make = {
         "like": [np.zeros(0, "int64")] * 2,

@@ -71,7 +71,8 @@ class Wire:
                         self.lost += 1
                     else:
                         number += 1
-                        heapq.heappush(due, (now + self._delay, number, 1 - i, packet))
+                        delay = self._delay * (0.5 + chance.random())  # some overtake others
+                        heapq.heappush(due, (now + delay, number, 1 - i, packet))
             while due and due[0][0] <= now:
                 _, _, to, packet = heapq.heappop(due)
                 os.write(self._devices[to], packet)
