@@ -245,7 +245,7 @@ def test_the_same_bits_for_every_number_of_slices(call, policy, slices, schedule
 def slow_client():
     """Return the client of a cluster on which sending and merging take time, and are noted."""
     with two_workers() as cluster, Client(cluster) as client:
-        placement.preload("dask_graphflow.components.serialization")
+        plugins.preload("dask_graphflow.components.serialization")
         client.run(take_time)
         yield client
 
@@ -254,7 +254,7 @@ def slow_client():
 def own_client(mortal):
     """Return the client of a cluster of its own, whose workers, and those started later, can merge."""
     # What this module imports, every worker is to have, and so those started for ones that die.
-    placement.preload("dask_graphflow.components.serialization")
+    plugins.preload("dask_graphflow.components.serialization")
     return mortal
 
 
