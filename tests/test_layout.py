@@ -7,17 +7,10 @@ import itertools
 import numpy as np
 import pytest
 from conftest import GRAPHS, on_backend, some_steps, to_host
-from dask_graphflow.operators.frontier import Frontier
 
 from dask_graphflow.graph.local_rows import globalize, localize, split
 from dask_graphflow.graph.partition import chunk
 from dask_graphflow.kernels import host_rows, kernels_of
-from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import DIRECTIONS, advance
-
-# What is read at src is not what is written: so a single step has one result.
-LEAST = EdgeOp("least", target="cost", signal="old[src] + weight", slot="min")
-TOTAL = EdgeOp("total", target="cost", signal="old[src] + 1", slot="add")
 
 
 def power_law(count=900, edges=6000, seed=5):
@@ -48,11 +41,11 @@ class Case:
         self.weight = np.random.default_rng(2).integers(0, 9, len(pairs)) / 7
         self.dtype = dtype
 
-    def rows(self, low=0, high=None, *, entering=False, fewer=False, weighted=True):
+    def rows(self, low=0, high=None, *, fewer=False, weighted=True):
         """Return the rows of a range, on the backend of this run."""
-        ends = (self.target, self.source) if entering else (self.source, self.target)
         made = host_rows.rows(
-            *ends,
+            self.source,
+            self.target,
             self.weight if weighted else None,
             first=low,
             count=(self.count if high is None else high) - low,
@@ -63,11 +56,6 @@ class Case:
 
     def bounds(self, parts):
         return [self.count * i // parts for i in range(parts + 1)]
-
-    def start(self):
-        """Return columns to start from."""
-        old = np.random.default_rng(8).integers(0, 90, self.count)
-        return {"old": old / 3, "cost": np.full(self.count, 40.0)}
 
 
 def each_array(rows, change):
@@ -95,10 +83,6 @@ def assert_same(mine, other):
         if got is not None:
             assert got.dtype == wanted.dtype
             np.testing.assert_array_equal(got, wanted)
-
-
-def on(columns):
-    return {name: on_backend(column) for name, column in columns.items()}
 
 
 # Sub-ranges
@@ -138,27 +122,6 @@ def test_sub_ranges_partition_the_range_and_share_its_edges(pairs, fewer, parts)
     wanted = np.repeat(mine, np.diff(whole.offsets)), whole.ends, whole.weights
     for got, column in zip(zip(*found, strict=True), wanted, strict=True):
         np.testing.assert_array_equal(np.concatenate(got), column)
-
-
-@pytest.mark.parametrize("op", [LEAST, TOTAL], ids=lambda op: op.name)
-@pytest.mark.parametrize("everyone", [False, True], ids=["frontier", "everyone"])
-@pytest.mark.parametrize("way", DIRECTIONS)
-def test_advancing_over_sub_ranges_changes_the_same_bits(pairs, fewer, way, everyone, op):
-    case = Case(pairs)
-    rows = case.rows(entering=way == "pull", fewer=fewer)
-    start = {name: column.astype("int64") for name, column in case.start().items()}
-    start = case.start() if op is LEAST else start
-    some = on_backend(np.arange(0, case.count, 2, dtype=case.dtype))
-    found = []
-    for given in ([rows], *(split(rows, parts) for parts in PARTS[1:])):
-        columns = on({name: column.copy() for name, column in start.items()})
-        frontier = None if everyone else Frontier(case.count, vertices=some)
-        changed, step = advance(op, columns, given, frontier, direction=way, threads=2)
-        found.append((to_host(columns["cost"]), to_host(changed.words), step.edges))
-    for cost, words, edges in found[1:]:
-        np.testing.assert_array_equal(cost, found[0][0])
-        np.testing.assert_array_equal(words, found[0][1])
-        assert edges == found[0][2]
 
 
 @pytest.mark.parametrize("alpha", [None, 0, 50])
@@ -268,96 +231,3 @@ def test_ranges_of_a_power_law_graph_have_a_slot_for_each_remote_neighbour():
         starts = np.repeat(to_host(local.middle), np.diff(held.offsets))
         np.testing.assert_array_equal(mirrors, np.arange(len(mirrors)) >= starts)
     assert slots < boundary / 2
-
-
-# Masters and mirrors
-
-
-class Partition:
-    """One of several processes: rows by its own numbers, and columns of as many entries."""
-
-    def __init__(self, case, bounds, part, way, columns):
-        low, high = bounds[part : part + 2]
-        self.local = local = localize(case.rows(low, high), bounds, part)
-        self.rows = local.rows
-        if way == "pull":  # masters and mirrors gather from the masters that have edges to them
-            transposed = kernels_of("rows", local.rows.ends).transposed
-            self.rows = transposed(local.rows, count=local.size, columns=local.size)
-        self.columns = {}
-        for name, column in columns.items():
-            self.columns[name] = np.full(local.size, np.inf)
-            self.columns[name][: local.owned] = column[low:high]
-
-    def step(self, way, active):
-        """Advance from masters; return those that changed, and a message for each mirror that did."""
-        local, columns = self.local, on(self.columns)
-        frontier = Frontier(local.size, vertices=on_backend(active.astype("int32")))
-        changed, _ = advance(LEAST, columns, [self.rows], frontier, direction=way, threads=2)
-        found = np.sort(to_host(changed.vertices))
-        cost = to_host(columns["cost"])
-        mirrors = found[found >= local.owned]
-        outbox = to_host(local.slots)[mirrors - local.owned], cost[mirrors].copy()
-        cost[local.owned :] = np.inf  # for the next step
-        self.columns["cost"] = cost
-        return found[found < local.owned], outbox
-
-    def mirrors_of(self, active):
-        """Return how many mirrors some masters have edges to, and how many edges these are."""
-        held, middle = here(self.local.rows), to_host(self.local.middle)
-        ends = [held.ends[middle[row] : held.offsets[row + 1]] for row in active]
-        ends = np.concatenate([*ends, held.ends[:0]])
-        return len(np.unique(ends)), len(ends)
-
-    def receive(self, vertices, values):
-        """Combine messages into masters; return those that changed."""
-        own = vertices - self.local.first
-        better = values < self.columns["cost"][own]
-        self.columns["cost"][own[better]] = values[better]
-        return own[better]
-
-
-@pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize("way", DIRECTIONS)
-def test_mirrors_send_what_they_gathered_and_masters_end_as_in_one_process(pairs, way, parts):
-    case = Case(pairs)
-    bounds = case.bounds(parts)
-    whole = {"old": np.full(case.count, np.inf), "cost": np.full(case.count, np.inf)}
-    start = case.source[:2]
-    for column in whole.values():
-        column[start] = 0
-    partitions = [Partition(case, bounds, part, way, whole) for part in range(parts)]
-    rows = case.rows(entering=way == "pull")
-    active = np.unique(start)
-    sent = edges = 0
-    while len(active):
-        # In one process
-        columns = on(whole)
-        frontier = Frontier(case.count, vertices=on_backend(active.astype("int32")))
-        changed, _ = advance(LEAST, columns, [rows], frontier, direction=way, threads=2)
-        wanted = np.sort(to_host(changed.vertices))
-        whole["cost"] = to_host(columns["cost"])
-        # In several
-        following, boxes = [[] for _ in partitions], []
-        for i, one in enumerate(partitions):
-            own = active[(active >= bounds[i]) & (active < bounds[i + 1])] - bounds[i]
-            masters, outbox = one.step(way, own)
-            following[i].append(masters)
-            boxes.append(outbox)
-            mirrors, boundary = one.mirrors_of(own)
-            assert len(outbox[0]) <= mirrors
-            sent, edges = sent + len(outbox[0]), edges + boundary
-        for vertices, values in boxes:
-            cuts = np.searchsorted(vertices, bounds)
-            for i, one in enumerate(partitions):
-                mine = slice(cuts[i], cuts[i + 1])
-                following[i].append(one.receive(vertices[mine], values[mine]))
-        found = [np.unique(np.concatenate(lists)) for lists in following]
-        active = np.concatenate([own + low for own, low in zip(found, bounds, strict=False)])
-        np.testing.assert_array_equal(active, wanted)
-        costs = [one.columns["cost"][: one.local.owned] for one in partitions]
-        np.testing.assert_array_equal(np.concatenate(costs), whole["cost"])
-        for one in partitions:
-            one.columns["old"][: one.local.owned] = one.columns["cost"][: one.local.owned]
-        whole["old"] = whole["cost"].copy()
-    if pairs is SHAPES["power law"] and parts > 1:
-        assert 0 < sent < edges  # for several edges there is one message

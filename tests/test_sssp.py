@@ -238,8 +238,7 @@ def test_paths_need_weights():
         graph.sssp([0])
     with pytest.raises(WeightError, match=r"weight=, .* bfs, which counts edges"):
         gf.sssp(frame([(0, 1)]), **ENDS, sources=[0], weight=None)
-    # As of any argument that is left out.
-    with pytest.raises(TypeError, match="weight"):
+    with pytest.raises(WeightError, match=r"weight=, .* bfs, which counts edges"):
         gf.sssp(frame([(0, 1)]), **ENDS, sources=[0])
 
 
