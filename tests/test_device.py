@@ -594,8 +594,6 @@ def test_bounds_of_ends_of_two_types() -> None:
     assert device.bounds(source, target) == (-9, 7)
 
 
-
-
 def test_compress_leaves_the_rest_untouched() -> None:
     chain = np.maximum(np.arange(1000) - 1, 0).astype("int32")
     parent = cupy.asarray(chain)
