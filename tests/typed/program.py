@@ -130,8 +130,11 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.pagerank(max_iter=3, fail_on_nonconvergence=False),
         g.label_propagation(max_iter=2),
         gf.core_number(g),
-        gf.hits(g, max_iter=200, tol=0.01),
-        gf.maximal_independent_set(g, seed=1),
+        gf.hits(g, max_iter=200),
+        gf.maximal_independent_set(g),
+        g.core_number(),
+        g.hits(max_iter=200, tol=0.01),
+        g.maximal_independent_set(seed=1),
         g.connected_components(),
         g.run(widest(), columns={"width": 0.0}, max_iter=4, balance="auto"),
     ]
