@@ -1,17 +1,18 @@
-"""Graphs for the algorithms on shards, edge programs, and what is asked of them by SciPy."""
+"""Graphs for the algorithms, what is asked of them, edge programs, and answers by SciPy."""
 
 from __future__ import annotations
 
+import dask
 import numpy as np
 import pandas as pd
-from conftest import GRAPHS, on_backend, to_host
-from dask_graphflow.graph.shards import Shards
+from conftest import GRAPHS, to_host
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 import dask_graphflow as gf
-from dask_graphflow.graph.vertices import Vertices
+from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.operators.view import GraphView
 
 NEVER = np.iinfo(np.int32).max
 HOPS = EdgeOp(
@@ -23,6 +24,53 @@ HOPS = EdgeOp(
     first_hit=True,
 )
 PATHS = EdgeOp("paths", target="cost", signal="cost[src] + weight", slot="min")
+LEAST = EdgeOp("least", target="least", signal="least[src]", slot="min")
+
+ENDS = {"source": "a", "target": "b"}
+
+# What can be asked of a graph with weights; `start` is a list of ids.
+ASKED = {
+    "bfs": lambda g, start: g.bfs(start),
+    "bfs, three steps by pull": lambda g, start: g.bfs(start, depth_limit=3, direction="pull"),
+    "sssp": lambda g, start: g.sssp(start, cutoff=40),
+    "pagerank": lambda g, start: g.pagerank(),
+    "pagerank from one": lambda g, start: g.pagerank(
+        personalization=pd.Series(2.0, index=start[:1]), precision="float32"
+    ),
+    "label propagation": lambda g, start: g.label_propagation(max_iter=4),
+    "components": lambda g, start: g.connected_components(),
+    "degrees": lambda g, start: g.degrees(),
+    "a program": lambda g, start: g.run(LEAST, columns={"least": "vertex"}),
+    "a program from one": lambda g, start: g.run(
+        LEAST,
+        columns={"least": 1 << 40},
+        start=pd.DataFrame({"vertex": start[:1], "least": [5]}),
+        direction="push",
+    ),
+}
+KINDS = {
+    "dense": lambda edges: edges,
+    "far apart": lambda edges: edges.assign(a=edges.a * 10**12 - 5, b=edges.b * 10**12 - 5),
+    "strings": lambda edges: edges.assign(a=edges.a.astype("str"), b=edges.b.astype("str")),
+}
+
+
+def power_law(rng, size=400, edges=2500):
+    """Return edges with weights, many of them at vertices with small ids."""
+    ends = (size * rng.random((edges, 2)) ** 3).astype("int64")
+    return pd.DataFrame(ends, columns=["a", "b"]).assign(w=rng.integers(0, 9, edges) / 4)
+
+
+def graph(edges, shards, directed, **options):
+    """Return a built graph of edges with weights."""
+    return gf.Graph(
+        edges, **ENDS, weight="w", directed=directed, shards=shards, **options
+    ).persist()
+
+
+def same(found, wanted):
+    """Assert that two computed results are equal, whatever their partitions were."""
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted.reset_index(drop=True))
 
 
 # Weights of edges between two vertices, and whether their sum fits int64, whatever their first sums do.
@@ -82,7 +130,7 @@ def both_ways(pairs, weight, directed):
 
 
 def scipy_distances(source, target, weight, sources):
-    """Return the distance of every vertex from the nearest source, infinite if there is no way."""
+    """Return the distance of every vertex from the nearest source, infinite if there is no path."""
     size = int(max(source.max(), target.max())) + 1
     edges = pd.DataFrame({"u": source, "v": target, "w": weight})
     least = edges.groupby(["u", "v"], as_index=False)["w"].min()
@@ -91,17 +139,31 @@ def scipy_distances(source, target, weight, sources):
     return dijkstra(matrix, indices=sources, min_only=True)
 
 
-def shards(source, target, weight=None, *, size, **options):
-    """Return shards, of arrays of --backend's, whose ids are numbers below `size`."""
-    like = on_backend(pd.DataFrame({"vertex": np.zeros(0, "int64")}))
-    edges = map(on_backend, (source, target, weight))
-    return Shards(Vertices(like, size), *edges, **options)
+def traced(results, *, sum_bytes=False):
+    """Return what a call with ``trace=True`` found, and its supersteps, in which all members agree.
+
+    With `sum_bytes`, the column "bytes" has the bytes that all members sent in a superstep.
+    """
+    found, steps = to_host(results[0].compute()), to_host(results[1].compute())
+    if "member" not in steps:
+        return found, steps.assign(bytes=0)
+    parts = [part.reset_index(drop=True) for _, part in steps.groupby("member")]
+    agreed = ["superstep", "direction", "frontier", "edges"]
+    for part in parts[1:]:
+        pd.testing.assert_frame_equal(part[agreed], parts[0][agreed])
+    if sum_bytes:
+        parts[0]["bytes"] = sum(part["bytes"] for part in parts)
+    return found, parts[0]
 
 
-def shards_of(pairs, weight=None, **options):
-    source, target = np.array(pairs, "int64").reshape(-1, 2).T.copy()
-    size = int(max(source.max(initial=-1), target.max(initial=-1))) + 1
-    return shards(source, target, weight, size=size, **options)
+def on_members(g, work):
+    """Return what a function of its view of a graph returns on each member."""
+
+    def loop(channel, shard, rank):
+        exchange = Exchange(channel, device=shard.on_device)
+        return work(GraphView(shard, exchange, threads=1 + rank % 2))
+
+    return list(dask.compute(*getattr(g, "graph", g)._gang(loop, None, name="work")))
 
 
 def rows_to_host(rows):

@@ -90,16 +90,12 @@ def program(request):
 class Case:
     """A graph with weights, its rows on the host and on the device."""
 
-    def __init__(self, pairs, dtype="int32"):
-        source, target = np.array(pairs, dtype).T.copy()
+    def __init__(self, pairs):
+        source, target = np.array(pairs, "int32").T.copy()
         self.count = int(max(source.max(), target.max())) + 1
         self.weight = (np.random.default_rng(2).integers(0, 9, len(pairs)) / 4).astype("float32")
         self.out = host_rows.rows(source, target, self.weight, count=self.count)
         self.into = host_rows.rows(target, source, self.weight, count=self.count)
-        if dtype == "int64":
-            self.out, self.into = (
-                rows._replace(ends=rows.ends.astype(dtype)) for rows in (self.out, self.into)
-            )
 
     def bind(self, op, dtypes):
         return op.bind(dtypes, index_dtype=self.out.ends.dtype, weight_dtype="float32")
@@ -184,43 +180,6 @@ def test_pull_changes_what_it_changes_on_the_host(program, balance, everyone):
         if not op.first_hit or balance == "thread":
             assert moved.edges == wanted.edges, shape
         assert moved.edges <= len(case.into.ends)
-
-
-@pytest.mark.parametrize("balance", POLICIES)
-@pytest.mark.parametrize("way", ["push", "pull"])
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_searches_end_as_on_the_host(way, balance, dtype):
-    if balance == "all_edges" and way == "push":
-        pytest.skip("takes no frontier")
-    case = Case(power_law(), dtype)
-    for op, kind, never in ((HOPS, "int32", NEVER), (PATHS, "float64", np.inf)):
-        bound = case.bind(op, {op.target: kind})
-        start = np.full(case.count, never, kind)
-        start[1] = 0
-        wanted, sizes = search(case, bound, start, way)
-        found, mine = search(case, bound, start, way, balance)
-        np.testing.assert_array_equal(found, wanted)
-        if op is HOPS:  # messages of costs in the same superstep may be seen or not
-            assert mine == sizes
-
-
-def search(case, bound, start, way, balance=None):
-    """Return the column at the end and the sizes of all frontiers, on the device by a policy."""
-    kernels = device_advance if balance else host_advance
-    options = {"balance": balance} if balance else {}
-    rows = case.out if way == "push" else case.into
-    column, frontier = start.copy(), np.array([1], rows.ends.dtype)
-    if balance:
-        rows, column, frontier = there(rows), cupy.asarray(column), cupy.asarray(frontier)
-    sizes = []
-    while len(frontier):
-        sizes.append(len(frontier))
-        given = frontier if way == "push" else kernels.to_words(frontier, case.count)
-        changed = kernels.new_words(case.count)
-        getattr(kernels, way)(bound, rows, (column,), given, changed=changed, **options)
-        frontier = kernels.from_words(changed, rows.ends.dtype)
-        assert kernels.count_words(changed) == len(frontier)
-    return (device.to_host(column) if balance else column), sizes
 
 
 # What each policy does, and how that can be seen.
@@ -423,22 +382,6 @@ def test_without_edges_nothing_changes():
     for balance in POLICIES:
         level = cupy.zeros(5, "int32")
         assert device_advance.pull(bound, there(empty), (level,), balance=balance).edges == 0
-
-
-def test_bitmaps_are_those_of_the_host(rng):
-    for size in (1, 63, 64, 65, 5000):
-        vertices = np.flatnonzero(rng.random(size) < 0.4)
-        values = rng.integers(0, 100, size)
-        for dtype in ("int32", "int64"):
-            words = device_advance.to_words(cupy.asarray(vertices.astype(dtype)), size)
-            np.testing.assert_array_equal(
-                device.to_host(words), host_advance.to_words(vertices, size)
-            )
-            assert device_advance.count_words(words) == len(vertices)
-            assert device_advance.sum_words(words, cupy.asarray(values)) == values[vertices].sum()
-            found = device_advance.from_words(words, dtype)
-            assert found.dtype == dtype
-            np.testing.assert_array_equal(device.to_host(found), vertices)
 
 
 def test_names_that_do_not_exist_are_refused_with_those_that_do():

@@ -18,12 +18,13 @@ from test_device_many import on_device, plain
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import host_labels, host_rows
+from dask_graphflow.kernels.host_pull import ONE
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.buckets import relax
 from dask_graphflow.operators.direction import RULES, Direction
 from dask_graphflow.operators.labels import Labels
 from dask_graphflow.operators.predecessors import predecessors
-from dask_graphflow.operators.pull import ONE, Pull
+from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import gang
@@ -95,7 +96,7 @@ def graph(request):
 
 
 ENDS = {"source": "a", "target": "b", "weight": "w"}
-LEAST = gf.EdgeOp("least", target="cost", signal="old[src] + weight", slot="min")
+LEAST = gf.EdgeOp("least", target="cost", signal="old[src] + float64(weight)", slot="min")
 TOTAL = gf.EdgeOp("total", target="sum", signal="old[src] + 1", slot="add")
 
 
@@ -212,6 +213,9 @@ ASKED = {
     "label propagation": lambda g, start: g.label_propagation(max_iter=5),
     "components": lambda g, start: g.connected_components(),
     "degrees": lambda g, start: g.degrees(),
+    "hits": lambda g, start: g.hits(tol=1.0),
+    "core numbers": lambda g, start: g.core_number(),
+    "independent set": lambda g, start: g.maximal_independent_set(seed=3),
 }
 
 

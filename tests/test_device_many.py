@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import cupy_or_skip, partitioned
-from test_shards_many import ASKED, KINDS, graph, power_law
+from shapes import ASKED, KINDS, graph, power_law
 
 import dask_graphflow as gf
 from dask_graphflow.comm.outbox import Box, form, pack, unpack
+from dask_graphflow.kernels.policies import POLICIES
 
 pytestmark = pytest.mark.gpu
 
@@ -87,6 +88,20 @@ MORE = {
         )
         for way in ("gemini", "push", "pull")
     },
+    **{
+        f"hops by {balance}": lambda g, start, balance=balance: g.run(
+            HOPS,
+            columns={"level": 1000000},
+            start=pd.DataFrame({"vertex": start, "level": 0}),
+            direction="pull" if balance == "all_edges" else "beamer",
+            balance=balance if g.on_device else "auto",
+        )
+        for balance in POLICIES
+    },
+    "components": lambda g, start: g.connected_components(),
+    "hits": lambda g, start: g.hits(tol=1.0),
+    "core numbers": lambda g, start: g.core_number(),
+    "independent set": lambda g, start: g.maximal_independent_set(seed=3),
     "sums": lambda g, start: g.run(RECEIVED, columns={"sum": 0, "share": 3}, max_iter=1),
 }
 

@@ -200,11 +200,14 @@ def entering(shard: Shard, exchange: Exchange) -> Edges:
 
     All members call it at the same place.
     """
+    if exchange.size == 1 and shard.directed and not (shard.has("entering") or shard.has("into")):
+        target, source, weight = _as_edges(shard.out)  # nothing is sorted
+        return Edges(source, target, weight)
     return _as_edges(entered(shard, exchange))
 
 
 def _as_edges(found: Any) -> Edges:
-    """Return edges as they are, or the edges of the rows of what enters vertices."""
+    """Return edges as they are, or the edges of rows; the vertices of the rows are the targets."""
     if isinstance(found, Edges):
         return found
     kernels = kernels_of("rows", found.ends)
@@ -216,7 +219,7 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     """Return what :func:`entering` does, or the rows of it, if those are there.
 
     All members call it at the same place. Edges are dealt from the owners of their sources to those of
-    their targets, unless the shard has them or their rows; a member that is alone transposes its rows.
+    their targets, unless the shard has them or their rows; a member that is alone makes rows of its own.
     Undirected edges enter at both ends.
     """
     threads = gang.threads()

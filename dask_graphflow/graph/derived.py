@@ -33,9 +33,11 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
         keep = out.ends != sources
         # Equal ends lie side by side in a row.
         keep[1:] &= (out.ends[1:] != out.ends[:-1]) | (sources[1:] != sources[:-1])
-        left = kernels.degrees(sources[keep], first=host.low, count=host.owned, threads=threads)
         offsets = np.zeros_like(out.offsets)
-        offsets[1:] = left.cumsum()
+        offsets[1:] = kernels.degrees(
+            sources[keep], first=host.low, count=host.owned, threads=threads
+        )
+        np.cumsum(offsets, out=offsets)
         return out._replace(offsets=offsets, ends=out.ends[keep], weights=None)
 
     return _derived("simple", shard, exchange, rows, directed=host.directed)
