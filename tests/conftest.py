@@ -409,9 +409,9 @@ def built(backend, members, monkeypatch):
 
     def make(edges, *, partitions=2 * members, **options):
         edges = edges if isinstance(edges, pd.DataFrame) else frame(edges)
-        options |= {"weight": "w"} if "w" in edges else {}
+        options = {"weight": "w" if "w" in edges else None, "shards": members} | options
         edges = partitioned(edges, partitions)
-        return gf.Graph(edges, source="a", target="b", shards=members, **options).persist()
+        return gf.Graph(edges, source="a", target="b", **options).persist()
 
     return make
 

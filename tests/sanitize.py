@@ -166,18 +166,6 @@ def hooked_without_a_giant(kernels, parents, ids):
         check(kernels, parent, seen, source, target)
 
 
-@launches("hook_plain", "compress", "hook")
-def hooked_in_plain_rounds(kernels, parents, ids):
-    source, target = random_edges(ids)
-    ends = ends_at(kernels, source, target)
-    parent, seen = blank(kernels, parents)
-    for fresh in (True, False):
-        kernels.hook_plain(parent, *ends, fresh=fresh)
-        kernels.compress(parent)
-    kernels.hook(parent, seen, *ends)
-    check(kernels, parent, seen, source, target)
-
-
 @launches("absorb", "clear_report")
 def absorbed(kernels, parents, ids):
     """Entries of either type, in slices, where they are and where `slots` says."""
@@ -200,7 +188,7 @@ def absorbed(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(parent), wanted)
 
 
-@launches("absorb", "hook", "hook_plain", "compress", "mark_members", "count_seen", "write_labels")
+@launches("absorb", "hook", "compress", "mark_members", "count_seen", "write_labels")
 def merged(kernels, parents, ids):
     """Forests that grow, take edges in chunks, and are merged: what parents are is theirs to say."""
     source, target = random_edges(ids)
@@ -212,7 +200,7 @@ def merged(kernels, parents, ids):
         forest.cover(0, 10)
         forest.cover(0, VERTICES - 1)
         ends = ends_at(kernels, source[part], target[part])
-        assert forest.hook(*ends, plan=Plan(chunk=4000, rounds=1, step=4)) is None
+        assert forest.hook(*ends, plan=Plan(chunk=4000, step=4)) is None
         forests.append(forest)
     forests[0].absorb(forests[1])
     forests[0].mark_members()
@@ -270,7 +258,7 @@ def inner_edges(kernels, ids):
 def check_rows(kernels, rows, source, target, weight):
     """Compare rows with a list of edges; where several are one, their weights are sums."""
     matrix = sparse.coo_array((weight, (source, target)), (VERTICES, VERTICES)).tocsr()
-    offsets, ends, weights = (kernels.to_host(array) for array in rows[1:4])
+    offsets, ends, weights = (kernels.to_host(array) for array in rows[:3])
     if len(ends) == matrix.nnz:
         np.testing.assert_array_equal(offsets, matrix.indptr)
         np.testing.assert_array_equal(ends, matrix.indices)
@@ -364,7 +352,7 @@ def rows_changed(kernels, parents, ids):
     labels = np.arange(VERTICES)[::-1].astype(ids)
     renamed = rows.relabelled(made, kernels.namespace.asarray(labels.copy()))
     # Ascending by id is descending by these labels.
-    back = [kernels.to_host(array) for array in renamed[1:4]]
+    back = [kernels.to_host(array) for array in renamed[:3]]
     owners = np.repeat(np.arange(VERTICES), np.diff(back[0]))
     order = np.lexsort((weight, labels[target], source))
     sizes = np.bincount(labels[source], minlength=VERTICES)
@@ -443,7 +431,7 @@ def hub_rows(kernels, ids, weight=None):
 
 def whole_matrix(kernels, rows):
     """Return rows as a matrix of SciPy's, the weights' zeros as they are."""
-    offsets, ends, weights = (kernels.to_host(array) for array in rows[1:4])
+    offsets, ends, weights = (kernels.to_host(array) for array in rows[:3])
     return sparse.csr_array((weights, ends, offsets), (VERTICES, VERTICES))
 
 

@@ -1,29 +1,31 @@
-"""Breadth-first search: levels against SciPy, the smallest predecessors, the same bits everywhere."""
+"""Breadth-first search: levels against SciPy, the smallest predecessors, directions, what is sent."""
 
 from __future__ import annotations
 
 import itertools
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import fewer, frame, on_backend, partitioned, to_host
-from shapes import LARGE, SMALL, both_ways, scipy_distances, shards_of
+from shapes import ENDS, LARGE, SMALL, both_ways, on_members, rmat, same, scipy_distances, traced
 
 import dask_graphflow as gf
 from dask_graphflow import bfs
-from dask_graphflow.algorithms.bfs import levels
+from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import (
     EdgeListError,
     OptionError,
     UnknownVertexError,
     VertexTypeError,
 )
+from dask_graphflow.operators.direction import WAYS, Direction
+from dask_graphflow.operators.search import Search
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
-RULES = ("beamer", "gemini", "push", "pull")
+DIRECTED = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 
 
 def by_vertex(found, size, column, missing):
@@ -33,80 +35,114 @@ def by_vertex(found, size, column, missing):
     return values
 
 
-def check(source, target, sources, level, predecessor):
-    """Assert what makes levels and predecessors right; -1 where there is none."""
-    np.testing.assert_array_equal(np.flatnonzero(level == 0), np.unique(sources))
-    reached = level[source] >= 0
-    assert (level[target[reached]] >= 0).all()
-    assert (level[target[reached]] <= level[source[reached]] + 1).all()
-    before = reached & (level[target] == level[source] + 1)
-    smallest = np.full(len(level), len(level))
-    np.minimum.at(smallest, target[before], source[before])
-    np.testing.assert_array_equal(predecessor, np.where(smallest == len(level), -1, smallest))
-    assert (predecessor[level > 0] >= 0).all()
-
-
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("several", [False, True], ids=["one source", "several sources"])
-@pytest.mark.parametrize("shape", SMALL)
-def test_levels_and_the_smallest_predecessors(shape, several, directed):
-    pairs = SMALL[shape]
-    sources = sorted(
-        {pairs[0][0]} | ({pairs[-1][1], pairs[len(pairs) // 2][0]} if several else set())
-    )
-    found = gf.bfs(frame(pairs), **ENDS, sources=sources, directed=directed).compute()
+def check(pairs, directed, sources, found):
+    """Assert that levels are those of SciPy, and predecessors the smallest; return the levels."""
     assert found["vertex"].is_monotonic_increasing
     assert found["distance"].dtype == "int32"
     source, target, ones = both_ways(pairs, np.ones(len(pairs)), directed)
     wanted = scipy_distances(source, target, ones, sources)
     level = by_vertex(found, len(wanted), "distance", -1)
     np.testing.assert_array_equal(np.where(level < 0, np.inf, level), wanted)
-    check(source, target, sources, level, by_vertex(found, len(wanted), "predecessor", -1))
+    before = (level[source] >= 0) & (level[target] == level[source] + 1)
+    smallest = np.full(len(level), len(level))
+    np.minimum.at(smallest, target[before], source[before])
+    np.testing.assert_array_equal(
+        by_vertex(found, len(level), "predecessor", -1),
+        np.where(smallest == len(level), -1, smallest),
+    )
+    return level
 
 
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("shape", LARGE)
-def test_the_same_bits_for_every_shard_thread_and_rule(shape, directed):
-    pairs = LARGE[shape]()
+@DIRECTED
+@pytest.mark.parametrize("shape", SMALL)
+def test_levels_and_the_smallest_predecessors(built, shape, directed):
+    pairs = SMALL[shape]
+    g = built(pairs, directed=directed)
+    several = sorted({pairs[0][0], pairs[-1][1], pairs[len(pairs) // 2][0]})
+    check(pairs, directed, several[:1], g.bfs(several[:1]).compute())
+    for rule in WAYS:
+        check(pairs, directed, several, g.bfs(several, direction=rule).compute())
+
+
+def by_the_rule(rule, level, degrees):
+    """Return the directions of all steps, from what `bfs` says."""
+    total = unexplored = int(degrees.sum())
+    ways, before = [], 0
+    for depth in range(level.max() + 1):
+        here = level == depth
+        count, leaving = int(here.sum()), int(degrees[here].sum())
+        if rule in ("push", "pull"):
+            way = rule
+        elif rule == "gemini":
+            way = "pull" if leaving * 20 > total else "push"
+        elif leaving * 18 <= len(level):
+            way = "push"
+        elif ways[-1:] == ["pull"]:
+            way = "push" if count < before and count * 18 <= len(level) else "pull"
+        else:
+            way = "pull" if leaving * 15 > unexplored else "push"
+        unexplored, before = unexplored - leaving, count
+        ways.append(way)
+    return ways
+
+
+def between_roads(pairs, length=50):
+    """Return a graph with a road to its first vertices and one from its last."""
+    moved = [(u + length, v + length) for u, v in pairs]
+    end = max(map(max, moved)) + 1
+    into = [(i, i + 1) for i in range(length)] + [(length, u) for u, _ in moved[:20]]
+    return (
+        into
+        + moved
+        + [(v, end) for _, v in moved[-20:]]
+        + [(end + i, end + i + 1) for i in range(length)]
+    )
+
+
+SHAPES = LARGE | {"hubs between roads": lambda: between_roads(SMALL["rmat"])}
+
+
+@DIRECTED
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_rule_and_number_of_threads_gives_the_same_bits(built, members, shape, directed):
+    pairs = SHAPES[shape]()
     # On a path one in many, or there would be thousands of steps.
-    sources = np.array([u for u, _ in pairs[:: 250 if shape == "path" else 9000]])
-    source, target, ones = both_ways(pairs, np.ones(len(pairs)), directed)
-    wanted = scipy_distances(source, target, ones, sources)
-    for parts in fewer((1, 2, 3, 7), (1, 7)):
-        shards = shards_of(pairs, directed=directed, parts=parts)
-        for rule, threads in itertools.product(RULES, fewer((1, 3), (1,))):
-            level, predecessor, steps = levels(
-                shards, on_backend(sources), depth_limit=None, rule=rule, threads=threads
-            )
-            level, predecessor = to_host(level), to_host(predecessor)
-            predecessor = np.where(level < 0, -1, predecessor)
-            np.testing.assert_array_equal(np.where(level < 0, np.inf, level), wanted)
-            check(source, target, sources, level, predecessor)
-            ways = {step["direction"] for step in steps}
-            assert ways == {rule} or rule in ("beamer", "gemini")
+    sources = [u for u, _ in pairs[:: 250 if shape == "path" else 9000]]
+    g = built(pairs, directed=directed)
+    degrees = np.bincount(both_ways(pairs, np.ones(len(pairs)), directed)[0])
+    first = None
+    for rule, threads in itertools.product(WAYS, fewer((1, 3), (1,))):
+        with dask.config.set(num_workers=threads * members):
+            found, steps = traced(g.bfs(sources, direction=rule, trace=True))
+        if first is None:
+            first, level = found, check(pairs, directed, sources, found)
+            leaving = np.pad(degrees, (0, len(level) - len(degrees)))
+        pd.testing.assert_frame_equal(found, first)
+        assert steps["direction"].tolist() == by_the_rule(rule, level, leaving)
+        assert steps["frontier"].tolist() == np.bincount(level[level >= 0]).tolist()
 
 
-@pytest.mark.parametrize("partitions", [2, 7, 40])
-def test_partitions_and_the_order_of_edges_change_nothing(partitions):
-    edges = frame(SMALL["rmat"])
-    some = edges["a"].iloc[[7, 90]]
-    whole = gf.bfs(edges, **ENDS, sources=some).compute()
-    shuffled = partitioned(edges.sample(frac=1, random_state=1), partitions)
-    cut = gf.bfs(shuffled, **ENDS, sources=some[::-1])
-    assert cut.npartitions == -(-partitions // 8)
-    pd.testing.assert_frame_equal(cut.compute().reset_index(drop=True), whole)
+@DIRECTED
+@pytest.mark.parametrize(("shape", "pulls"), [("grid", False), ("path", False), ("rmat", True)])
+def test_a_long_thin_graph_is_never_pulled(shape, pulls, directed):
+    pairs = LARGE[shape]()
+    g = gf.Graph(frame(pairs), **ENDS, directed=directed).persist()
+    first, middle = pairs[0][0], pairs[len(pairs) // 2][0]
+    for sources in ([first], [first, middle]):
+        _, steps = traced(g.bfs(sources, trace=True))
+        assert ("pull" in set(steps["direction"])) == pulls
 
 
-@pytest.mark.parametrize("rule", RULES)
 @pytest.mark.parametrize("limit", [0, 1, 3, np.int64(2)])
-def test_no_vertex_past_the_limit_is_reached(limit, rule):
-    edges = frame(SMALL["rmat"])
-    search = {"sources": edges["b"][:1], "directed": False}
-    whole = gf.bfs(edges, **ENDS, **search).compute()
-    near = gf.bfs(edges, **ENDS, **search, depth_limit=limit, direction=rule).compute()
-    wanted = whole[whole["distance"] <= limit].reset_index(drop=True)
+def test_no_vertex_past_the_limit_is_reached(built, limit):
+    pairs = SMALL["rmat"]
+    g, sources = built(pairs, directed=False), [pairs[0][1]]
+    whole = g.bfs(sources).compute()
+    wanted = whole[whole["distance"] <= limit]
     assert len(wanted) < len(whole)
-    pd.testing.assert_frame_equal(near, wanted)
+    for rule in WAYS:
+        near = g.bfs(sources, depth_limit=limit, direction=rule).compute()
+        same(near, wanted)
 
 
 @pytest.mark.parametrize(
@@ -138,15 +174,6 @@ def test_sources_may_lie_elsewhere_than_the_edges():
 
 # What the trace says
 
-
-def traced(pairs, rule, **options):
-    found, steps = gf.bfs(frame(pairs), **ENDS, sources=[0], direction=rule, trace=True, **options)
-    steps = steps.compute()
-    assert steps["superstep"].tolist() == list(range(len(steps)))
-    assert (steps["seconds"] >= 0).all()
-    return found.compute(), steps
-
-
 # 1 vertex, 40 vertices, 1, 1, 1: of 82 edges 40, 40, 1, 1 and 0 leave.
 SPINDLE = [(0, i) for i in range(1, 41)] + [(i, 41) for i in range(1, 41)] + [(41, 42), (42, 43)]
 
@@ -162,96 +189,97 @@ SPINDLE = [(0, i) for i in range(1, 41)] + [(i, 41) for i in range(1, 41)] + [(4
         ("beamer", ["pull", "pull", "push", "push", "push"]),
     ],
 )
-def test_the_trace_says_which_way_each_step_went(rule, directions):
-    found, steps = traced(SPINDLE, rule)
+def test_the_trace_says_which_way_each_step_went(built, rule, directions):
+    g = built(SPINDLE)
+    found, steps = traced(g.bfs([0], direction=rule, trace=True))
+    assert steps["superstep"].tolist() == list(range(5))
     assert steps["direction"].tolist() == directions
     assert steps["frontier"].tolist() == [1, 40, 1, 1, 1]
     assert steps["edges"].tolist() == [40, 40, 1, 1, 0]
+    assert (steps["seconds"] >= 0).all()
     assert found["distance"].tolist() == [0] + [1] * 40 + [2, 3, 4]
 
 
-@pytest.mark.parametrize(
-    ("rule", "leaving", "total", "way"),
-    [
-        ("gemini", 5, 100, "push"),
-        ("gemini", 5, 99, "pull"),
-        ("beamer", 7, 105, "push"),
-        ("beamer", 7, 104, "pull"),
-    ],
-)
-def test_a_step_pulls_past_the_threshold_of_its_rule(rule, leaving, total, way):
-    # Among few vertices: that 1/18 of them are more than the edges that leave is another threshold.
-    elsewhere = [(10 + i % 11, 21 + i // 11) for i in range(total - leaving)]
-    _, steps = traced([(0, i + 1) for i in range(leaving)] + elsewhere, rule)
-    assert (steps["direction"][0], steps["edges"][0]) == (way, leaving)
-
-
-def by_the_rule(rule, level, degrees):
-    """Return the directions of all steps, from what `bfs` says."""
-    total = unexplored = int(degrees.sum())
-    ways, before = [], 0
-    for depth in range(level.max() + 1):
-        here = level == depth
-        count, leaving = int(here.sum()), int(degrees[here].sum())
-        if rule == "gemini":
-            way = "pull" if leaving * 20 > total else "push"
-        elif leaving * 18 <= len(level):
-            way = "push"
-        elif ways[-1:] == ["pull"]:
-            way = "push" if count < before and count * 18 <= len(level) else "pull"
-        else:
-            way = "pull" if leaving * 15 > unexplored else "push"
-        unexplored, before = unexplored - leaving, count
-        ways.append(way)
-    return ways
-
-
-def between_roads(pairs, length=50):
-    """Return a graph with a road to its first vertices and one from its last."""
-    moved = [(u + length, v + length) for u, v in pairs]
-    end = max(map(max, moved)) + 1
-    into = [(i, i + 1) for i in range(length)] + [(length, u) for u, _ in moved[:20]]
-    return (
-        into
-        + moved
-        + [(v, end) for _, v in moved[-20:]]
-        + [(end + i, end + i + 1) for i in range(length)]
-    )
-
-
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("rule", ["beamer", "gemini"])
-@pytest.mark.parametrize("shape", ["hubs between roads", "rmat", "grid"])
-def test_every_step_goes_the_way_that_its_rule_says(shape, rule, directed):
-    pairs = between_roads(SMALL["rmat"]) if shape == "hubs between roads" else LARGE[shape]()
-    source, *_ = both_ways(pairs, np.ones(len(pairs)), directed)
-    first = on_backend(np.array([pairs[0][0]]))
-    for parts in (1, 3):
-        shards = shards_of(pairs, directed=directed, parts=parts)
-        level, _, steps = levels(shards, first, depth_limit=None, rule=rule, threads=2)
-        level = to_host(level)
-        degrees = np.bincount(source, minlength=len(level))
-        assert [step["direction"] for step in steps] == by_the_rule(rule, level, degrees)
-        assert [step["frontier"] for step in steps] == np.bincount(level[level >= 0]).tolist()
-
-
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize(("shape", "pulls"), [("grid", False), ("path", False), ("rmat", True)])
-def test_a_long_thin_graph_is_never_pulled(shape, pulls, directed):
-    pairs = LARGE[shape]()
-    shards = shards_of(pairs, directed=directed)  # one range, or a path would take long
-    first, middle = pairs[0][0], pairs[len(pairs) // 2][0]
-    for sources in ([first], [first, middle]):
-        given = on_backend(np.array(sources))
-        _, _, steps = levels(shards, given, depth_limit=None, rule="beamer", threads=1)
-        assert any(step["direction"] == "pull" for step in steps) == pulls
-
-
-def test_a_search_without_edges_to_follow_has_one_step():
-    found, steps = traced([(1, 0)], "push")
+def test_a_search_without_edges_to_follow_has_one_step(built):
+    found, steps = traced(built([(1, 0)]).bfs([0], direction="push", trace=True))
     assert found[["vertex", "distance"]].to_numpy().tolist() == [[0, 0]]
     assert found["predecessor"].isna().all()
     assert steps["edges"].tolist() == [0]
+
+
+def test_a_single_member_pushes_several_small_levels_in_one_call(built, members):
+    def depths(g):
+        sources = g.numbers[:1] - g.shard.low if g.shard.low == 0 else g.numbers[:0]
+        search, found = Search(g, sources), []
+        rule = Direction("beamer", g)
+        while search.frontier:
+            rule.choose(search.frontier)
+            search.push(rule, 100)
+            found.append(search.depth)
+            if search.depth == 100:
+                break
+        return found
+
+    g = built([(i, i + 1) for i in range(300)])
+    wanted = [100] if members == 1 else list(range(1, 101))
+    assert on_members(g, depths) == [wanted] * members
+
+
+@pytest.mark.parametrize("rule", WAYS)
+def test_incoming_edges_are_put_in_rows_for_the_first_pull(built, members, rule):
+    g = built([(i, i + 1) for i in range(300)])
+    g.bfs([100], depth_limit=1, direction=rule).compute()
+    made = on_members(g, lambda view: view.shard.has("into"))
+    assert made == [rule == "pull"] * members
+
+
+# What is sent
+
+
+def box(count, size):
+    """Return the bytes of `count` of `size` values of 4 bytes."""
+    if count in (0, size):
+        return 4 * count
+    return -(-4 * count // 8) * 8 + min(4 * count, -(-size // 8))
+
+
+def test_a_push_tells_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bitmap(
+    built, members
+):
+    pairs = rmat(13, 8)
+    g, first = built(pairs, directed=False), pairs[0][0]
+    g.bfs([first], direction="push").compute()  # members find out who mirrors what, once
+    found, steps = traced(g.bfs([first], direction="push", trace=True), sum_bytes=True)
+    bounds = np.array(on_members(g, lambda view: view.shard.bounds)[0])
+    u, v, _ = both_ways(pairs, np.ones(len(pairs)), False)
+    size = bounds[-1]
+    level = by_vertex(found, size, "distance", -1)
+    owner = np.searchsorted(bounds, np.arange(size), side="right") - 1
+    wanted = np.zeros(len(steps), int)
+    for p, q in itertools.permutations(range(members), 2):
+        mine = (owner[u] == p) & (owner[v] == q)
+        mirrors = np.unique(v[mine])
+        mine &= level[u] >= 0
+        when = np.full(size, len(steps))
+        np.minimum.at(when, v[mine], level[u[mine]])
+        wanted += [box(int((when == depth).sum()), len(mirrors)) for depth in range(len(steps))]
+    # A second round of votes follows where a mirror was told.
+    votes = HEADER.size * members * (members - 1) * (1 + (wanted > 0))
+    assert steps["bytes"].tolist() == (wanted + votes).tolist()
+    _, steps = traced(g.bfs([first], direction="pull", trace=True), sum_bytes=True)
+    votes = 2 * HEADER.size * members * (members - 1)
+    words = -(-size // 64)
+    assert set(steps["bytes"][1:]) == {votes + 8 * words * (members - 1)}
+
+
+def test_a_superstep_that_no_other_member_is_told_of_takes_one_round(built, members):
+    g = built([(i, i + 1) for i in range(300)])
+    g.bfs([0], direction="push").compute()
+    _, steps = traced(g.bfs([0], direction="push", trace=True), sum_bytes=True)
+    rounds = steps["bytes"] // max(1, HEADER.size * members * (members - 1))
+    # One more follows each edge from one member to the next.
+    assert rounds.sum() == (301 + members - 1 if members > 1 else 0)
+    assert rounds.max() <= 2
 
 
 # Bad input

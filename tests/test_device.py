@@ -594,33 +594,6 @@ def test_bounds_of_ends_of_two_types() -> None:
     assert device.bounds(source, target) == (-9, 7)
 
 
-@pytest.mark.parametrize("fresh", [True, False])
-@pytest.mark.parametrize("parents", ["int32", "int64"])
-@pytest.mark.parametrize("ids", ["int32", "int64"])
-def test_plain_rounds_find_true_connections_and_lose_no_earlier_ones(
-    graph: Edges, fresh: bool, parents: str, ids: str
-) -> None:
-    size, source, target = graph
-    expected, _ = on_host(size, source, target)
-    parent, unmarked = device.identity(size, parents), cupy.zeros(0, "uint8")
-    ends = cupy.asarray(source.astype(ids)), cupy.asarray(target.astype(ids))
-    half = len(source) // 2
-    if not fresh:
-        device.hook(parent, unmarked, ends[0][:half], ends[1][:half])
-        device.compress(parent)
-    before = device.to_host(parent)
-    device.hook_plain(parent, *ends, fresh=fresh)
-    device.compress(parent)
-    after = device.to_host(parent)
-    np.testing.assert_array_equal(after[before], after)
-    np.testing.assert_array_equal(expected[after], expected)
-    if len(source) and not (source == target).all():
-        assert len(np.unique(after)) < size
-    device.hook(parent, unmarked, *ends)
-    device.compress(parent)
-    np.testing.assert_array_equal(device.to_host(parent), expected)
-
-
 def test_compress_leaves_the_rest_untouched() -> None:
     chain = np.maximum(np.arange(1000) - 1, 0).astype("int32")
     parent = cupy.asarray(chain)
@@ -643,13 +616,12 @@ def test_forest_lies_where_its_like_does_and_can_be_sent() -> None:
 
 
 @pytest.mark.parametrize("chunk", [500, 10**9])
-@pytest.mark.parametrize("rounds", [0, 2])
 def test_every_plan_gives_the_same_forest(
-    graph: Edges, chunk: int, rounds: int, skipping: Skipping | None
+    graph: Edges, chunk: int, skipping: Skipping | None
 ) -> None:
     size, source, target = graph
     forest = Forest(cupy.zeros(0), size=size)
-    plan = Plan(chunk=chunk, rounds=rounds, step=4)
+    plan = Plan(chunk=chunk, step=4)
     assert forest.hook(cupy.asarray(source), cupy.asarray(target), plan=plan) is None
     forest.compress()
     np.testing.assert_array_equal(device.to_host(forest.parent), on_host(size, source, target)[0])

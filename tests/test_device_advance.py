@@ -120,7 +120,7 @@ class Case:
 
 def there(rows):
     """Return rows on the device."""
-    arrays = (None if array is None else cupy.asarray(array) for array in rows[:4])
+    arrays = (None if array is None else cupy.asarray(array) for array in rows[:3])
     return host_rows.Rows(*arrays, rows.first)
 
 

@@ -284,7 +284,7 @@ def test_tables_in_memory_are_used_again(monkeypatch, less):
     source = np.repeat(np.arange(size), degree)
     target = np.random.default_rng(7).integers(0, size, len(source))
     out = host_rows.rows(source, target, count=size)
-    there = host_rows.Rows(None, *map(cupy.asarray, out[1:3]), None, 0)
+    there = host_rows.Rows(*map(cupy.asarray, out[:2]), None, 0)
     wanted, found = np.empty_like(labels), cupy.empty(size, "int32")
     changed = host_labels.most_frequent(out, None, labels, wanted)
     assert device_labels.most_frequent(there, None, cupy.asarray(labels), found) == changed

@@ -8,8 +8,8 @@ import dask
 import numpy as np
 import pytest
 from conftest import cupy_or_skip, partitioned
+from shapes import ASKED, ENDS, KINDS, graph, power_law, same
 from test_placing import PLACEMENTS, SHARES
-from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import cupy_or_skip, partitioned
-from test_shards_many import ASKED, KINDS, graph, power_law
+from shapes import ASKED, KINDS, graph, power_law
 
 import dask_graphflow as gf
 from dask_graphflow.comm.outbox import Box, form, pack, unpack

@@ -1,4 +1,4 @@
-"""The forest's mechanisms: hook, compress, chunks, rounds, samples, merges, segments."""
+"""The forest's mechanisms: hook, compress, chunks, samples, merges, segments."""
 
 from __future__ import annotations
 
@@ -162,32 +162,6 @@ def test_a_launch_a_chunk(chunk):
     assert same(forest.parent, whole.parent)
 
 
-@pytest.mark.parametrize("rounds", [0, 1, 2, 5])
-def test_non_atomic_rounds_are_a_head_start_only(rounds, monkeypatch):
-    monkeypatch.setattr(host, "BLOCK", 500)
-    source, target = power_law(20_000, 12_000)
-    plan = Plan(5000, rounds=rounds)
-    forest = forest_of(source, target, size=20_000, plan=plan, threads=4)
-    assert forest.counts["rounds"] == rounds * 3
-    assert same(forest.parent, forest_of(source, target, size=20_000).parent)
-
-
-@pytest.mark.parametrize("known", ["hooked", "merged"])
-def test_a_round_keeps_what_the_forest_knew(known):
-    forest = blank()
-    forest.cover(0, 7)
-    earlier = arrays([(5, 4), (4, 3)])
-    if known == "hooked":
-        forest.hook(*earlier)
-    else:
-        forest.absorb(forest_of(*earlier))
-    # A round that took the forest for blank would overwrite 4's parent, and drop 3.
-    plan = Plan(2, rounds=1)
-    forest.hook(*arrays([(4, 0), (7, 6)]), plan=plan)
-    forest.compress()
-    assert forest.parent[:8].tolist() == [0, 1, 2, 0, 0, 0, 6, 6]
-
-
 @pytest.mark.parametrize("graph", ["sparse", "power law"])
 def test_merging_gives_the_components_of_the_union(graph):
     source, target = power_law(5000, 3000 if graph == "sparse" else 60_000)
@@ -331,5 +305,5 @@ def test_chains_over_an_ordered_file_cover_segments_by_themselves():
 
 def test_the_default_samples_and_takes_a_partition_whole():
     plan = Plan.for_graph(1000, 50_000, sampled=2)
-    assert plan == Plan(chunk=50_000, rounds=0, step=32)
+    assert plan == Plan(chunk=50_000, step=32)
     assert Plan.for_graph(1000, 0, sampled=2) == Plan(chunk=1, step=2)

@@ -7,17 +7,10 @@ import itertools
 import numpy as np
 import pytest
 from conftest import GRAPHS, on_backend, some_steps, to_host
-from dask_graphflow.operators.frontier import Frontier
 
 from dask_graphflow.graph.local_rows import localize
 from dask_graphflow.graph.partition import chunk
-from dask_graphflow.kernels import host_rows, kernels_of
-from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import DIRECTIONS, advance
-
-# What is read at src is not what is written: so a single step has one result.
-LEAST = EdgeOp("least", target="cost", signal="old[src] + weight", slot="min")
-TOTAL = EdgeOp("total", target="cost", signal="old[src] + 1", slot="add")
+from dask_graphflow.kernels import host_rows
 
 
 def power_law(count=900, edges=6000, seed=5):
@@ -59,15 +52,10 @@ class Case:
     def bounds(self, parts):
         return [self.count * i // parts for i in range(parts + 1)]
 
-    def start(self):
-        """Return columns to start from."""
-        old = np.random.default_rng(8).integers(0, 90, self.count)
-        return {"old": old / 3, "cost": np.full(self.count, 40.0)}
-
 
 def each_array(rows, change):
     """Return rows with each of their arrays changed."""
-    arrays = (None if array is None else change(array) for array in rows[:4])
+    arrays = (None if array is None else change(array) for array in rows[:3])
     return host_rows.Rows(*arrays, rows.first)
 
 
@@ -83,15 +71,11 @@ def assert_same(mine, other):
     """Compare rows, dtypes too."""
     mine, other = here(mine), here(other)
     assert mine.first == other.first
-    for got, wanted in zip(mine[:4], other[:4], strict=True):
+    for got, wanted in zip(mine[:3], other[:3], strict=True):
         assert (got is None) == (wanted is None)
         if got is not None:
             assert got.dtype == wanted.dtype
             np.testing.assert_array_equal(got, wanted)
-
-
-def on(columns):
-    return {name: on_backend(column) for name, column in columns.items()}
 
 
 # Numbers inside a partition
@@ -175,97 +159,3 @@ def test_ranges_of_a_power_law_graph_have_a_slot_for_each_remote_neighbour():
         mirrors = here(local.rows).ends >= local.owned
         boundary, slots = boundary + mirrors.sum(), slots + len(local.slots)
     assert slots < boundary / 2
-
-
-# Masters and mirrors
-
-
-class Partition:
-    """One of several processes: rows by its own numbers, and columns of as many entries."""
-
-    def __init__(self, case, bounds, part, way, columns):
-        low, high = bounds[part : part + 2]
-        self.local = local = localize(case.rows(low, high), bounds, part)
-        self.rows = local.rows
-        if way == "pull":  # masters and mirrors gather from the masters that have edges to them
-            transposed = kernels_of("rows", local.rows.ends).transposed
-            self.rows = transposed(local.rows, count=local.size, columns=local.size)
-        self.columns = {}
-        for name, column in columns.items():
-            self.columns[name] = np.full(local.size, np.inf)
-            self.columns[name][: local.owned] = column[low:high]
-
-    def step(self, way, active):
-        """Advance from masters; return those that changed, and a message for each mirror that did."""
-        local, columns = self.local, on(self.columns)
-        frontier = Frontier(local.size, vertices=on_backend(active.astype("int32")))
-        changed, _ = advance(LEAST, columns, [self.rows], frontier, direction=way, threads=2)
-        found = np.sort(to_host(changed.vertices))
-        cost = to_host(columns["cost"])
-        mirrors = found[found >= local.owned]
-        outbox = to_host(local.slots)[mirrors - local.owned], cost[mirrors].copy()
-        cost[local.owned :] = np.inf  # for the next step
-        self.columns["cost"] = cost
-        return found[found < local.owned], outbox
-
-    def mirrors_of(self, active):
-        """Return how many mirrors some masters have edges to, and how many edges these are."""
-        held = here(self.local.rows)
-        ends = [held.ends[held.offsets[row] : held.offsets[row + 1]] for row in active]
-        ends = np.concatenate([*ends, held.ends[:0]])
-        ends = ends[ends >= self.local.owned]
-        return len(np.unique(ends)), len(ends)
-
-    def receive(self, vertices, values):
-        """Combine messages into masters; return those that changed."""
-        own = vertices - self.local.first
-        better = values < self.columns["cost"][own]
-        self.columns["cost"][own[better]] = values[better]
-        return own[better]
-
-
-@pytest.mark.parametrize("parts", PARTS)
-@pytest.mark.parametrize("way", DIRECTIONS)
-def test_mirrors_send_what_they_gathered_and_masters_end_as_in_one_process(pairs, way, parts):
-    case = Case(pairs)
-    bounds = case.bounds(parts)
-    whole = {"old": np.full(case.count, np.inf), "cost": np.full(case.count, np.inf)}
-    start = case.source[:2]
-    for column in whole.values():
-        column[start] = 0
-    partitions = [Partition(case, bounds, part, way, whole) for part in range(parts)]
-    rows = case.rows(entering=way == "pull")
-    active = np.unique(start)
-    sent = edges = 0
-    while len(active):
-        # In one process
-        columns = on(whole)
-        frontier = Frontier(case.count, vertices=on_backend(active.astype("int32")))
-        changed, _ = advance(LEAST, columns, [rows], frontier, direction=way, threads=2)
-        wanted = np.sort(to_host(changed.vertices))
-        whole["cost"] = to_host(columns["cost"])
-        # In several
-        following, boxes = [[] for _ in partitions], []
-        for i, one in enumerate(partitions):
-            own = active[(active >= bounds[i]) & (active < bounds[i + 1])] - bounds[i]
-            masters, outbox = one.step(way, own)
-            following[i].append(masters)
-            boxes.append(outbox)
-            mirrors, boundary = one.mirrors_of(own)
-            assert len(outbox[0]) <= mirrors
-            sent, edges = sent + len(outbox[0]), edges + boundary
-        for vertices, values in boxes:
-            cuts = np.searchsorted(vertices, bounds)
-            for i, one in enumerate(partitions):
-                mine = slice(cuts[i], cuts[i + 1])
-                following[i].append(one.receive(vertices[mine], values[mine]))
-        found = [np.unique(np.concatenate(lists)) for lists in following]
-        active = np.concatenate([own + low for own, low in zip(found, bounds, strict=False)])
-        np.testing.assert_array_equal(active, wanted)
-        costs = [one.columns["cost"][: one.local.owned] for one in partitions]
-        np.testing.assert_array_equal(np.concatenate(costs), whole["cost"])
-        for one in partitions:
-            one.columns["old"][: one.local.owned] = one.columns["cost"][: one.local.owned]
-        whole["old"] = whole["cost"].copy()
-    if pairs is SHAPES["power law"] and parts > 1:
-        assert 0 < sent < edges  # for several edges there is one message

@@ -110,9 +110,9 @@ def test_of_rows_the_edges_alone_are_linked(monkeypatch):
     }.items():
         monkeypatch.setattr(kernels, name, stub, raising=False)
         monkeypatch.setitem(sys.modules, f"dask_graphflow.kernels.{name}", stub)
-    rows = Rows(None, array(5), array(9), array(9), 0)
+    rows = Rows(array(5), array(9), array(9), 0)
     found, sizes, what = kernels.lift((rows, [array(3)], "text"), linked=True)
-    assert found == Rows(None, Copy("device", 5), Copy("host", 9), Copy("host", 9), 0)
+    assert found == Rows(Copy("device", 5), Copy("host", 9), Copy("host", 9), 0)
     assert (sizes, what) == ([Copy("device", 3)], "text")
     assert kernels.lift(rows._replace(weights=None), linked=True).weights is None
     assert kernels.lift(rows).ends == Copy("device", 9)

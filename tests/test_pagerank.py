@@ -1,16 +1,17 @@
-"""PageRank: against NetworkX, stationary, and the same bits everywhere."""
+"""PageRank: against NetworkX, stationary, restarts, the same bits for every number of members."""
 
 from __future__ import annotations
 
+import dask
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned, to_host
-from shapes import LARGE, SMALL, both_ways, shards_of, weights
+from conftest import fewer, frame
+from shapes import ENDS, LARGE, SMALL, both_ways, on_members, traced, weights
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.pagerank import ranks
+from dask_graphflow.algorithms.pagerank import pagerank
 from dask_graphflow.exceptions import (
     ConvergenceError,
     EdgeListError,
@@ -19,10 +20,12 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
     WeightError,
 )
+from dask_graphflow.operators import pull
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
+DIRECTED = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+WEIGHTED = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 DANGLING = [(0, 1), (0, 2), (2, 3), (2, 0), (4, 3)]  # nothing leaves 1 and 3
 
 
@@ -40,31 +43,34 @@ def by_networkx(pairs, weight=None, *, directed=True, **options):
     return nx.pagerank(graph, tol=1e-14, max_iter=10_000, **options)
 
 
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-@pytest.mark.parametrize("shape", SMALL)
-def test_ranks_are_those_of_networkx(shape, weighted, directed):
-    pairs = SMALL[shape]
+def check(built, pairs, weighted, directed):
     weight = weights(len(pairs)) if weighted else None
-    edges = frame(pairs).assign(w=weight)
-    found = as_dict(
-        gf.pagerank(
-            edges,
-            **ENDS,
-            weight="w" if weighted else None,
-            directed=directed,
-            tol=1e-14,
-            max_iter=1000,
-        ).compute()
-    )
+    edges = frame(pairs).assign(w=weight) if weighted else frame(pairs)
+    g = built(edges, directed=directed)
+    found = as_dict(g.pagerank(tol=1e-14, max_iter=1000).compute())
     assert found == pytest.approx(by_networkx(pairs, weight, directed=directed), rel=1e-9)
     assert sum(found.values()) == pytest.approx(1, abs=1e-9)
 
 
+@DIRECTED
+@WEIGHTED
+@pytest.mark.parametrize("shape", SMALL)
+def test_ranks_are_those_of_networkx(built, shape, weighted, directed):
+    check(built, SMALL[shape], weighted, directed)
+
+
+@DIRECTED
+@pytest.mark.parametrize("most", [0, 10**6], ids=["mirrors", "all"])
+@pytest.mark.parametrize("members", [3])
+def test_members_read_each_other_by_mirrors_or_read_all(built, monkeypatch, most, directed):
+    monkeypatch.setattr(pull, "MOST", most)
+    check(built, SMALL["rmat"], False, directed)
+
+
 @pytest.mark.parametrize("tol", [1e-3, 1e-6, 1e-9])
-def test_ranks_are_stationary_within_tol(tol):
+def test_ranks_are_stationary_within_tol(built, tol):
     pairs = SMALL["rmat"]
-    found = gf.pagerank(frame(pairs), **ENDS, tol=tol).compute()
+    found = built(pairs).pagerank(tol=tol).compute()
     size = len(found)
     rank, number = found["pagerank"].to_numpy(), pd.Index(found["vertex"])
     source, target = (number.get_indexer(side) for side in np.array(pairs).T)
@@ -74,41 +80,33 @@ def test_ranks_are_stationary_within_tol(tol):
     assert np.abs(after - rank).sum() < tol * size
 
 
-@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@WEIGHTED
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 @pytest.mark.parametrize("shape", ["rmat", "grid"])
-def test_the_same_bits_for_every_shard_and_thread(shape, precision, weighted):
-    pairs = LARGE[shape]()
-    weight = np.random.default_rng(3).random(len(pairs)) if weighted else None
-    options = {"alpha": 0.85, "until": (None, 20, True), "restart": None, "precision": precision}
+@pytest.mark.parametrize("members", [3])
+def test_the_same_bits_for_every_number_of_members_and_threads(
+    built, members, shape, precision, weighted
+):
+    edges = frame(LARGE[shape]())
+    if weighted:
+        edges["w"] = np.random.default_rng(3).random(len(edges))
     found = set()
-    for parts in (1, 2, 3, 7):
-        shards = shards_of(pairs, weight, parts=parts)
-        for threads in (1, 3):
-            rank, steps = ranks(shards, **options, threads=threads)
-            rank = to_host(rank)
+    for count in range(1, members + 1):
+        g = built(edges, shards=count)
+        for threads in fewer((1, 3), (1,)):
+            with dask.config.set(num_workers=threads * count):
+                result = g.pagerank(tol=None, max_iter=20, precision=precision, trace=True)
+                ranks, steps = traced(result)
+            rank = ranks["pagerank"].to_numpy()
             found.add(rank.tobytes())
+            assert len(steps) == 20
     assert len(found) == 1
-    assert len(steps) == 20
-    assert rank.dtype == precision
-    assert abs(rank.sum(dtype="float64") - 1) < (1e-9 if precision == "float64" else 1e-5)
+    assert abs(rank.sum() - 1) < (1e-9 if precision == "float64" else 1e-5)
 
 
-@pytest.mark.parametrize("partitions", [2, 7, 40])
-def test_partitions_and_the_order_of_edges_change_nothing(partitions):
-    edges = frame(SMALL["rmat"]).assign(w=weights(len(SMALL["rmat"])))
-    whole = gf.pagerank(edges, **ENDS, weight="w").compute()
-    shuffled = partitioned(edges.sample(frac=1, random_state=1), partitions)
-    cut = gf.pagerank(shuffled, **ENDS, weight="w").compute()
-    pd.testing.assert_frame_equal(cut.reset_index(drop=True), whole)
-
-
-def test_ranks_of_narrow_floats_are_near():
-    edges = frame(SMALL["rmat"])
-    wide, narrow = (
-        gf.pagerank(edges, **ENDS, precision=p).compute()["pagerank"]
-        for p in ("float64", "float32")
-    )
+def test_ranks_of_narrow_floats_are_near(built):
+    g = built(SMALL["rmat"])
+    wide, narrow = (g.pagerank(precision=p).compute()["pagerank"] for p in ("float64", "float32"))
     np.testing.assert_allclose(narrow, wide, rtol=2e-5)
     assert (narrow != wide).any()
 
@@ -124,11 +122,9 @@ FORMS = {
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("pairs", [DANGLING, SMALL["star"]], ids=["dangling", "star"])
-def test_restarts_are_where_they_are_asked_for(form, pairs):
+def test_restarts_are_where_they_are_asked_for(built, form, pairs):
     parts = {3: 2.0, 0: 6.0, 1: 0.0}
-    found = gf.pagerank(
-        frame(pairs), **ENDS, personalization=FORMS[form](parts), tol=1e-14
-    ).compute()
+    found = built(pairs).pagerank(personalization=FORMS[form](parts), tol=1e-14).compute()
     wanted = by_networkx(pairs, personalization=parts)
     assert as_dict(found) == pytest.approx(wanted, rel=1e-9, abs=1e-15)
 
@@ -154,39 +150,45 @@ def test_an_id_named_twice_restarts_for_both():
 
 
 @pytest.mark.parametrize(("alpha", "wanted"), [(0, [0.25, 0.75, 0]), (1, [1 / 3] * 3)])
-def test_alpha_is_the_part_that_follows_edges(alpha, wanted):
-    found = gf.pagerank(
-        frame([(0, 1), (1, 2), (2, 0)]),
-        **ENDS,
-        alpha=alpha,
-        personalization={0: 1, 1: 3},
-        tol=None,
-        max_iter=1 if alpha == 0 else 3,
-    ).compute()
+def test_alpha_is_the_part_that_follows_edges(built, alpha, wanted):
+    g = built([(0, 1), (1, 2), (2, 0)])
+    restart = {"personalization": {0: 1, 1: 3}, "tol": None}
+    found = g.pagerank(alpha=alpha, **restart, max_iter=1 if alpha == 0 else 3).compute()
     assert found["pagerank"].tolist() == pytest.approx(wanted, abs=1e-12)
 
 
 # Iterations
 
 
-def test_iterations_that_are_too_few_raise_or_give_the_ranks_so_far():
-    graph = gf.Graph(frame(SMALL["rmat"]), **ENDS).persist()
+def test_iterations_that_are_too_few_raise_or_give_the_ranks_so_far(built):
+    g = built(SMALL["rmat"])
     with pytest.raises(ConvergenceError, match=r"after 3 iterations .* larger max_iter or tol"):
-        graph.pagerank(max_iter=3, tol=1e-12).compute()
-    far, steps = graph.pagerank(max_iter=3, tol=1e-12, fail_on_nonconvergence=False, trace=True)
-    exactly = graph.pagerank(max_iter=3, tol=None)
-    pd.testing.assert_frame_equal(far.compute(), exactly.compute())
-    steps = steps.compute()
+        g.pagerank(max_iter=3, tol=1e-12).compute()
+    few = g.pagerank(max_iter=3, tol=1e-12, fail_on_nonconvergence=False, trace=True)
+    far, steps = traced(few)
+    pd.testing.assert_frame_equal(far, g.pagerank(max_iter=3, tol=None).compute())
     assert steps["direction"].tolist() == ["pull"] * 3
-    assert steps["edges"].tolist() == [graph.num_edges] * 3
-    assert steps["frontier"].tolist() == [graph.num_vertices] * 3
+    assert steps["edges"].tolist() == [g.num_edges] * 3
+    assert steps["frontier"].tolist() == [g.num_vertices] * 3
 
 
-def test_iterations_end_once_ranks_change_less_than_tol():
-    graph = gf.Graph(frame(SMALL["rmat"]), **ENDS).persist()
-    counts = [len(graph.pagerank(tol=tol, trace=True)[1].compute()) for tol in (1e-3, 1e-6, 1e-9)]
+def test_iterations_end_once_ranks_change_less_than_tol(built):
+    g = built(SMALL["rmat"])
+    counts = [len(traced(g.pagerank(tol=tol, trace=True))[1]) for tol in (1e-3, 1e-6, 1e-9)]
     assert counts == sorted(set(counts))
     assert counts[-1] < 100
+
+
+def test_an_iteration_is_one_message_to_each_member(built, members):
+    def rounds(g):
+        made = []
+        for most in (1, 3, 13):  # the first call makes what shards keep
+            pagerank(g, tol=None, max_iter=most)
+            made.append(g.exchange.take_traffic().rounds)
+        return made
+
+    for _, few, many in on_members(built(LARGE["rmat"]()), rounds):
+        assert many - few == (10 if members > 1 else 0)
 
 
 # Bad input
@@ -203,10 +205,10 @@ def test_iterations_end_once_ranks_change_less_than_tol():
         ([1.0, 1e60], "float32", r"add up to 1e\+60, and float32"),
     ],
 )
-def test_weights_that_are_refused(weight, precision, message):
-    edges = frame([(0, 1), (1, 2)]).assign(w=weight)
+def test_weights_that_are_refused(built, weight, precision, message):
+    edges = 100 * frame([(0, 1), (1, 2)])
     with pytest.raises(WeightError, match=message):
-        gf.pagerank(edges, **ENDS, weight="w", precision=precision).compute()
+        built(edges.assign(w=weight)).pagerank(precision=precision).compute()
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import frame, partitioned
-from test_shards_many import ASKED, ENDS, KINDS, graph, power_law, same
+from shapes import ASKED, ENDS, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions

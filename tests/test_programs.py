@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import re
 
 import dask
@@ -10,31 +9,239 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import BACKEND, frame, on_backend, on_host, oracle, partitioned, to_host
-from dask_graphflow.algorithms.programs import COMPONENTS
-from dask_graphflow.operators.frontier import Frontier
-from shapes import shards
+from conftest import (
+    BACKEND,
+    as_dict,
+    fewer,
+    frame,
+    on_backend,
+    on_host,
+    oracle,
+    partitioned,
+    to_host,
+)
+from shapes import ENDS, HOPS, LEAST, NEVER, SMALL, rmat, same, traced
 
 import dask_graphflow as gf
+from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.kernels import policies
-from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.direction import WAYS
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
-WAYS = ["gemini", "beamer", "push", "pull"]
+DIRECTED = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 WIDEST = gf.EdgeOp("widest", target="width", signal="min(width[src], weight)", slot="max")
 
 
-@pytest.mark.parametrize("kind", ["dense", "strings"])
-def test_components_by_label_are_those_of_the_forest(graph, kind):
-    pairs = frame(graph)
-    if kind == "strings":
-        pairs = pairs.astype("str")
-    edges = partitioned(pairs, 3)
-    found = gf.Graph(edges, **ENDS, directed=False).connected_components().compute()
-    forest = gf.connected_components(edges, **ENDS).compute()
-    pd.testing.assert_frame_equal(found.reset_index(drop=True), forest.reset_index(drop=True))
+# Components by label
+
+
+@pytest.mark.parametrize(
+    ("dtype", "directed"), [("int64", True), ("int64", False), ("str", True)], ids=str
+)
+def test_components_by_label_are_those_of_the_forest(built, graph, dtype, directed):
+    pairs = frame(graph).astype(dtype)
+    found = built(pairs, directed=directed).connected_components().compute()
+    same(found, gf.connected_components(pairs, **ENDS).compute())
+
+
+@DIRECTED
+def test_components_of_a_larger_graph_are_those_of_networkx(built, scheduler, directed):
+    pairs = (30_000 * np.random.default_rng(3).random((40_000, 2)) ** 3).astype(int).tolist()
+    g = built(pairs, directed=directed)
+    found, steps = traced(g.connected_components(trace=True))
+    assert as_dict(found) == oracle(pairs)
+    assert steps["superstep"].tolist() == list(range(len(steps)))
+    if not directed:  # all edges at first, and few in the end
+        assert (steps["direction"].iloc[0], steps["direction"].iloc[-1]) == ("pull", "push")
+
+
+# Programs of a user
+
+
+def by_hand(op, edges, columns, active, max_iter):
+    """Return a program's target column, by a loop over the edges.
+
+    Messages are those of the values before the superstep.
+    """
+    combine = {"min": min, "max": max, "add": lambda old, new: old + new}[op.slot]
+    signal, cond = (compile(text or "True", "", "eval") for text in (op.signal, op.cond))
+    values = columns[op.target].copy()
+    while active.any() and max_iter != 0:
+        before = columns | {op.target: values.copy()}
+        changed = np.zeros(len(values), bool)
+        for src, dst, weight in edges:
+            ends = {"src": src, "dst": dst, "weight": weight}
+            if active[src] and eval(cond, before, ends):
+                new = combine(values[dst], eval(signal, before, ends))
+                changed[dst] |= new != values[dst]
+                values[dst] = new
+        active = changed
+        max_iter = max_iter and max_iter - 1
+    return values
+
+
+# By name: a program, what its columns begin with, where others begin, and numbers of supersteps.
+PROGRAMS = {
+    "widest": (WIDEST, {"width": 0.0}, lambda rng, ids: {"width": [np.inf]}, (None, 2)),
+    "first hits": (HOPS, {"level": np.int32(NEVER)}, lambda rng, ids: {"level": [0]}, (None,)),
+    "mirrors know what their masters have": (
+        # The least of those before, but odd remains odd.
+        gf.EdgeOp("odd", target="x", signal="x[src] // 2 * 2 + x[dst] % 2", slot="min"),
+        {"x": 0},
+        lambda rng, ids: {"x": rng.integers(0, 10_000, len(ids))},
+        (None, 2),
+    ),
+    "every message counts once": (
+        gf.EdgeOp(
+            "shares",
+            target="sum",
+            signal="share[src] * factor[dst] + src - dst",
+            slot="add",
+            cond="open[dst] and dst % 3 != 0",
+        ),
+        {"sum": 0, "share": 0, "factor": np.int32(0), "open": False},
+        lambda rng, ids: {
+            "share": rng.integers(2**20, 2**40, len(ids)),
+            "factor": rng.integers(1, 9, len(ids)).astype("int32"),
+            "open": rng.random(len(ids)) < 0.8,
+        },
+        (1, 4),
+    ),
+    "a sum may read what it adds to": (
+        gf.EdgeOp("ways", target="n", signal="n[src]", slot="add"),
+        {"n": 0},
+        lambda rng, ids: {"n": [1, 2, 3]},
+        (3,),
+    ),
+    "a sum that reads itself pulls": (
+        gf.EdgeOp("itself", target="n", signal="n[dst] + 1", slot="add"),
+        {"n": 1},
+        lambda rng, ids: {"n": [2]},
+        (2,),
+    ),
+}
+
+
+@DIRECTED
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_changes_what_a_loop_over_the_edges_changes(built, members, name, directed):
+    op, begin, others, limits = PROGRAMS[name]
+    pairs, rng = np.array(SMALL["rmat"]), np.random.default_rng(2)
+    edges = frame(pairs.tolist()).assign(w=rng.integers(1, 90, len(pairs)) / 2)
+    g, ids = built(edges, directed=directed), np.unique(pairs)
+    others = others(rng, ids)
+    count = len(next(iter(others.values())))
+    leaving = np.bincount(np.searchsorted(ids, pairs[:, 0]), minlength=len(ids))
+    at = np.sort(np.argsort(-leaving, kind="stable")[:count])
+    start = pd.DataFrame({"vertex": ids[at]} | others)
+    columns = {column: np.full(len(ids), value) for column, value in begin.items()}
+    for column, values in others.items():
+        columns[column][at] = values
+    both = [(*np.searchsorted(ids, [u, v]).tolist(), w) for u, v, w in edges.to_numpy()]
+    both += [] if directed else [(v, u, w) for u, v, w in both if u != v]
+    for limit in limits:
+        active = np.isin(np.arange(len(ids)), at)
+        wanted = by_hand(op, both, columns, active, limit)
+        assert (wanted != columns[op.target]).sum() > 40
+        for way in WAYS:
+            threads = 1 + WAYS.index(way) % fewer(2, 1)
+            with dask.config.set(num_workers=threads * members):
+                how = {"columns": begin, "start": start, "direction": way, "max_iter": limit}
+                found = g.run(op, **how).compute()
+            assert found["vertex"].tolist() == ids.tolist()
+            np.testing.assert_array_equal(found[op.target], wanted)
+            assert found[op.target].dtype == wanted.dtype
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_of_first_hits_the_smallest_neighbors_is_kept(built, way):
+    # Of two that 150 follows, the one in its own shard is looked at first.
+    g = built([(10, 150), (140, 150), (20, 70), (60, 70)])
+    parents = gf.EdgeOp(
+        "parents",
+        target="parent",
+        signal="src",
+        slot="min",
+        cond=f"parent[dst] == {NEVER}",
+        first_hit=True,
+    )
+    found = g.run(parents, columns={"parent": NEVER}, direction=way, max_iter=1).compute()
+    wanted = {10: NEVER, 20: NEVER, 60: NEVER, 70: 1, 140: NEVER, 150: 0}
+    assert dict(zip(found["vertex"], found["parent"], strict=True)) == wanted
+
+
+def test_a_push_after_a_pull_adds_to_nothing(built):
+    g = built([(0, leaf) for leaf in range(100, 200)], directed=False)
+    ways = gf.EdgeOp("ways", target="n", signal="n[src]", slot="add", cond="open[dst]")
+    start = pd.DataFrame({"vertex": [0], "n": [3]})
+    columns = {"n": 0, "open": True}
+    found, steps = traced(g.run(ways, columns=columns, start=start, max_iter=3, trace=True))
+    assert steps["direction"].tolist() == ["pull"] * 3
+    assert found["n"].tolist() == [3 + 100 * 3, *[3 + 3 + 100 * 3] * 100]
+    few = pd.DataFrame({"vertex": [0, *range(100, 200)], "n": [3] + [0] * 100})
+    few["open"] = (few["vertex"] == 0) | (few["vertex"] > 194)
+    found, steps = traced(g.run(ways, columns=columns, start=few, max_iter=2, trace=True))
+    assert steps["frontier"].tolist() == [101, 5]
+    assert steps["direction"].tolist() == ["pull", "push"]
+    assert found["n"].iloc[0] == 3 + 5 * 3
+
+
+def test_functions_that_may_ask_for_numbers_are_refused_by_several_members(built, members):
+    op = gf.EdgeOp.from_code(
+        "farther",
+        target="least",
+        slot="min",
+        columns=["least"],
+        signal=lambda columns, src, dst, weight: columns[0][src] + 1,
+        cuda="__device__ Value signal(Index src, Index dst, Weight weight) const "
+        "{ return least_[src] + 1; }",
+    )
+    g, start = built([(0, 70), (70, 140)]), pd.DataFrame({"vertex": [0], "least": [0]})
+    asked = g.run(op, columns={"least": 1000}, start=start)
+    if members == 1:
+        assert asked.compute()["least"].tolist() == [0, 1, 2]
+        return
+    with pytest.raises(gf.exceptions.ExpressionError, match="in each of several workers"):
+        asked.compute()
+
+
+# What is sent
+
+
+@pytest.mark.parametrize("members", [2, 3])
+def test_labels_that_do_not_change_are_not_sent_again(built, members):
+    pairs = rmat(13, 8)
+    g, how = built(pairs, directed=False), {"columns": {"least": "vertex"}, "direction": "push"}
+    g.run(LEAST, **how, max_iter=1).compute()  # members find out who mirrors what, once
+    with dask.config.set(num_workers=1):
+        _, steps = traced(g.run(LEAST, **how, trace=True), sum_bytes=True)
+    votes = HEADER.size * members * (members - 1)
+    # Rounds: messages and votes; at first, one more says that all know who mirrors what.
+    rounds = [3] + [2] * (len(steps) - 2) + [1]
+    sent = steps["bytes"].to_numpy() - votes * np.array(rounds)
+    layout = getattr(g, "graph", g).layout().compute()
+    # At first, messages to most mirrors; then to some, few and none, where all stop.
+    assert 0.9 * 4 * layout["remote"].sum() < sent[0] <= 4 * layout["remote"].sum()
+    assert (np.diff(sent) <= 0).all()
+    assert 0 < sent[sent > 0].min() < sent[0] / 100
+    assert sent[-1] == 0
+
+
+@pytest.mark.parametrize("members", [2, 3])
+def test_a_superstep_that_no_other_member_is_told_of_takes_one_round(built, members):
+    g = built([(i, i + 1) for i in range(300)])
+    start = pd.DataFrame({"vertex": [0], "least": [0]})
+    how = {"columns": {"least": 1}, "start": start, "direction": "push"}
+    g.run(LEAST, **how, max_iter=1).compute()
+    _, steps = traced(g.run(LEAST, **how, trace=True), sum_bytes=True)
+    rounds = steps["bytes"] // (HEADER.size * members * (members - 1))
+    # One more follows each edge from one member to the next, and one says that all know who mirrors what.
+    assert rounds.sum() == len(steps) + members - 1 + 1
+    assert rounds[1:].max() == 2
+
+
+# Options, and values to start with
 
 
 @pytest.mark.parametrize("balance", policies.POLICIES)
@@ -58,40 +265,9 @@ def pipes(seed=0, vertices=300, edges=1500):
     return pd.DataFrame({"a": ends[0], "b": ends[1], "bore": rng.integers(1, 9, edges) / 2})
 
 
-def widths(edges, start):
-    """Return {vertex: width of the widest way from `start`}, by a queue."""
-    after = {}
-    for u, v, bore in edges.itertuples(index=False):
-        after.setdefault(u, []).append((v, bore))
-    found, queue = {start: np.inf}, [(-np.inf, start)]
-    while queue:
-        width, u = heapq.heappop(queue)
-        for v, bore in after.get(u, ()):
-            through = min(-width, bore)
-            if through > found.get(v, 0):
-                found[v] = through
-                heapq.heappush(queue, (-through, v))
-    return found
-
-
-@pytest.mark.parametrize("direction", WAYS)
-def test_a_program_of_ones_own_finds_the_widest_ways(direction):
-    edges = pipes()
-    start = pd.DataFrame({"vertex": [int(edges.a[0])], "width": [np.inf]})
-    graph = gf.Graph(dd.from_pandas(edges, npartitions=3), **ENDS, weight="bore")
-    found = graph.run(WIDEST, columns={"width": 0.0}, start=start, direction=direction).compute()
-    wanted = widths(edges, int(edges.a[0]))
-    assert dict(zip(found["vertex"], found["width"], strict=True)) == {
-        v: wanted.get(v, 0.0) for v in found["vertex"]
-    }
-    assert set(wanted) <= set(found["vertex"])
-
-
 @pytest.mark.parametrize("slot", ["min", "max"])
 @pytest.mark.parametrize("direction", ["push", "pull"])
-@pytest.mark.parametrize("number", [1, 3], ids=lambda number: f"{number} shards")
-def test_nan_spreads_as_in_numpy_and_the_program_ends(slot, direction, number):
-    edges = dd.from_pandas(pipes(), npartitions=3)[["a", "b"]]
+def test_nan_spreads_as_in_numpy_and_the_program_ends(built, slot, direction):
     rng = np.random.default_rng(11)
     ids = np.unique(pipes()[["a", "b"]])
     start = pd.DataFrame({"vertex": ids})
@@ -106,11 +282,11 @@ def test_nan_spreads_as_in_numpy_and_the_program_ends(slot, direction, number):
         before = wanted.copy()
         with np.errstate(invalid="ignore"):
             combine.at(wanted, target, before[source])
-    graph = gf.Graph(edges, **ENDS, shards=number)
+    g = built(pipes()[["a", "b"]])
     how = {"columns": {"x": 0.0}, "start": with_nan(start), "direction": direction}
-    found, steps = graph.run(op, **how, max_iter=60, trace=True)
-    found = found.compute()["x"].to_numpy()
-    assert len(steps.compute()) < 60 * number  # it ended by itself
+    found, steps = traced(g.run(op, **how, max_iter=60, trace=True))
+    found = found["x"].to_numpy()
+    assert len(steps) < 60  # it ended by itself
     np.testing.assert_array_equal(found, wanted[ids])
     assert 0 < np.isnan(found).sum() < len(found)
 
@@ -383,58 +559,28 @@ def test_a_column_begins_with_one_number(value):
         graph.run(LARGEST, columns={"x": value})
 
 
-@pytest.mark.parametrize("number", [1, 2], ids=lambda number: f"{number} shards")
-def test_a_policy_is_obeyed_by_every_number_of_shards(number):
-    graph = gf.Graph(dd.from_pandas(pipes(), npartitions=3), **ENDS, weight="bore", shards=number)
+def test_a_policy_is_obeyed_by_every_number_of_members(built):
+    g = built(pipes().rename(columns={"bore": "w"}))
     how = {"columns": {"width": 1.0}, "balance": "all_edges"}
     start = pd.DataFrame({"vertex": [0], "width": [np.inf]})
     with pytest.raises(gf.exceptions.OptionError, match="'all_edges' with a frontier"):
-        graph.run(WIDEST, **how, start=start, direction="push").compute()
-    found = graph.run(WIDEST, **how, start=start, direction="pull").compute()
-    wanted = graph.run(WIDEST, columns={"width": 1.0}, start=start).compute()
+        g.run(WIDEST, **how, start=start, direction="push").compute()
+    found = g.run(WIDEST, **how, start=start, direction="pull").compute()
+    wanted = g.run(WIDEST, columns={"width": 1.0}, start=start).compute()
     pd.testing.assert_frame_equal(found, wanted)
 
 
-def test_a_trace_says_what_each_superstep_did():
-    path = frame([(i, i + 1) for i in range(100)])
+def test_a_trace_says_what_each_superstep_did(built):
+    g = built([(i, i + 1) for i in range(200)])
     farther = gf.EdgeOp("farther", target="hops", signal="hops[src] + 1", slot="min")
     start = pd.DataFrame({"vertex": [0], "hops": [0]})
-    found, trace = gf.Graph(path, **ENDS).run(
-        farther, columns={"hops": 1000}, start=start, trace=True
-    )
-    steps = trace.compute()
-    assert found.compute()["hops"].tolist() == list(range(101))
-    assert len(steps) == 101  # the last one finds that nothing changed
+    found, steps = traced(g.run(farther, columns={"hops": 1000}, start=start, trace=True))
+    assert found["hops"].tolist() == list(range(201))
+    assert len(steps) == 201  # the last one finds that nothing changed
     assert set(steps["direction"]) == {"push"}
-    assert steps["frontier"].tolist() == [1] * 101
-    limited = gf.Graph(path, **ENDS).run(farther, columns={"hops": 1000}, start=start, max_iter=7)
-    assert sorted(set(limited.compute()["hops"])) == [*range(8), 1000]
-
-
-@pytest.mark.parametrize("parts", [1, 2, 5])
-@pytest.mark.parametrize("rule", WAYS)
-def test_a_fixpoint_is_the_same_bits_for_every_number_of_ranges(parts, rule):
-    rng = np.random.default_rng(3)
-    size = 30_000
-    source, target = (size * rng.random((2, 40_000)) ** 3).astype("int32")
-    made = shards(source, target, size=size, directed=False, parts=parts)
-    columns = {"component": on_backend(np.arange(size, dtype="int32"))}
-    steps = fixpoint(COMPONENTS, columns, made, rule=rule, threads=2)
-    wanted = oracle(zip(source.tolist(), target.tolist(), strict=True), range(size))
-    assert to_host(columns["component"]).tolist() == [wanted[v] for v in range(size)]
-    if rule in ("push", "pull"):
-        assert {step["direction"] for step in steps} == {rule}
-    else:  # everything at first, and little in the end
-        assert steps[0]["direction"] == "pull"
-        assert steps[-1]["direction"] == "push"
-
-
-def test_a_fixpoint_begins_where_it_is_told():
-    chain = np.arange(9, dtype="int32")
-    columns = {"component": on_backend(np.arange(10, dtype="int32"))}
-    start = Frontier(10, vertices=on_backend(np.array([6], "int32")))
-    fixpoint(COMPONENTS, columns, shards(chain, chain + 1, size=10), start)
-    assert to_host(columns["component"]).tolist() == [0, 1, 2, 3, 4, 5, 6, 6, 6, 6]
+    assert steps["frontier"].tolist() == [1] * 201
+    limited = g.run(farther, columns={"hops": 1000}, start=start, max_iter=7).compute()
+    assert sorted(set(limited["hops"])) == [*range(8), 1000]
 
 
 @pytest.mark.parametrize(

@@ -54,8 +54,7 @@ def entries(source, target, weight, undirected):
 def unpacked(rows):
     """Return rows as an edge list."""
     count = len(rows.offsets) - 1
-    vertices = np.arange(count) + rows.first if rows.vertices is None else rows.vertices
-    return np.repeat(vertices, np.diff(rows.offsets)), rows.ends, rows.weights
+    return np.repeat(np.arange(count) + rows.first, np.diff(rows.offsets)), rows.ends, rows.weights
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -154,7 +153,7 @@ def test_rows_of_ids_become_those_of_labels(edges, weighted):
         how = {"first": first, "count": count - first}
         wanted = host_rows.rows(*edges, weight, **how, columns=count, labels=labels)
         got = host_rows.relabelled(plain, labels, **how, threads=2)
-        for mine, other in zip(got[1:4], wanted[1:4], strict=True):
+        for mine, other in zip(got[:3], wanted[:3], strict=True):
             np.testing.assert_array_equal(mine, other)
         placed = host_rows.relabelled(plain, labels, places=7 * np.argsort(labels), **how)
         np.testing.assert_array_equal(

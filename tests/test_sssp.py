@@ -1,21 +1,22 @@
-"""Shortest paths: distances against SciPy, predecessors that lead to a source, the same bits everywhere."""
+"""Shortest paths: distances against SciPy, predecessors that lead to a source, what is sent."""
 
 from __future__ import annotations
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, on_backend, partitioned, to_host
-from shapes import LARGE, SMALL, both_ways, scipy_distances, shards_of, weights
+from conftest import fewer, frame
+from shapes import ENDS, LARGE, SMALL, both_ways, same, scipy_distances, traced, weights
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.sssp import distances
+from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import OptionError, UnknownVertexError, WeightError
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.operators import buckets
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
+DIRECTED = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 
 
 def smallest_predecessors(source, target, weight, sources, distance):
@@ -51,85 +52,83 @@ def by_vertex(found, size):
     return distance, predecessor
 
 
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("several", [False, True], ids=["one source", "several sources"])
-@pytest.mark.parametrize("shape", SMALL)
-def test_distances_and_the_smallest_predecessors(shape, several, directed):
-    pairs = SMALL[shape]
-    edges = frame(pairs).assign(w=weights(len(pairs)))
-    sources = sorted(
-        {pairs[0][0]} | ({pairs[-1][1], pairs[len(pairs) // 2][0]} if several else set())
-    )
-    found = gf.sssp(edges, **ENDS, sources=sources, weight="w", directed=directed).compute()
+def check(edges, directed, sources, found, exact=True):
+    """Assert that distances are those of SciPy, and predecessors the smallest."""
     assert found["vertex"].is_monotonic_increasing
-    source, target, weight = both_ways(pairs, edges["w"].to_numpy(), directed)
+    pairs, weight = edges[["a", "b"]].to_numpy(), edges["w"].to_numpy().astype("float64")
+    source, target, weight = both_ways(pairs, weight, directed)
     wanted = scipy_distances(source, target, weight, sources)
     distance, predecessor = by_vertex(found, len(wanted))
-    np.testing.assert_array_equal(distance, wanted)
-    np.testing.assert_array_equal(
-        predecessor, smallest_predecessors(source, target, weight, sources, distance)
-    )
-    reached = np.isfinite(distance)
-    assert np.isin(leads_to(predecessor)[reached], sources).all()
-
-
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-@pytest.mark.parametrize("shape", LARGE)
-def test_the_same_bits_for_every_shard_and_thread(shape, directed):
-    pairs = LARGE[shape]()
-    # Sums of these are rounded, each along its path.
-    weight = np.random.default_rng(8).pareto(1.5, len(pairs))
-    sources = np.array([pairs[0][0], pairs[9000][0]])
-    first = on_backend(sources)
-    predecessors = kernels_of("buckets", first).predecessors
-    found = set()
-    for parts in (1, 2, 3, 7):
-        shards = shards_of(pairs, weight, directed=directed, parts=parts)
-        for threads in (1, 3):
-            distance, _ = distances(shards, first, cutoff=None, threads=threads)
-            predecessor = predecessors(
-                shards.whole(threads=threads), distance, first, threads=threads
-            )
-            distance, predecessor = to_host(distance), to_host(predecessor)
-            found.add((distance.tobytes(), predecessor.tobytes()))
-    assert len(found) == 1
-    source, target, weight = both_ways(pairs, weight, directed)
-    assert (distance[target] <= distance[source] + weight).all()
-    predecessor = np.where(predecessor == np.iinfo(predecessor.dtype).max, -1, predecessor)
+    if exact:
+        np.testing.assert_array_equal(distance, wanted)
+    else:
+        np.testing.assert_allclose(distance, wanted)
+        assert (distance[target] <= distance[source] + weight).all()
     np.testing.assert_array_equal(
         predecessor, smallest_predecessors(source, target, weight, sources, distance)
     )
     assert np.isin(leads_to(predecessor)[np.isfinite(distance)], sources).all()
-    np.testing.assert_allclose(distance, scipy_distances(source, target, weight, sources))
 
 
-@pytest.mark.parametrize("partitions", [2, 7, 40])
-def test_partitions_and_the_order_of_edges_change_nothing(partitions):
-    edges = frame(SMALL["rmat"]).assign(w=weights(len(SMALL["rmat"])))
-    options = {"weight": "w", "sources": edges["a"][:2]}
-    whole = gf.sssp(edges, **ENDS, **options).compute()
-    shuffled = partitioned(edges.sample(frac=1, random_state=1), partitions)
-    cut = gf.sssp(shuffled, **ENDS, **options)
-    pd.testing.assert_frame_equal(cut.compute().reset_index(drop=True), whole)
+@DIRECTED
+@pytest.mark.parametrize("shape", SMALL)
+def test_distances_and_the_smallest_predecessors(built, shape, directed):
+    pairs = SMALL[shape]
+    edges = frame(pairs).assign(w=weights(len(pairs)))
+    g = built(edges, directed=directed)
+    several = sorted({pairs[0][0], pairs[-1][1], pairs[len(pairs) // 2][0]})
+    for sources in (several[:1], several):
+        check(edges, directed, sources, g.sssp(sources).compute())
 
 
-def test_predecessors_never_lead_in_a_circle_of_edges_of_0():
+@DIRECTED
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "rounded",
+        "zeros",
+        # each of a type that kernels are compiled for
+        *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("float32", "ints")),
+    ],
+)
+@pytest.mark.parametrize("shape", LARGE)
+def test_every_number_of_threads_gives_the_same_bits(built, members, shape, kind, directed):
+    pairs, rng = LARGE[shape](), np.random.default_rng(8)
+    weight = rng.pareto(1.5, len(pairs))  # sums of these are rounded, each along its path
+    weight = {
+        "rounded": weight,
+        "float32": weight.astype("float32"),
+        "ints": rng.integers(0, 100, len(pairs)).astype("int16"),
+        "zeros": np.where(rng.random(len(pairs)) < 0.9, 0, weight),
+    }[kind]
+    edges = frame(pairs).assign(w=weight)
+    g, sources = built(edges, directed=directed), [pairs[0][0], pairs[9000][0]]
+    found = []
+    for threads in fewer((1, 3), (1,)):
+        with dask.config.set(num_workers=threads * members):
+            found.append(g.sssp(sources).compute())
+    pd.testing.assert_frame_equal(found[0], found[-1])
+    check(edges, directed, sources, found[0], exact=False)
+
+
+def test_predecessors_never_lead_in_a_circle_of_edges_of_0(built):
     pairs = [(5, 0), (0, 1), (1, 2), (2, 0), (2, 3), (3, 2), (3, 3)]
-    edges = frame(pairs).assign(w=[1.0, 0, 0, 0, 0, 0, 0])
-    found = gf.sssp(edges, **ENDS, sources=[5], weight="w").compute()
+    # Members share them if ids are far enough from each other.
+    edges = 40 * frame(pairs)
+    found = built(edges.assign(w=[1.0, 0, 0, 0, 0, 0, 0])).sssp([200]).compute()
     assert found["distance"].tolist() == [1, 1, 1, 1, 0]
-    assert found["predecessor"].tolist()[:4] == [5, 0, 1, 2]
+    assert found["predecessor"].tolist()[:4] == [200, 0, 40, 80]
 
 
 @pytest.mark.parametrize("cutoff", [0, 0.75, np.float32(2), np.inf])
-def test_no_vertex_past_the_cutoff_is_reached(cutoff):
+def test_no_vertex_past_the_cutoff_is_reached(built, cutoff):
     edges = frame(SMALL["rmat"]).assign(w=weights(len(SMALL["rmat"])))
-    options = {"weight": "w", "sources": edges["a"][:1], "directed": False}
-    whole = gf.sssp(edges, **ENDS, **options).compute()
-    near = gf.sssp(edges, **ENDS, **options, cutoff=cutoff).compute()
-    wanted = whole[whole["distance"] <= cutoff].reset_index(drop=True)
+    g, sources = built(edges, directed=False), edges["a"][:1]
+    whole = g.sssp(sources).compute()
+    near = g.sssp(sources, cutoff=cutoff).compute()
+    wanted = whole[whole["distance"] <= cutoff]
     assert (len(wanted) < len(whole)) == (cutoff < np.inf)
-    pd.testing.assert_frame_equal(near, wanted)
+    same(near, wanted)
 
 
 @pytest.mark.parametrize(
@@ -147,37 +146,65 @@ def test_weights_of_any_size_and_type(weight):
     assert dict(zip(found["vertex"], found["distance"], strict=True)) == wanted
 
 
-def test_vertices_far_away_wait_for_those_before_them():
+def test_vertices_far_away_wait_for_those_before_them(built):
     # Two ways from the beginning of a long road to places far behind it, thousands of buckets of the mean
     # weight away, which lie on the way to others: each vertex has many edges, for buckets to be narrow.
     road = [(i, j) for i in range(3000) for j in range(i + 1, i + 11)]
     far = [30_000.0, 50_000.0]
     edges = frame([*road, (0, 4000), (0, 4001), (4000, 4002), (4001, 4003)])
     edges["w"] = np.concatenate([np.ones(len(road)), far, [1, 1]])
-    _, steps = gf.sssp(edges, **ENDS, sources=[0], weight="w", trace=True)
-    found = (
-        gf.sssp(edges, **ENDS, sources=[0], weight="w").compute().set_index("vertex")["distance"]
-    )
+    found, steps = traced(built(edges).sssp([0], trace=True))
+    found = found.set_index("vertex")["distance"]
     assert found[[4000, 4001, 4002, 4003]].tolist() == [*far, far[0] + 1, far[1] + 1]
     assert found[3000] == 300
-    assert steps.compute()["edges"].sum() == len(edges)
+    assert steps["edges"].sum() == len(edges)
 
 
-def test_of_several_edges_the_lightest_counts_unless_they_are_made_one():
+def test_of_several_edges_the_lightest_counts_unless_they_are_made_one(built):
     edges = frame([(0, 1), (0, 1), (0, 1)]).assign(w=[4.0, 1.0, 2.0])
     far = {}
     for multi in ("keep", "sum", "min", "first"):
-        graph = gf.Graph(edges, **ENDS, weight="w", multi=multi)
-        far[multi] = graph.sssp([0]).compute()["distance"].tolist()[1]
+        far[multi] = built(edges, multi=multi).sssp([0]).compute()["distance"].tolist()[1]
     assert far == {"keep": 1, "sum": 7, "min": 1, "first": 4}
 
 
-def test_the_trace_has_a_row_a_bucket():
-    edges = frame([(i, i + 1) for i in range(5)]).assign(w=1.0)
-    _, steps = gf.sssp(edges, **ENDS, sources=[0], weight="w", trace=True)
-    steps = steps.compute()
-    assert steps["edges"].sum() == 5
+def test_the_trace_counts_the_edges_that_were_relaxed(built):
+    edges = frame([(i, i + 1) for i in range(300)]).assign(w=1.0)
+    _, steps = traced(built(edges).sssp([0], trace=True))
+    assert steps["edges"].sum() == 300
     assert set(steps["direction"]) == {"push"}
+
+
+# What is sent
+
+
+@pytest.mark.parametrize("members", [2])
+def test_a_mirror_is_sent_when_its_bucket_is_emptied(built, monkeypatch):
+    monkeypatch.setattr(buckets, "AHEAD", 0)
+    # A chain, of so many edges side by side that buckets are narrow. Each vertex has a shorter way to the
+    # last one than the vertex before, and that is far away.
+    chain = [(i, i + 1) for i in range(50) for _ in range(20)]
+    across = [(i, 100) for i in range(51)]
+    weight = np.append(np.ones(len(chain)), 10_000 - 100.0 * np.arange(51))
+    g = built(frame([*chain, *across]).assign(w=weight))
+    found, steps = traced(g.sssp([0], trace=True), sum_bytes=True)
+    assert found["distance"].tolist() == [*range(51), 5050]
+    assert (steps["edges"] > 0).sum() > 2
+    # One distance to the mirror's owner, and numbers of all members in each superstep.
+    assert steps["bytes"].sum() == 8 + 2 * HEADER.size * len(steps)
+
+
+@pytest.mark.parametrize("members", [2])
+@pytest.mark.usefixtures("host_memory")
+def test_members_go_ahead_while_buckets_are_small(built, monkeypatch):
+    pairs = LARGE["grid"]()
+    weight = np.random.default_rng(8).pareto(1.5, len(pairs))
+    g = built(frame(pairs).assign(w=weight), directed=False)
+    ahead, few = traced(g.sssp([0], trace=True))
+    monkeypatch.setattr(buckets, "AHEAD", 0)
+    strictly, many = traced(g.sssp([0], trace=True))
+    same(ahead, strictly)
+    assert len(few) < len(many) / 2
 
 
 # Bad input
@@ -187,16 +214,15 @@ def test_the_trace_has_a_row_a_bucket():
     ("weight", "message"),
     [
         ([1.0, -1.0], r"^1 weight is negative or NaN; .* of at least 0"),
-        ([np.nan, 1.0], r"column 'w' has 1 null in a partition of 2 edges; fill them"),
-        (pd.array([None, None], dtype="Float64"), r"has 2 nulls in"),
+        ([np.nan, 1.0], r"column 'w' has 1 null in a partition of .* edges?; fill them"),
+        (pd.array([None, None], dtype="Float64"), r"has (1 null|2 nulls) in"),
     ],
     ids=["negative", "NaN", "null"],
 )
-def test_weights_that_are_refused_when_it_is_computed(weight, message):
+def test_weights_that_are_refused_when_it_is_computed(built, weight, message):
     edges = frame([(0, 1), (1, 2)]).assign(w=weight)
-    paths = gf.sssp(edges, **ENDS, sources=[0], weight="w")
     with pytest.raises(WeightError, match=message):
-        paths.compute()
+        built(edges).sssp([0]).compute()
 
 
 def test_a_nan_among_numbers_that_have_nulls_of_their_own_is_refused():

@@ -9,8 +9,8 @@ import dask
 import pytest
 from conftest import cupy_or_skip, partitioned
 from distributed import Client, wait
+from shapes import ASKED, KINDS, graph, power_law, same
 from test_device_many import on_device, plain
-from test_shards_many import ASKED, KINDS, graph, power_law, same
 
 import dask_graphflow as gf
 from dask_graphflow.comm import carriers

@@ -7,7 +7,7 @@ import os
 import pytest
 from conftest import partitioned
 from distributed import Client, Nanny, Scheduler, SpecCluster
-from test_shards_many import ASKED, ENDS, graph, power_law, same
+from shapes import ASKED, ENDS, graph, power_law, same
 from throttle import throttled
 
 import dask_graphflow as gf

@@ -40,8 +40,8 @@ ONE = 2.0**60  # a change of 1 as a whole number
 def hits(g: GraphView, *, max_iter: int = 100, tol: float = 1e-8) -> Answer:
     """Return the hub score and the authority score of each vertex.
 
-    Good hubs have edges to good authorities. Weights multiply what an edge carries. If no weight is above
-    0, all scores are the same.
+    Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
+    multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
 
     Parameters
     ----------
@@ -115,6 +115,6 @@ def _summing(g: GraphView) -> Callable[[Any], Any] | None:
         np.multiply(score, unit, out=share)
         sums[:] = 0
         step.pull(everyone)
-        return sums / g.all_reduce(sums=(int(sums.sum()),)).sums[0]
+        return sums / float(g.all_reduce(sums=(int(sums.sum()),)).sums[0])
 
     return summed

@@ -190,8 +190,8 @@ class GraphMethods:
         progress: Listener = False) -> Any:
         """Return the hub score and the authority score of each vertex.
 
-        Good hubs have edges to good authorities. Weights multiply what an edge carries. If no weight is
-        above 0, all scores are the same.
+        Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
+        multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
 
         See :func:`dask_graphflow.hits`, which can be called on a frame, too.
 

@@ -4,7 +4,7 @@ A :class:`Forest` says, for a range of vertices, which of them are connected. It
 connections: hooking is monotone, commutative and idempotent. So a forest may be changed in place and
 passed on, by several threads at once, edges may be hooked in any order and twice, and a forest that was
 left half-way through a chunk is a right one to begin that chunk again with. Only :meth:`Forest.cover`
-and non-atomic rounds want the forest to themselves.
+wants the forest to itself.
 """
 
 from __future__ import annotations
@@ -47,14 +47,12 @@ class Forest:
         1 for vertices known to occur although no edge to another vertex says so.
     flat : bool
         Whether every vertex points at its root.
-    blank : bool
-        Whether every vertex is a root: nothing was hooked yet.
     counts : dict of int
         What was done: edges taken, edges hooked (their ends had different parents), launches of the
-        hook over a chunk, non-atomic rounds, compressions.
+        hook over a chunk, compressions.
     """
 
-    __slots__ = ("_held", "_known", "blank", "counts", "flat", "kernels")
+    __slots__ = ("_held", "_known", "counts", "flat", "kernels")
 
     def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
         self.kernels = kernels_for(like)
@@ -62,8 +60,8 @@ class Forest:
         # sending it does, has either the old or the new.
         self._held = (base, *self._new_arrays(size))
         self._known: dict[str, Any] = {}  # what kernels remember of these arrays
-        self.flat = self.blank = True
-        self.counts = {"edges": 0, "hooked": 0, "launches": 0, "rounds": 0, "compressions": 0}
+        self.flat = True
+        self.counts = {"edges": 0, "hooked": 0, "launches": 0, "compressions": 0}
 
     def _new_arrays(self, size: int) -> tuple[Any, Any]:
         parent, dtype = None, index_dtype(size)
@@ -77,7 +75,7 @@ class Forest:
             raise no_room(self.kernels, vertices=size, needed=needed, held=held) from error
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._held, self.blank, self.counts)
+        return _restore, (self._held, self.counts)
 
     def __sizeof__(self) -> int:
         return int(self.parent.nbytes + self.seen.nbytes)
@@ -149,8 +147,6 @@ class Forest:
         before = self.counts["hooked"]
         for start in range(0, len(source), plan.chunk):
             chunk = source[start : start + plan.chunk], target[start : start + plan.chunk]
-            for _ in range(plan.rounds):
-                self._hook_plain(*chunk, threads)
             # A sample makes the trees flat, and the full pass then skips what they span. It pays
             # where there are more edges to come than vertices to flatten, and only at first.
             first = self.counts["edges"] < len(self.parent) <= len(chunk[0])
@@ -270,15 +266,7 @@ class Forest:
 
     def _hooked(self, count: int) -> None:
         if count:
-            self.flat = self.blank = False
-
-    def _hook_plain(self, source: Any, target: Any, threads: int) -> None:
-        self.kernels.hook_plain(
-            self.parent, source, target, base=self.base, fresh=self.blank, threads=threads
-        )
-        self._hooked(len(source))
-        self.counts["rounds"] += 1
-        self.compress(threads=threads)
+            self.flat = False
 
 
 class Entries:
@@ -329,9 +317,9 @@ def _restore_entries(held: tuple[tuple[int, int, int], Any, Any], token: str) ->
     return Entries(*place, aligned(parent), seen, token)
 
 
-def _restore(held: tuple[int, Any, Any], blank: bool, counts: dict[str, int]) -> Forest:
+def _restore(held: tuple[int, Any, Any], counts: dict[str, int]) -> Forest:
     base, parent, seen = held
     forest = Forest(parent)
-    forest._held, forest.blank, forest.counts = (base, aligned(parent), seen), blank, counts
+    forest._held, forest.counts = (base, aligned(parent), seen), counts
     forest.flat = False  # other threads may have hooked while it was sent
     return forest

@@ -1,4 +1,4 @@
-"""How :meth:`.Forest.hook` takes edges: chunks, samples and rounds, chosen from the size of the graph."""
+"""How :meth:`.Forest.hook` takes edges: chunks and samples, chosen from the size of the graph."""
 
 from __future__ import annotations
 
@@ -9,20 +9,17 @@ __all__ = ["Plan"]
 
 @dataclass(frozen=True)
 class Plan:
-    """Sizes and rounds that fit a graph.
+    """A chunk and a sample that fit a graph.
 
     Attributes
     ----------
     chunk : int
         Edges per chunk.
-    rounds : int
-        Rounds of non-atomic hooking before the atomic one.
     step : int
         The first hook of a chunk samples one edge in `step` (Afforest); 1 for no sample.
     """
 
     chunk: int
-    rounds: int = 0
     step: int = 1
 
     @classmethod

@@ -151,27 +151,6 @@ def _hook(
     return hooked, (low, high) if low <= high else None
 
 
-def hook_plain(
-    parent: Any, source: Any, target: Any, *, base: int = 0, fresh: bool, threads: int = 1
-) -> None:
-    """Take a head start without atomics, which may lose edges; see :func:`.host.hook_plain`."""
-    if not len(source):
-        return
-    with parent.device:
-        source, target = _indices(source, target)
-        launch(
-            instance("hook_plain", parent.dtype, source.dtype),
-            len(source),
-            parent,
-            np.uint64(len(parent)),
-            source,
-            target,
-            np.uint64(len(source)),
-            np.int64(base),
-            np.bool_(fresh),
-        )
-
-
 def absorb(
     parent: Any,
     entries: Any,

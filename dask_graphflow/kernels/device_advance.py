@@ -74,7 +74,6 @@ _TASK = np.dtype(
     [
         (name, "u8")
         for name in (
-            "vertices",
             "offsets",
             "ends",
             "weights",
@@ -267,8 +266,8 @@ class _Moving:
         self.report = cupy.zeros(COUNTS, "uint64")
         self.work: Any = None
         self.task = np.zeros((), _TASK)
-        self.task["vertices"], self.task["offsets"] = _at(rows.vertices), rows.offsets.data.ptr
-        self.task["ends"], self.task["first"] = rows.ends.data.ptr, rows.first
+        self.task["offsets"], self.task["first"] = rows.offsets.data.ptr, rows.first
+        self.task["ends"] = rows.ends.data.ptr
         self.task["weights"] = _at(rows.weights if bound.weight_dtype else None)
         self.task["warp_from"], self.task["block_from"] = thresholds
         self.task["report"] = self.report.data.ptr

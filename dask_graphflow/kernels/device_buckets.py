@@ -140,7 +140,7 @@ def relax(light: Light, buckets: Buckets, frontier: Any, *, cutoff: float = np.i
 
     The parameters are those of :func:`.host_buckets.relax`.
     """
-    (_, offsets, ends, weights, *_), middle = light
+    (offsets, ends, weights, _), middle = light
     assert weights is not None
     going = buckets._going
     if buckets._far is None:
@@ -191,7 +191,7 @@ def _begun(going: Any) -> Any:
 
 def _relax_large(light: Light, search: Any, buckets: Buckets, *, settling: bool) -> None:
     """Relax the light edges of a near pile, or the heavy ones of what is settled, in equal shares."""
-    (_, offsets, ends, weights, *_), middle = light
+    (offsets, ends, weights, _), middle = light
     assert weights is not None
     going, pile = buckets._going, buckets.take()
     between = middle[pile]

@@ -14,7 +14,7 @@ import numpy as np
 
 from .device import namespace as cupy
 from .host_rows import Rows
-from .launching import NULL, launch
+from .launching import launch
 from .sources import instance
 
 __all__ = ["CHANGE", "ONE", "apply_sums", "row_totals", "sum_contributions"]
@@ -26,15 +26,11 @@ CHANGE = 2.0**60  # changes of ranks may add up to 2
 def sum_contributions(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
     """Sum what the neighbours of each vertex contribute."""
     count = len(rows.offsets) - 1
-    if rows.vertices is None:
-        sums[:count] = 0
-    else:
-        sums[rows.vertices - rows.first] = 0
+    sums[:count] = 0
     if not len(rows.ends):
         return
-    own = NULL if rows.vertices is None else rows.vertices
-    before = own, rows.offsets, rows.ends
-    after = np.uint64(count), np.int64(rows.first), contribution, sums
+    before = rows.offsets, rows.ends
+    after = np.uint64(count), contribution, sums
     items = len(rows.ends) // 8
     if rows.weights is None:
         kernel = instance("sum_contributions", rows.ends.dtype, contribution.dtype)

@@ -192,7 +192,7 @@ class _Making:
         if done < total:
             ends = ends[:done].copy()
             weights = None if weights is None else weights[:done].copy()
-        return Rows(None, offsets, ends, weights, self.first)
+        return Rows(offsets, ends, weights, self.first)
 
     def _edges(self, low: int, high: int) -> np.ndarray:
         """Return what the kernels are told of the edges, for the rows `low` to `high` - 1."""
@@ -336,7 +336,7 @@ def relabelled(
                 ends,
                 NULL if weights is None else weights,
             )
-    return Rows(None, offsets, ends, weights, first)
+    return Rows(offsets, ends, weights, first)
 
 
 def renamed(ids: Any, names: Any, *, threads: int = 1) -> Any:

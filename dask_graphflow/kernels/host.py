@@ -109,29 +109,6 @@ def _hook(parent, seen, source, target, base, start, stop, step, outside):  # ty
 
 
 @_compiled
-def _hook_plain(parent, source, target, base, start, stop, fresh):  # type: ignore[no-untyped-def]
-    size = np.uint64(parent.size)
-    for edge in range(start, stop):
-        u = source[edge] - base
-        v = target[edge] - base
-        if np.uint64(u) >= size or np.uint64(v) >= size:
-            continue
-        if fresh:
-            if u > v:
-                parent[u] = v
-            elif v > u:
-                parent[v] = u
-        else:
-            a = parent[u]
-            b = parent[v]
-            if a > b:
-                if parent[a] == a:
-                    parent[a] = b
-            elif b > a and parent[b] == b:
-                parent[b] = a
-
-
-@_compiled
 def _absorb(parent, entries, slots, first, shift, start, stop):  # type: ignore[no-untyped-def]
     hooked = 0
     for entry in range(start, stop):
@@ -291,30 +268,6 @@ def hook_sampled(
     compress(parent, threads=threads)
     hooked, outside = hook(parent, seen, source, target, base=base, threads=threads)
     return sampled + hooked, outside
-
-
-def hook_plain(
-    parent: np.ndarray,
-    source: np.ndarray,
-    target: np.ndarray,
-    *,
-    base: int = 0,
-    fresh: bool,
-    threads: int = 1,
-) -> None:
-    """Hook without atomics: a head start that may lose edges of this call, and no others.
-
-    Only roots are written, so what the forest knew before stays; where two edges meet at one root
-    the last one wins. :func:`hook` over the same edges makes it whole. With `fresh`, nothing was
-    ever hooked into `parent` and no parent is read.
-    """
-    source, target = _indices(source, target)
-    _blocks(
-        lambda start, stop: _hook_plain(parent, source, target, base, start, stop, fresh),
-        0,
-        len(source),
-        threads,
-    )
 
 
 def absorb(

@@ -73,11 +73,6 @@ def _weight(weights, at):  # type: ignore[no-untyped-def]
     return 1 if weights is None else weights[at]
 
 
-@numba.njit(nogil=True, inline="always")
-def _vertex(vertices, row, first):  # type: ignore[no-untyped-def]
-    return first + row if vertices is None else np.int64(vertices[row])
-
-
 @cache
 def kernels(bound: BoundOp) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the compiled loops of push and of pull around an edge program."""
@@ -103,7 +98,6 @@ def _loops(
 
     @compiled
     def push_rows(  # type: ignore[no-untyped-def]
-        vertices,
         offsets,
         ends,
         weights,
@@ -125,7 +119,7 @@ def _loops(
         while start < stop:
             for i in range(start, stop):
                 row = np.uint64(frontier[i])
-                src = _vertex(vertices, row, first)
+                src = first + row
                 edges += offsets[row + one] - offsets[row]
                 for k in range(np.uint64(offsets[row]), np.uint64(offsets[row + one])):
                     dst = ends[k]
@@ -165,7 +159,7 @@ def _loops(
 
     @compiled
     def pull_rows(  # type: ignore[no-untyped-def]
-        vertices, offsets, ends, weights, first, columns, frontier, everyone, changed, ranges, part
+        offsets, ends, weights, first, columns, frontier, everyone, changed, ranges, part
     ):
         values = columns[target]
         edges = np.int64(0)
@@ -173,7 +167,7 @@ def _loops(
         while start < stop:
             for i in range(np.uint64(start), np.uint64(stop)):
                 row = np.uint64(i)
-                dst = _vertex(vertices, row, first)
+                dst = first + row
                 if not cond(columns, dst):
                     continue
                 at = np.uint64(dst)
@@ -197,7 +191,7 @@ def _loops(
                     k += one
                 if new != old and old == old:  # a NaN stays
                     values[at] = new
-                    # Rows that are compressed, or of a range that begins within a word, share words.
+                    # Rows of a range that begins within a word share words.
                     fetch_or(changed, np.intp(at >> six), one << (at & low))
             start, stop = take(ranges, part, MINI_CHUNK)
         return edges
@@ -262,7 +256,7 @@ def push(
 
     def work(part: int) -> tuple[int, int]:
         return push_rows(  # type: ignore[no-any-return]
-            *rows[:3], weights, rows.first, columns, frontier, queued, following, tail, ranges, part
+            *rows[:2], weights, rows.first, columns, frontier, queued, following, tail, ranges, part
         )
 
     done = share(work, threads, threads)
@@ -320,7 +314,7 @@ def pull(
 
     def work(part: int) -> int:
         return pull_rows(  # type: ignore[no-any-return]
-            *rows[:3], weights, rows.first, columns, words, everyone, changed, ranges, part
+            *rows[:2], weights, rows.first, columns, words, everyone, changed, ranges, part
         )
 
     edges = sum(share(work, threads, threads))

@@ -417,9 +417,9 @@ def relax(light: Light, buckets: Buckets, frontier: np.ndarray, *, cutoff: float
     Parameters
     ----------
     light : Light
-        Of the rows of the vertices that edges leave: all of them, not compressed, with weights of 0 or
-        more. By the width of the buckets. Vertices past the rows are mirrors, whose edges others have:
-        see :meth:`Buckets.take_mirrors`.
+        Of the rows of the vertices that edges leave: all of them, with weights of 0 or more. By the
+        width of the buckets. Vertices past the rows are mirrors, whose edges others have: see
+        :meth:`Buckets.take_mirrors`.
     buckets : Buckets
         Takes the vertices that come nearer; some may be in the bucket that is being emptied again.
     frontier : ndarray of integers, shape (f,)
@@ -433,7 +433,7 @@ def relax(light: Light, buckets: Buckets, frontier: np.ndarray, *, cutoff: float
     def work(part: int) -> None:
         thread = threads[part]
         thread[:2] = _relax(
-            *light.rows[1:4], buckets.distance, buckets._done, buckets.scale, buckets.present, cutoff,
+            *light.rows[:3], buckets.distance, buckets._done, buckets.scale, buckets.present, cutoff,
             frontier, ranges, part, *thread,
         )  # fmt: skip
 
@@ -512,7 +512,7 @@ def predecessors(
     Parameters
     ----------
     rows : Rows
-        Of the vertices that edges leave: all of them, not compressed, with weights.
+        Of the vertices that edges leave: all of them, with weights.
     distance : ndarray of float32 or float64, shape (V,)
         The distances.
     sources : ndarray of integers
@@ -567,7 +567,7 @@ def offer_nearer(
         Whether it is on a shortest path to vertices as far away too, to which it was not offered.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-    graph = *rows[1:4], names, distance, predecessor
+    graph = *rows[:3], names, distance, predecessor
     return any(share(lambda part: _nearer(*graph, ranges, part), threads, threads))
 
 
@@ -596,5 +596,5 @@ def offer_level(
         Those that have a predecessor now.
     """
     following = np.empty(int((~settled).sum()), frontier.dtype)
-    found = _level(*rows[1:4], names, distance, predecessor, settled, frontier, following)
+    found = _level(*rows[:3], names, distance, predecessor, settled, frontier, following)
     return following[:found]

@@ -87,7 +87,7 @@ def most_frequent(
     Parameters
     ----------
     out, into : Rows
-        Of one range, not compressed: of what leaves it, and of what enters it; None where that is the same.
+        Of one range: of what leaves it, and of what enters it; None where that is the same.
         A neighbour counts once for each edge.
     labels : ndarray of integers, shape (V,)
         The vertices' labels.

@@ -36,13 +36,12 @@ def _sum_row(ends, weights, contribution, start, stop):  # type: ignore[no-untyp
 
 
 @_compiled
-def _sum(vertices, offsets, ends, weights, first, contribution, sums, ranges, part):  # type: ignore[no-untyped-def]
+def _sum(offsets, ends, weights, contribution, sums, ranges, part):  # type: ignore[no-untyped-def]
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for row in range(start, stop):
-            at = row if vertices is None else np.int64(vertices[row]) - first
             low, high = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
-            sums[at] = _sum_row(ends, weights, contribution, low, high)
+            sums[row] = _sum_row(ends, weights, contribution, low, high)
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
@@ -73,18 +72,16 @@ def sum_contributions(
     contribution : ndarray of float32 or float64, shape (V,)
         Of each vertex, times :data:`ONE`.
     sums : ndarray of int64, shape (n,)
-        Of the vertices from ``rows.first`` on; those that have no row are left as they are.
+        Of the vertices from ``rows.first`` on.
     threads : int
         Threads to use. Ranges are cut so that each has as many edges.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-    share(
-        lambda part: _sum(*rows[:4], rows.first, contribution, sums, ranges, part), threads, threads
-    )
+    share(lambda part: _sum(*rows[:3], contribution, sums, ranges, part), threads, threads)
 
 
 def row_totals(rows: Rows) -> np.ndarray:
-    """Return the sum of each row's weights, as float64; of rows that are not compressed."""
+    """Return the sum of each row's weights, as float64."""
     assert rows.weights is not None
     totals = np.zeros(len(rows.offsets) - 1)
     filled = np.flatnonzero(np.diff(rows.offsets))

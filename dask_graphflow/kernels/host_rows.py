@@ -47,8 +47,6 @@ class Rows(NamedTuple):
 
     Attributes
     ----------
-    vertices : ndarray of int32 or int64, shape (r,), or None
-        The vertex of each row, ascending; None where row `i` is that of vertex ``first + i``.
     offsets : ndarray of int64, shape (r + 1,)
         Where each row begins and the last one ends.
     ends : ndarray of int32 or int64, shape (e,)
@@ -59,7 +57,6 @@ class Rows(NamedTuple):
         The first vertex of the range that the rows are of.
     """
 
-    vertices: np.ndarray | None
     offsets: np.ndarray
     ends: np.ndarray
     weights: np.ndarray | None
@@ -532,7 +529,7 @@ def _into_rows(
 
         share(closing, parts, plan.threads)
     offsets[plan.size] = total
-    return Rows(None, offsets, ends, weights, plan.first)
+    return Rows(offsets, ends, weights, plan.first)
 
 
 def relabelled(
@@ -576,14 +573,13 @@ def relabelled(
     to, dtype = (labels, rows_.ends.dtype) if places is None else (places, places.dtype)
     ends = np.empty(offsets[-1], dtype)
     weights = None if rows_.weights is None else np.empty(len(ends), rows_.weights.dtype)
-    old = *rows_[1:4], rows_.first
     ranges = even_turns(count, threads, offsets)
     share(
-        lambda part: _relabel(*old, to, names, offsets, ends, weights, ranges, part),
+        lambda part: _relabel(*rows_, to, names, offsets, ends, weights, ranges, part),
         threads,
         threads,
     )
-    return Rows(None, offsets, ends, weights, first)
+    return Rows(offsets, ends, weights, first)
 
 
 def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:

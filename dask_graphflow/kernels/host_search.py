@@ -6,9 +6,9 @@ pull asks for the rows of 64 vertices before it reads the first, which hides the
 push takes the smallest of a vertex's predecessors by an atomic minimum, whose result says whether the
 vertex is new.
 
-Rows are not compressed and begin with a vertex that is a multiple of 64: each word of a bitmap is one
-thread's. Ends ascend in a row, and so the first hit is the smallest. Words are those of all vertices.
-Vertices without edges may be marked as seen beforehand.
+Rows begin with a vertex that is a multiple of 64: each word of a bitmap is one thread's. Ends ascend in a
+row, and so the first hit is the smallest. Words are those of all vertices. Vertices without edges may be
+marked as seen beforehand.
 """
 
 from __future__ import annotations

@@ -49,7 +49,6 @@ KERNELS: dict[str, tuple[str, ...]] = {
     "forest.cu": (
         "clear_report",
         *_instances("hook", 2),
-        *_instances("hook_plain", 2),
         *_instances("absorb", 2),
         *_instances("compress", 1),
         *_instances("mark_members", 1),

@@ -81,8 +81,13 @@ class Advance:
         )  # direction of the last step, and the masters that it changed
 
     def push(self, frontier: Frontier) -> Frontier:
-        """Push from a frontier; return the vertices that changed."""
+        """Push from a frontier; return the vertices that changed.
+
+        A sum that reads itself at ``dst`` pulls: by push it would depend on the order of the messages.
+        """
         g, op = self._g, self._op
+        if op.slot == "add" and op.target in op.reads_dst:
+            return self.pull(frontier)
         with g.superstep("push", len(frontier), frontier.leaving) as row:
             side = self._side("push", "out", op.reads_dst)
             if side.mirrors is None:

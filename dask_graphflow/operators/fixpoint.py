@@ -33,8 +33,7 @@ def fixpoint(
     ----------
     g : GraphView
     op : EdgeOp
-        The edge program. A sum that reads itself at ``dst`` always pulls: by push it would depend on the
-        order of the messages.
+        The edge program. A sum that reads itself at ``dst`` always pulls.
     columns : mapping of str to array, shape (V_p,)
         The columns of this member's vertices; that of ``op.target`` is changed in place.
     frontier : Frontier, optional
@@ -54,8 +53,6 @@ def fixpoint(
     UnknownColumnError, WeightError, ExpressionError
         What ``op.bind`` raises.
     """
-    if op.slot == "add" and op.target in op.reads_dst:
-        rule = "pull"
     target, before = columns[op.target], None
     if max_iter is not None and op.target in op.reads_src and isinstance(op.signal, str):
         op, name = reading_before(op, columns)

@@ -17,11 +17,10 @@
 // What to go along, and where to put what is found. The host writes one; every member has 8 bytes.
 template <typename Op>
 struct Task {
-    const typename Op::Index* vertices;  // of the rows; null: row i is of vertex first + i
     const i64* offsets;
     const typename Op::Index* ends;
     const typename Op::Weight* weights;
-    i64 first;
+    i64 first;  // row i is of vertex first + i
     const typename Op::Index* items;  // the rows to go along; null: all
     u64 count;                        // how many
     const i64* costs;                 // for `advance_balanced`: edges of the rows before each, and of all
@@ -120,7 +119,7 @@ struct Walk {
     {
         open = has = false;
         if (!valid) return;
-        own = task.vertices ? task.vertices[row] : Index(task.first + i64(row));
+        own = Index(task.first + i64(row));
         open = !PULL || op.cond(own);
     }
 

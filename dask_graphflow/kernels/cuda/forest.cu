@@ -137,22 +137,6 @@ __global__ void __launch_bounds__(THREADS)
     hooking.finish(report);
 }
 
-// Hook without atomics: where two edges meet at one root, the last one wins.
-template <typename P, typename I>
-__global__ void hook_plain(P* parent, u64 size, const I* source, const I* target, u64 edges, i64 base,
-                           bool fresh)
-{
-    for (u64 edge = thread_index(); edge < edges; edge += thread_count()) {
-        const u64 u = u64(i64(__ldcs(source + edge))) - u64(base);
-        const u64 v = u64(i64(__ldcs(target + edge))) - u64(base);
-        if (u >= size || v >= size || u == v) continue;
-        const P a = fresh ? P(u) : parent[u];
-        const P b = fresh ? P(v) : parent[v];
-        const P higher = max(a, b), lower = min(a, b);
-        if (higher != lower && (fresh || parent[higher] == higher)) parent[higher] = lower;
-    }
-}
-
 // Hook another forest's entries from its vertex `first` on. It begins at vertex `shift` of this one, or its
 // vertices lie where `slots` says.
 template <typename P, typename Q>

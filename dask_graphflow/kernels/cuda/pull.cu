@@ -36,8 +36,8 @@ __device__ __forceinline__ int staged_at(int k) { return k + k / 32; }
 // from shared memory; of longer ones, of 32 edges at a time the lanes add up all before each, so that a row's
 // sum is a difference of two.
 template <typename I, typename F, typename Term>
-__device__ __forceinline__ void sum_rows(Term term, const I* vertices, const i64* offsets, const I* ends, u64 rows,
-                                         i64 first, const F* __restrict__ contribution, i64* sums)
+__device__ __forceinline__ void sum_rows(Term term, const i64* offsets, const I* ends, u64 rows,
+                                         const F* __restrict__ contribution, i64* sums)
 {
     using Value = decltype(term(F(0), i64(0)));
     __shared__ Value staging[THREADS / 32][32 * BATCH + BATCH];
@@ -91,28 +91,25 @@ __device__ __forceinline__ void sum_rows(Term term, const I* vertices, const i64
             }
         }
         if (span.begin >= span.end) return;
-        const i64 at = vertices ? i64(vertices[span.row]) - first : i64(span.row);
         if (span.whole)
-            sums[at] = sum;
+            sums[span.row] = sum;
         else
-            add_to(sums + at, sum);
+            add_to(sums + span.row, sum);
     });
 }
 
 template <typename I, typename F>
 __global__ void __launch_bounds__(THREADS)
-    sum_contributions(const I* vertices, const i64* offsets, const I* ends, u64 rows, i64 first, const F* contribution,
-                      i64* sums)
+    sum_contributions(const i64* offsets, const I* ends, u64 rows, const F* contribution, i64* sums)
 {
-    sum_rows(Unweighted{}, vertices, offsets, ends, rows, first, contribution, sums);
+    sum_rows(Unweighted{}, offsets, ends, rows, contribution, sums);
 }
 
 template <typename I, typename F, typename W>
 __global__ void __launch_bounds__(THREADS)
-    sum_weighted(const I* vertices, const i64* offsets, const I* ends, const W* weights, u64 rows, i64 first,
-                 const F* contribution, i64* sums)
+    sum_weighted(const i64* offsets, const I* ends, const W* weights, u64 rows, const F* contribution, i64* sums)
 {
-    sum_rows(Weighted<W>{weights}, vertices, offsets, ends, rows, first, contribution, sums);
+    sum_rows(Weighted<W>{weights}, offsets, ends, rows, contribution, sums);
 }
 
 // The sum of each row's weights, by a warp, in an order that depends on the row alone.
