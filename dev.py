@@ -33,7 +33,7 @@ DEMO = (
 )
 FAST_TESTS = "not slow and not gpu and not gpu2"
 # One process per core. Each starts with its share of the files, and takes over tests when it is done.
-PARALLEL = ("--numprocesses=auto", "--dist=worksteal")
+PARALLEL = ("--numprocesses=logical", "--dist=worksteal")
 LINTERS = (
     "ruff check",
     "ruff format --check",

@@ -95,7 +95,9 @@ def _search(
     """Search as a member; return what it sent in each superstep."""
     exchange = Watched(channel)
     g = GraphView(shard, exchange, gang.threads())
-    bfs(g, g.find(sources), direction=rule)
+    own = g.find(sources)
+    exchange.supersteps.clear()  # numbering takes such rounds too
+    bfs(g, own, direction=rule)
     exchange.end_superstep()
     boxes = np.diff(shard.local().slot_bounds).tolist()
     width = np.dtype(index_dtype(shard.size)).itemsize  # of a predecessor

@@ -326,8 +326,8 @@ def _start_gpu():
 
 
 @contextlib.contextmanager
-def two_workers():
-    """Start a cluster of two processes with one thread each."""
+def two_workers(threads=1):
+    """Start a cluster of two processes."""
     settings = {
         # Dask would move partitions under any policy.
         "distributed.scheduler.work-stealing": False,
@@ -336,7 +336,7 @@ def two_workers():
         "distributed.worker.transfer.message-bytes-limit": "1kB",
     }
     with dask.config.set(settings):
-        cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+        cluster = LocalCluster(n_workers=2, threads_per_worker=threads, dashboard_address=":0")
     with cluster:
         if BACKEND.name == "cudf":
             with Client(cluster, set_as_default=False) as client:

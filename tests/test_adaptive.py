@@ -8,8 +8,8 @@ import os
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
-from distributed import Client, LocalCluster, wait
+from conftest import frame, partitioned, two_workers
+from distributed import Client, wait
 from hypothesis import given
 from hypothesis import strategies as st
 from throttle import throttled
@@ -114,16 +114,11 @@ def test_workers_that_are_ready_early_do_not_wait_for_a_slow_one():
 
 @pytest.fixture(scope="module")
 def client():
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=":0") as cluster,
-        Client(cluster) as client,
-    ):
+    with two_workers(threads=2) as cluster, Client(cluster) as client:
         yield client
 
 
 VERTICES = 40_000
-
-
 CHAINS = 4
 
 

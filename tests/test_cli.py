@@ -78,19 +78,9 @@ def write_parquet(edges):
     return ["in.parquet"]
 
 
-def write_csv(edges):
-    edges.to_csv("in.csv", index=False)
-    return ["in.csv"]
-
-
-def write_gzipped_csv(edges):
-    edges.to_csv("in.csv.gz", index=False)
-    return ["in.csv.gz"]
-
-
-def write_tsv(edges):
-    edges.to_csv("in.tsv", index=False, sep="\t")
-    return ["in.tsv"]
+def write_csv(edges, name="in.csv", **options):
+    edges.to_csv(name, index=False, **options)
+    return [name]
 
 
 def write_folder(edges):
@@ -102,8 +92,8 @@ def write_folder(edges):
 
 
 def write_for_glob(edges):
-    edges[:700].to_csv("in-0.csv", index=False)
-    edges[700:][["w", "b", "a"]].to_csv("in-1.csv", index=False)
+    write_csv(edges[:700], "in-0.csv")
+    write_csv(edges[700:][["w", "b", "a"]], "in-1.csv")
     return ["in-*.csv"]
 
 
@@ -113,24 +103,19 @@ def write_two(edges):
     return ["x", "y"]
 
 
-def write_remote(edges):
-    edges.to_csv("memory://in/edges.csv", index=False)
-    return ["memory://in"]
+INPUTS = {
+    "Parquet": write_parquet,
+    "CSV": write_csv,
+    "gzipped CSV": lambda edges: write_csv(edges, "in.csv.gz"),
+    "TSV": lambda edges: write_csv(edges, "in.tsv", sep="\t"),
+    "folder": write_folder,
+    "pattern": write_for_glob,
+    "two files": write_two,
+    "remote folder": lambda edges: write_csv(edges, "memory://in/edges.csv") and ["memory://in"],
+}
 
 
-@pytest.mark.parametrize(
-    "write",
-    [
-        write_parquet,
-        write_csv,
-        write_gzipped_csv,
-        write_tsv,
-        write_folder,
-        write_for_glob,
-        write_two,
-        write_remote,
-    ],
-)
+@pytest.mark.parametrize("write", INPUTS.values(), ids=INPUTS)
 def test_every_input_gives_the_labels_of_networkx(edges, write):
     out, err = run("components", *write(edges), *ENDS, "-o", "out.parquet")
     check(pd.read_parquet("out.parquet"), expected(edges))
@@ -560,41 +545,9 @@ def listing():
     return {path: path.lstat().st_mtime_ns for path in paths}
 
 
-def letter():
-    Path("out/letter.txt").touch()
-
-
-def marker():
-    Path("out/_SUCCESS").touch()
-
-
-def hidden():
-    Path("out/.git").mkdir()
-
-
-def other_data():
-    pd.DataFrame({"a": [1]}).to_parquet("out/other.parquet")
-
-
-def other_part():
-    pd.DataFrame({"a": [1]}).to_parquet("out/part-00001.parquet")
-
-
-def damaged_part():
-    Path("out/part-00001.parquet").write_text("PAR1")
-
-
-def rewritten_part():
-    pd.read_parquet("out/part-00000.parquet").to_parquet("out/part-00000.parquet")
-
-
 def linked_part():
     os.rename("out/part-00000.parquet", "kept.parquet")
     os.symlink("../kept.parquet", "out/part-00000.parquet")
-
-
-def dangling():
-    os.symlink("nowhere", "out/part-00001.parquet")
 
 
 def a_file():
@@ -602,13 +555,21 @@ def a_file():
     Path("out").touch()
 
 
-@pytest.mark.parametrize(
-    "put",
-    [
-        letter, marker, hidden, other_data, other_part, damaged_part, rewritten_part, linked_part,
-        dangling, a_file,
-    ],
-)  # fmt: skip
+PUT = {
+    "letter": lambda: Path("out/letter.txt").touch(),
+    "marker": lambda: Path("out/_SUCCESS").touch(),
+    "hidden": lambda: Path("out/.git").mkdir(),
+    "other data": lambda: pd.DataFrame({"a": [1]}).to_parquet("out/other.parquet"),
+    "other part": lambda: pd.DataFrame({"a": [1]}).to_parquet("out/part-00001.parquet"),
+    "damaged part": lambda: Path("out/part-00001.parquet").write_text("PAR1"),
+    "rewritten part": lambda: pd.read_parquet("out").to_parquet("out/part-00000.parquet"),
+    "linked part": linked_part,
+    "dangling link": lambda: os.symlink("nowhere", "out/part-00001.parquet"),
+    "a file": a_file,
+}
+
+
+@pytest.mark.parametrize("put", PUT.values(), ids=PUT)
 @pytest.mark.parametrize("when", ["before", "meanwhile"])
 def test_overwrite_removes_only_what_an_earlier_run_wrote(edges, put, when, monkeypatch):
     run("components", *write_csv(edges), *ENDS, "-o", "out/")

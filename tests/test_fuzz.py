@@ -9,7 +9,7 @@ import pytest
 from benchmarks.fuzz import fuzz
 from benchmarks.fuzz.columns import FAMILIES, NUMBERS, Unfit, exact, make
 
-CASES = 100
+CASES = 60
 
 
 def test_random_calls_are_right_or_refused_by_a_named_error():

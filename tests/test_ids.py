@@ -614,8 +614,9 @@ def test_types_that_are_ids(name):
         connected_components(edges, **ENDS, vertices=ids),
         connected_components(edges.iloc[:1], **ENDS, seed=earlier),
     ):
-        assert as_dict(result.compute()) == expected
-        assert is_as_announced(result.compute(), result)
+        labels = result.compute()
+        assert as_dict(labels) == expected
+        assert is_as_announced(labels, result)
     result = connected_components(weighted, **ENDS, weight="w", thresholds=[1, 2])
     labels = result.compute()
     assert labels["component_1"].tolist() == list(expected.values())
@@ -767,9 +768,8 @@ def test_a_weight_that_is_missing_among_categories_connects_nothing():
 
 
 @pytest.mark.parametrize("name", WORKING)
-@pytest.mark.parametrize("count", [1, 3])
-def test_without_edges_the_result_has_the_announced_types(name, count):
-    edges = partitioned(ends_of(WORKING[name]).iloc[:0].assign(w=1.0), count)
+def test_without_edges_the_result_has_the_announced_types(name):
+    edges = partitioned(ends_of(WORKING[name]).iloc[:0].assign(w=1.0), 3)
     result = connected_components(edges, **ENDS, weight="w", thresholds=[1, 2])
     found = result.compute()
     assert len(found) == 0

@@ -347,12 +347,14 @@ def exposed(when):
     return when["hooked"][-1] - when["sends"][0] - hooked
 
 
+@pytest.mark.alone
 def test_in_one_slice_all_of_the_transfer_is_waited_for(slow_client):
     when = timeline(slow_client, 1)
     assert when["arrives"][0] < when["hooks"][0]
     assert exposed(when) >= TRANSFER
 
 
+@pytest.mark.alone
 def test_a_merge_starts_on_the_first_slice_while_the_others_travel(slow_client):
     when = timeline(slow_client, 4)
     assert [len(when[event]) for event in ("sends", "arrives", "hooks")] == [4, 4, 4]
@@ -461,7 +463,7 @@ def computed(client, labels):
     return client.compute(on_backend(labels)).result(timeout=30)
 
 
-@pytest.mark.skipif("BACKEND.name != 'pandas'", reason="slices of the host are watched")
+@pytest.mark.usefixtures("host_memory")  # slices of the host are watched
 @pytest.mark.parametrize(
     ("number", "kind"),
     [

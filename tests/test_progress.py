@@ -244,8 +244,7 @@ def test_a_cluster_tells_of_components(client):
 # On a cluster
 
 
-@pytest.mark.parametrize("shards", [1, 2])
-@pytest.mark.parametrize("name", ASKED)
+@pytest.mark.parametrize(("name", "shards"), [("bfs", 1), *((name, 2) for name in ASKED)])
 def test_a_cluster_tells_the_client_that_asked(client, name, shards):
     told, lock = [], threading.Lock()
 
