@@ -47,7 +47,6 @@ TESTS = {
         "tests/test_label_propagation.py",
         "tests/test_programs.py",
         "tests/test_graph.py",
-        "tests/test_shards.py",
     ),
     "tests-advance": (
         "tests/test_device_rows.py",

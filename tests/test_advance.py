@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import networkx as nx
@@ -29,8 +30,7 @@ def power_law(count=700, edges=4000, seed=5):
 
 SHAPES = some_steps({name: pairs for name, pairs in GRAPHS.items() if pairs})
 SHAPES["power law"] = power_law()
-THREADS = pytest.mark.parametrize("threads", [1, 2])
-WAYS = pytest.mark.parametrize("way", [*DIRECTIONS, "in turn"])
+WAYS = list(itertools.product([*DIRECTIONS, "in turn"], (1, 2)))  # and numbers of threads
 
 
 class Case:
@@ -106,42 +106,39 @@ def fixpoint(case, op, columns, start, way, threads):
     return sizes
 
 
-@WAYS
-@THREADS
-def test_levels_are_those_of_networkx(case, way, threads):
+def test_levels_are_those_of_networkx(case):
     source = int(case.source[0])
-    columns = levels(case, [source])
-    sizes = fixpoint(case, HOPS, columns, [source], way, threads)
     wanted = levels_by_networkx(case, source)
-    np.testing.assert_array_equal(to_host(columns["level"]), wanted)
-    assert sizes == np.bincount(wanted[wanted != NEVER]).tolist()
+    for way, threads in WAYS:
+        columns = levels(case, [source])
+        sizes = fixpoint(case, HOPS, columns, [source], way, threads)
+        np.testing.assert_array_equal(to_host(columns["level"]), wanted, f"{way}, {threads}")
+        assert sizes == np.bincount(wanted[wanted != NEVER]).tolist()
 
 
-@WAYS
-@THREADS
-def test_no_edge_can_be_relaxed_any_more(case, way, threads):
+def test_no_edge_can_be_relaxed_any_more(case):
     source = int(case.source[0])
-    columns = {"cost": on_backend(np.where(np.arange(case.count) == source, 0, np.inf))}
-    fixpoint(case, PATHS, columns, [source], way, threads)
     sources, ends, weights = case.matrix()
-    cost = to_host(columns["cost"])
-    assert (cost[ends] <= cost[sources] + weights).all()
-    np.testing.assert_array_equal(cost, distances(case, source))
+    wanted = distances(case, source)
+    assert (wanted[ends] <= wanted[sources] + weights).all()
+    for way, threads in WAYS:
+        columns = {"cost": on_backend(np.where(np.arange(case.count) == source, 0, np.inf))}
+        fixpoint(case, PATHS, columns, [source], way, threads)
+        np.testing.assert_array_equal(to_host(columns["cost"]), wanted, f"{way}, {threads}")
 
 
-@pytest.mark.parametrize("way", DIRECTIONS)
-@THREADS
-def test_sums_count_every_edge_once(case, way, threads):
-    columns = {"share": np.arange(case.count), "paths": np.zeros(case.count, np.int64)}
-    columns = {name: on_backend(values) for name, values in columns.items()}
-    rows = case.rows(way == "pull")
-    _, edges = advance(COUNT, columns, rows, None, direction=way, threads=threads)
+def test_sums_count_every_edge_once(case):
     wanted = np.zeros(case.count, np.int64)
     whole = case.whole()
     sources = np.repeat(np.arange(case.count), np.diff(whole.offsets))
     np.add.at(wanted, whole.ends, sources)
-    np.testing.assert_array_equal(to_host(columns["paths"]), wanted)
-    assert edges == len(whole.ends)
+    for way, threads in itertools.product(DIRECTIONS, (1, 2)):
+        columns = {"share": np.arange(case.count), "paths": np.zeros(case.count, np.int64)}
+        columns = {name: on_backend(values) for name, values in columns.items()}
+        rows = case.rows(way == "pull")
+        _, edges = advance(COUNT, columns, rows, None, direction=way, threads=threads)
+        np.testing.assert_array_equal(to_host(columns["paths"]), wanted)
+        assert edges == len(whole.ends)
 
 
 @pytest.mark.parametrize("way", DIRECTIONS)
@@ -292,16 +289,16 @@ def sssp(case, source, delta, threads, dtype=np.float64):
     return to_host(distance), buckets
 
 
-@pytest.mark.parametrize("delta", [1e-4, 0.3, 1.0, 100.0])
-@pytest.mark.parametrize("threads", [1, 3])
 @pytest.mark.parametrize("dtype", [pytest.param("float32", marks=pytest.mark.slow), "float64"])
-def test_distances_are_those_of_scipy_for_every_width_of_buckets(case, delta, threads, dtype):
+def test_distances_are_those_of_scipy_for_every_width_of_buckets(case, dtype):
     if dtype == "float32":
         host_only("distances are float64 on a GPU")
     source = int(case.source[0])
-    distance, buckets = sssp(case, source, delta, threads, dtype)
-    np.testing.assert_array_equal(distance, distances(case, source))
-    assert buckets.counts["vertices"] >= np.isfinite(distance).sum()
+    wanted = distances(case, source)
+    for delta, threads in itertools.product([1e-4, 0.3, 1.0, 100.0], (1, 3)):
+        distance, buckets = sssp(case, source, delta, threads, dtype)
+        np.testing.assert_array_equal(distance, wanted)
+        assert buckets.counts["vertices"] >= np.isfinite(wanted).sum()
 
 
 def test_buckets_grow_and_wait_past_the_window():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import pickle
 import re
 import threading
 import tracemalloc
@@ -13,7 +14,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
+from conftest import astray, frame, partitioned
 from dask.delayed import delayed
 from distributed import Client, LocalCluster
 from members import SIZES, each
@@ -26,20 +27,20 @@ from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError, UnknownVertexError
 from dask_graphflow.graph import build, numbering, partition
-from dask_graphflow.graph.partition import chunk
+from dask_graphflow.graph.partition import GRAIN, chunk
 from dask_graphflow.graph.reading import read_edges, read_vertices
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.vertex_placement import Placed
 from dask_graphflow.scheduling import gang
 
 pytestmark = pytest.mark.usefixtures("host_memory")
-
-GRAIN = 64
 
 
 @pytest.fixture
 def fine(monkeypatch):
     """Let the bounds of ranges be multiples of fewer vertices, so that a small graph has several."""
     for module in (partition, build):
-        monkeypatch.setattr(module, "GRAIN", GRAIN)
+        monkeypatch.setattr(module, "GRAIN", 64)
 
 
 def pieces_of(edges, partitions=7, source="a", target="b", weight=None, vertices=None):
@@ -253,6 +254,43 @@ def test_listed_vertices_are_numbered_with_the_others(kind, size, rng):
 # Ranges, and what travels
 
 
+def test_alpha_is_what_a_vertex_costs_besides_its_edges():
+    # 16 grains: the first vertex has 32 grains of edges, the last one 2.
+    degrees = np.zeros(16 * GRAIN, "int64")
+    degrees[0], degrees[-1] = 32 * GRAIN, 2 * GRAIN
+    # Work up to bound i, in grains, is alpha * i + 32, and in all alpha * 16 + 34. For alpha 0, half of
+    # it is 17: bound 1 has 32, bound 0 nothing.
+    assert chunk(degrees, 2, alpha=0) == [0, GRAIN, 16 * GRAIN]
+    # For 8, half is 81: bound 6 has 80.
+    assert chunk(degrees, 2) == chunk(degrees, 2, alpha=8) == [0, 6 * GRAIN, 16 * GRAIN]
+    # Of three parts it is 16, and thirds are 96.7 and 193.3: bound 4 has 96, bound 10 has 192.
+    assert chunk(degrees, 3) == [0, 4 * GRAIN, 10 * GRAIN, 16 * GRAIN]
+    # For 32, thirds are 182 and 364: bound 5 has 192, bound 10 has 352.
+    assert chunk(degrees, 3, alpha=32) == [0, 5 * GRAIN, 10 * GRAIN, 16 * GRAIN]
+
+
+@pytest.mark.parametrize("parts", [2, 3, 7])
+def test_ranges_of_a_power_law_graph_are_even(parts):
+    # Ids in no order of degree, as R-MAT has them, and enough of them for the bounds to be fine.
+    degrees = np.random.default_rng(1).permutation(
+        (1e6 / np.arange(1, 2**21) ** 0.9).astype("int64")
+    )
+    bounds = chunk(degrees, parts)
+    assert bounds[0] == 0
+    assert bounds[-1] == len(degrees)
+    assert not any(bound % GRAIN for bound in bounds[:-1])
+    edges = np.concatenate([[0], np.cumsum(degrees)])
+    work = np.diff(8 * (parts - 1) * np.array(bounds) + edges[bounds])
+    assert work.max() <= 1.05 * work.mean()
+
+
+@pytest.mark.parametrize("size", [0, 1, GRAIN, GRAIN + 1])
+def test_of_few_vertices_ranges_are_empty(size):
+    bounds = chunk(np.ones(size, "int64"), 5)
+    assert bounds == sorted(bounds)
+    assert (len(bounds), bounds[0], bounds[-1]) == (6, 0, size)
+
+
 def large(scale=16, partitions=12):
     return pieces_of(gf.generate.rmat(scale, npartitions=partitions), source="src", target="dst")
 
@@ -358,6 +396,39 @@ def test_edges_that_are_lost_are_noticed_by_all_members(monkeypatch):
         return True
 
     assert each(loop, range(3)) == [True] * 3
+
+
+# Sent elsewhere
+
+
+def sent_elsewhere(shard):
+    """Return a shard that arrives in a message whose arrays begin anywhere."""
+    buffers = []
+    sent = pickle.dumps(shard, protocol=5, buffer_callback=buffers.append)
+    return pickle.loads(sent, buffers=[astray(buffer) for buffer in buffers])
+
+
+def test_arrays_are_in_whole_words_wherever_a_message_had_them():
+    pairs = rmat()
+    (made,) = shards(pieces_of(frame(pairs)), 1)
+    alone(build.into, made)
+    made.kept("shared", lambda: made.made("into"))
+    there = sent_elsewhere(made)
+    for rows in there.made("into"), there.made("out"):
+        assert rows.offsets.flags.aligned
+        assert rows.ends.flags.aligned
+    assert there.made("shared").ends is there.made("into").ends  # what was one array is one still
+    assert there.__sizeof__() == made.__sizeof__() > 8 * len(pairs)
+    for which in ("out", "into"):
+        assert_same_rows([there.made(which)], made.made(which), made.bounds)
+
+
+def test_where_vertices_are_placed_is_in_whole_words_too():
+    placed = Placed(np.arange(5, dtype="int64"), [0, 5])
+    shard = Shard(np.zeros(0), [0, 5], 0, directed=True, placed=placed)
+    there = sent_elsewhere(shard)
+    assert there.placed.places.flags.aligned
+    np.testing.assert_array_equal(there.placed.places, placed.places)
 
 
 # On a cluster

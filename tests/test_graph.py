@@ -1,6 +1,10 @@
-"""Graphs: any ids, every way of counting edges, built once, lazy, and what bad input gets."""
+"""Graphs: any ids, every way of counting edges, members, built once, lazy, and what bad input gets."""
 
 from __future__ import annotations
+
+import os
+import re
+import signal
 
 import dask
 import dask.dataframe as dd
@@ -17,14 +21,18 @@ from conftest import (
     partitioned,
     to_host,
 )
-from shapes import SMALL
+from distributed import wait
+from shapes import ASKED, ENDS, KINDS, LEAST, SMALL, power_law, same, traced
+from shapes import graph as graph_of
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import (
+    ConvergenceError,
     EdgeListError,
     NullVertexError,
     OptionError,
     UnknownColumnError,
+    UnknownVertexError,
     VertexTypeError,
     WeightError,
 )
@@ -32,7 +40,7 @@ from dask_graphflow.graph import build
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
+DIRECTED = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 
 
 @pytest.fixture
@@ -128,12 +136,11 @@ def test_ids_of_two_columns(partitions):
 # What is counted
 
 
-@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@DIRECTED
 @pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
-def test_edges_of_one_pair_become_one_by_their_weights(graph, multi, directed):
+def test_edges_of_one_pair_become_one_by_their_weights(built, graph, multi, directed):
     weight = np.random.default_rng(1).integers(1, 9, len(graph)) / 2
-    edges = partitioned(frame(graph).assign(w=weight), 4)
-    made = gf.Graph(edges, **ENDS, weight="w", directed=directed, multi=multi)
+    made = built(frame(graph).assign(w=weight), directed=directed, multi=multi)
     wanted = kept(graph, weight.tolist(), multi, directed)
     vertices = {end for pair in graph for end in pair}
     assert made.num_vertices == len(vertices)
@@ -160,10 +167,9 @@ def test_edges_of_one_pair_become_one_by_their_weights(graph, multi, directed):
 @pytest.mark.parametrize(
     ("multi", "far"), [("keep", 2.0), ("sum", 9.0), ("min", 2.0), ("first", 4.0)]
 )
-@pytest.mark.parametrize("partitions", [1, 3])
-def test_the_first_edge_is_the_first_of_the_frame(multi, far, partitions):
+def test_the_first_edge_is_the_first_of_the_frame(built, multi, far):
     edges = frame([(0, 1), (1, 0), (0, 1)]).assign(w=[4.0, 2.0, 3.0])
-    made = gf.Graph(partitioned(edges, partitions), **ENDS, weight="w", directed=False, multi=multi)
+    made = built(edges, directed=False, multi=multi)
     assert made.num_edges == (3 if multi == "keep" else 1)
     assert [made.sssp([u]).compute()["distance"].max() for u in (0, 1)] == [far, far]
 
@@ -179,14 +185,12 @@ SUMS = {
 }
 
 
-@pytest.mark.parametrize(("shards", "partitions"), [(1, 1), (1, 3), (2, 3)])
 @pytest.mark.parametrize("dtype", SUMS)
-def test_weights_are_added_in_a_type_that_holds_their_sum(dtype, shards, partitions):
+def test_weights_are_added_in_a_type_that_holds_their_sum(built, dtype):
     if dtype == "float16":
         host_only("cuDF has no float16")
     weight = pd.Series(SUMS[dtype], dtype=dtype)
-    edges = frame([(0, 1)] * len(weight)).assign(w=weight)
-    made = gf.Graph(partitioned(edges, partitions), **ENDS, weight="w", multi="sum", shards=shards)
+    made = built(frame([(0, 1)] * len(weight)).assign(w=weight), multi="sum")
     assert made.sssp([0]).compute()["distance"].tolist() == [0.0, float(sum(SUMS[dtype]))]
 
 
@@ -202,14 +206,11 @@ def test_unsigned_weights_are_exact_or_refused():
     assert gf.Graph(edges.astype({"w": "float64"}), **how).num_edges == 2
 
 
-@pytest.mark.parametrize("shards", [1, 2])
-def test_a_sum_beyond_int64_is_refused_and_floats_do(shards):
+def test_a_sum_beyond_int64_is_refused_and_floats_do(built):
     edges = frame([(0, 1)] * 4 + [(2, 3)]).assign(w=2**62)
-    how = {**ENDS, "weight": "w", "multi": "sum", "shards": shards}
-    made = gf.Graph(partitioned(edges, 3), **how)
     with pytest.raises(WeightError, match=r"not fit int64.*astype\('float64'\)"):
-        made.num_edges  # noqa: B018
-    made = gf.Graph(partitioned(edges.astype({"w": "float64"}), 3), **how)
+        built(edges, multi="sum").num_edges  # noqa: B018
+    made = built(edges.astype({"w": "float64"}), multi="sum")
     assert made.sssp([0]).compute()["distance"].tolist() == [0.0, 2.0**64]
 
 
@@ -218,10 +219,9 @@ def test_without_weights_the_first_of_several_edges_is_kept():
     assert made.num_edges == 2
 
 
-@pytest.mark.parametrize("partitions", [1, 3])
 @pytest.mark.parametrize("dtype", ["int64", "str"])
-def test_a_graph_without_edges_has_no_vertices(dtype, partitions):
-    graph = gf.Graph(partitioned(frame([], dtype), partitions), **ENDS)
+def test_a_graph_without_edges_has_no_vertices(built, dtype):
+    graph = built(frame([], dtype))
     assert (graph.num_vertices, graph.num_edges) == (0, 0)
     for result in (graph.degrees(), graph.pagerank()):
         found = result.compute()
@@ -274,9 +274,6 @@ def test_listed_vertices_are_in_every_result(listed, shards):
         own = to_host(graph.run(LEAST, columns={"least": "vertex"}).compute())
         assert own["least"].tolist() == [0, 3, 3, 3, 12]
         assert to_host(graph.layout().compute())["vertices"].sum() == 5
-
-
-LEAST = gf.EdgeOp("least", target="least", signal="least[src]", slot="min")
 
 
 def plain_pagerank(count, out, alpha=0.85):
@@ -351,6 +348,138 @@ def test_listed_vertices_that_are_null_are_refused_or_left_out():
     assert gf.Graph(edges, **ENDS, vertices=listed, dropna=True).num_vertices == 3
 
 
+# Members
+
+
+@DIRECTED
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_same_bits_for_every_number_of_members_and_partitions(built, rng, kind, directed):
+    edges = KINDS[kind](power_law(rng))
+    start = edges.a.iloc[[0, 700]].tolist()
+    one = built(edges, shards=1, partitions=1, directed=directed)
+    many = built(edges.sample(frac=1, random_state=1), partitions=9, directed=directed)
+    assert (many.num_vertices, many.num_edges) == (one.num_vertices, one.num_edges)
+    for ask in ASKED.values():
+        same(ask(many, start).compute(), ask(one, start).compute())
+
+
+@DIRECTED
+@pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
+def test_members_make_the_same_edge_of_several(built, rng, multi, directed):
+    edges = power_law(rng, 200, 3000)
+    one = built(edges, shards=1, directed=directed, multi=multi)
+    many = built(edges, directed=directed, multi=multi)
+    assert many.num_edges == one.num_edges
+    same(many.degrees().compute(), one.degrees().compute())
+    same(many.sssp([0]).compute(), one.sssp([0]).compute())
+
+
+@pytest.mark.parametrize("pairs", [[(3, 4)], [(0, 1), (1, 2), (2, 2)], [(7, 7)]])
+def test_fewer_edges_than_members(scheduler, pairs):
+    edges = partitioned(frame(pairs).assign(w=1.5), 4)
+    one, many = (graph_of(edges, count, False) for count in (1, 4))
+    for ask in ASKED.values():
+        found, wanted = (to_host(ask(g, [pairs[0][0]]).compute()) for g in (many, one))
+        same(found, wanted)
+
+
+@DIRECTED
+@pytest.mark.parametrize("members", [3])
+def test_the_trace_of_each_member_is_that_of_one(built, members, rng, directed):
+    edges, traces = power_law(rng), []
+    for count in (1, members):
+        _, trace = built(edges, shards=count, directed=directed).bfs([0], trace=True)
+        traces.append(trace.compute())
+    one, many = traces
+    columns = ["superstep", "direction", "frontier", "edges"]
+    assert "member" not in one
+    for member in range(members):
+        same(many.loc[many.member == member, columns], one[columns])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("options", [{}, {"multi": "first"}, {"weight": "w"}], ids=str)
+def test_a_graph_that_is_not_kept_is_ranked_alike(rng, kind, options):
+    edges = partitioned(KINDS[kind](power_law(rng)), 6)
+    one, many = (gf.Graph(edges, **ENDS, **options, shards=count) for count in (1, 3))
+    same(many.pagerank().compute(), one.pagerank().compute())
+    found, steps = traced(many.pagerank(trace=True))
+    assert len(found) == one.num_vertices
+    assert (steps["direction"] == "pull").all()
+
+
+@pytest.mark.parametrize("shards", [0, -1, 1.5, "two"])
+def test_what_is_no_number_of_shards_is_refused(shards):
+    with pytest.raises(OptionError, match=r"shards=.*"):
+        gf.Graph(frame([(0, 1)]), **ENDS, shards=shards)
+
+
+def test_there_are_no_more_shards_than_partitions():
+    edges = partitioned(frame([(0, 1), (1, 2)]), 2)
+    assert re.search(r"^shards +2$", repr(gf.Graph(edges, **ENDS, shards=9)), re.MULTILINE)
+    assert re.search(r"^shards +1$", repr(gf.Graph(edges, **ENDS)), re.MULTILINE)
+
+
+@pytest.mark.parametrize("where", ["threads", "cluster"])
+def test_errors_are_those_of_one_member(where, request):
+    if where == "cluster":
+        request.getfixturevalue("client")
+    edges = partitioned(frame([(i, i + 1) for i in range(50)]).assign(w=1.0), 3)
+    late = partitioned(frame([(i, i + 1) for i in range(50)]).assign(w=[1.0] * 49 + [-1.0]), 3)
+    with dask.config.set(scheduler="threads" if where == "threads" else None):
+        g = graph_of(edges, 2, True)
+        with pytest.raises(UnknownVertexError, match=r"1 of 2 ids is not in the graph: 77;"):
+            g.bfs([1, 77]).compute()
+        with pytest.raises(WeightError, match="1 weight is negative or NaN"):
+            graph_of(late, 2, True).sssp([1]).compute()
+        with pytest.raises(ConvergenceError, match="after 2 iterations"):
+            g.pagerank(max_iter=2).compute()
+        assert to_host(g.bfs([1]).compute())["distance"].tolist() == list(range(50))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_on_a_cluster_each_worker_has_a_shard(client, rng, kind):
+    edges = KINDS[kind](power_law(rng))
+    start = edges.a.iloc[[0, 700]].tolist()
+    asked = [ASKED[name] for name in ("bfs", "sssp", "pagerank", "label propagation", "degrees")]
+    with dask.config.set(scheduler="threads"):
+        one = graph_of(edges, 1, False)
+        wanted = [to_host(ask(one, start).compute()) for ask in asked]
+    edges = dd.from_pandas(edges, npartitions=4)
+    many = gf.Graph(edges, **ENDS, weight="w", directed=False)
+    assert re.search(r"^shards +2$", repr(many), re.MULTILINE)
+    many = many.persist()
+    built = getattr(many, "graph", many)._built
+    wait(built)
+    at = client.who_has([part.dask[part.key] for part in built])
+    assert len({worker for workers in at.values() for worker in workers}) == 2
+    for ask, its in zip(asked, wanted, strict=True):
+        same(to_host(ask(many, start).compute()), its)
+
+
+def test_a_result_stays_in_the_pipeline_of_a_cluster(client):
+    edges = dd.from_pandas(frame([(i, i + 1) for i in range(300)]), npartitions=3)
+    hops = gf.Graph(edges, **ENDS).bfs([0])
+    assert hops.npartitions == 2
+    assert int(hops[hops.distance > 10].distance.sum().compute()) == sum(range(11, 301))
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("host_memory")
+@pytest.mark.parametrize("hybrid", [None, gf.Hybrid([0.3, 0.7])], ids=["even", "by shares"])
+def test_a_worker_lost_between_two_calls_changes_nothing(mortal, rng, hybrid):
+    edges = power_law(rng)
+    with dask.config.set(scheduler="threads"):
+        wanted = graph_of(edges, 1, False).bfs([0]).compute()
+    many = graph_of(dd.from_pandas(edges, npartitions=4), None, False, hybrid=hybrid)
+    same(many.bfs([0]).compute(), wanted)
+    os.kill(next(iter(mortal.run(os.getpid).values())), signal.SIGKILL)
+    same(many.bfs([0], direction="push").compute(), wanted)
+    mortal.wait_for_workers(2, timeout=60)
+    same(many.bfs([0], direction="gemini").compute(), wanted)
+    assert np.isclose(many.pagerank().compute().pagerank.sum(), 1)
+
+
 # The Dask shape
 
 
@@ -401,10 +530,11 @@ def test_a_persisted_graph_is_not_built_again(builds):
     assert len(builds) == 2
 
 
-@pytest.mark.parametrize("partitions", [1, 20])
-def test_the_number_of_tasks_depends_on_the_partitions_alone(partitions):
+@pytest.mark.parametrize(("partitions", "shards"), [(1, 1), (20, 1), (4, 2)])
+def test_the_number_of_tasks_depends_on_partitions_and_shards_alone(partitions, shards):
     def tasks(edges):
-        graph = gf.Graph(partitioned(edges.assign(w=1), partitions), **ENDS, weight="w")
+        edges = partitioned(edges.assign(w=1), partitions)
+        graph = gf.Graph(edges, **ENDS, weight="w", shards=shards)
         asked = graph.bfs([0]), graph.sssp([0]), graph.pagerank()
         return [len(result.optimize().__dask_graph__()) for result in asked]
 
@@ -412,7 +542,7 @@ def test_the_number_of_tasks_depends_on_the_partitions_alone(partitions):
     assert few == tasks(frame([(i, i + 1) for i in range(5000)]))
     # Two tasks read a partition; then the list of them, the graph, the answer and its parts.
     parts = -(-partitions // 8)
-    assert max(few) <= 2 * partitions + 3 + (parts if parts > 1 else 0)
+    assert shards > 1 or max(few) <= 2 * partitions + 3 + (parts if parts > 1 else 0)
 
 
 @pytest.mark.parametrize("weight", [None, "w"])
