@@ -88,6 +88,8 @@ def test_a_frame_needs_the_columns_of_both_ends(name):
 def test_an_algorithm_that_needs_weights_says_so():
     with pytest.raises(WeightError, match=r"sssp needs the weights.*weight=.*bfs"):
         gf.sssp(gf.Graph(EDGES, **ENDS), sources=1)
+    with pytest.raises(WeightError, match=r"sssp needs the weights.*weight="):
+        gf.sssp(EDGES, **ENDS, sources=1)
 
 
 def test_directed_changes_the_columns_of_degrees(graph):
