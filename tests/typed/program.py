@@ -130,8 +130,11 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.pagerank(max_iter=3, fail_on_nonconvergence=False),
         g.label_propagation(max_iter=2),
         gf.core_number(g),
+        g.core_number(),
         gf.hits(g, max_iter=200, tol=0.01),
+        g.hits(max_iter=200, tol=0.01),
         gf.maximal_independent_set(g, seed=1),
+        g.maximal_independent_set(seed=1),
         g.connected_components(),
         g.run(widest(), columns={"width": 0.0}, max_iter=4, balance="auto"),
     ]
