@@ -7,18 +7,14 @@ import itertools
 import numpy as np
 import pytest
 from conftest import GRAPHS, on_backend, some_steps, to_host
+from shapes import skewed
 
 from dask_graphflow.graph.local_rows import globalize, localize, split
 from dask_graphflow.graph.partition import chunk
 from dask_graphflow.kernels import host_rows, kernels_of
 
 
-def power_law(count=900, edges=6000, seed=5):
-    rng = np.random.default_rng(seed)
-    return [tuple(pair) for pair in (rng.random((edges, 2)) ** 3 * count).astype(int).tolist()]
-
-
-SHAPES = some_steps({**GRAPHS, "power law": power_law()})
+SHAPES = some_steps({**GRAPHS, "power law": skewed(900, 6000)})
 PARTS = [1, 2, 3, 8]
 
 
@@ -126,7 +122,7 @@ def test_sub_ranges_partition_the_range_and_share_its_edges(pairs, fewer, parts)
 
 @pytest.mark.parametrize("alpha", [None, 0, 50])
 def test_sub_ranges_are_as_much_work_each(fewer, alpha):
-    case = Case([(u * 7 % 50_000, v) for u, v in power_law(50_000, 200_000)])
+    case = Case([(u * 7 % 50_000, v) for u, v in skewed(50_000, 200_000)])
     rows = case.rows(fewer=fewer, weighted=False)
     for parts in (2, 4):
         weighed = 8 * (parts - 1) if alpha is None else alpha
@@ -217,7 +213,7 @@ def test_a_column_has_entries_for_masters_and_what_they_neighbour_and_no_others(
 
 
 def test_ranges_of_a_power_law_graph_have_a_slot_for_each_remote_neighbour():
-    case = Case([(u * 11 % 30_000, v * 17 % 30_000) for u, v in power_law(30_000, 200_000)])
+    case = Case([(u * 11 % 30_000, v * 17 % 30_000) for u, v in skewed(30_000, 200_000)])
     bounds = chunk(np.bincount(case.source, minlength=case.count), 3)
     boundary = slots = 0
     for part, (low, high) in enumerate(itertools.pairwise(bounds)):
