@@ -7,14 +7,13 @@ import itertools
 import numpy as np
 import pytest
 from conftest import GRAPHS, on_backend, some_steps, to_host
-from shapes import skewed
+from shapes import power_law_pairs
 
 from dask_graphflow.graph.local_rows import globalize, localize, split
 from dask_graphflow.graph.partition import chunk
 from dask_graphflow.kernels import host_rows, kernels_of
 
-
-SHAPES = some_steps({**GRAPHS, "power law": skewed(900, 6000)})
+SHAPES = some_steps({**GRAPHS, "power law": power_law_pairs(900, 6000)})
 PARTS = [1, 2, 3, 8]
 
 
@@ -122,7 +121,7 @@ def test_sub_ranges_partition_the_range_and_share_its_edges(pairs, fewer, parts)
 
 @pytest.mark.parametrize("alpha", [None, 0, 50])
 def test_sub_ranges_are_as_much_work_each(fewer, alpha):
-    case = Case([(u * 7 % 50_000, v) for u, v in skewed(50_000, 200_000)])
+    case = Case([(u * 7 % 50_000, v) for u, v in power_law_pairs(50_000, 200_000)])
     rows = case.rows(fewer=fewer, weighted=False)
     for parts in (2, 4):
         weighed = 8 * (parts - 1) if alpha is None else alpha
@@ -213,7 +212,7 @@ def test_a_column_has_entries_for_masters_and_what_they_neighbour_and_no_others(
 
 
 def test_ranges_of_a_power_law_graph_have_a_slot_for_each_remote_neighbour():
-    case = Case([(u * 11 % 30_000, v * 17 % 30_000) for u, v in skewed(30_000, 200_000)])
+    case = Case([(u * 11 % 30_000, v * 17 % 30_000) for u, v in power_law_pairs(30_000, 200_000)])
     bounds = chunk(np.bincount(case.source, minlength=case.count), 3)
     boundary = slots = 0
     for part, (low, high) in enumerate(itertools.pairwise(bounds)):
