@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from dask_graphflow.costs.simulation import PARTS, GraphStats, simulate
+from .simulation import PARTS, GraphStats, simulate
 
 from . import report
 from .errors import UnusableInputError

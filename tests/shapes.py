@@ -61,6 +61,12 @@ def power_law(rng, size=400, edges=2500):
     return pd.DataFrame(ends, columns=["a", "b"]).assign(w=rng.integers(0, 9, edges) / 4)
 
 
+def power_law_pairs(size, edges):
+    """Return such edges as pairs."""
+    found = power_law(np.random.default_rng(5), size, edges)
+    return list(found[["a", "b"]].itertuples(index=False, name=None))
+
+
 def graph(edges, shards, directed, **options):
     """Return a built graph of edges with weights."""
     return gf.Graph(

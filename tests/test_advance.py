@@ -11,7 +11,7 @@ import pytest
 from conftest import GRAPHS, host_only, on_backend, some_steps, to_host
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
-from shapes import HOPS, NEVER, PATHS, rows_to_host
+from shapes import HOPS, NEVER, PATHS, power_law_pairs, rows_to_host
 
 from dask_graphflow.kernels import host_advance, host_atomics, kernels_of
 from dask_graphflow.kernels.edge_op import EdgeOp
@@ -23,13 +23,8 @@ from dask_graphflow.operators.view import Frontier
 COUNT = EdgeOp("count", target="paths", signal="share[src]", slot="add")
 
 
-def power_law(count=700, edges=4000, seed=5):
-    rng = np.random.default_rng(seed)
-    return [tuple(pair) for pair in (rng.random((edges, 2)) ** 3 * count).astype(int).tolist()]
-
-
 SHAPES = some_steps({name: pairs for name, pairs in GRAPHS.items() if pairs})
-SHAPES["power law"] = power_law()
+SHAPES["power law"] = power_law_pairs(700, 4000)
 WAYS = list(itertools.product([*DIRECTIONS, "in turn"], (1, 2)))  # and numbers of threads
 
 
@@ -167,7 +162,7 @@ def test_vertices_are_appended_in_batches():
 @pytest.mark.parametrize("way", DIRECTIONS)
 def test_a_thread_that_is_done_takes_over_mini_chunks(way):
     # One part does everything where the other's thread never comes: all of its chunks are stolen.
-    case = Case(power_law(5000, 20_000))
+    case = Case(power_law_pairs(5000, 20_000))
     bound = HOPS.bind({"level": "int32"}, index_dtype="int32")
     level = np.full(case.count, NEVER, np.int32)
     level[:2000] = 0

@@ -32,7 +32,7 @@ from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs.curves import CURVES
 from dask_graphflow.costs.links import measure_links
 from dask_graphflow.costs.microbenchmarks import forest_seconds, measure
-from dask_graphflow.costs.simulation import H200, GraphStats, simulate
+from benchmarks.simulation import H200, GraphStats, simulate
 from dask_graphflow.costs.workloads import _edges
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory

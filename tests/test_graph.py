@@ -363,17 +363,6 @@ def test_the_same_bits_for_every_number_of_members_and_partitions(built, rng, ki
         same(ask(many, start).compute(), ask(one, start).compute())
 
 
-@DIRECTED
-@pytest.mark.parametrize("multi", ["keep", "sum", "min", "first"])
-def test_members_make_the_same_edge_of_several(built, rng, multi, directed):
-    edges = power_law(rng, 200, 3000)
-    one = built(edges, shards=1, directed=directed, multi=multi)
-    many = built(edges, directed=directed, multi=multi)
-    assert many.num_edges == one.num_edges
-    same(many.degrees().compute(), one.degrees().compute())
-    same(many.sssp([0]).compute(), one.sssp([0]).compute())
-
-
 @pytest.mark.parametrize("pairs", [[(3, 4)], [(0, 1), (1, 2), (2, 2)], [(7, 7)]])
 def test_fewer_edges_than_members(scheduler, pairs):
     edges = partitioned(frame(pairs).assign(w=1.5), 4)
