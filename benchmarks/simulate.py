@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .simulation import PARTS, GraphStats, simulate
-
 from . import report
 from .errors import UnusableInputError
+from .simulation import PARTS, GraphStats, simulate
 
 DOCS = Path(__file__).parent.parent / "docs" / "internals"
 BEGIN, END = "<!-- simulated -->", "<!-- end of what was simulated -->"

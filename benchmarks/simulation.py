@@ -14,12 +14,10 @@ from typing import Any
 import pandas as pd
 
 from dask_graphflow.components import merging
+from dask_graphflow.costs import Rates, model
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import memory
 from dask_graphflow.scheduling import trees
-
-from . import model
-from .curves import Rates
 
 __all__ = ["H200", "GPUs", "GraphStats", "simulate"]
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import dask_graphflow as gf
 from benchmarks import costs as benchmark
 from benchmarks import simulate as simulating
+from benchmarks.simulation import H200, GraphStats, simulate
 from dask_graphflow.costs import (
     ClusterSpec,
     Links,
@@ -32,7 +33,6 @@ from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs.curves import CURVES
 from dask_graphflow.costs.links import measure_links
 from dask_graphflow.costs.microbenchmarks import forest_seconds, measure
-from benchmarks.simulation import H200, GraphStats, simulate
 from dask_graphflow.costs.workloads import _edges
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory
