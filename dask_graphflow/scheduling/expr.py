@@ -276,12 +276,13 @@ class Parts:
 
 
 def _futures(layer: dict[Any, Any]) -> list[Any]:
-    """Return what a layer is given as futures.
+    """Return the clients and keys of the futures in a layer.
 
-    Dask keeps one expression for all of one token; of another client's futures, or of none, it is to be
-    another one.
+    Dask keeps one expression for all of one token. Futures of another client, or none, need another one.
+    A future's own token changes when it is finished.
     """
-    return [value for value in layer.values() if hasattr(value, "add_done_callback")]
+    futures = [value for value in layer.values() if hasattr(value, "add_done_callback")]
+    return [(future.client.id, future.key) for future in futures]
 
 
 class Held:
