@@ -54,7 +54,8 @@ def fixpoint(
         What ``op.bind`` raises.
     """
     target, before = columns[op.target], None
-    if max_iter is not None and op.target in op.reads_src and isinstance(op.signal, str):
+    reads_itself = op.target in (*op.reads_src, *op.reads_dst)
+    if max_iter is not None and reads_itself and isinstance(op.signal, str):
         op, name = reading_before(op, columns)
         before = target.copy()
         columns = {**columns, name: before}
@@ -62,9 +63,8 @@ def fixpoint(
     direction, done = Direction(rule, g), 0
     frontier = g.everyone() if frontier is None else frontier
     while frontier and done != max_iter:
-        if before is not None:
-            at = slice(None) if frontier.own is None else frontier.vertices
-            before[at] = target[at]
+        if before is not None and done:
+            before[frontier.vertices] = target[frontier.vertices]
         way = direction.choose(frontier)
         if frontier.own is None and rule in RULES:
             way = "pull"

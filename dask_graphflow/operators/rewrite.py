@@ -23,9 +23,11 @@ def reading_numbers(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
 
 
 def reading_before(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
-    """Return a program that reads its target at ``src`` from another column, and that column's name."""
+    """Return a program that reads its target from another column, and that column's name."""
     name = _free("before", columns)
-    return replace(op, signal=_Before(op.target, name).written(str(op.signal))), name
+    before = _Before(op.target, name)
+    cond = None if op.cond is None else before.written(op.cond)
+    return replace(op, signal=before.written(str(op.signal)), cond=cond), name
 
 
 def _free(name: str, columns: Collection[str]) -> str:
@@ -55,13 +57,12 @@ class _Numbers(_Rewriter):
 
 
 class _Before(_Rewriter):
-    """Writes ``before[src]`` for ``target[src]``."""
+    """Writes ``before[...]`` for ``target[...]``."""
 
     def __init__(self, target: str, column: str) -> None:
         self._target, self._column = target, column
 
     def visit_Subscript(self, tree: ast.Subscript) -> ast.expr:
-        found = isinstance(tree.value, ast.Name) and tree.value.id == self._target
-        if found and isinstance(tree.slice, ast.Name) and tree.slice.id == "src":
+        if isinstance(tree.value, ast.Name) and tree.value.id == self._target:
             return ast.Subscript(ast.Name(self._column, ast.Load()), tree.slice, ast.Load())
         return tree
