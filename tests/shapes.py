@@ -168,5 +168,5 @@ def on_members(g, work):
 
 def rows_to_host(rows):
     """Return rows whose arrays lie in host memory."""
-    names = "vertices", "offsets", "ends", "weights"
+    names = "offsets", "ends", "weights"
     return rows._replace(**{name: to_host(getattr(rows, name)) for name in names})
