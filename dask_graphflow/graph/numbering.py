@@ -254,7 +254,7 @@ def occurs(shard: Shard, exchange: Exchange) -> Any:
     def make() -> Any:
         if host.ids is not None:
             if host.placed is None:
-                return np.ones(host.owned, bool, like=host.degrees)
+                return np.ones_like(host.degrees, bool)
             return host.numbers >= 0
         has = host.degrees > 0
         if host.directed:
