@@ -24,6 +24,7 @@ import numpy as np
 from dask_graphflow.kernels.edge_op import EdgeOp
 
 from .local_advance import advance
+from .rewrite import reading_before
 from .vertex_set import VertexSet
 from .view import Frontier, GraphView
 
@@ -48,6 +49,9 @@ class Advance:
         How edges are shared out to threads; see :meth:`.Graph.run`.
     own_changes : bool
         Whether nothing but the steps changes the columns. Then no step has to look for changes.
+    synchronous : bool
+        Whether messages read the values before each step. Otherwise a program that reads the column that it
+        writes can see a message in the same step. A sum always reads the values before.
 
     Raises
     ------
@@ -63,31 +67,31 @@ class Advance:
         *,
         balance: str = "auto",
         own_changes: bool = False,
+        synchronous: bool = False,
     ) -> None:
+        columns, self._before = dict(columns), None
+        reads_itself = op.target in (*op.reads_src, *op.reads_dst) and isinstance(op.signal, str)
+        if reads_itself and (op.slot == "add" or synchronous):
+            op, name = reading_before(op, columns)
+            self._before = columns[name] = columns[op.target].copy()
         weights = g.shard.out.weights
         op.bind(
             {name: column.dtype for name, column in columns.items()},
             index_dtype=g.index,
             weight_dtype=None if weights is None else weights.dtype,
         )
-        self._g, self._balance, self._own_changes = g, balance, own_changes
+        self._g, self._balance = g, balance
+        self._own_changes = own_changes and self._before is None
         # Of placed vertices, the first neighbor in a row is not the smallest.
         self._op = op if g.shard.placed is None else replace(op, first_hit=False)
         self._columns = {name: columns[name] for name in op.columns}
         self._sides: dict[str, _Side] = {}
-        self._last: tuple[str, Any] = (
-            "",
-            None,
-        )  # direction of the last step, and the masters that it changed
+        # Direction of the last step, and the masters that it changed.
+        self._last: tuple[str, Any] = "", None
 
     def push(self, frontier: Frontier) -> Frontier:
-        """Push from a frontier; return the vertices that changed.
-
-        A sum that reads itself at ``dst`` pulls: by push it would depend on the order of the messages.
-        """
+        """Push from a frontier; return the vertices that changed."""
         g, op = self._g, self._op
-        if op.slot == "add" and op.target in op.reads_dst:
-            return self.pull(frontier)
         with g.superstep("push", len(frontier), frontier.leaving) as row:
             side = self._side("push", "out", op.reads_dst)
             if side.mirrors is None:
@@ -173,6 +177,8 @@ class Advance:
 
     def _side(self, way: str, rows: str, asked: tuple[str, ...]) -> _Side:
         """Return what a direction goes along, with wide columns as the algorithm's are now."""
+        if self._before is not None:
+            self._before[:] = self._columns[self._op.target]
         if way not in self._sides:
             target = self._op.target
             wide = {*asked, target} if way == "push" else {*asked}

@@ -9,7 +9,6 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 
 from .advance import Advance
 from .direction import RULES, Direction
-from .rewrite import reading_before
 from .view import Frontier, GraphView
 
 __all__ = ["fixpoint"]
@@ -33,7 +32,7 @@ def fixpoint(
     ----------
     g : GraphView
     op : EdgeOp
-        The edge program. A sum that reads itself at ``dst`` always pulls.
+        The edge program.
     columns : mapping of str to array, shape (V_p,)
         The columns of this member's vertices; that of ``op.target`` is changed in place.
     frontier : Frontier, optional
@@ -53,18 +52,11 @@ def fixpoint(
     UnknownColumnError, WeightError, ExpressionError
         What ``op.bind`` raises.
     """
-    target, before = columns[op.target], None
-    reads_itself = op.target in (*op.reads_src, *op.reads_dst)
-    if max_iter is not None and reads_itself and isinstance(op.signal, str):
-        op, name = reading_before(op, columns)
-        before = target.copy()
-        columns = {**columns, name: before}
-    steps = Advance(g, op, columns, balance=balance, own_changes=before is None)
+    how: dict[str, Any] = {"balance": balance, "synchronous": max_iter is not None}
+    steps = Advance(g, op, columns, **how, own_changes=True)
     direction, done = Direction(rule, g), 0
     frontier = g.everyone() if frontier is None else frontier
     while frontier and done != max_iter:
-        if before is not None and done:
-            before[frontier.vertices] = target[frontier.vertices]
         way = direction.choose(frontier)
         if frontier.own is None and rule in RULES:
             way = "pull"
