@@ -15,7 +15,7 @@ import dask_graphflow as gf
 from dask_graphflow import exceptions
 from dask_graphflow.api import results
 from dask_graphflow.graph import device_shard
-from dask_graphflow.graph.device_shard import Lifted, on_this_device
+from dask_graphflow.graph.device_shard import DeviceShard, on_this_device
 from dask_graphflow.kernels import on_device
 
 pytestmark = pytest.mark.gpu
@@ -101,7 +101,7 @@ def test_only_what_an_algorithm_goes_along_is_on_the_device(rng, every_other_on_
     mixed.pagerank().compute()
     shards = dask.compute(*mixed._built)
     (there,) = (on_this_device(shard) for shard in shards if shard.device_view is not None)
-    assert isinstance(there, Lifted)
+    assert isinstance(there, DeviceShard)
     assert on_device(there.made("pull").rows.ends)
     assert not on_device(there.out.ends)
     assert not any(there.has(name) for name in ("local out", "into"))

@@ -14,7 +14,7 @@ from test_core_number import MIXED
 import dask_graphflow as gf
 from dask_graphflow.algorithms.algorithm import Answer
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.graph.memo import Kept
+from dask_graphflow.graph.memo import Memo
 from dask_graphflow.operators.advance import Advance
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -106,7 +106,7 @@ def test_a_sum_that_reads_itself_is_the_same_by_push_and_pull(built, directed):
 
 
 def test_the_memory_of_derived_graphs_counts_and_they_can_be_pickled():
-    graph, simple = Kept(), Kept()
+    graph, simple = Memo(), Memo()
     simple.kept("out", lambda: np.arange(100))
     graph.kept("simple", lambda: simple)
     assert graph.__sizeof__() == 800

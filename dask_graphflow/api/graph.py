@@ -168,8 +168,10 @@ class Graph(GraphMethods):
         self._npartitions = int(frame.npartitions)
         self._parts = min(MOST_PARTS, -(-self._npartitions // PARTITIONS_PER_PART))
         self._ids = ids_like(frame._meta, columns)
-        self._numbers: dict[str, int] = {}  # that were asked of it when it was built, for its repr
-        self._metas: dict[Any, Any] = {}  # by what is asked: cuDF takes milliseconds to make one
+        self._numbers: dict[str, int] = {}  # sizes that are known, for its repr
+        self._metas: dict[
+            Any, Any
+        ] = {}  # by the columns of a result: cuDF takes milliseconds to make one
         self.on_device = not is_pandas(type(self._ids))
         placement.check_spilling(frame._meta)
         check_count("shards", shards, least=1, optional=True)

@@ -20,7 +20,7 @@ from dask_graphflow.graph import edgelist, frames
 from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.numbering import names_of, occurs
-from dask_graphflow.graph.restore_ids import homeward
+from dask_graphflow.graph.restore_ids import restore_ids
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import kernels_of, no_room_on_device
 from dask_graphflow.operators.view import GraphView
@@ -110,7 +110,7 @@ def _cut(
     if shard.placed is None:
         chosen, columns = np.flatnonzero(among), {}
     else:
-        way = homeward(shard, exchange)
+        way = restore_ids(shard, exchange)
         chosen = np.flatnonzero(way.bring(exchange, among, way.order, threads))
         order = way.order[chosen]
         bring = partial(way.bring, exchange, order=order, threads=threads)
@@ -161,7 +161,7 @@ def frame_of(
     Parameters
     ----------
     columns : dict of str to array
-        As of :class:`Answer`, of these vertices alone.
+        The columns of an :class:`.Answer`, for these vertices only.
     vertices : array of integers
         Their numbers, ascending.
     dtypes : dict
@@ -219,7 +219,7 @@ def empty_values(ids: Any, dtype: Any) -> Any:
 
 
 def framed(ids: Any, columns: dict[str, Any]) -> Any:
-    """Return ids, and columns beside them; of those that are lists, a column for each part."""
+    """Return a frame of ids and columns. A list of columns has one for each part of an id."""
     found = {column: ids[column] for column in ids.columns}
     for name, values in columns.items():
         if isinstance(values, list):

@@ -1,7 +1,7 @@
-"""How forests and slices of them travel: as their arrays, on a device without passing the host.
+"""Serialization of forests and their slices: as arrays, which go from device to device without the host.
 
-:mod:`~dask_graphflow.api.components` has every worker import it where forests lie on devices: without it
-they would be pickled, and CuPy pickles through host memory. One worker with it and one without would not
+:mod:`~dask_graphflow.api.components` has every worker import it if forests are on devices: without it they
+would be pickled, and CuPy pickles through host memory. A worker with it and one without would not
 understand each other.
 """
 

@@ -57,8 +57,8 @@ def build(
     pieces : iterable
         What :func:`.reading.read_edges` and :func:`.reading.read_vertices` returned of this member's
         partitions, in order; those of the first member are the first ones. Some member has edges. It is
-        not changed, so that the loop can be run again; who has no other use for the pieces gives an
-        iterator, and they are freed on the way.
+        not changed, so that the loop can be run again. A caller without another use for the pieces can
+        give an iterator, and they are freed on the way.
     rank : int
         The channel's.
     directed : bool
@@ -66,10 +66,10 @@ def build(
     multi : {"keep", "sum", "min", "first"}
         What becomes of several edges from one vertex to another; see :func:`.host_rows.rows`.
     turned : bool
-        Deal edges to the owners of the vertices that they enter, and make no rows: for what asks for
+        Deal edges to the owners of the vertices that they enter, and make no rows: for algorithms that use
         :func:`entering` only. Edges have a direction, and all are kept.
     hybrid : Hybrid, optional
-        Place the vertices by this; see :mod:`.shares`. Pieces lie on the host then, and so does what is
+        Place the vertices by this; see :mod:`.shares`. Pieces are in host memory then, and so is what is
         returned.
     rate : callable, optional
         Measures the speed of a member (:data:`.shares.Rate`); required with `hybrid`.

@@ -17,12 +17,12 @@ from dask_graphflow.kernels import lift
 from .local_rows import Local
 from .shard import Shard
 
-__all__ = ["Lifted", "let_go", "on_this_device"]
+__all__ = ["DeviceShard", "let_go", "on_this_device"]
 
-_all: WeakSet[Lifted] = WeakSet()  # of this process
+_all: WeakSet[DeviceShard] = WeakSet()  # of this process
 
 
-class Lifted(Shard):
+class DeviceShard(Shard):
     """A view of a shard on the current device.
 
     Parameters
@@ -92,7 +92,7 @@ def on_this_device(shard: Shard) -> Shard:
         A shard whose graph was built on the host.
     """
     if shard.device_view is None:
-        shard.device_view = Lifted(shard)
+        shard.device_view = DeviceShard(shard)
     view: Shard = shard.device_view
     return view
 

@@ -8,10 +8,10 @@ from typing import Any
 
 from dask_graphflow.kernels import aligned
 
-__all__ = ["Kept"]
+__all__ = ["Memo"]
 
 
-class Kept:
+class Memo:
     """Keeps what was made of it, under names."""
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ def _arrays(values: Any) -> Iterator[Any]:
     for value in values:
         if isinstance(value, list | tuple):
             yield from _arrays(value)
-        elif isinstance(value, Kept):
+        elif isinstance(value, Memo):
             yield from _arrays(value._made.values())
         elif hasattr(value, "nbytes"):
             yield value

@@ -1,4 +1,4 @@
-"""Naming: ids of vertices to numbers and back, where each member of a gang has some of them.
+"""Numbering: ids of vertices to numbers and back, where each member of a gang has some of them.
 
 Vertices are numbered in the order of their ids. Integers close together are numbered by arithmetic, and no
 ids travel. All others are dealt to owners of ranges of their order, as
@@ -247,7 +247,7 @@ def mirrors(shard: Shard, exchange: Exchange, which: str = "out", threads: int =
 def occurs(shard: Shard, exchange: Exchange) -> Any:
     """Return which numbers of the range are vertices, as truth values; not to be changed.
 
-    Where ids are integers close together, those that no edge uses and nobody listed are no vertices.
+    If ids are integers close together, an integer that no edge uses and nobody listed is not a vertex.
     """
     host = shard.host
 

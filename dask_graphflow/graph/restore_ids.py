@@ -1,8 +1,8 @@
-"""Homeward: values of placed vertices, brought to the members that have the ids of them.
+"""Restore ids: send values of placed vertices to the members that store the ids of these vertices.
 
 Vertices of one shard ascend by number (:mod:`~dask_graphflow.graph.vertex_placement`), so those of one
-home lie side by side: what is sent is not gathered first. What is received is put in order by one gather,
-the same for every column, which is made once for a graph.
+home are side by side, and are sent without a gather. The receiver puts them in order by one gather, which
+is the same for every column and is made once for a graph.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
 from .numbering import kept_by_all
 from .shard import Shard
 
-__all__ = ["Homeward", "homeward"]
+__all__ = ["RestoreIds", "restore_ids"]
 
 
-class Homeward(NamedTuple):
-    """The way home of a member's values.
+class RestoreIds(NamedTuple):
+    """How a member's values get to the members with their ids.
 
     Attributes
     ----------
@@ -52,19 +52,19 @@ class Homeward(NamedTuple):
         return found
 
 
-def homeward(shard: Shard, exchange: Exchange) -> Homeward:
+def restore_ids(shard: Shard, exchange: Exchange) -> RestoreIds:
     """Return the way home; all members call it, and it is made once."""
     host = shard.host
     low, high = host.homes[host.rank : host.rank + 2]
 
-    def make() -> Homeward:
+    def make() -> RestoreIds:
         numbers = host.numbers[: host.filled]
         cuts = itertools.pairwise(np.searchsorted(numbers, host.homes).tolist())
-        own = Homeward([slice(*cut) for cut in cuts], np.empty(0, np.int32))
+        own = RestoreIds([slice(*cut) for cut in cuts], np.empty(0, np.int32))
         numbers = own.received(exchange, numbers)
         order = np.empty(high - low, index_dtype(len(numbers)))
         order[numbers - low] = np.arange(len(numbers), dtype=order.dtype)
         return own._replace(order=order)
 
-    found: Homeward = kept_by_all(host, exchange, "homeward", make)
+    found: RestoreIds = kept_by_all(host, exchange, "restore_ids", make)
     return found

@@ -15,13 +15,13 @@ import numpy as np
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device
 
 from .local_rows import Local, localize
-from .memo import Kept
+from .memo import Memo
 from .vertex_placement import Placed
 
 __all__ = ["Shard"]
 
 
-class Shard(Kept):
+class Shard(Memo):
     """A process's part of a graph.
 
     Parameters

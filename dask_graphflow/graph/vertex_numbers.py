@@ -21,7 +21,7 @@ from dask_graphflow.kernels import index_dtype, kernels_for
 from dask_graphflow.kernels.edge_op import EdgeOp
 
 from .numbering import occurs
-from .restore_ids import homeward
+from .restore_ids import restore_ids
 from .shard import Shard
 
 __all__ = [
@@ -61,7 +61,7 @@ def number(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
         return Numbered(shard.numbers, shard.count)
     has = occurs(shard, exchange)
     if shard.placed is not None:  # in the order of the ids
-        way = homeward(shard, exchange)
+        way = restore_ids(shard, exchange)
         has = way.bring(exchange, has, way.order, threads)
     indices = np.flatnonzero(has)
     counts = exchange.all_gather(np.array([len(indices)]))

@@ -232,7 +232,7 @@ def _fused(g: GraphView, sources: Any, delta: float, cutoff: float) -> Relaxed:
 
 
 def _hubs_first(g: GraphView) -> Labelled:
-    """Return rows by labels, hubs first: distances that are read most often then lie together."""
+    """Return rows by labels, hubs first: distances that are read most often are then side by side."""
     rows = g.local("out").rows._replace(first=0)
     kernels = kernels_of("rows", rows.ends)
     degrees = g.degrees

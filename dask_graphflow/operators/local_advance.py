@@ -34,7 +34,7 @@ def advance(
         The program's columns. That of ``op.target`` is changed in place; it has an entry for every vertex
         that messages go to.
     rows : Rows
-        To push, rows of the vertices that edges leave; to pull, of those that they enter.
+        Rows of outgoing edges to push, and of incoming edges to pull.
     frontier : VertexSet or None
         Vertices that send; None for all.
     direction : {"push", "pull"}

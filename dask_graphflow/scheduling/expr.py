@@ -36,8 +36,8 @@ A merge is one task, which begins once the whole of the other forest is there; o
     part       a member's part, once all have
 
 A gang with one member has one task, which returns the part. In larger gangs on a cluster, the last two
-tasks only say that the members need each other: who wants one part, or one again after
-its worker was lost, has all members run. Elsewhere nothing makes sure that all members would run at once:
+tasks only say that the members need each other: to get one part, or one again after
+its worker was lost, all members run. Elsewhere nothing makes sure that all members would run at once:
 they and `end` hand their shards on, and the first `part` runs all of them as threads of its process.
 """
 
