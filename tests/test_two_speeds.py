@@ -56,6 +56,7 @@ def ends_of(client, placed):
     return client.gather(client.compute(gang.run(placed._built, count_ends, None)))
 
 
+@pytest.mark.alone
 def test_the_slow_one_gets_less(client, rng):
     edges = power_law(rng, 20_000, 100_000)
     edges = edges[edges.a != edges.b]
