@@ -32,9 +32,8 @@ DEMO = (
     "--output labels.parquet --overwrite"
 )
 FAST_TESTS = "not slow and not gpu and not gpu2"
-# One more process than cores, since tests wait for clusters. Each process starts with its share of the
-# files, and takes over tests when it is done.
-PARALLEL = (f"--numprocesses={(os.cpu_count() or 1) + 1}", "--dist=worksteal")
+# One process per core. Each starts with its share of the files, and takes over tests when it is done.
+PARALLEL = ("--numprocesses=logical", "--dist=worksteal")
 LINTERS = (
     "ruff check",
     "ruff format --check",
