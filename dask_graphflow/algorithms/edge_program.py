@@ -59,7 +59,10 @@ def run_program(
             f"{op}: its functions are written in code, and may ask for src and dst themselves, which are "
             "other numbers in each of several workers; write it in expressions, or keep the graph in one"
         )
-    numbered = vertex_numbers.number(g.shard, g.exchange, g.threads)
+    if op.reads_numbers or of_vertices:
+        numbered = vertex_numbers.number(g.shard, g.exchange, g.threads)
+    else:  # nobody asks for them, and to count them takes a round
+        numbered = vertex_numbers.Numbered(g.shard.numbers, g.shard.count)
     columns = {}
     for name, value in begin.items():
         if name in of_vertices:

@@ -169,9 +169,8 @@ class Graph(GraphMethods):
         self._parts = min(MOST_PARTS, -(-self._npartitions // PARTITIONS_PER_PART))
         self._ids = ids_like(frame._meta, columns)
         self._numbers: dict[str, int] = {}  # sizes that are known, for its repr
-        self._metas: dict[
-            Any, Any
-        ] = {}  # by the columns of a result: cuDF takes milliseconds to make one
+        # By the columns of a result: cuDF takes milliseconds to make one.
+        self._metas: dict[Any, Any] = {}
         self.on_device = not is_pandas(type(self._ids))
         placement.check_spilling(frame._meta)
         check_count("shards", shards, least=1, optional=True)

@@ -77,19 +77,14 @@ class Pull:
         WeightError
             A weight is negative, infinite or NaN, or `precision` cannot hold a share.
         """
-        total, valid = self._totals()
+        total = self._totals()
         with np.errstate(all="ignore"):
             share = np.where(total > 0, ONE / total, 0).astype(precision)
             # A rank of 1e-15 times it must be exact too.
             fits = (share >= np.finfo(precision).tiny * 1e15) & np.isfinite(share)
         wrong = total[~(fits | (total == 0))][:1]
         sinks = int(np.count_nonzero((share == 0) & self._layout.has))
-        invalid, unfit, sinks = self._g.all_reduce((not valid, len(wrong), sinks)).sums
-        if invalid:
-            raise WeightError(
-                "a weight is negative, infinite or NaN; PageRank needs finite weights of at least 0. "
-                "Remove these edges, or leave out weight="
-            )
+        unfit, sinks = self._g.all_reduce((len(wrong), sinks)).sums
         if unfit:
             largest = self._g.all_reduce(most=float(wrong[0]) if len(wrong) else -math.inf).most
             raise WeightError(
@@ -98,15 +93,12 @@ class Pull:
             )
         return share, sinks
 
-    def _totals(self) -> tuple[Any, bool]:
-        """Return the total that leaves each owned vertex, and whether this member's weights are valid."""
+    def _totals(self) -> Any:
+        """Return the total that leaves each owned vertex."""
         host = self._g.shard.host
-        if not host.has("out") or host.out.weights is None:
-            return self._layout.leaving.astype("float64"), True
-        weights = host.out.weights
-        valid = bool(np.isfinite(weights).all() and (weights >= 0).all())
-        row_totals = kernels_of("pull", host.out.ends).row_totals
-        return self._g.shard.here("totals", row_totals(host.out)), valid
+        if not host.has("out") or host.out.weights is None:  # without weights, they may be gone
+            return self._layout.leaving.astype("float64")
+        return self._g.weighted_degrees
 
     def take(self, values: Any) -> Any:
         """Return the entries of existing vertices, in the order of the pulled columns."""
