@@ -248,6 +248,19 @@ def failing(channel, shard, rank):
     channel.receive((rank + 1) % channel.size)
 
 
+def test_members_in_one_process_that_fail_are_not_run_again_for_the_other_parts():
+    runs = []
+
+    def slow_failure(channel, shard, rank):
+        runs.append(rank)
+        time.sleep(0.2)  # by now, the tasks of both parts are running
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        gang.run(frame(2), slow_failure, META).compute(scheduler="threads", num_workers=2)
+    assert not eventually(lambda: len(runs) > 2, seconds=0.4)
+
+
 class Nccl:
     """What a worker has of NCCL, with files in a folder that all workers see.
 

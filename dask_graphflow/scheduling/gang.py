@@ -18,7 +18,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -127,7 +127,7 @@ class _Apart:
 
     def __init__(self, shard: Any) -> None:
         self.shard = shard
-        self._parts: list[Any] | None = None
+        self._parts: Future[list[Any]] = Future()
         self._running = threading.Lock()
 
     def __getstate__(self) -> Any:
@@ -137,11 +137,14 @@ class _Apart:
         self.__init__(shard)  # type: ignore[misc]
 
     def all(self, run: Callable[[], list[Any]]) -> list[Any]:
-        """Return what a run of all members makes: the first that asks runs them."""
+        """Return the parts of all members. The first caller runs them; if that fails, all callers fail."""
         with self._running:
-            if self._parts is None:
-                self._parts = run()
-            return self._parts
+            if not self._parts.done():
+                try:
+                    self._parts.set_result(run())
+                except BaseException as error:
+                    self._parts.set_exception(error)
+        return self._parts.result()
 
 
 @dataclass(frozen=True)
