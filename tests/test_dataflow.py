@@ -15,7 +15,7 @@ from conftest import Reader, as_dict, frame, on_backend, oracle, partitioned, to
 import dask_graphflow as gf
 from dask_graphflow.components.program import Components
 from dask_graphflow.graph import renumber
-from dask_graphflow.scheduling.expr import ForestReduction, reduction_tasks
+from dask_graphflow.scheduling.forest_expr import ForestReduction, reduction_tasks
 
 ENDS = {"source": "a", "target": "b"}
 

@@ -39,14 +39,13 @@ from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.scheduling import placement, plugins, trees
 from dask_graphflow.scheduling.expr import (
     Empty,
-    ForestReduction,
     Held,
     Resident,
     as_computed,
     collection,
     held_by,
-    reduction_tasks,
 )
+from dask_graphflow.scheduling.forest_expr import ForestReduction, reduction_tasks
 from dask_graphflow.scheduling.progress import Progress, Tally, listener
 from dask_graphflow.showing.bar import PARTS
 from dask_graphflow.showing.suggestions import nearest

@@ -28,7 +28,7 @@ __all__ = ["calibrate", "estimate"]
 
 ALGORITHMS = ("connected_components", "bfs", "sssp", "pagerank", "label_propagation")
 LEVELS = 4  # of tasks: read, build, run, cut;
-FOREST_LEVELS = 8  # and of components, beside their merges: see scheduling/expr.py
+FOREST_LEVELS = 8  # and of components, beside their merges: see scheduling/forest_expr.py
 RANK = 8  # bytes of a message
 BOTH_WAYS = "bfs", "label_propagation"  # go along rows of what enters vertices too
 

@@ -82,7 +82,7 @@ def _part(stage: str) -> Callable[[Step], Step]:
 
 @dataclass(frozen=True)
 class Components:
-    """What :class:`~dask_graphflow.scheduling.expr.ForestReduction` does at each step.
+    """What :class:`~dask_graphflow.scheduling.forest_expr.ForestReduction` does at each step.
 
     Attributes
     ----------

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
-from dask_graphflow.scheduling.expr import ForestReduction
+from dask_graphflow.scheduling.forest_expr import ForestReduction
 from dask_graphflow.scheduling.trees import Chain, Merge, depth
 from dask_graphflow.showing.tables import counted
 

@@ -30,7 +30,8 @@ from dask_graphflow.comm.channel import Channel, PeerLost, in_process
 from dask_graphflow.exceptions import OptionError
 
 from . import placement, plugins
-from .expr import Empty, Gang, Parts, Resident, collection, delayed_parts
+from .expr import Empty, Resident, collection
+from .gang_expr import Gang, Parts, Reads, delayed_parts
 
 __all__ = ["Loop", "run", "threads"]
 
@@ -54,8 +55,8 @@ def run(
 
     Parameters
     ----------
-    shards : dask.dataframe.DataFrame, or list of Delayed
-        A member is run for each partition, or for each object.
+    shards : dask.dataframe.DataFrame, list of Delayed, or Reads
+        A member is run for each partition, for each object, or for each list of what is read.
     loop : callable
         Takes a :class:`~.channel.Channel`, a shard, the member's rank and `args`, and returns the member's
         part. It is run again from the start where another member was lost, so it changes nothing but what
@@ -113,6 +114,8 @@ def threads() -> int:
 
 
 def _parts(shards: Any) -> Any:
+    if isinstance(shards, Reads):
+        return shards
     if isinstance(shards, Sequence):
         if not shards or not all(isinstance(shard, Delayed) for shard in shards):
             raise OptionError(
@@ -149,7 +152,7 @@ class _Apart:
 
 @dataclass(frozen=True)
 class _Program:
-    """What the tasks of :class:`.expr.Gang` do."""
+    """What the tasks of :class:`.gang_expr.Gang` do."""
 
     loop: Loop
     args: tuple[Any, ...]

@@ -1,11 +1,5 @@
 """Gangs that read the partitions of lazy frames: each member reads some partitions of each frame.
 
-::
-
-    read       each partition
-    pieces     the list of what one member has read, where it was read
-    run        a gang, which makes a shard or a part of a result out of each member's pieces
-
 A later gang can run on shards that were persisted.
 """
 
@@ -14,12 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from dask.base import tokenize
-from dask.delayed import delayed
-
 from . import gang, plugins
-from .names import pinned
-from .partitions import partitions_of
+from .expr import Held, Resident, as_computed
+from .gang_expr import Reads
 
 __all__ = ["run"]
 
@@ -56,29 +47,15 @@ def run(
     """
     if workers is not None:
         plugins.keep_pins()
+    readers, sources = [read for _, read in frames], [_source(frame) for frame, _ in frames]
     # Reading in tasks of their own gains nothing on several devices.
     together = alone and members > 1
-    given = [(*partitions_of(frame), read) for frame, read in frames]
-    token = tokenize([(name_of_frame, read) for name_of_frame, _, read in given], members)
-    mine = []
-    for rank in range(members):
-        at = None if workers is None else workers[rank]
-        own: list[Any] = []
-        for name_of_frame, partitions, read in given:
-            low, high = (len(partitions) * i // members for i in (rank, rank + 1))
-            reading = f"{pinned('graph-read', at)}-{tokenize(name_of_frame, read)}"
-            if together:
-                own += [[read, i, partitions[i]] for i in range(low, high)]
-            else:
-                own += [
-                    delayed(read)(partitions[i], i, dask_key_name=(reading, i))
-                    for i in range(low, high)
-                ]
-        take: Callable[[list[Any]], list[Any]] = _each if together else list
-        key = f"{pinned('graph-pieces', at)}-{token}", rank
-        mine.append(delayed(take)(own, dask_key_name=key))
-    return gang.run(mine, loop, meta, *args, name=name, alone=alone)
+    reads = Reads(readers, members, workers, together, *sources)
+    return gang.run(reads, loop, meta, *args, name=name, alone=alone)
 
 
-def _each(partitions: list[tuple[Read, int, Any]]) -> list[Any]:
-    return [read(partition, number) for read, number, partition in partitions]
+def _source(frame: Any) -> Any:
+    if isinstance(frame, Held):
+        return frame
+    expr = as_computed(frame, list(frame.columns))
+    return Resident.of(expr) or expr

@@ -8,7 +8,8 @@ from typing import Any
 from dask.base import tokenize
 from dask.delayed import Delayed
 
-from .expr import Empty, Held, Items, Parts, as_computed, collection
+from .expr import Empty, Held, as_computed, collection
+from .gang_expr import Items, Parts
 
 __all__ = ["frames", "partitions_of"]
 

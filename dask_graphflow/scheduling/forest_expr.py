@@ -1,0 +1,387 @@
+"""The Dask expression of connected components: edges are streamed into forests, which are merged.
+
+:class:`ForestReduction` is the task graph of everything that is reduced to a forest in one pass::
+
+    start      what all chains of a process share; none, where each has one chain
+    hook       chunk after chunk along each chain, in place, reading included where it can be;
+               the last hook of a chain closes it: a fragment
+    survey     a look at each fragment
+    number     are the ids dense, and if not, where to cut their order
+    piece      a worker's fragments' ids in the range of each owner; none, if they are dense
+    own        an owner merges the ids of its range, and says how many (size) and which (codes)
+    renumber   each fragment as forests over the whole graph; as they are, if the ids are dense
+    merge      by policy, down to one forest; the last merge finishes it; see below
+    head       each owner's roots that name components in some later ranges
+    label      a share of an owner's range of the result
+
+The number of tasks depends on the partitions and chains alone, not on the data. A level of the graph
+costs a cluster some milliseconds, and a task nearly one, so there are few: what is cut for each owner is
+cut for all chains together that are known to lie on one worker, and there are no more owners than threads.
+Where it is known that the ids are dense, there are only start, hook, merge and label. What each step does
+is the business of the *program* that is handed in.
+
+A merge is one task, which begins once the whole of the other forest is there; or in slices::
+
+    cut        the other forest, where it lies; each slice is a task then, to travel by itself
+    slice      brought to the forest that it is for: Dask fetches for a task no sooner than all that
+               it takes exists, and so a slice would wait for the step before its own to end
+    merge      slice after slice, in place
+    tokens     which cut the slices that were merged are of
+    mend       the other forest as a whole, if that is not one; the last step takes it then
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Protocol
+
+from dask._task_spec import List, Task, TaskRef
+from dask.dataframe.dask_expr._expr import Expr
+
+from dask_graphflow.showing.tables import counted
+
+from . import memory_limits
+from .expr import Held, Resident, Source
+from .names import brought, pinned
+from .trees import Chain, Merge, together
+
+__all__ = ["ForestReduction", "Program", "reduction_tasks"]
+
+RESIDENT = 4  # chunks that a task takes at a time where they lie already
+TOGETHER = 4  # owners that get the same roots: some that one does not need, but a worker is several
+
+
+class Program(Protocol):
+    """What a reduction to a forest does at each step; see the module's drawing."""
+
+    dense: bool  # known to be, and nothing is numbered
+
+    def start(self) -> Any: ...  # noqa: D102
+    def plain(self, fragment: Any, surveys: Any = ()) -> Any: ...  # noqa: D102
+    def label_plain(self, forest: Any, part: int, parts: int) -> Any: ...  # noqa: D102
+    def hook(self, state: Any, frame: Any, position: int, partition: int) -> Any: ...  # noqa: D102
+    def close(self, state: Any) -> Any: ...  # noqa: D102
+    def survey(self, fragment: Any) -> Any: ...  # noqa: D102
+    def number(self, surveys: list[Any], owners: int, shares: int) -> Any: ...  # noqa: D102
+    def piece(self, fragments: list[Any], numbering: Any, owner: int) -> Any: ...  # noqa: D102
+    def own(self, pieces: list[Any]) -> Any: ...  # noqa: D102
+    def size(self, owned: Any) -> Any: ...  # noqa: D102
+    def codes(self, owned: Any, first: int, count: int) -> Any: ...  # noqa: D102
+    def renumber(  # noqa: D102
+        self,
+        fragment: Any,
+        numbering: Any,
+        chain: int,
+        sizes: list[Any],
+        codes: list[Any],
+        place: int,
+    ) -> Any: ...
+    def merge(self, into: Any, other: Any) -> Any: ...  # noqa: D102
+    def cut(self, forest: Any, count: int) -> Any: ...  # noqa: D102
+    def absorb(self, into: Any, part: Any) -> Any: ...  # noqa: D102
+    def tokens(self, absorbed: Any) -> Any: ...  # noqa: D102
+    def mend(self, forest: Any, tokens: Any) -> Any: ...  # noqa: D102
+    def mended(self, into: Any, more: Any) -> Any: ...  # noqa: D102
+    def finish(self, forest: Any) -> Any: ...  # noqa: D102
+    def head(self, forest: Any, owned: Any, sizes: list[Any], owner: int, later: range) -> Any: ...  # noqa: D102
+    def label(  # noqa: D102
+        self,
+        forest: Any,
+        owned: Any,
+        numbering: Any,
+        sizes: list[Any],
+        owner: int,
+        heads: list[Any],
+        share: int,
+        shares: int,
+    ) -> Any: ...
+
+
+class ForestReduction(Expr):  # type: ignore[misc]
+    """The partitions of some frames, hooked into forests, merged and labelled."""
+
+    _parameters: ClassVar = [
+        "program",
+        "result",
+        "chains",
+        "merges",
+        "merge_chunks",
+        "owners",
+        "shares",
+        "shared",
+    ]
+
+    def __str__(self) -> str:
+        chains, owners = self.operand("chains"), self.operand("owners")
+        how = f"{counted(len(chains), 'chain')}, {counted(owners, 'owner')}"
+        return f"{type(self).__name__}({how})"
+
+    @property
+    def _frames(self) -> list[Any]:
+        return list(self.operands[len(self._parameters) :])
+
+    @functools.cached_property
+    def _meta(self) -> Any:
+        return self.operand("result").frame
+
+    def _divisions(self) -> tuple[None, ...]:
+        return (None,) * (int(self.operand("owners")) * int(self.operand("shares")) + 1)
+
+    @functools.cached_property
+    def _name(self) -> str:
+        return f"label-{self.deterministic_token}"
+
+    def _lower(self) -> Expr | None:
+        frames = [Source.of(f) or f if isinstance(f, Expr) else f for f in self._frames]
+        if all(new is old for new, old in zip(frames, self._frames, strict=True)):
+            return None
+        return type(self)(*self.operands[: len(self._parameters)], *frames)
+
+    def _tune_down(self) -> Expr | None:
+        # Before a frame that is read here is put together with the next: chains were dealt.
+        return self._lower()
+
+    def _layer(self) -> dict[Any, Task]:
+        return _Layer(self).build()
+
+
+def reduction_tasks(chains: int, groups: int, owners: int, shares: int) -> int:
+    """Return how many tasks a reduction has beside hooks, where it is not known that ids are dense.
+
+    Most of them cut what chains made into what owners get, and back.
+
+    Parameters
+    ----------
+    chains : int
+    groups : int
+        Of chains that are known to lie on one worker; see :func:`.trees.together`.
+    owners : int
+        Of ranges of ids.
+    shares : int
+        Partitions of the result that each owner writes.
+    """
+    cut = 2 * groups * owners + len(_later(owners))
+    return cut + 2 * chains + (2 + shares) * owners + 1 + max(1, chains - 1)
+
+
+def _later(owners: int) -> list[tuple[int, range]]:
+    """Return each owner with the ranges of owners behind it, which get the same of it."""
+    bounds = range(0, owners, TOGETHER)
+    return [
+        (owner, range(max(owner + 1, first), min(first + TOGETHER, owners)))
+        for owner in range(owners)
+        for first in bounds
+        if owner + 1 < min(first + TOGETHER, owners)
+    ]
+
+
+class _Layer:
+    """Builds the tasks of one :class:`ForestReduction`."""
+
+    def __init__(self, expr: ForestReduction) -> None:
+        self.name = expr._name
+        self.token = expr.deterministic_token
+        self.program: Program = expr.operand("program")
+        self.chains: Sequence[Chain] = expr.operand("chains")
+        self.merges: Sequence[Merge] = expr.operand("merges")
+        self.merge_chunks: int = expr.operand("merge_chunks")
+        self.owners: int = expr.operand("owners")
+        self.shares: int = expr.operand("shares")
+        self.shared: bool = expr.operand("shared")
+        self.chunks = [
+            (position, frame, partition)
+            for position, frame in enumerate(expr._frames)
+            for partition in range(frame.npartitions)
+        ]
+        self.tasks: dict[Any, Task] = {}
+
+    def build(self) -> dict[Any, Task]:
+        program, owners = self.program, range(self.owners)
+        start = self._add("start", (), program.start) if self.shared else None
+        fragments = [self._hooks(c, start) for c in range(len(self.chains))]
+        if program.dense:
+            if self.shared:
+                # A merge makes a forest grow, and nobody may be hooking into it then.
+                done = self._surveys(fragments)
+                fragments = [
+                    self._add(self._beside(c, "plain"), (c,), program.plain, f, done)
+                    for c, f in enumerate(fragments)
+                ]
+            forest, parts = self._merge(fragments), self.owners * self.shares
+            for part in range(parts):
+                key = (self.name, part)
+                self.tasks[key] = Task(key, program.label_plain, forest, part, parts)
+            return self.tasks
+        surveys = self._surveys(fragments)
+        numbering = self._add("number", (), program.number, surveys, self.owners, self.shares)
+        groups = together(self.chains)
+        pieces: list[list[TaskRef]] = [[] for _ in owners]
+        for group in groups:
+            stage, found = self._beside(group[0], "piece"), List(*(fragments[c] for c in group))
+            for o in owners:
+                index = group[0], o
+                pieces[o].append(self._add(stage, index, program.piece, found, numbering, o))
+        owned = [self._add("own", (o,), program.own, List(*pieces[o])) for o in owners]
+        sizes = List(*(self._add("size", (o,), program.size, owned[o]) for o in owners))
+        forests, first = fragments[:], 0
+        for group in groups:
+            codes = List(
+                *(
+                    self._add("codes", (group[0], o), program.codes, owned[o], first, len(group))
+                    for o in owners
+                )
+            )
+            first += len(group)
+            for place, c in enumerate(group):
+                arguments = fragments[c], numbering, c, sizes, codes, place
+                stage = self._beside(c, "renumber")
+                forests[c] = self._add(stage, (c,), program.renumber, *arguments)
+        forest = self._merge(forests)
+        # A root is the smallest of its component: it lies in a range or in one before.
+        heads = {
+            (o, later): self._add(
+                "head", (o, later.start), program.head, forest, owned[o], sizes, o, later
+            )
+            for o, later in _later(self.owners)
+        }
+        for o in owners:
+            before = [heads[b, later] for b, later in heads if b < o and o in later]
+            found = forest, owned[o], numbering, sizes, o, List(*before)
+            for share in range(self.shares):
+                key = (self.name, o * self.shares + share)
+                self.tasks[key] = Task(key, program.label, *found, share, self.shares)
+        return self.tasks
+
+    def _hooks(self, chain: int, state: TaskRef | None) -> TaskRef:
+        """Add the hook tasks of a chain, each handing the forest on to the next in place."""
+        chunks, worker = self.chains[chain].chunks, self.chains[chain].worker
+        # What lies on a worker is there to be taken several at a time; not all, where it is spilled.
+        lie_there = all(isinstance(self.chunks[chunk][1], Resident) for chunk in chunks)
+        each = RESIDENT if lie_there else 1
+        for i in range(0, len(chunks), each):
+            # A chain's first task has a name of its own: it is placed where there is room, or the
+            # data; those after it go where the forest is.
+            stage = pinned("hook" if i else "hook-first", worker)
+            key = (f"{stage}-{self.token}", chain, i)
+            steps: list[Task] = []
+            for chunk in chunks[i : i + each]:
+                position, frame, partition = self.chunks[chunk]
+                step: tuple[Any, ...] = ("hook", chunk, *key)
+                hook: tuple[Callable[..., Any], ...] = (self.program.hook,)
+                source: Any
+                loads = False
+                if isinstance(frame, Source):
+                    hook, source = (
+                        (_read_and_hook, self.program.hook),
+                        _Reader(frame.task(partition)),
+                    )
+                    loads = source.loads
+                elif isinstance(frame, Held):
+                    steps.append(frame.task(partition))
+                    source = TaskRef(steps[-1].key)
+                elif isinstance(frame, Resident):
+                    self.tasks.update(frame.layer)
+                    source = TaskRef(frame.keys[partition])
+                else:
+                    source = TaskRef((frame._name, partition))
+                asked = state, source, position, partition
+                steps.append(Task(step, *hook, *asked, _data_producer=loads))
+                state = TaskRef(step)
+            if i + each >= len(chunks):
+                alone = self.program.dense and not self.shared
+                for name in ("close", "plain") if alone else ("close",):
+                    step = (name, *key)
+                    steps.append(Task(step, getattr(self.program, name), state))
+                    state = TaskRef(step)
+            self.tasks[key] = Task.fuse(*steps, key=key)
+            state = TaskRef(key)
+        return state
+
+    def _surveys(self, fragments: list[TaskRef]) -> List:
+        """Add a look at each fragment, which all chains' hooks come before."""
+        survey = self.program.survey
+        return List(
+            *(
+                self._add(self._beside(c, "survey"), (c,), survey, f)
+                for c, f in enumerate(fragments)
+            )
+        )
+
+    def _merge(self, forests: list[TaskRef]) -> TaskRef:
+        """Add the merges; the last one finishes the forest."""
+        for step, (source, target) in enumerate(self.merges):
+            key = (f"{self._beside(target, 'merge')}-{self.token}", step, source, target)
+            if self.merge_chunks > 1:
+                steps = [self._merge_slices(key, forests[source], forests[target])]
+            else:
+                steps = [Task(key, self.program.merge, forests[target], forests[source])]
+            if step == len(self.merges) - 1:
+                steps.append(Task(("finish", *key), self.program.finish, TaskRef(key)))
+            self._fuse(key, *steps)
+            forests[target] = TaskRef(key)
+        if not self.merges:
+            return self._add("finish", (), self.program.finish, forests[0])
+        return forests[0]
+
+    def _merge_slices(self, key: tuple[Any, ...], source: TaskRef, target: TaskRef) -> Task:
+        """Add a merge in slices; return its last task, which is to have that key."""
+        # Each slice's tasks are a group: many in one that depend on little would be spread over the
+        # cluster, whatever lies where.
+        program, (_, *merge) = self.program, key
+        cut = self._add("merge-0-cut", merge, program.cut, source, self.merge_chunks)
+        slices = []
+        for i in range(self.merge_chunks):
+            part = self._add(f"merge-{i}-slice", merge, operator.getitem, cut, i)
+            there = brought(f"merge-{i}-slice")
+            slices.append(self._add(there, merge, _there, part, target))
+        into = target
+        for i, part in enumerate(slices):
+            self.tasks[*key, i] = Task((*key, i), program.absorb, into, part)
+            into = TaskRef((*key, i))
+        # Once no slice is kept any more: those that are lost from here on are lost together.
+        tokens = self._add("merge-0-tokens", merge, program.tokens, into)
+        mend = self._add("merge-0-mend", merge, program.mend, source, tokens)
+        return Task(key, program.mended, into, mend)
+
+    def _beside(self, chain: int, stage: str) -> str:
+        """Return the name of a stage that takes what a chain made: it is pinned where that is."""
+        return pinned(stage, self.chains[chain].worker)
+
+    def _fuse(self, key: Any, *steps: Task) -> None:
+        """Add steps that follow on each other as one task."""
+        self.tasks[key] = Task.fuse(*steps, key=key) if len(steps) > 1 else steps[0]
+
+    def _add(self, stage: str, index: Sequence[int], function: Any, *arguments: Any) -> TaskRef:
+        key = (f"{stage}-{self.token}", *index)
+        self.tasks[key] = Task(key, function, *arguments)
+        return TaskRef(key)
+
+
+def _there(part: Any, beside: Any) -> Any:
+    """Return a slice, which came to where this runs: beside what it is brought to (:mod:`.pins`)."""
+    return part
+
+
+class _Reader:
+    """Reads one partition when it is called. It hides the task from Dask, which would run it before."""
+
+    def __init__(self, task: Task) -> None:
+        self._task = task
+
+    @property
+    def loads(self) -> bool:
+        """Whether Dask would know this task as one that loads data, which it schedules in its own way."""
+        return bool(self._task.data_producer)
+
+    def __call__(self) -> Any:
+        return self._task()
+
+
+def _read_and_hook(
+    hook: Callable[..., Any], state: Any, read: _Reader, position: int, partition: int
+) -> Any:
+    """Hook a partition that is read here and let go of here, with the memory that reading took."""
+    with memory_limits.given_back():
+        return hook(state, read(), position, partition)
