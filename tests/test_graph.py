@@ -437,7 +437,7 @@ def test_on_a_cluster_each_worker_has_a_shard(client, rng, kind):
         one = graph_of(edges, 1, False)
         wanted = [to_host(ask(one, start).compute()) for ask in asked]
     edges = dd.from_pandas(edges, npartitions=4)
-    many = gf.Graph(edges, **ENDS, weight="w", directed=False)
+    many = gf.Graph(edges, **ENDS, weight="w", directed=False, shards=2)
     assert re.search(r"^shards +2$", repr(many), re.MULTILINE)
     many = many.persist()
     built = getattr(many, "graph", many)._built
@@ -450,7 +450,7 @@ def test_on_a_cluster_each_worker_has_a_shard(client, rng, kind):
 
 def test_a_result_stays_in_the_pipeline_of_a_cluster(client):
     edges = dd.from_pandas(frame([(i, i + 1) for i in range(300)]), npartitions=3)
-    hops = gf.Graph(edges, **ENDS).bfs([0])
+    hops = gf.Graph(edges, **ENDS, shards=2).bfs([0])
     assert hops.npartitions == 2
     assert int(hops[hops.distance > 10].distance.sum().compute()) == sum(range(11, 301))
 
@@ -462,7 +462,7 @@ def test_a_worker_lost_between_two_calls_changes_nothing(mortal, rng, hybrid):
     edges = power_law(rng)
     with dask.config.set(scheduler="threads"):
         wanted = graph_of(edges, 1, False).bfs([0]).compute()
-    many = graph_of(dd.from_pandas(edges, npartitions=4), None, False, hybrid=hybrid)
+    many = graph_of(dd.from_pandas(edges, npartitions=4), 2, False, hybrid=hybrid)
     same(many.bfs([0]).compute(), wanted)
     os.kill(next(iter(mortal.run(os.getpid).values())), signal.SIGKILL)
     same(many.bfs([0], direction="push").compute(), wanted)

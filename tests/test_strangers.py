@@ -427,7 +427,7 @@ def test_300_silent_connections_beside_a_build_and_a_search(mortal):
 
     def build_and_search():
         began = time.perf_counter()
-        graph = gf.Graph(edges, source="a", target="b", directed=False).persist()
+        graph = gf.Graph(edges, source="a", target="b", directed=False, shards=2).persist()
         found = graph.bfs(sources=[int(pairs[0, 0])]).compute()
         return time.perf_counter() - began, found.sort_values("vertex", ignore_index=True)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 import pytest
-from conftest import partitioned
+from conftest import frame, partitioned
 from distributed import Client, Nanny, Scheduler, SpecCluster
 from shapes import ASKED, ENDS, graph, power_law, same
 from throttle import throttled
@@ -36,7 +36,16 @@ def client(tmp_path_factory):
         client.wait_for_workers(2)
         names = placement.described(client)
         slow = next(address for address, about in names.items() if about["name"] == "slow")
-        client.run(_warm)  # what is compiled now takes no part in what is measured
+        client.run(
+            _warm
+        )  # what is compiled now takes no part in what is measured, nor is it slowed
+        warm = graph(
+            partitioned(frame([(0, 1), (1, 2)]).assign(w=1), 2),
+            None,
+            True,
+            hybrid=gf.Hybrid([0.5, 0.5]),
+        )
+        ASKED["a program"](warm, [0]).compute()
         with throttled(client.run(os.getpid, workers=[slow])[slow], SLOW):
             yield client
 

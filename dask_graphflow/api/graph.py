@@ -9,6 +9,7 @@ from typing import Any
 from dask_graphflow.algorithms.algorithm import Answer
 from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.comm.channel import Channel
+from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
 from dask_graphflow.exceptions import OptionError, WeightError
 from dask_graphflow.graph import edgelist
@@ -17,10 +18,12 @@ from dask_graphflow.graph.counting import num_edges, num_vertices
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.partition_stats import layout, layout_frame
 from dask_graphflow.graph.reading import read_edges, read_vertices
+from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.scheduling import gang, gang_build, partitions, placement
 from dask_graphflow.scheduling.expr import Held
+from dask_graphflow.scheduling.parquet import num_rows
 from dask_graphflow.scheduling.progress import Progress, listener
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, as_text
@@ -69,9 +72,11 @@ class Graph(GraphMethods):
         Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
         error.
     shards : int, optional
-        Number of parts into which the graph is split, each for one process. By default one per worker of
-        the current cluster, or one without a cluster, but at most the number of partitions of `edges`. It
-        does not change the results.
+        Number of parts into which the graph is split, each for one process; at most the number of
+        partitions of `edges`. By default, the build chooses: one if a worker has room for the graph and
+        more would gain little, otherwise up to one per worker of the current cluster. The graph's repr
+        gives the reason once :attr:`num_edges` or :attr:`num_vertices` of a persisted graph is known.
+        It does not change the results.
     hybrid : {None, "auto"} or Hybrid
         Split the graph between workers with and without a GPU, such as those of
         :func:`dask_graphflow.hybrid_cluster`. Each worker gets one shard, on its GPU if it has one.
@@ -104,10 +109,11 @@ class Graph(GraphMethods):
 
     With `trace`, an algorithm also returns a frame with one row per superstep, with the columns
     ``superstep``, ``direction``, ``frontier`` (number of vertices that the superstep started from),
-    ``edges`` (number of edges that leave them) and ``seconds``. If the graph has several shards, there is
-    one row per superstep and shard, and one partition per shard. The column ``member`` is the number of
-    the shard. ``compute``, ``communicate`` and ``wait`` split its seconds, and ``bytes`` is what it sent.
-    ``linked`` is true if its GPU has no room for the edges and reads them from host memory.
+    ``edges`` (number of edges that leave them) and ``seconds``. If the graph has several shards, or its
+    build chooses how many, there is one row per superstep and shard, and one partition per shard. The
+    column ``member`` is the number of the shard. ``compute``, ``communicate`` and ``wait`` split its
+    seconds, and ``bytes`` is what it sent. ``linked`` is true if its GPU has no room for the edges and
+    reads them from host memory.
 
     With ``progress=True``, an algorithm shows a progress bar in a terminal. A function is called with a
     dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
@@ -181,6 +187,11 @@ class Graph(GraphMethods):
             hybrid, self._shards, workers = members_of(hybrid, shards)
         else:
             self._shards = min(shards or len(placement.slots().workers), self._npartitions)
+        chosen = shards is None and not self._hybrid and self._shards > 1
+        if chosen and (rows := num_rows(frame)) is not None and rows < members.LEAST_EDGES:
+            chosen, self._shards = False, 1  # without the tasks of several members
+        self._choice: str | None = None  # why there are so many shards, once that is known
+        self._chosen = chosen
         readers = [partial(read_edges, columns=columns)]
         if vertices is not None:
             readers.append(partial(read_vertices, columns=given[1][1], like=self._ids))
@@ -189,7 +200,14 @@ class Graph(GraphMethods):
             for (frame, columns), reader in zip(given, readers, strict=True)
         ]
         reading = partial(gang_build.run, read, workers=workers)
-        deal = partial(build, directed=directed, multi=multi, hybrid=hybrid, rate=pull_rate)
+        deal = partial(
+            build,
+            directed=directed,
+            multi=multi,
+            hybrid=hybrid,
+            rate=pull_rate,
+            choose=members.choose if chosen else None,
+        )
         run = {"name": "graph-build", "alone": self.on_device}
         self._build = partial(reading, deal, self._shards, None, **run)
         # Several members build only the incoming edges for an algorithm that needs no others.
@@ -212,7 +230,7 @@ class Graph(GraphMethods):
             ("weight", repr(columns.weight) if self.weighted else "none"),
             ("ids", ", ".join(map(str, self._ids.dtypes))),
             ("edge partitions", f"{self._npartitions:,}"),
-            ("shards", f"{self._shards:,}{', hybrid' if self._hybrid else ''}"),
+            ("shards", self._shards_in_words()),
             (
                 "memory",
                 "GPU"
@@ -224,6 +242,13 @@ class Graph(GraphMethods):
             ("built", KEPT if kept else LAZY),
         ]
         return rows + [(name, f"{number:,}") for name, number in sorted(self._numbers.items())]
+
+    def _shards_in_words(self) -> str:
+        if self._choice is not None:
+            return self._choice
+        if self._chosen:
+            return f"1 to {self._shards:,}, chosen by the build"
+        return f"{self._shards:,}{', hybrid' if self._hybrid else ''}"
 
     def __repr__(self) -> str:
         return as_text(self._rows())
@@ -458,39 +483,65 @@ optional
             self._metas[kinds] = framed(self._ids, empty)
         meta, parts = self._metas[kinds], max(1, self._parts // self._shards)
         told = Progress(listener(progress, name))
+        by_member = self._shards > 1 or self._hybrid
         answer = partial(
-            answered, work=work, dtypes=dtypes, parts=parts, trace=trace, progress=told
-        )
+            answered, work=work, dtypes=dtypes, parts=parts, trace=trace, progress=told,
+            by_member=by_member,
+        )  # fmt: skip
         whole = meta if parts == 1 and not trace else None
-        found = told.of(self._gang(answer, whole, *arguments, name=name, turned=turned))
+        steps = steps_frame([], 0 if by_member else None)
+        idle = [*[meta] * parts, steps] if whole is None else None
+        found = told.of(self._gang(answer, whole, *arguments, name=name, turned=turned, idle=idle))
         if whole is not None:
             return found
         result = partitions.frames(found, range(parts), meta)
-        if not trace:
-            return result
-        steps = steps_frame([], 0 if self._shards > 1 or self._hybrid else None)
-        return result, partitions.frames(found, [parts], steps)
+        return (result, partitions.frames(found, [parts], steps)) if trace else result
 
     def _number(self, name: str, work: gang.Loop) -> int:
-        asked = self._gang(work, None, name=f"num-{name}")[0]
-        found = int(placement.computed(asked, f"num_{name}"))
+        asked = self._gang(partial(_counted, count=work), None, name=f"num-{name}")[0]
+        found, shards, choice = placement.computed(asked, f"num_{name}")
         if self._build is None:
-            self._numbers[name] = found
-        return found
+            self._numbers[name] = int(found)
+            if self._chosen:
+                self._choice = f"{shards:,} of {self._shards:,}: {choice}"
+        return int(found)
 
     def _gang(
-        self, loop: gang.Loop, meta: Any, *arguments: Any, name: str, turned: bool = False
+        self,
+        loop: gang.Loop,
+        meta: Any,
+        *arguments: Any,
+        name: str,
+        turned: bool = False,
+        idle: Any = None,
     ) -> Any:
-        how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid}
+        how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid, "idle": idle}
         if not turned or self._turned is None:
             return gang.run(self._built, loop, meta, *arguments, **how)
         reading, build_turned = self._turned
-        both = partial(_built_for, build=build_turned, loop=loop)
+        both = partial(
+            _built_for, build=build_turned, loop=loop, idle=meta if idle is None else idle
+        )
         return reading(both, self._shards, meta, *arguments, **how)
 
 
 def _built_for(
-    channel: Channel, pieces: Any, rank: int, *arguments: Any, build: gang.Loop, loop: gang.Loop
+    channel: Channel,
+    pieces: Any,
+    rank: int,
+    *arguments: Any,
+    build: gang.Loop,
+    loop: gang.Loop,
+    idle: Any,
 ) -> Any:
     """Build a graph and ask it, as a member, in one run."""
-    return loop(channel, build(channel, pieces, rank), rank, *arguments)
+    shard = build(channel, pieces, rank)
+    if rank >= shard.members:
+        return idle
+    channel.narrow(shard.members)
+    return loop(channel, shard, rank, *arguments)
+
+
+def _counted(channel: Channel, shard: Shard, rank: int, count: gang.Loop) -> tuple[int, int, str]:
+    """Return a number of the graph, the number of shards, and the reason for the latter."""
+    return count(channel, shard, rank), shard.members, shard.choice

@@ -46,6 +46,7 @@ def answered(
     dtypes: dict[str, Any],
     parts: int,
     trace: bool,
+    by_member: bool,
     progress: Progress,
 ) -> Any:
     """Run an algorithm as a member of a gang, and return the frames of the member's vertices.
@@ -62,6 +63,8 @@ def answered(
         Number of frames to cut the result into. All members give the same.
     trace : bool
         Also return a frame of the supersteps.
+    by_member : bool
+        Whether that frame says which member did a superstep, and how it spent the time.
     progress : Progress
         The first member reports to it.
 
@@ -95,7 +98,7 @@ def answered(
         for columns, vertices in _cut(shard, exchange, answer, among, parts, threads)
     ]
     if trace:
-        member = rank if exchange.size > 1 or mixed else None
+        member = rank if by_member else None
         return [*found, steps_frame(steps, member, linked=shard.linked)]
     return found if parts > 1 else found[0]
 

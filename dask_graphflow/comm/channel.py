@@ -95,6 +95,9 @@ class Channel(Protocol):
         From any thread. What was sent may be lost.
         """
 
+    def narrow(self, size: int) -> None:
+        """Go on as a gang of the first `size` members, of which this is one. The others have left."""
+
     def abort_too(self, end: Callable[[], Any]) -> None:
         """Have `end` called where this is aborted, or at once if it is; not after :meth:`close`."""
 
@@ -194,6 +197,9 @@ class _InProcess:
         for inbox in self._inboxes:
             inbox.put(error)
         self._aborts.call()
+
+    def narrow(self, size: int) -> None:
+        self.size = size
 
     def abort_too(self, end: Callable[[], Any]) -> None:
         self._aborts.add(end)

@@ -136,6 +136,9 @@ class _Sockets:
                     peer.abort()
         self._aborts.call()
 
+    def narrow(self, size: int) -> None:
+        self.size = size
+
     def abort_too(self, end: Callable[[], Any]) -> None:
         self._aborts.add(end)
 

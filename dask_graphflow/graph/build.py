@@ -9,7 +9,8 @@ merges parallel edges as a gang with one member does, which deals nothing.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,17 +19,46 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device, summable
-from dask_graphflow.scheduling import gang
+from dask_graphflow.scheduling import gang, placement
 
 from . import numbering, shares
 from .partition import GRAIN, chunk_grains
 from .shard import Shard
 from .shares import Hybrid, Rate
 
-__all__ = ["Edges", "build", "entered", "entering", "into"]
+__all__ = ["Choose", "Edges", "Size", "build", "entered", "entering", "into"]
 
 SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece,
 DEVICE_SLICE = 1 << 27  # and on a device
+
+
+class Size(NamedTuple):
+    """What is known of a graph once its vertices are numbered.
+
+    Attributes
+    ----------
+    vertices, edges : int
+        An undirected edge counts once.
+    directed : bool
+    weight_bytes : int
+        Bytes per weight, 0 without weights.
+    device : bool
+        Whether the edges are in GPU memory.
+    """
+
+    vertices: int
+    edges: int
+    directed: bool
+    weight_bytes: int
+    device: bool
+
+
+Choose = Callable[[Size, int, int, float], tuple[int, str]]
+"""Returns the number of members that get a part of a graph, and the reason in words.
+
+It takes the size of the graph, the number of all members, and the threads and bytes that each of them may
+use. All members call it, and again if shards are lost, so its result depends on nothing else.
+"""
 
 
 class Edges(NamedTuple):
@@ -48,6 +78,7 @@ def build(
     turned: bool = False,
     hybrid: Hybrid | None = None,
     rate: Rate | None = None,
+    choose: Choose | None = None,
 ) -> Shard:
     """Build a shard: the loop of a gang (see :func:`.gang.run`).
 
@@ -67,19 +98,22 @@ def build(
         What becomes of several edges from one vertex to another; see :func:`.host_rows.rows`.
     turned : bool
         Deal edges to the owners of the vertices that they enter, and make no rows: for algorithms that use
-        :func:`entering` only. Edges have a direction, and all are kept.
+        :func:`entering` only. Edges have a direction, and all are kept. A graph that only one member gets
+        has rows all the same.
     hybrid : Hybrid, optional
         Place the vertices by this; see :mod:`.shares`. Pieces are in host memory then, and so is what is
         returned.
     rate : callable, optional
         Measures the speed of a member (:data:`.shares.Rate`); required with `hybrid`.
+    choose : callable, optional
+        Chooses how many members get a part of the graph; see :data:`Choose`. By default all of them do.
 
     Returns
     -------
     Shard
-        The shard of this member's range. The rows and ids of all members together are the same bits for
-        every number of members, unless a hybrid places vertices. In a row, ends are always in the order of
-        their numbers.
+        The shard of this member's range, which is empty if the member gets no part. The rows and ids of
+        all members together are the same bits for every number of members, unless a hybrid places
+        vertices. In a row, ends are always in the order of their numbers.
 
     Raises
     ------
@@ -94,9 +128,14 @@ def build(
     weights = [weight for _, target, weight in held if target is not None]
     device = any(on_device(piece[0].frame) for piece in held)
     held.clear()
-    own = device, [_dtype(weight) for weight in weights], len(weights) < len(ends)
     exchange = Exchange(channel)
-    devices, told, list_some = zip(*numbering.swap(exchange, [own] * exchange.size), strict=True)
+    if exchange.size == 1:
+        choose = None
+    able = threads, math.inf if choose is None else placement.task_memory(device)
+    own = device, [_dtype(weight) for weight in weights], len(weights) < len(ends), able
+    devices, told, list_some, able_to = zip(
+        *numbering.swap(exchange, [own] * exchange.size), strict=True
+    )
     if any(devices):
         exchange = Exchange(channel, device=True)
     rounds = max(map(len, told))
@@ -105,7 +144,16 @@ def build(
     numbers = [pair for pair in numbered if pair[1] is not None]
     listing = [side for side, target in numbered if target is None]
     numbered.clear()
-    bounds = _bounds(exchange, numbers, vertices.size, threads)
+    grains = _edges_by_grain(exchange, numbers, vertices.size, threads)
+    used, why = exchange.size, ""
+    if choose is not None:
+        weight = max((dtype.itemsize for dtype in dtypes if dtype is not None), default=0)
+        size = Size(vertices.size, int(grains.sum()) // 2, directed, weight, any(devices))
+        least = (min(each) for each in zip(*able_to, strict=True))
+        used, why = choose(size, exchange.size, *least)
+        turned = turned and used > 1
+    bounds = chunk_grains(grains, vertices.size, used)
+    bounds += bounds[-1:] * (exchange.size - used)
     ids = numbering.ranged(exchange, vertices, bounds)
     placed, labels = None, None
     owners, shift = _by_grain(bounds), GRAIN.bit_length() - 1
@@ -133,13 +181,16 @@ def build(
         both=not directed,
         threads=threads,
     )
-    about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids}
+    about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids, "choice": why}
     about["placed"] = placed
     if any(list_some) and ids is None:
         marks = np.zeros(bounds[-1], bool, like=empty)
         for side in listing:
             marks[side if placed is None else placed.places[side]] = True
         about["listed"] = numbering.own_marks(exchange, marks, bounds)
+    bounds = bounds[: used + 1]
+    if rank >= used:
+        return Shard(vertices.like, bounds, rank, **about)
     if turned:
         edges_here = Edges(target, source, weight)
         if placed is not None:
@@ -288,20 +339,20 @@ def _dtype(weight: Any) -> Any:
     return None if weight is None else weight.dtype
 
 
-def _bounds(
+def _edges_by_grain(
     exchange: Exchange, numbers: list[tuple[Any, Any]], count: int, threads: int
-) -> list[int]:
-    """Cut the vertices into ranges that are as much work each, by the edges that all members have."""
-    if exchange.size == 1:
-        return [0, count]
+) -> np.ndarray:
+    """Return how many ends of edges each grain of the vertices has, of all members together."""
     grains, shift = -(-count // GRAIN), GRAIN.bit_length() - 1
     edges = np.zeros(grains, np.int64)
+    if exchange.size == 1:
+        return edges  # nothing is cut
     for side in itertools.chain.from_iterable(numbers):
         edges += kernels_of("partition", side).count_grains(
             side, grains, shift=shift, threads=threads
         )
-    told = exchange.all_gather(edges)
-    return chunk_grains(sum(told), count, exchange.size)
+    total: np.ndarray = np.sum(exchange.all_gather(edges), axis=0)
+    return total
 
 
 def _dealt(

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device
+from dask_graphflow.scheduling.gang import Subset
 
 from .local_rows import Local, localize
 from .memo import Memo
@@ -21,7 +22,7 @@ from .vertex_placement import Placed
 __all__ = ["Shard"]
 
 
-class Shard(Memo):
+class Shard(Memo, Subset):
     """A process's part of a graph.
 
     Parameters
@@ -48,9 +49,13 @@ class Shard(Memo):
         The edges that enter the range's vertices, where no rows are made of any yet.
     listed : array of bool, optional
         Which integers of the range are vertices even if no edge uses them.
+    choice : str, optional
+        Why the graph has this number of shards, if the build chose it.
 
     Attributes
     ----------
+    members : int
+        How many shards there are. Those of higher ranks have no vertices, and take part in nothing.
     low, high : int
         Where the range begins, and ends.
     size : int
@@ -74,12 +79,14 @@ class Shard(Memo):
         placed: Placed | None = None,
         entering: Any = None,
         listed: Any = None,
+        choice: str = "",
     ) -> None:
         super().__init__()
+        self.members, self.choice = len(bounds) - 1, choice
         self.device_view: Any = None  # set by device_shard.on_this_device
         self.like, self.base, self.ids, self.directed = like, base, ids, directed
         self.bounds, self.rank = [int(bound) for bound in bounds], rank
-        self.low, self.high = self.bounds[rank : rank + 2]
+        self.low, self.high = [*self.bounds, *self.bounds[-1:] * rank][rank : rank + 2]
         self.size = self.bounds[-1]
         self.placed = placed
         self.count = self.size if placed is None else len(placed.places)

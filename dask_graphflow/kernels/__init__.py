@@ -17,6 +17,7 @@ from .memory import free_bytes, no_room, no_room_for_rows
 __all__ = [
     "aligned",
     "device_link",
+    "device_memory",
     "device_room",
     "empty_on",
     "index_dtype",
@@ -78,6 +79,13 @@ def device_room() -> int:
     from . import device
 
     return free_bytes(device) or 0
+
+
+def device_memory() -> int:
+    """Return the bytes of memory of the device in use, free or not."""
+    from . import device
+
+    return int(device.namespace.cuda.runtime.memGetInfo()[1])
 
 
 def no_room_on_device(needed: int | None = None) -> GraphMemoryError:

@@ -33,12 +33,26 @@ from . import placement, plugins
 from .expr import Empty, Resident, collection
 from .gang_expr import Gang, Parts, Reads, delayed_parts
 
-__all__ = ["Loop", "run", "threads"]
+__all__ = ["Loop", "Subset", "run", "threads"]
 
 TIMEOUT = "30s"
 
 Loop = Callable[..., Any]
 """What a member does: takes its channel, shard, rank and the run's arguments; returns its part."""
+
+
+class Subset:
+    """A shard of a gang in which only the first members have work.
+
+    Attributes
+    ----------
+    members : int
+        The number of members that have work; all shards of the gang say the same. The others return at
+        once, and are not waited for.
+    """
+
+    members: int
+
 
 _here = threading.local()  # of a member's thread: how many members are in its process
 
@@ -50,6 +64,7 @@ def run(
     *args: Any,
     name: str | None = None,
     alone: bool = False,
+    idle: Any = None,
 ) -> Any:
     """Return, lazily, what a gang makes of some shards: a part for each.
 
@@ -100,7 +115,7 @@ def run(
         raise OptionError(
             f"graphflow.gang.timeout is {configured!r} in Dask's configuration; give a time like '30s'"
         )
-    program = _Program(loop, args, timeout, alone)
+    program = _Program(loop, args, timeout, alone, meta if idle is None else idle)
     result = None if meta is None else Empty(meta)
     expr = Gang(_parts(shards), name or funcname(loop), program, result)
     if expr.npartitions > 1:
@@ -158,6 +173,7 @@ class _Program:
     args: tuple[Any, ...]
     timeout: float
     alone: bool
+    idle: Any
 
     def only(self, shard: Any) -> Any:
         (channel,) = in_process(1)
@@ -168,6 +184,11 @@ class _Program:
         worker = _worker((gang, rank))
         if worker is None:
             return _Apart(shard)
+        size = _members(shard, size)
+        if rank >= size:
+            return self.idle
+        if size == 1:
+            return self.only(shard)
         from .membership import joined
 
         with joined(worker, gang, rank, size, self.timeout, self.alone) as (channel, members):
@@ -182,7 +203,13 @@ class _Program:
         if not apart:
             return member
         shards = [end.shard for end in apart]
-        return apart[0].all(lambda: _together(self.loop, shards, self.args))[rank]
+        del shards[_members(shards[0], len(shards)) :]
+        parts = apart[0].all(lambda: _together(self.loop, shards, self.args))
+        return parts[rank] if rank < len(shards) else self.idle
+
+
+def _members(shard: Any, size: int) -> int:
+    return shard.members if isinstance(shard, Subset) else size
 
 
 def _worker(key: Any) -> Any:

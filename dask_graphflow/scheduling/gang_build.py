@@ -25,6 +25,7 @@ def run(
     *args: Any,
     name: str,
     alone: bool = False,
+    idle: Any = None,
     workers: Sequence[str] | None = None,
 ) -> Any:
     """Return, lazily, what a gang makes of frames: one part per member.
@@ -39,7 +40,7 @@ def run(
         again gets the same one.
     members : int
         Number of members.
-    meta, *args, name, alone
+    meta, *args, name, alone, idle
         See :func:`.gang.run`, which also describes the result.
     workers : sequence of str, optional
         Address of the worker on which each member reads and runs. If that worker is gone, the member runs
@@ -51,7 +52,7 @@ def run(
     # Reading in tasks of their own gains nothing on several devices.
     together = alone and members > 1
     reads = Reads(readers, members, workers, together, *sources)
-    return gang.run(reads, loop, meta, *args, name=name, alone=alone)
+    return gang.run(reads, loop, meta, *args, name=name, alone=alone, idle=idle)
 
 
 def _source(frame: Any) -> Any:

@@ -11,7 +11,7 @@ from dask.dataframe.dask_expr.io.parquet import ReadParquetFSSpec
 
 from .expr import Held
 
-__all__ = ["Pieces", "by_row_groups", "pieces_of", "read_of"]
+__all__ = ["Pieces", "by_row_groups", "num_rows", "pieces_of", "read_of"]
 
 
 def read_of(frame: Any) -> Any:
@@ -25,6 +25,16 @@ def read_of(frame: Any) -> Any:
     if isinstance(node, FromPandas) and node.operand("_partitions") is None:
         return node.operand("frame")._data
     return _fragments(node)
+
+
+def num_rows(frame: Any) -> int | None:
+    """Return the number of rows of a frame in this process' memory; None for all others."""
+    if isinstance(frame, Held):
+        return len(frame())
+    node = _read_as_it_is(frame)
+    if isinstance(node, FromPandas) and node.operand("_partitions") is None:
+        return len(node.operand("frame")._data)
+    return None
 
 
 def _read_as_it_is(frame: Any) -> Expr:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ import dask
 from dask.system import CPU_COUNT
 
 from dask_graphflow.exceptions import BackendError, UsageError
-from dask_graphflow.kernels import on_device
+from dask_graphflow.kernels import device_memory, on_device
 from dask_graphflow.kernels.gpu import spills
 
 from .trees import Slots
@@ -32,6 +33,7 @@ __all__ = [
     "persisted",
     "slots",
     "slots_of",
+    "task_memory",
     "task_threads",
     "workers",
 ]
@@ -268,6 +270,15 @@ def memory_limit() -> int | None:
     """Return the bytes that the worker may take whose task asks; None without a limit, or a worker."""
     worker = own_worker()
     return None if worker is None else worker.memory_manager.memory_limit
+
+
+def task_memory(device: bool) -> float:
+    """Return the bytes that the process of a task may use, infinite if that is not known.
+
+    They are those of its GPU, or of its worker. They are the same whenever it is asked.
+    """
+    limit = device_memory() if device else memory_limit()
+    return math.inf if limit is None else limit
 
 
 def own_worker() -> Any:

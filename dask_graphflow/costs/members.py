@@ -1,0 +1,121 @@
+"""How many members a graph is split between: as few as have room for it, unless more are clearly faster.
+
+Messages between members cost more than they save on graphs that are small or have a large diameter. The
+build of a graph decides once it knows the numbers of vertices and edges, before any edge is sent. The
+result depends on nothing else that changes, so that shards that were lost are built again alike. Therefore
+it uses the constants below instead of the rates of the machine. docs/internals/costs.md has the
+measurements.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from dask_graphflow.graph import memory
+from dask_graphflow.graph.build import Size
+
+from . import model
+
+__all__ = ["LEAST_EDGES", "choose"]
+
+LEAST_EDGES = 1 << 20  # fewer edges are never worth a second member
+GAIN = 1.3  # how many times as fast more members have to be
+ROOM = 0.6  # of a worker's memory, the part that a graph may take; Dask begins to spill there
+MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send
+SPARSE = 5.0  # mean degree below which a graph is taken for a road network or a grid
+
+
+@dataclass(frozen=True)
+class _Speed:
+    """Speed of one thread of a worker, or of one GPU, and the costs of several members.
+
+    Attributes
+    ----------
+    search, path, pull, label : float
+        Edges per second of a complete BFS, of complete shortest paths, and of one iteration of PageRank and
+        of label propagation. An undirected edge counts twice.
+    gang : float
+        Additional seconds of a call, per member after the first.
+    superstep : float
+        Additional seconds of a superstep, per member after the first.
+    message : float
+        Seconds in which one thread sends the value of a vertex and another one takes it.
+    """
+
+    search: float
+    path: float
+    pull: float
+    label: float
+    gang: float
+    superstep: float
+    message: float
+
+    def seconds(self, size: Size, members: int, threads: int) -> float:
+        """Return the seconds of one call each of BFS, shortest paths, PageRank and label propagation.
+
+        PageRank takes 20 iterations and label propagation 5.
+        """
+        edges = size.edges * (1 if size.directed else 2)
+        work = edges * (1 / self.search + 1 / self.path + 20 / self.pull + 5 / self.label)
+        if members == 1:
+            return work / threads
+        remote = size.vertices * (1 - 1 / members)
+        sending = MESSAGES * remote * self.message
+        others = members - 1
+        fixed = others * (4 * self.gang + (3 * _depth(size) + 25) * self.superstep)
+        return (work + sending) / (members * threads) + fixed
+
+
+HOST = _Speed(4e8, 6e7, 2.5e8, 2.2e8, gang=0.03, superstep=1.5e-4, message=4e-7)
+DEVICE = _Speed(2e11, 2e10, 1.2e11, 5e10, gang=0.03, superstep=2e-3, message=2e-10)
+
+
+def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
+    """Return how many members get a part of a graph, and the reason.
+
+    Parameters
+    ----------
+    size : Size
+    most : int
+        Number of members that there are.
+    threads : int
+        Host threads of each member; at least 1.
+    room : float
+        Bytes of memory of each member.
+    """
+    fits = [members for members in range(1, most + 1) if _needed(size, members) <= ROOM * room]
+    if not fits:
+        return most, "fewer workers have less memory"
+    speed, each = (DEVICE, 1) if size.device else (HOST, threads)
+    times = {members: speed.seconds(size, members, each) for members in fits}
+    least, fastest = fits[0], min(times, key=lambda members: times[members])
+    if fastest != least and times[least] >= GAIN * times[fastest]:
+        gain = times[least] / times[fastest]
+        return fastest, f"about {gain:.1f} times as fast as {least:,}"
+    why = "one worker has room for the graph" if least == 1 else "fewer workers have less memory"
+    if least < most:
+        gain = times[least] / min(times[members] for members in fits[1:])
+        why += f", and more would be about {gain:.2g} times as fast"
+    return least, why
+
+
+def _depth(size: Size) -> float:
+    """Return the number of levels of a search from any vertex, as far as the mean degree tells."""
+    degree = 2 * size.edges / max(size.vertices, 1)
+    if degree < SPARSE:
+        return 2 * math.sqrt(size.vertices)
+    return math.log(max(size.vertices, 2)) / math.log(degree) + 2
+
+
+def _needed(size: Size, members: int) -> int:
+    """Return the bytes that each member needs for its part, whatever algorithm runs on it."""
+    entries = size.edges * (1 if size.directed else 2)
+    remote = model.remote(size.vertices, entries / max(size.vertices, 1), members)
+    return max(
+        memory.graph_bytes(
+            size.vertices, size.edges, algorithm, share=1 / members, remote=remote,
+            directed=size.directed, weight_bytes=size.weight_bytes, device=size.device,
+        )
+        for algorithm in memory.SCRATCH
+    )  # fmt: skip

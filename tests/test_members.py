@@ -1,0 +1,133 @@
+"""The number of members of a graph: what the build chooses, and that the choice changes no result."""
+
+from __future__ import annotations
+
+import re
+from functools import partial
+
+import dask.dataframe as dd
+import numpy as np
+import pytest
+from conftest import partitioned, to_host
+from distributed import wait
+from shapes import ASKED, ENDS, KINDS, power_law, same
+
+import dask_graphflow as gf
+from dask_graphflow.costs import members
+from dask_graphflow.graph import build, partition, vertex_placement
+from dask_graphflow.graph.build import Size
+from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.trees import Slots
+
+MANY = 1 << 40  # bytes
+
+
+def size(vertices, edges, device=False):
+    return Size(int(vertices), int(edges), False, 4, device)
+
+
+@pytest.mark.parametrize(
+    ("graph", "most", "threads", "room", "wanted"),
+    [
+        pytest.param(size(66e3, 314e3), 8, 1, MANY, 1, id="small"),
+        pytest.param(size(24e6, 29e6), 8, 16, MANY, 1, id="roads"),
+        pytest.param(size(4e6, 1 << 28), 8, 4, MANY, 8, id="large"),
+        pytest.param(size(4e6, 1 << 28), 1, 4, MANY, 1, id="one worker"),
+        pytest.param(size(24e6, 29e6), 8, 16, 4 << 30, 2, id="roads without room for all"),
+        pytest.param(size(4e6, 1 << 28), 8, 4, 1 << 20, 8, id="no room at all"),
+        pytest.param(size(264e3, 521e3, device=True), 2, 1, MANY, 1, id="roads on GPUs"),
+        pytest.param(size(1 << 28, 1 << 32, device=True), 2, 1, MANY, 2, id="large on GPUs"),
+        pytest.param(size(0, 0), 2, 1, MANY, 1, id="no edges"),
+    ],
+)
+def test_members_have_room_and_are_clearly_faster(graph, most, threads, room, wanted):
+    assert members.choose(graph, most, threads, room)[0] == wanted
+
+
+def test_graphs_that_are_never_split_need_no_build_to_tell():
+    for vertices in np.logspace(0, 6, 13):
+        for device in (False, True):
+            graph = size(vertices, members.LEAST_EDGES, device)
+            assert members.choose(graph, 64, 1, MANY)[0] == 1
+
+
+def chosen(size, most, threads, room, *, count):
+    return count, f"{size.edges:,} edges for {most}"
+
+
+@pytest.fixture
+def choice(monkeypatch):
+    """Return a function that sets how many of so many members are chosen."""
+
+    for module in (build, partition, vertex_placement):  # so that all members get vertices
+        monkeypatch.setattr(module, "GRAIN", 64)
+
+    def choose(count, most):
+        monkeypatch.setattr(members, "LEAST_EDGES", 0)
+        monkeypatch.setattr(members, "choose", partial(chosen, count=count))
+        workers = tuple(f"worker {number}" for number in range(most))
+        if most:
+            monkeypatch.setattr(placement, "slots", lambda: Slots(workers, 1, 1))
+
+    return choose
+
+
+def all_answers(graph, start):
+    return {name: to_host(ask(graph, start).compute()) for name, ask in ASKED.items()}
+
+
+@pytest.mark.parametrize("persisted", [True, False])
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_choice_changes_no_result(backend, choice, rng, kind, count, persisted):
+    edges = KINDS[kind](power_law(rng))
+    start = edges.a.iloc[[0, 700]].tolist()
+    edges = partitioned(edges, 6)
+    wanted = all_answers(gf.Graph(edges, **ENDS, weight="w", shards=1), start)
+    choice(count, 3)
+    graph = gf.Graph(edges, **ENDS, weight="w")
+    assert "1 to 3, chosen by the build" in repr(graph)
+    graph = graph.persist() if persisted else graph
+    for name, found in all_answers(graph, start).items():
+        same(found, wanted[name])
+    assert graph.num_edges == gf.Graph(edges, **ENDS, shards=1).num_edges
+    if persisted:
+        assert f"{count} of 3: {graph.num_edges:,} edges for 3" in repr(graph)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_members_without_a_part_take_no_part(backend, choice, rng, count):
+    edges = partitioned(power_law(rng), 6)
+    choice(count, 3)
+    graph = gf.Graph(edges, **ENDS).persist()
+    assert graph.layout().compute().shard.tolist() == list(range(count))
+    parts = graph.degrees().partitions
+    assert [len(part) > 0 for part in parts] == [n < count for n in range(3)]
+    steps = graph.pagerank(trace=True)[1].compute()
+    assert sorted(set(steps.member)) == list(range(count))
+    assert (steps.bytes.sum() > 0) == (count > 1)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_on_a_cluster_too(client, choice, rng, count):
+    edges = power_law(rng)
+    start = edges.a.iloc[[0, 700]].tolist()
+    wanted = all_answers(gf.Graph(edges, **ENDS, weight="w", shards=1), start)
+    wanted_ranks = gf.pagerank(edges, **ENDS).compute()
+    choice(count, 0)
+    edges = dd.from_pandas(edges, npartitions=4)
+    built = gf.Graph(edges, **ENDS, weight="w").persist()
+    for name, found in all_answers(built, start).items():
+        same(found, wanted[name])
+    same(gf.pagerank(edges, **ENDS).compute(), wanted_ranks)  # builds incoming edges alone
+    assert re.search(rf"^shards +{count} of 2: ", repr(built), re.MULTILINE) is None
+    assert built.num_vertices == len(wanted["degrees"])
+    assert re.search(rf"^shards +{count} of 2: ", repr(built), re.MULTILINE)
+
+
+def test_a_frame_in_memory_with_few_edges_is_one_ordinary_task(client):
+    edges = dd.from_pandas(power_law(np.random.default_rng(1)), npartitions=4)
+    built = gf.Graph(edges, **ENDS).persist()
+    wait(built._built)
+    assert re.search(r"^shards +1$", repr(built), re.MULTILINE)
+    assert len(built._built) == 1
