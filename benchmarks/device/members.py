@@ -98,7 +98,7 @@ def questions(edges: Any, gpus: int, *, peer: bool) -> dict[str, Callable[[], Wo
     import dask_graphflow as gf
 
     def graph(*, directed: bool) -> Any:
-        return gf.Graph(edges, source="src", target="dst", directed=directed)
+        return gf.Graph(edges, source="src", target="dst", directed=directed, shards=gpus)
 
     def theirs(*, directed: bool, transposed: bool = False) -> Any:
         import cugraph

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from functools import cached_property, partial
 from typing import Any
 
+from dask.delayed import delayed
+
 from dask_graphflow.algorithms.algorithm import Answer
 from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.comm.channel import Channel
@@ -74,9 +76,8 @@ class Graph(GraphMethods):
     shards : int, optional
         Number of parts into which the graph is split, each for one process; at most the number of
         partitions of `edges`. By default, the build chooses: one if a worker has room for the graph and
-        more would gain little, otherwise up to one per worker of the current cluster. The graph's repr
-        gives the reason once :attr:`num_edges` or :attr:`num_vertices` of a persisted graph is known.
-        It does not change the results.
+        more would gain little, otherwise up to one per worker of the current cluster. Once a persisted
+        graph is built, its repr gives the number and the reason. It does not change the results.
     hybrid : {None, "auto"} or Hybrid
         Split the graph between workers with and without a GPU, such as those of
         :func:`dask_graphflow.hybrid_cluster`. Each worker gets one shard, on its GPU if it has one.
@@ -190,8 +191,10 @@ class Graph(GraphMethods):
         chosen = shards is None and not self._hybrid and self._shards > 1
         if chosen and (rows := num_rows(frame)) is not None and rows < members.LEAST_EDGES:
             chosen, self._shards = False, 1  # without the tasks of several members
-        self._choice: str | None = None  # why there are so many shards, once that is known
         self._chosen = chosen
+        self._choice: Any = (
+            None  # of a persisted graph: will be the number of shards, and the reason
+        )
         readers = [partial(read_edges, columns=columns)]
         if vertices is not None:
             readers.append(partial(read_vertices, columns=given[1][1], like=self._ids))
@@ -222,6 +225,7 @@ class Graph(GraphMethods):
 
     def _rows(self) -> list[tuple[str, str]]:
         """Return what is known of it; nothing is computed for that."""
+        self._settle()
         columns, kept = self._columns, self._build is None
         rows = [
             ("Graph", "directed" if self.directed else "undirected"),
@@ -244,8 +248,8 @@ class Graph(GraphMethods):
         return rows + [(name, f"{number:,}") for name, number in sorted(self._numbers.items())]
 
     def _shards_in_words(self) -> str:
-        if self._choice is not None:
-            return self._choice
+        if isinstance(self._choice, str):
+            return f"{self._shards:,}: {self._choice}"
         if self._chosen:
             return f"1 to {self._shards:,}, chosen by the build"
         return f"{self._shards:,}{', hybrid' if self._hybrid else ''}"
@@ -278,7 +282,21 @@ class Graph(GraphMethods):
         built = placement.persisted(self._built)
         # Not what it was built of, or that would be kept too.
         kept.__dict__.update(self.__dict__, _built=built, _build=None, _turned=None, _numbers={})
+        if self._chosen:
+            kept._choice = placement.persisted(delayed(_choice)(built[0]))
         return kept
+
+    def _settle(self) -> None:
+        """Drop the shards without vertices of a persisted graph, once its build has chosen the others.
+
+        This does not wait for the build. Until it has ended, algorithms have an idle task per such shard.
+        """
+        if self._choice is None or isinstance(self._choice, str):
+            return
+        known = placement.known(self._choice)
+        if known is not None:
+            shards, self._choice = known
+            self._shards, self._built = shards, self._built[:shards]
 
     @property
     def num_vertices(self) -> int:
@@ -477,6 +495,7 @@ optional
         OptionError
             `progress` is invalid.
         """
+        self._settle()
         kinds = tuple(dtypes.items())
         if kinds not in self._metas:
             empty = {column: empty_values(self._ids, dtype) for column, dtype in kinds}
@@ -498,13 +517,11 @@ optional
         return (result, partitions.frames(found, [parts], steps)) if trace else result
 
     def _number(self, name: str, work: gang.Loop) -> int:
-        asked = self._gang(partial(_counted, count=work), None, name=f"num-{name}")[0]
-        found, shards, choice = placement.computed(asked, f"num_{name}")
+        asked = self._gang(work, None, name=f"num-{name}")[0]
+        found = int(placement.computed(asked, f"num_{name}"))
         if self._build is None:
-            self._numbers[name] = int(found)
-            if self._chosen:
-                self._choice = f"{shards:,} of {self._shards:,}: {choice}"
-        return int(found)
+            self._numbers[name] = found
+        return found
 
     def _gang(
         self,
@@ -515,6 +532,7 @@ optional
         turned: bool = False,
         idle: Any = None,
     ) -> Any:
+        self._settle()
         how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid, "idle": idle}
         if not turned or self._turned is None:
             return gang.run(self._built, loop, meta, *arguments, **how)
@@ -542,6 +560,6 @@ def _built_for(
     return loop(channel, shard, rank, *arguments)
 
 
-def _counted(channel: Channel, shard: Shard, rank: int, count: gang.Loop) -> tuple[int, int, str]:
-    """Return a number of the graph, the number of shards, and the reason for the latter."""
-    return count(channel, shard, rank), shard.members, shard.choice
+def _choice(shard: Shard) -> tuple[int, str]:
+    """Return how many shards there are, and why."""
+    return shard.members, shard.choice

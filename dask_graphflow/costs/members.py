@@ -96,7 +96,8 @@ def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
     why = "one worker has room for the graph" if least == 1 else "fewer workers have less memory"
     if least < most:
         gain = times[least] / min(times[members] for members in fits[1:])
-        why += f", and more would be about {gain:.2g} times as fast"
+        why += ", and more would be "
+        why += "slower" if gain < 1 else f"about {gain:.2g} times as fast"
     return least, why
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "computed",
     "described",
     "homes",
+    "known",
     "least_room",
     "memory_limit",
     "on_gpu_worker",
@@ -116,6 +117,15 @@ def computed(value: Any, asked: str) -> Any:
             f"Ask for it in a thread: await asyncio.to_thread(lambda: graph.{asked})"
         )
     return value.compute()
+
+
+def known(value: Any) -> Any:
+    """Return the result of a persisted delayed object if it is there, else None. This does not wait."""
+    client = _any_client()
+    (found,) = value.dask.values()
+    if client is None or client.asynchronous or not hasattr(found, "status"):
+        return None
+    return found.result() if found.status == "finished" else None
 
 
 def slots() -> Slots:
