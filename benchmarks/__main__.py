@@ -20,6 +20,7 @@ from . import (
     memory,
     simulate,
     soak,
+    splits,
     wire,
 )
 from .errors import BenchmarkError
@@ -35,6 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         memory,
         graphs,
         members,
+        splits,
         hybrid,
         wire,
         soak,

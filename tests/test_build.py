@@ -16,7 +16,8 @@ import pandas as pd
 import pytest
 from conftest import astray, frame, partitioned
 from dask.delayed import delayed
-from distributed import Client, LocalCluster
+from dask.sizeof import sizeof
+from distributed import Client, LocalCluster, futures_of, get_worker, wait
 from members import SIZES, each
 from shapes import rmat
 from test_graph import ID_TYPES
@@ -31,7 +32,7 @@ from dask_graphflow.graph.partition import GRAIN, chunk
 from dask_graphflow.graph.reading import read_edges, read_vertices
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.vertex_placement import Placed
-from dask_graphflow.scheduling import gang
+from dask_graphflow.scheduling import gang, gang_build
 
 pytestmark = pytest.mark.usefixtures("host_memory")
 
@@ -218,7 +219,7 @@ def test_several_edges_become_the_one_that_one_member_makes(dtype, multi, direct
     edges = frame(pairs).assign(w=weight.astype(dtype.split()[0]))
     pieces = pieces_of(edges, weight="w")
     if "and" in dtype:
-        pieces[4] = *pieces[4][:2], pieces[4][2].astype("int64")
+        pieces[4] = pieces[4]._replace(weight=pieces[4].weight.astype("int64"))
     made, whole = check(pieces, size, directed, multi)
     if directed:
         assert (len(whole.out.ends) < len(pairs)) == (multi != "keep")
@@ -327,7 +328,7 @@ def test_each_edge_is_sent_once_to_each_owner(directed):
     )
     abroad = 0
     for rank, own in enumerate(cut):
-        for source, target, _ in own:
+        for source, target, *_ in own:
             at, to = (made[0].owners(side.only.to_numpy()) for side in (source, target))
             abroad += int((at != rank).sum())
             abroad += 0 if directed else int(((to != rank) & (to != at)).sum())
@@ -518,3 +519,66 @@ def test_runs_that_make_the_same_at_once_do_not_wait_for_each_other():
 
     first, second = each(ask, range(2))
     assert first == second  # and later runs are given the same
+
+
+# Partitions stay where they are
+
+
+def rows_of(number):
+    return pd.DataFrame({"a": np.full(100_000, number), "b": number})  # too many to travel
+
+
+def read_where(part, number):
+    return number, get_worker().address
+
+
+def numbers_and_places(channel, pieces, rank):
+    return get_worker().address, pieces
+
+
+@pytest.mark.parametrize("derived", [False, True])
+def test_a_member_reads_the_partitions_that_its_worker_holds(client, derived):
+    there = sorted(client.nthreads())
+    at = [there[i] for i in (0, 1, 1, 0, 1, 0, 0)]  # not adjacent
+    parts = [client.submit(rows_of, i, workers=[worker], pure=False) for i, worker in enumerate(at)]
+    held = dd.from_delayed(parts, meta={"a": "int64", "b": "int64"}).persist()
+    wait(held)
+    homes = [client.who_has(part)[part.key][0] for part in futures_of(held)]  # Dask moves some
+    frame = held[held.a >= 0] if derived else held
+    run = gang_build.run([(frame, read_where)], numbers_and_places, 2, None, name="places")
+    dealt = gang_build.deal(homes, 2)
+    for own, (worker, pieces) in zip(dealt, dask.compute(*run), strict=True):
+        assert [number for number, _ in pieces] == own
+        at_home = [number for number in own if homes[number] == worker]
+        assert {number for number, place in pieces if place == worker} >= set(at_home)
+        assert len(at_home) >= 2
+
+
+def test_uneven_partitions_are_shared_out():
+    for homes, wanted in (
+        ("aaaa", [[0, 1, 2], [3]]),
+        ("aaaabbbb", [[0, 1, 2, 3], [4, 5, 6, 7]]),
+        ("abcabcabc", [[0, 2, 3, 6, 8], [1, 4, 5, 7]]),
+    ):
+        dealt = gang_build.deal(list(homes), 2)
+        assert sorted(itertools.chain(*dealt)) == list(range(len(homes)))
+        assert [sorted(own) for own in wanted] == dealt
+
+
+@pytest.mark.parametrize("multi", ["keep", "first", "sum"])
+def test_who_reads_a_partition_changes_no_bit(rng, fine, multi):
+    edges = frame((u % 200, v % 180) for u, v in rmat())
+    edges = edges.assign(w=100 * rng.normal(size=len(edges)))  # sums depend on the order
+    pieces = pieces_of(edges, 7, weight="w")
+    (whole,) = gang._together(build.build, [pieces], (True, multi))
+    mixed = [[pieces[i] for i in own] for own in ([1, 4, 6], [0, 5], [2, 3])]
+    found = gang._together(build.build, mixed, (True, multi))
+    ends = np.concatenate([shard.out.ends for shard in found])
+    weights = np.concatenate([shard.out.weights for shard in found])
+    np.testing.assert_array_equal(ends, whole.out.ends)
+    np.testing.assert_array_equal(weights, whole.out.weights)
+
+
+def test_pieces_tell_dask_their_size():
+    (piece,) = pieces_of(frame([(i, i + 1) for i in range(1000)]), 1)
+    assert 16_000 <= sizeof([piece]) < 20_000

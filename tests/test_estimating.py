@@ -149,7 +149,7 @@ def test_edges_of_the_host_are_copied_to_devices_while_others_are_hooked():
 
 
 def test_ranks_by_hand():
-    found = estimate(algorithm="pagerank", cluster=workers(2), **SIZES, supersteps=10)
+    found = estimate(algorithm="pagerank", cluster=workers(2), **SIZES, shards=2, supersteps=10)
     assert found.parts["building"] == pytest.approx(2 * 4.0)  # rows, and rows by labels
     # Each has half of the edges to deal, and sends half of those.
     assert found.parts["dealing"] == pytest.approx(4.0 + 2 * 4 * 4e6 / 2 / 1e9)
@@ -162,7 +162,9 @@ def test_ranks_by_hand():
 
 def test_members_build_of_all_edges_with_an_end_among_their_vertices():
     for count, each in (1, 16.0), (2, 12.0), (4, 7.0):
-        found = estimate(algorithm="bfs", cluster=workers(count), **SIZES, directed=False)
+        found = estimate(
+            algorithm="bfs", cluster=workers(count), **SIZES, shards=count, directed=False
+        )
         assert found.parts["building"] == pytest.approx(each)
         dealing = (16.0 / count + 2 * 4 * 16e6 / count * (1 - 1 / count) / 1e9) * (count > 1)
         assert found.parts["dealing"] == pytest.approx(dealing)
@@ -170,7 +172,9 @@ def test_members_build_of_all_edges_with_an_end_among_their_vertices():
 
 def test_what_goes_both_ways_along_directed_edges_has_rows_of_both():
     for algorithm, ways, copies in ("bfs", 2, 0), ("label_propagation", 2, 0), ("sssp", 1, 1):
-        one, two = (estimate(algorithm=algorithm, cluster=workers(n), **SIZES) for n in (1, 2))
+        one, two = (
+            estimate(algorithm=algorithm, cluster=workers(n), **SIZES, shards=n) for n in (1, 2)
+        )
         assert one.parts["building"] == pytest.approx(8.0 * (ways + copies))
         assert two.parts["building"] == pytest.approx(4.0 * (ways + copies))
         assert two.parts["dealing"] == pytest.approx(ways * (4.0 + 2 * 4 * 4e6 / 2 / 1e9))
@@ -179,7 +183,7 @@ def test_what_goes_both_ways_along_directed_edges_has_rows_of_both():
 def test_rates_that_are_missing_are_asked_for():
     less = ClusterSpec(2, rates=Rates((1,), builds=(1e6,), searches=(1e6,)), links=LINKS)
     with pytest.raises(OptionError, match="no deals among the rates"):
-        estimate(algorithm="bfs", cluster=less)
+        estimate(algorithm="bfs", cluster=less, shards=2)
 
 
 def test_what_is_built_is_not_built_again():
@@ -232,11 +236,21 @@ def test_it_prints_as_a_small_table():
     assert str(found) == repr(found)
 
 
+def test_it_says_how_many_workers_get_a_part_of_the_graph_and_why():
+    few = {"algorithm": "bfs", "num_edges": 10**6, "num_vertices": 10**6}
+    found = estimate(cluster=workers(4), **few)
+    assert found.plan["workers"] == 1
+    assert "1 of 4 workers: one worker has room" in found.reason
+    assert found.seconds == estimate(cluster=workers(1), **few).seconds
+    assert estimate(cluster=workers(4), **few, shards=3).plan["workers"] == 3
+    assert estimate(cluster=[workers(), workers(3, rate=3.0)], **few).plan["workers"] == 4
+
+
 def test_a_binding_part_is_named():
     slow_links = Links(c=1.0, moves=1.0, latency=1.0, call=0.0, level=0.0, gang=0.0)
     slow = ClusterSpec(2, rates=rates(1e12), links=slow_links)
     given = {"num_edges": 10**6, "num_vertices": 10**6}
-    found = estimate(algorithm="bfs", cluster=slow, **given)
+    found = estimate(algorithm="bfs", cluster=slow, **given, shards=2)
     assert found.reason.startswith(("dealing", "messages"))
     found = estimate(algorithm="bfs", cluster=workers(2, rate=1.0), **given)
     assert found.reason.startswith(("building", "computing", "dealing"))
@@ -249,6 +263,7 @@ def test_calls_that_are_wrong():
         ({"cluster": ["x"]}, "ClusterSpec"),
         ({"merge": "trees"}, "'tree', 'one-way', 'ring'"),
         ({"num_edges": -1}, "num_edges"),
+        ({"shards": 0}, "shards"),
         ({"num_vertices": 1.5}, "num_vertices"),
     ):
         with pytest.raises(OptionError, match=message):

@@ -21,7 +21,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from members import SECRET, contexts, reached
+from members import SECRET, contexts, eventually, reached
 
 import dask_graphflow as gf
 from dask_graphflow.comm import handshake
@@ -417,6 +417,10 @@ def besieged():
     return sum(met)
 
 
+def known(dask_scheduler):
+    return len(dask_scheduler.tasks)
+
+
 met: list[int] = []  # of this process: how many strangers came each time
 
 
@@ -426,6 +430,7 @@ def test_300_silent_connections_beside_a_build_and_a_search(mortal):
     edges = dd.from_pandas(pd.DataFrame(pairs, columns=["a", "b"]), npartitions=4)
 
     def build_and_search():
+        assert eventually(lambda: mortal.run_on_scheduler(known) == 0)  # or the last graph is used
         began = time.perf_counter()
         graph = gf.Graph(edges, source="a", target="b", directed=False, shards=2).persist()
         found = graph.bfs(sources=[int(pairs[0, 0])]).compute()

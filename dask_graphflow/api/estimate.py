@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import model
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.curves import Rates
+from dask_graphflow.costs.members import choose
 from dask_graphflow.costs.microbenchmarks import STEPS
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory
+from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.load_balance import share_out
 from dask_graphflow.scheduling import placement, trees
 from dask_graphflow.showing.bar import listener
@@ -22,6 +25,7 @@ from dask_graphflow.showing.suggestions import nearest
 
 from .components import tasks_of
 from .estimate_result import Calibration, Estimate, kind_name
+from .graph import Graph
 from .graph_sizes import Known, known
 
 __all__ = ["calibrate", "estimate"]
@@ -97,6 +101,7 @@ def estimate(
     directed: bool = True,
     num_edges: int | None = None,
     num_vertices: int | None = None,
+    shards: int | None = None,
     supersteps: int | None = None,
     merge: str = "tree",
     progress: Any = True,
@@ -118,6 +123,10 @@ def estimate(
         Size of the graph. Needed unless it is known without reading the edges: from a persisted
         :class:`~dask_graphflow.Graph`, or for integer ids that are close together, from a frame in memory
         or from Parquet files.
+    shards : int, optional
+        Number of shards of the graph; see :class:`~dask_graphflow.Graph`. By default, the number of a
+        graph that is given without `cluster`, one per worker if workers differ, and otherwise what the
+        build would choose. Connected components of a frame use all workers.
     supersteps : int, optional
         Number of supersteps. The default is the maximum that PageRank needs, and for searches the depth of
         a random graph. Set it for graphs with a large diameter, such as road networks.
@@ -136,7 +145,8 @@ def estimate(
     Raises
     ------
     OptionError
-        The algorithm is unknown, or the size of the graph is not known.
+        The algorithm is unknown, `shards` is not a number of workers, or the size of the graph is not
+        known.
     UnknownColumnError, VertexTypeError, WeightError, EdgeListError
         The edges or the columns are invalid.
     BackendError
@@ -174,12 +184,37 @@ def estimate(
             f"{nearest(algorithm, ALGORITHMS)}"
         )
     merging.merge_policy(merge)
+    check_count("shards", shards, least=1, optional=True)
     options: dict[str, Any] = {"num_edges": num_edges, "num_vertices": num_vertices}
     graph = known(edges, source=source, target=target, weight=weight, directed=directed, **options)
     calibration = _calibrated(_kinds(cluster, graph.device), progress=progress)
     if algorithm == "connected_components" and not graph.built:
         return _components(graph, calibration, merge)
-    return _supersteps(graph, algorithm, calibration, supersteps)
+    if shards is None and cluster is None and isinstance(edges, Graph):
+        shards = edges._known_shards()
+    kinds, split = _used(graph, calibration.kinds, shards)
+    calibration = replace(calibration, kinds=kinds)
+    return _supersteps(graph, algorithm, calibration, supersteps, split)
+
+
+def _used(
+    graph: Known, kinds: tuple[ClusterSpec, ...], shards: int | None
+) -> tuple[tuple[ClusterSpec, ...], str]:
+    """Return the workers that get a part of a graph, and why, in words."""
+    total, why = sum(kind.workers for kind in kinds), ""
+    if shards is None and total > 1 and len(kinds) == 1:
+        size = Size(
+            graph.vertices, graph.edges, graph.directed, graph.weight_bytes, kinds[0].device
+        )
+        memory = math.inf if kinds[0].memory is None else kinds[0].memory
+        shards, why = choose(size, total, kinds[0].threads, memory)
+        why = f"; {shards:,} of {total:,} workers: {why}"
+    left, used = min(shards or total, total), []
+    for kind in kinds:
+        if workers := min(kind.workers, left):
+            used.append(replace(kind, workers=workers, hosts=min(kind.hosts, workers)))
+        left -= workers
+    return tuple(used), why
 
 
 def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
@@ -297,7 +332,7 @@ KERNEL = {"bfs": "search", "sssp": "path", "pagerank": "pull", "label_propagatio
 
 
 def _supersteps(
-    graph: Known, algorithm: str, calibration: Calibration, supersteps: int | None
+    graph: Known, algorithm: str, calibration: Calibration, supersteps: int | None, split: str
 ) -> Estimate:
     members, links = _Members(calibration.kinds), calibration.links
     count, vertices, edges = len(members.all), graph.vertices, graph.edges
@@ -360,7 +395,7 @@ def _supersteps(
         "boundary": read / max(vertices, 1) if count > 1 else 0.0,
     }
     reason = (
-        f"{_binding(parts)} takes longest; shares follow the measured rates, and {limit}; sizes "
+        f"{_binding(parts)} takes longest; shares follow the measured rates, and {limit}{split}; sizes "
         f"{graph.source}; reading files is not included"
     )
     return Estimate(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any
 
+import numpy as np
 from dask.delayed import delayed
 
 from dask_graphflow.algorithms.algorithm import Answer
@@ -24,7 +26,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.scheduling import gang, gang_build, partitions, placement
-from dask_graphflow.scheduling.expr import Held
+from dask_graphflow.scheduling.expr import Held, held_by
 from dask_graphflow.scheduling.parquet import num_rows
 from dask_graphflow.scheduling.progress import Progress, listener
 from dask_graphflow.showing.suggestions import nearest
@@ -189,7 +191,7 @@ class Graph(GraphMethods):
         else:
             self._shards = min(shards or len(placement.slots().workers), self._npartitions)
         chosen = shards is None and not self._hybrid and self._shards > 1
-        if chosen and (rows := num_rows(frame)) is not None and rows < members.LEAST_EDGES:
+        if chosen and _at_most(frame, columns.columns) < members.LEAST_EDGES:
             chosen, self._shards = False, 1  # without the tasks of several members
         self._chosen = chosen
         self._choice: Any = (
@@ -246,6 +248,12 @@ class Graph(GraphMethods):
             ("built", KEPT if kept else LAZY),
         ]
         return rows + [(name, f"{number:,}") for name, number in sorted(self._numbers.items())]
+
+    def _known_shards(self) -> int | None:
+        """Return the number of shards, or None if the build chooses it and has not ended."""
+        self._settle()
+        known = not self._chosen or isinstance(self._choice, str)
+        return self._shards if known else None
 
     def _shards_in_words(self) -> str:
         if isinstance(self._choice, str):
@@ -541,6 +549,19 @@ optional
             _built_for, build=build_turned, loop=loop, idle=meta if idle is None else idle
         )
         return reading(both, self._shards, meta, *arguments, **how)
+
+
+def _at_most(frame: Any, ids: Sequence[Any]) -> float:
+    """Return a number that the rows of a frame do not exceed, infinite if nothing tells."""
+    rows = num_rows(frame)
+    if rows is not None:
+        return rows
+    size = placement.held_bytes(held_by(frame.expr)[1])
+    if size is None:
+        return math.inf
+    dtypes = [frame._meta[column].dtype for column in ids]
+    # Others take at least a byte per value, as the codes of categoricals do.
+    return size / sum(dtype.itemsize if isinstance(dtype, np.dtype) else 1 for dtype in dtypes)
 
 
 def _built_for(

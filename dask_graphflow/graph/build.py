@@ -2,15 +2,15 @@
 
 Vertices are numbered (:mod:`.numbering`) and cut into one range per member, by the edges that all members
 together have of them. Then each edge is dealt to the owner of the vertex that it leaves; an undirected edge
-is dealt to the owners of both its ends. An owner has its edges in the order of the partitions, and so
-merges parallel edges as a gang with one member does, which deals nothing.
+is dealt to the owners of both its ends. An owner puts its edges in the order of the partitions, whichever
+members read them, and so merges parallel edges as a gang with one member does, which deals nothing.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -85,10 +85,9 @@ def build(
     Parameters
     ----------
     channel : Channel
-    pieces : iterable
-        What :func:`.reading.read_edges` and :func:`.reading.read_vertices` returned of this member's
-        partitions, in order; those of the first member are the first ones. Some member has edges. It is
-        not changed, so that the loop can be run again. A caller without another use for the pieces can
+    pieces : iterable of Piece
+        What was read of this member's partitions, frame by frame and in order. Some member has edges. It
+        is not changed, so that the loop can be run again. A caller without another use for the pieces can
         give an iterator, and they are freed on the way.
     rank : int
         The channel's.
@@ -125,20 +124,21 @@ def build(
     threads = gang.threads()
     held = list(pieces)
     ends = [piece[:2] for piece in held]
-    weights = [weight for _, target, weight in held if target is not None]
-    device = any(on_device(piece[0].frame) for piece in held)
+    weights = [piece.weight for piece in held if piece.target is not None]
+    partitions = [piece.partition for piece in held if piece.target is not None]
+    device = any(on_device(piece.source.frame) for piece in held)
     held.clear()
     exchange = Exchange(channel)
     if exchange.size == 1:
         choose = None
     able = threads, math.inf if choose is None else placement.task_memory(device)
-    own = device, [_dtype(weight) for weight in weights], len(weights) < len(ends), able
-    devices, told, list_some, able_to = zip(
+    kinds = [_dtype(weight) for weight in weights]
+    own = device, kinds, len(weights) < len(ends), able, partitions
+    devices, told, list_some, able_to, order = zip(
         *numbering.swap(exchange, [own] * exchange.size), strict=True
     )
     if any(devices):
         exchange = Exchange(channel, device=True)
-    rounds = max(map(len, told))
     dtypes = [dtype for own in told for dtype in own]
     vertices, numbered = numbering.number(exchange, ends)
     numbers = [pair for pair in numbered if pair[1] is not None]
@@ -174,7 +174,7 @@ def build(
     source, target, weight = _dealt(
         exchange,
         _consumed(numbers, weights, turned),
-        rounds,
+        order,
         owners,
         shift,
         Edges(empty, empty, none),
@@ -288,11 +288,12 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     slices = [slice(at, at + step) for at in range(0, len(leaving), step)]
     edges = (_cut(whole, some) for some in slices)
     none = _cut(whole, slice(0))
-    rounds = int(exchange.all_reduce(most=len(slices)).most)
+    counts = numbering.swap(exchange, [len(slices)] * exchange.size)
+    order = [[(rank, i) for i in range(count)] for rank, count in enumerate(counts)]
     target, source, weight = _dealt(
         exchange,
         edges,
-        rounds,
+        order,
         _by_grain(shard.bounds),
         GRAIN.bit_length() - 1,
         none,
@@ -358,7 +359,7 @@ def _edges_by_grain(
 def _dealt(
     exchange: Exchange,
     edges: Iterator[Edges],
-    rounds: int,
+    order: Sequence[Sequence[Any]],
     owners: np.ndarray,
     shift: int,
     none: Edges,
@@ -373,8 +374,9 @@ def _dealt(
     exchange : Exchange
     edges : iterator of Edges
         Pieces of this member's.
-    rounds : int
-        The most pieces that a member has.
+    order : sequence of sequence
+        For each member, the place of each of its pieces among the pieces of all members. The edges come
+        out in this order, whoever had them.
     owners : ndarray of int16
         The owner of every ``2**shift`` vertices.
     shift : int
@@ -393,7 +395,7 @@ def _dealt(
     # By column, and by the member that it came from.
     got: list[list[list[Any]]] = [[[] for _ in range(exchange.size)] for _ in none]
     dealt = 0
-    for _ in range(rounds):
+    for _ in range(max(map(len, order))):
         piece = next(edges, none)
         ends = piece.source, piece.target if both else None
         values = [piece[column].astype(none[column].dtype, copy=False) for column in columns]
@@ -415,8 +417,14 @@ def _dealt(
             f"{sent:,} ends and weights of edges were dealt to the members of a gang, and "
             f"{arrived_:,} arrived; build the graph again, and report it if that fails too"
         )
+    pieces = sorted(
+        (place, rank, number)
+        for rank, places in enumerate(order)
+        for number, place in enumerate(places)
+    )
     whole = list(none)
     for column in columns:
-        whole[column] = np.concatenate([none[column], *itertools.chain(*got[column])])
+        in_order = (got[column][rank][number] for _, rank, number in pieces)
+        whole[column] = np.concatenate([none[column], *in_order])
         got[column].clear()
     return Edges(*whole)

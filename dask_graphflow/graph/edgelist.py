@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from dask.sizeof import sizeof
 
 from dask_graphflow.exceptions import (
     EdgeListError,
@@ -303,6 +304,9 @@ class Ends:
 
     def __len__(self) -> int:
         return len(next(iter(self.series.values())))
+
+    def __sizeof__(self) -> int:
+        return sum(sizeof(series) for series in self.series.values())
 
     @property
     def only(self) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,14 +10,33 @@ from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
 
-from .edgelist import EdgeColumns
+from .edgelist import EdgeColumns, Ends
 from .vertex_ids import brought
 
-__all__ = ["read_edges", "read_vertices"]
+__all__ = ["Piece", "read_edges", "read_vertices"]
 
 
-def read_vertices(frame: Any, partition: int, columns: EdgeColumns, like: Any) -> Any:
-    """Return the ids of a partition of vertices, as :func:`read_edges` returns sources, and two Nones.
+class Piece(NamedTuple):
+    """What was read of a partition.
+
+    Attributes
+    ----------
+    source : Ends
+    target : Ends or None
+        None for a partition of vertices, whose ids are in `source`.
+    weight : array or None
+    partition : int
+        The number of the partition in its frame.
+    """
+
+    source: Ends
+    target: Ends | None
+    weight: Any
+    partition: int
+
+
+def read_vertices(frame: Any, partition: int, columns: EdgeColumns, like: Any) -> Piece:
+    """Return the ids of a partition of vertices.
 
     Parameters
     ----------
@@ -29,14 +48,14 @@ def read_vertices(frame: Any, partition: int, columns: EdgeColumns, like: Any) -
         An empty frame of the backend that the edges have.
     """
     ids, _, _ = columns.ends(brought(frame[columns.columns], like), partition)
-    return ids, None, None
+    return Piece(ids, None, None, partition)
 
 
-def read_edges(frame: Any, partition: int, columns: EdgeColumns) -> Any:
+def read_edges(frame: Any, partition: int, columns: EdgeColumns) -> Piece:
     """Return a partition's sources, targets and weights."""
     source, target, weight = columns.ends(frame, partition)
     if weight is None:
-        return source, target, None
+        return Piece(source, target, None, partition)
     if nulls := int(weight.isna().sum()):
         raise WeightError(
             f"weight column {columns.weight!r} has {counted(nulls, 'null')} in a partition of "
@@ -55,4 +74,4 @@ def read_edges(frame: Any, partition: int, columns: EdgeColumns) -> Any:
         values = values.astype("int64")
     elif values.dtype == np.float16:
         values = values.astype("float32")
-    return source, target, values
+    return Piece(source, target, values, partition)

@@ -121,6 +121,11 @@ class Resident:
         self.keys = frame.operand("keys")
         self.npartitions = frame.npartitions
 
+    @property
+    def futures(self) -> list[Any]:
+        """The futures of the partitions."""
+        return [self.layer[key] for key in self.keys]
+
     def __dask_tokenize__(self) -> Any:
         return ("graphflow-resident", self.keys, futures_in(self.layer))
 

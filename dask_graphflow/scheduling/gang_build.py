@@ -5,14 +5,19 @@ A later gang can run on shards that were persisted.
 
 from __future__ import annotations
 
+import itertools
+import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from . import gang, plugins
-from .expr import Held, Resident, as_computed
+from . import gang, placement, plugins
+from .expr import Held, Resident, as_computed, held_by
 from .gang_expr import Reads
 
-__all__ = ["run"]
+__all__ = ["deal", "run"]
+
+UNEVEN = 1.25
 
 Read = Callable[[Any, int], Any]
 
@@ -49,9 +54,10 @@ def run(
     if workers is not None:
         plugins.keep_pins()
     readers, sources = [read for _, read in frames], [_source(frame) for frame, _ in frames]
+    dealt = [deal(_homes(source, members, workers), members) for source in sources]
     # Reading in tasks of their own gains nothing on several devices.
     together = alone and members > 1
-    reads = Reads(readers, members, workers, together, *sources)
+    reads = Reads(readers, dealt, workers, together, *sources)
     return gang.run(reads, loop, meta, *args, name=name, alone=alone, idle=idle)
 
 
@@ -60,3 +66,51 @@ def _source(frame: Any) -> Any:
         return frame
     expr = as_computed(frame, list(frame.columns))
     return Resident.of(expr) or expr
+
+
+def _homes(source: Any, members: int, workers: Sequence[str] | None) -> list[str | None]:
+    """Return the worker that holds each partition, or None where that is not known or of no use."""
+    count = source.npartitions
+    if members == 1 or workers is not None or isinstance(source, Held):
+        return [None] * count
+    keys, futures = (
+        (source.keys, source.futures) if isinstance(source, Resident) else held_by(source)
+    )
+    return placement.homes(keys, futures, count)
+
+
+def deal(homes: Sequence[str | None], members: int) -> list[list[int]]:
+    """Return the numbers of the partitions that each member reads.
+
+    A member gets partitions that one worker holds, so that they do not travel, but at most `UNEVEN` times
+    its part of all partitions. If no worker is known to hold any, the partitions of a member are adjacent.
+
+    Parameters
+    ----------
+    homes : sequence of str or None
+        The worker that holds each partition.
+    members : int
+
+    Examples
+    --------
+    >>> deal(["a", "b", "a", "b"], 2), deal([None] * 4, 2)
+    ([[0, 2], [1, 3]], [[0, 1], [2, 3]])
+    """
+    count = len(homes)
+    held = Counter(home for home in homes if home is not None)
+    if not held:
+        bounds = [count * rank // members for rank in range(members + 1)]
+        return [list(range(low, high)) for low, high in itertools.pairwise(bounds)]
+    ranks = {home: rank for rank, (home, _) in enumerate(held.most_common(members))}
+    most = math.ceil(UNEVEN * count / members)
+    dealt: list[list[int]] = [[] for _ in range(members)]
+    others = []
+    for partition, home in enumerate(homes):
+        rank = ranks.get(home) if home is not None else None
+        if rank is None or len(dealt[rank]) >= most:
+            others.append(partition)
+        else:
+            dealt[rank].append(partition)
+    for partition in others:
+        min(dealt, key=len).append(partition)
+    return [sorted(own) for own in dealt]

@@ -56,17 +56,18 @@ class Reads(Expr):  # type: ignore[misc]
     """What each member of a gang reads of some frames: one list per member.
 
     Its operands are the parameters and then the frames, each an expression, a :class:`Resident` or a
-    :class:`Held`. The readers are functions of a partition and its number, one per frame.
+    :class:`Held`. The readers are functions of a partition and its number, one per frame. `dealt` has, per
+    frame and member, the numbers of the partitions that the member reads.
     """
 
-    _parameters: ClassVar = ["readers", "members", "workers", "together"]
+    _parameters: ClassVar = ["readers", "dealt", "workers", "together"]
 
     @property
     def _frames(self) -> list[Any]:
         return list(self.operands[len(self._parameters) :])
 
     def _divisions(self) -> tuple[None, ...]:
-        return (None,) * (int(self.operand("members")) + 1)
+        return (None,) * (len(self.operand("dealt")[0]) + 1)
 
     @functools.cached_property
     def _name(self) -> str:
@@ -104,13 +105,12 @@ class Reads(Expr):  # type: ignore[misc]
 
     def _reads(self, rank: int) -> list[list[Task]]:
         """Return the steps that read each partition of a member, frame by frame."""
-        workers, members = self.operand("workers"), self.npartitions
+        workers, dealt = self.operand("workers"), self.operand("dealt")
         stage = pinned("graph-read", None if workers is None else workers[rank])
         found = []
-        for frame, reader in zip(self._frames, self.operand("readers"), strict=True):
+        for frame, reader, own in zip(self._frames, self.operand("readers"), dealt, strict=True):
             name = f"{stage}-{tokenize(frame, reader)}"
-            low, high = (frame.npartitions * i // members for i in (rank, rank + 1))
-            for i in range(low, high):
+            for i in own[rank]:
                 steps = [frame.task(i)] if isinstance(frame, Source | Held) else []
                 if steps:
                     source = TaskRef(steps[0].key)

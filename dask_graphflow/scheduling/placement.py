@@ -25,6 +25,7 @@ __all__ = [
     "client_in_use",
     "computed",
     "described",
+    "held_bytes",
     "homes",
     "known",
     "least_room",
@@ -254,6 +255,16 @@ def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str |
         return [None] * count
     held = client.who_has(list(wanted.values()))
     return [next(iter(held.get(key, ())), None) for key in keys]
+
+
+def held_bytes(futures: Sequence[Any]) -> int | None:
+    """Return the bytes of the results of futures, or None if not all of them are there."""
+    client = client_in_use()
+    if client is None or not futures:
+        return None
+    found = client.nbytes([future.key for future in futures], summary=False)
+    known = [found.get(future.key) for future in futures]
+    return None if None in known else sum(known)
 
 
 def task_threads(sharing: int) -> int:

@@ -18,6 +18,7 @@ import asyncio
 import math
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -30,6 +31,8 @@ __all__ = ["Rendezvous"]
 
 LOSSES = 3  # in one run, and it is given up; Dask gives up a task at the fourth
 GRACE = 2.0  # seconds for the scheduler to hear of a worker's death after another worker has
+DEPTH = 5  # steps from a shard to the partitions that it is made from,
+WALK = 10_000  # and the most tasks that are looked at on the way
 LOOKS = 4  # in a timeout, at what a run waits for
 COMING = ("waiting", "queued", "no-worker", "processing")  # states of a task that is to run
 
@@ -310,10 +313,12 @@ def _place(scheduler: Any, members: list[Any]) -> None:
     if not load:
         return
     room = math.ceil(len(members) / len(load))
-    homes = {task: _homes(scheduler, task) & load.keys() for task in members if _is_free(task)}
+    homes = {task: _homes(scheduler, task) for task in members if _is_free(task)}
     for task in sorted(homes, key=lambda task: (not homes[task], task.key[1])):
         pinned = _pinned(scheduler, task) & load.keys()
-        at_home = pinned or [worker for worker in homes[task] if load[worker] < room]
+        has_room = {at: size for at, size in homes[task].items() if load[at] < room}
+        most = max(has_room.values(), default=0)
+        at_home = pinned or [at for at, size in has_room.items() if size == most]
         worker = min(at_home or load, key=lambda at: (load[at], len(at.processing), at.address))
         load[worker] += 1
         to_come = [shard for shard in task.dependencies if not shard.who_has and _is_free(shard)]
@@ -328,15 +333,24 @@ def _is_free(task: Any) -> bool:
     )
 
 
-def _homes(scheduler: Any, task: Any) -> set[Any]:
-    """Return the workers that have a member's shard, or where it is to be made."""
-    known = scheduler.workers
-    return {
-        worker
-        for shard in task.dependencies
-        for worker in shard.who_has
-        or [known[at] for at in shard.worker_restrictions or () if at in known]
-    }
+def _homes(scheduler: Any, task: Any) -> dict[Any, int]:
+    """Return the bytes that workers have of a member's shard, or of the data that it is made from.
+
+    A worker that the shard is going to be made on counts too.
+    """
+    known, found = scheduler.workers, Counter[Any]()
+    left = [(shard, DEPTH) for shard in task.dependencies]
+    for _ in range(WALK):
+        if not left:
+            break
+        one, depth = left.pop()
+        placed = [known[at] for at in one.worker_restrictions or () if at in known]
+        there = one.who_has or placed
+        for worker in there:
+            found[worker] += max(one.nbytes, 1)
+        if not there and depth:
+            left += [(source, depth - 1) for source in one.dependencies]
+    return {worker: size for worker, size in found.items() if worker in scheduler.running}
 
 
 def _pinned(scheduler: Any, task: Any) -> set[Any]:
