@@ -48,7 +48,7 @@ def test_members_have_room_and_are_clearly_faster(graph, most, threads, room, wa
 def test_graphs_that_are_never_split_need_no_build_to_tell():
     for vertices in np.logspace(0, 6, 13):
         for device in (False, True):
-            graph = size(vertices, members.LEAST_EDGES, device)
+            graph = size(vertices, members.MOST_ALONE, device)
             assert members.choose(graph, 64, 1, MANY)[0] == 1
 
 
@@ -64,7 +64,7 @@ def choice(monkeypatch):
         monkeypatch.setattr(module, "GRAIN", 64)
 
     def choose(count, most):
-        monkeypatch.setattr(members, "LEAST_EDGES", 0)
+        monkeypatch.setattr(members, "MOST_ALONE", 0)
         monkeypatch.setattr(members, "choose", partial(chosen, count=count))
         workers = tuple(f"worker {number}" for number in range(most))
         if most:

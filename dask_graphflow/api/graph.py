@@ -191,7 +191,7 @@ class Graph(GraphMethods):
         else:
             self._shards = min(shards or len(placement.slots().workers), self._npartitions)
         chosen = shards is None and not self._hybrid and self._shards > 1
-        if chosen and _at_most(frame, columns.columns) < members.LEAST_EDGES:
+        if chosen and _at_most(frame, columns.columns) <= members.MOST_ALONE:
             chosen, self._shards = False, 1  # without the tasks of several members
         self._chosen = chosen
         self._choice: Any = (

@@ -17,9 +17,11 @@ from dask_graphflow.graph.build import Size
 
 from . import model
 
-__all__ = ["LEAST_EDGES", "choose"]
+__all__ = ["MOST_ALONE", "choose"]
 
-LEAST_EDGES = 1 << 20  # fewer edges are never worth a second member
+MOST_ALONE = (
+    3 << 19
+)  # so many edges are never worth a second member, however many vertices there are
 GAIN = 1.3  # how many times as fast more members have to be
 ROOM = 0.6  # of a worker's memory, the part that a graph may take; Dask begins to spill there
 MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send

@@ -22,7 +22,7 @@ import numpy as np
 from .compiling import compiled as _compiled
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros
 from .host_rows import Rows
-from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, stolen, take
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, share, stolen, take
 from .policies import HOST_POLICIES, check
 
 if TYPE_CHECKING:
@@ -147,13 +147,13 @@ def _loops(
                         waiting += 1
                         if waiting == BATCH:
                             place = fetch_add(tail, np.intp(0), np.int64(BATCH))
-                            following[place : place + BATCH] = batch
+                            put(following, place, batch, BATCH)
                             waiting = 0
                             appends += 1
             start, stop = take(ranges, part, size)
         if waiting:
             place = fetch_add(tail, np.intp(0), np.int64(waiting))
-            following[place : place + waiting] = batch[:waiting]
+            put(following, place, batch, waiting)
             appends += 1
         return edges, appends
 

@@ -32,7 +32,7 @@ from . import index_dtype
 from .compiling import compiled as _compiled
 from .host_atomics import fetch_min, prefetch, swap
 from .host_rows import Rows
-from .host_threads import MINI_CHUNK, even_turns, share, take
+from .host_threads import MINI_CHUNK, even_turns, put, share, take
 
 __all__ = [
     "Buckets",
@@ -132,9 +132,10 @@ def _wanted(count, numbers):  # type: ignore[no-untyped-def]
 def _grow(wanted, items, link):  # type: ignore[no-untyped-def]
     more = max(wanted, 2 * link.size)
     new_items = np.empty((more, BLOCK), items.dtype)
-    new_items[: link.size] = items
+    for block in range(link.size):
+        put(new_items[block], 0, items[block], BLOCK)
     new_link = np.empty(more, link.dtype)
-    new_link[: link.size] = link
+    put(new_link, 0, link, link.size)
     return new_items, new_link
 
 

@@ -20,7 +20,7 @@ from dask_graphflow.exceptions import WeightError
 from . import index_dtype
 from .compiling import compiled as _compiled
 from .host_atomics import prefetch
-from .host_threads import MINI_CHUNK, even_turns, share, take
+from .host_threads import MINI_CHUNK, even_turns, put, share, take
 
 __all__ = [
     "Rows",
@@ -230,14 +230,15 @@ def _finish(  # type: ignore[no-untyped-def]
         x, y = carried[start:stop], spare_carried[: stop - start]
         _digits(a, width, bits, counts, places)
         own = offsets[bucket << shift : min((bucket + 1) << shift, offsets.size - 1)]
-        own[:] = places[: own.size]
-        own += start
+        for row in range(own.size):
+            own[row] = places[row] + start
         for digit in range(passes):
             low = digit * bits
             _sort_by(a, x, low, min(low + bits, width), counts[digit], b, y)
             a, b, x, y = b, a, y, x
         _write(a, x, width, places, labels, ends[start:stop], weights[start:stop])
-        if policy > 0 and own.size:  # a member without vertices has a bucket without rows
+        # If the policy is None, Numba leaves this out. A member without vertices has buckets without rows.
+        if policy is not None and own.size:
             stop, unfit = _fold(own, stop, ends, weights, words, policy)
             wrong += unfit
         left[bucket] = stop - start
@@ -249,10 +250,11 @@ def _close_up(offsets, ends, carried, bounds, left, starts, mine, shift, new_end
     """Move the rows of the buckets `mine` to where they begin once no bucket has gaps."""
     for bucket in mine:
         old, new, size = bounds[bucket], starts[bucket], left[bucket]
-        new_ends[new : new + size] = ends[old : old + size]
+        put(new_ends, new, ends[old:], size)
         if carried.size:
-            new_carried[new : new + size] = carried[old : old + size]
-        offsets[bucket << shift : min((bucket + 1) << shift, offsets.size - 1)] += new - old
+            put(new_carried, new, carried[old:], size)
+        for row in range(bucket << shift, min((bucket + 1) << shift, offsets.size - 1)):
+            offsets[row] += new - old
 
 
 @_compiled
@@ -421,7 +423,7 @@ def rows(
     buckets = min(MOST_BUCKETS, max(1, entries // BUCKET))
     shift = max(0, (max(count, 1) - 1).bit_length() - (buckets - 1).bit_length())
     plan = _Plan(first, count, min(shift, MOST_ROWS), width, undirected, max(1, threads))
-    policy = POLICIES.index(multi)
+    policy = POLICIES.index(multi) or None
     made = _into_rows(*_into_buckets(source, target, weight, labels, plan), labels, policy, plan)
     return made._replace(weights=None) if weight is None else made
 
@@ -493,7 +495,7 @@ def _into_rows(
     carried: np.ndarray,
     bounds: np.ndarray,
     labels: np.ndarray | None,
-    policy: int,
+    policy: int | None,
     plan: _Plan,
 ) -> Rows:
     """Sort each bucket into its rows; where edges were made one, close up."""
@@ -513,8 +515,8 @@ def _into_rows(
         wrong: int = _finish(keys, carried, *mine, offsets, ends, weights, words, left)
         return wrong
 
-    integers = weights.dtype.kind == "i"
-    words = weights.view(f"u{weights.itemsize}") if integers else None
+    summed = policy is not None and weights.dtype.kind == "i"
+    words = weights.view(f"u{weights.itemsize}") if summed else None
     if any(share(finishing, parts, plan.threads)):
         raise no_such_sum(weights.dtype)
     if left.sum() < total:

@@ -19,7 +19,7 @@ from .compiling import compiled as _compiled
 from .host_advance import BATCH, count_words, gather_degrees, sum_words
 from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
 from .host_rows import Rows
-from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, share, take
 
 __all__ = [
     "FEW",
@@ -114,12 +114,12 @@ def _push(  # type: ignore[no-untyped-def]
                     waiting += 1
                     if waiting == BATCH:
                         place = fetch_add(tail, np.intp(0), np.int64(BATCH))
-                        following[place : place + BATCH] = batch
+                        put(following, place, batch, BATCH)
                         waiting = 0
         start, stop = take(ranges, part, size)
     if waiting:
         place = fetch_add(tail, np.intp(0), np.int64(waiting))
-        following[place : place + waiting] = batch[:waiting]
+        put(following, place, batch, waiting)
 
 
 @_compiled
