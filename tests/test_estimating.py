@@ -294,7 +294,24 @@ def test_this_process_is_calibrated_and_that_is_kept(kept, monkeypatch):
     assert len(list(kept.iterdir())) == 1
     assert "GB/s" in repr(found)
     monkeypatch.setattr(MEASURE, None)  # what is kept is taken
-    assert gf.estimate(EDGES, **ENDS).fits
+    about = gf.estimate(EDGES, **ENDS)
+    assert about.fits
+    assert "typical" not in about.reason
+
+
+def test_a_machine_that_was_never_measured_is_taken_for_a_typical_one(kept, monkeypatch):
+    monkeypatch.setattr(MEASURE, None)  # nothing is measured
+    about = gf.estimate(EDGES, "pagerank", **ENDS)
+    assert about.seconds > 0
+    assert "a typical machine, because this one was never measured" in about.reason
+    four, one = (
+        estimate(algorithm="pagerank", cluster=ClusterSpec(threads=threads), **SIZES)
+        for threads in (4, 1)
+    )
+    assert four.parts["computing"] == pytest.approx(one.parts["computing"] / 4)
+    gpu = estimate(algorithm="pagerank", cluster=ClusterSpec(device=True, links=LINKS), **SIZES)
+    assert gpu.parts["computing"] < one.parts["computing"] / 10
+    assert list(kept.iterdir()) == []
 
 
 def test_a_cluster_of_two_kinds_is_calibrated_where_it_is(kept, monkeypatch):
@@ -317,8 +334,11 @@ def test_a_cluster_of_two_kinds_is_calibrated_where_it_is(kept, monkeypatch):
     ):
         client.wait_for_workers(3)
         monkeypatch.setattr(MEASURE, quick)
+        early = gf.estimate(EDGES, "bfs", **ENDS)
         found = gf.calibrate()
         about = gf.estimate(EDGES, "bfs", **ENDS)
+    assert "typical" in early.reason
+    assert "typical" not in about.reason
     assert [(kind.workers, kind.threads) for kind in found.kinds] == [(1, 1), (2, 2)]
     assert all(kind.memory == 1 << 30 for kind in found.kinds)
     assert found.links.gang > 0

@@ -13,6 +13,7 @@ from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import model
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.curves import Rates
+from dask_graphflow.costs.defaults import default_rates
 from dask_graphflow.costs.members import choose
 from dask_graphflow.costs.microbenchmarks import STEPS
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
@@ -33,6 +34,9 @@ __all__ = ["calibrate", "estimate"]
 ALGORITHMS = ("connected_components", "bfs", "sssp", "pagerank", "label_propagation")
 LEVELS = 4  # of tasks: read, build, run, cut;
 FOREST_LEVELS = 8  # and of components, beside their merges: see scheduling/forest_expr.py
+TYPICAL = (
+    "; rates of a typical machine, because this one was never measured: gf.calibrate() does that"
+)
 RANK = 8  # bytes of a message
 BOTH_WAYS = "bfs", "label_propagation"  # go along rows of what enters vertices too
 
@@ -104,7 +108,6 @@ def estimate(
     shards: int | None = None,
     supersteps: int | None = None,
     merge: str = "tree",
-    progress: Any = True,
 ) -> Estimate:
     """Predict the time and memory of a call, before it reads any edge.
 
@@ -132,9 +135,6 @@ def estimate(
         a random graph. Set it for graphs with a large diameter, such as road networks.
     merge : {"tree", "one-way", "ring", "adaptive"}
         The option of connected components; see :func:`connected_components`. "tree" by default.
-    progress : bool or callable
-        Report the progress of measurements, which take about half a minute the first time; see
-        :func:`calibrate`. True by default.
 
     Returns
     -------
@@ -150,12 +150,13 @@ def estimate(
     UnknownColumnError, VertexTypeError, WeightError, EdgeListError
         The edges or the columns are invalid.
     BackendError
-        `cluster` has GPUs that were never measured, and this machine has no GPU to measure.
+        `cluster` has GPUs and no `links`, and this machine has no GPU to measure these with.
 
     Notes
     -----
     The prediction does not include reading files and creating the columns of the result. If the speed of
-    the machine is not stored yet, it is measured first; see :func:`calibrate`.
+    a kind of worker was never measured, that of a typical machine is used, and the reason says so;
+    :func:`calibrate` measures it.
 
     References
     ----------
@@ -187,14 +188,20 @@ def estimate(
     check_count("shards", shards, least=1, optional=True)
     options: dict[str, Any] = {"num_edges": num_edges, "num_vertices": num_vertices}
     graph = known(edges, source=source, target=target, weight=weight, directed=directed, **options)
-    calibration = _calibrated(_kinds(cluster, graph.device), progress=progress)
+    kinds = _kinds(cluster, graph.device)
+    calibration, typical = _known_rates(kinds)
     if algorithm == "connected_components" and not graph.built:
-        return _components(graph, calibration, merge)
+        return _noted(_components(graph, calibration, merge), typical)
     if shards is None and cluster is None and isinstance(edges, Graph):
         shards = edges._known_shards()
-    kinds, split = _used(graph, calibration.kinds, shards)
-    calibration = replace(calibration, kinds=kinds)
-    return _supersteps(graph, algorithm, calibration, supersteps, split)
+    used, split = _used(graph, calibration.kinds, shards)
+    calibration = replace(calibration, kinds=used)
+    return _noted(_supersteps(graph, algorithm, calibration, supersteps, split), typical)
+
+
+def _noted(found: Estimate, typical: bool) -> Estimate:
+    """Add to the reason that rates are not those of the machine."""
+    return replace(found, reason=found.reason + TYPICAL) if typical else found
 
 
 def _used(
@@ -230,9 +237,19 @@ def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
     return list(kinds)
 
 
-def _calibrated(
-    kinds: Sequence[ClusterSpec], *, fresh: bool = False, progress: Any = False
-) -> Calibration:
+def _known_rates(kinds: Sequence[ClusterSpec]) -> tuple[Calibration, bool]:
+    """Return the stored rates of workers, and whether those of a typical machine stand in for some."""
+    found = [clusters.stored_rates_of(kind) for kind in kinds]
+    given = tuple(
+        replace(kind, rates=rates or default_rates(kind.device, kind.threads))
+        for kind, rates in zip(kinds, found, strict=True)
+    )
+    if None not in found:
+        clusters.remember(given)
+    return Calibration(given, clusters.links_of(kinds)), None in found
+
+
+def _calibrated(kinds: Sequence[ClusterSpec], *, fresh: bool, progress: Any) -> Calibration:
     told = [listener(progress, f"calibrate {kind_name(kind)}", STEPS) for kind in kinds]
     found = tuple(
         ClusterSpec(**{**vars(kind), "rates": clusters.rates_of(kind, fresh=fresh, listener=one)})
@@ -395,7 +412,7 @@ def _supersteps(
         "boundary": read / max(vertices, 1) if count > 1 else 0.0,
     }
     reason = (
-        f"{_binding(parts)} takes longest; shares follow the measured rates, and {limit}{split}; sizes "
+        f"{_binding(parts)} takes longest; shares follow the rates, and {limit}{split}; sizes "
         f"{graph.source}; reading files is not included"
     )
     return Estimate(

@@ -249,7 +249,7 @@ def calibration() -> Iterator[Check]:
         again = "; stale, will be measured again when needed" if stale else ""
         yield Check("calibration", OK, f"{path}, {age / DAY:.1f} days old{again}")
     if not kept:
-        found = f"nothing in {store.folder()}; gf.estimate will measure this machine"
+        found = f"nothing in {store.folder()}; gf.calibrate() measures this machine"
         todo = 'optional: python -c "import dask_graphflow as gf; gf.calibrate()"'
         yield Check("calibration", MISSING, found, todo)
 

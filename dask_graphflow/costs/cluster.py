@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from dask.system import CPU_COUNT
 
-from dask_graphflow.exceptions import OptionError
+from dask_graphflow.exceptions import BackendError, OptionError
 from dask_graphflow.scheduling import placement
 from dask_graphflow.scheduling.progress import Listener, Progress, Told
 from dask_graphflow.showing.bar import Step
@@ -31,6 +31,7 @@ __all__ = [
     "rates_of",
     "remember",
     "speeds",
+    "stored_rates_of",
 ]
 
 LARGE = 1 << 24  # vertices, of a graph whose forests are worth to be merged by speed
@@ -156,15 +157,28 @@ def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | Non
     """
     if kind.rates is not None:
         return kind.rates
-    beside = 1 if kind.device else -(-kind.workers // kind.hosts)
-    client = client_in_use() if kind.addresses else None
     told = Progress(listener)
     told.of(f"calibrate-{uuid4().hex}")
-    given = kind.device, kind.threads, beside, fresh, told
-    if client is None:
-        return _shared(*given)
-    found: Rates = client.submit(_shared, *given, workers=kind.addresses[:1], pure=False).result()
+    found: Rates = _on(kind, _measured, fresh, told)
     return found
+
+
+def stored_rates_of(kind: ClusterSpec) -> Rates | None:
+    """Return the rates of a worker of a kind as :func:`rates_of` does, or None if none are stored."""
+    if kind.rates is not None:
+        return kind.rates
+    found: Rates | None = _on(kind, _stored)
+    return found
+
+
+def _on(kind: ClusterSpec, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function on a worker of a kind, or here if there are no such workers."""
+    beside = 1 if kind.device else -(-kind.workers // kind.hosts)
+    client = client_in_use() if kind.addresses else None
+    given = kind.device, kind.threads, beside, *args
+    if client is None:
+        return function(*given)
+    return client.submit(function, *given, workers=kind.addresses[:1], pure=False).result()
 
 
 def remember(kinds: Sequence[ClusterSpec]) -> None:
@@ -198,10 +212,23 @@ def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:
     return known[about]
 
 
-def _shared(device: bool, threads: int, beside: int, fresh: bool, told: Told) -> Rates:
-    whole = threads if beside == 1 else max(1, min(threads * beside, CPU_COUNT))
+def _measured(device: bool, threads: int, beside: int, fresh: bool, told: Told) -> Rates:
     with told.listening(_counted) as tell:
-        return store.rates(device, whole, fresh=fresh, tell=tell).over(beside)
+        found = store.rates(device, _together(threads, beside), fresh=fresh, tell=tell)
+    return found.over(beside)
+
+
+def _stored(device: bool, threads: int, beside: int) -> Rates | None:
+    try:
+        found = store.stored(device, _together(threads, beside))
+    except BackendError:  # there is no GPU here
+        return None
+    return None if found is None else found.over(beside)
+
+
+def _together(threads: int, beside: int) -> int:
+    """Return the threads of all workers of a host, at most its cores."""
+    return threads if beside == 1 else max(1, min(threads * beside, CPU_COUNT))
 
 
 def _counted(number: int, step: Mapping[str, Any]) -> Step:

@@ -318,13 +318,13 @@ class Rates:
         """
         return self._rate("deals", vertices)
 
-    def over(self, workers: int) -> Rates:
+    def over(self, workers: float) -> Rates:
         """Return the rates of each of some workers that do all of this together.
 
         Parameters
         ----------
-        workers : int
-            How many there are.
+        workers : float
+            How many there are. Below 1, the rates are those of several such workers together.
 
         Returns
         -------

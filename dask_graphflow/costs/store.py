@@ -33,7 +33,7 @@ from dask_graphflow.showing.suggestions import nearest
 from . import microbenchmarks
 from .curves import CURVES, Rates
 
-__all__ = ["Entry", "entries", "folder", "hardware", "pull_rate", "rates"]
+__all__ = ["Entry", "entries", "folder", "hardware", "pull_rate", "rates", "stored"]
 
 FORMAT = 2
 AGE = "30 days"
@@ -100,19 +100,13 @@ def rates(
             f"only={only!r}; give {', '.join(map(repr, CURVES))}, or None for all of them"
             f"{nearest(only, CURVES)}"
         )
+    if not fresh and (found := stored(device, threads, only)) is not None:
+        return found
     about = _about(device, threads)
-    names = [_file_name(device, threads)]
-    if only is not None:
-        names.append(_file_name(device, threads, only))
-    for name in [] if fresh else names:
-        path = folder() / name
-        found = _known.get(path) if path in _known and not path.exists() else _read(path, about)
-        if found is not None:
-            return found
     if measure is None:
         kernels = microbenchmarks.KERNELS if only is None else [only]
         measure = partial(microbenchmarks.measure, scales=_scales(), only=kernels, tell=tell)
-    path = folder() / names[-1]
+    path = folder() / _file_name(device, threads, only)
     _known[path] = made = measure(device, threads)
     try:
         _write(path, {**about, "made": time.time(), "rates": made.as_dict()})
@@ -123,6 +117,17 @@ def rates(
             stacklevel=2,
         )
     return made
+
+
+def stored(device: bool, threads: int, only: str | None = None) -> Rates | None:
+    """Return what is stored of this machine, or None; nothing is measured. See :func:`rates`."""
+    about = _about(device, threads)
+    for name in dict.fromkeys([_file_name(device, threads), _file_name(device, threads, only)]):
+        path = folder() / name
+        found = _known.get(path) if path in _known and not path.exists() else _read(path, about)
+        if found is not None:
+            return found
+    return None
 
 
 def pull_rate(device: bool, threads: int, vertices: int) -> float:
