@@ -40,14 +40,18 @@ TESTS = {
         "tests/test_cuda_compile.py",
     ),
     "tests-components": ("tests/test_components.py", "tests/test_streaming.py"),
-    "tests-graphs": (
+    "tests-searches": (
         "tests/test_bfs.py",
         "tests/test_sssp.py",
-        "tests/test_pagerank.py",
-        "tests/test_label_propagation.py",
-        "tests/test_programs.py",
-        "tests/test_graph.py",
+        "tests/test_core_number.py",
+        "tests/test_maximal_independent_set.py",
     ),
+    "tests-ranks": (
+        "tests/test_pagerank.py",
+        "tests/test_hits.py",
+        "tests/test_label_propagation.py",
+    ),
+    "tests-graphs": ("tests/test_programs.py", "tests/test_graph.py", "tests/test_members.py"),
     "tests-advance": (
         "tests/test_device_rows.py",
         "tests/test_layout.py",

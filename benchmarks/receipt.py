@@ -49,6 +49,8 @@ NOT_ON_GPU = (
 REQUIRED = (
     "tests-device",
     "tests-components",
+    "tests-searches",
+    "tests-ranks",
     "tests-graphs",
     "tests-advance",
     "tests-dask",

@@ -18,8 +18,8 @@ HOST = Rates(
     merges=(1.68e8, 2.32e8, 2.40e8, 2.71e8),
     deals=(2.11e8, 1.25e8, 1.46e8, 0.93e8),
 )
-# An NVIDIA H200, measured by gf.calibrate(device=True) on 2026-11-22. Deals were not measured there. They are
-# taken to be as fast as builds, as they are on the host.
+# An NVIDIA H200, measured by gf.calibrate(device=True) on 2026-11-22. Deals were not measured there. They
+# are taken to be as fast as builds, as they are on the host.
 DEVICE = Rates(
     sizes=(1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24),
     hooks=(1.52e9, 2.68e9, 1.17e10, 3.59e10, 7.97e10),
