@@ -6,14 +6,18 @@ import functools
 import json
 import math
 import re
+import subprocess
+import sys
 import time
 from pathlib import Path
 
 import dask
 import numpy as np
 import pytest
+from dask.system import CPU_COUNT
 from hypothesis import given
 from hypothesis import strategies as st
+from members import eventually
 
 import dask_graphflow as gf
 from benchmarks import costs as benchmark
@@ -188,6 +192,7 @@ class Counting:
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
     monkeypatch.setattr(store, "_known", {})
+    monkeypatch.setattr(microbenchmarks, "is_busy", lambda threads: False)
     with dask.config.set({"graphflow.calibration.path": str(tmp_path / "kept")}):
         yield tmp_path / "kept"
 
@@ -232,6 +237,33 @@ def test_what_is_stale_is_measured_again(kept, changed):
     assert len(counting.calls) == 2
     assert rates(False, 1, measure=counting) == again
     assert json.loads(path.read_text())["version"] == gf.__version__
+
+
+@pytest.mark.parametrize("when", [0, 1])
+def test_rates_of_a_busy_machine_are_kept_for_an_hour(kept, monkeypatch, when):
+    looks = iter([when == 0, when == 1])
+    monkeypatch.setattr(microbenchmarks, "is_busy", lambda threads: next(looks, False))
+    counting = Counting()
+    with pytest.warns(UserWarning, match=r"rates may be too low.*kept for an hour"):
+        rates(False, 1, measure=counting)
+    (path,) = kept.iterdir()
+    for minutes, calls in ((59, 1), (61, 2)):
+        held = json.loads(path.read_text())
+        path.write_text(json.dumps({**held, "made": time.time() - 60 * minutes}))
+        rates(False, 1, measure=counting)
+        assert len(counting.calls) == calls
+    assert json.loads(path.read_text())["busy"] is False
+
+
+def test_programs_that_use_all_cores_are_noticed():
+    spin = [sys.executable, "-c", "while True: pass"]
+    others = [subprocess.Popen(spin) for _ in range(3 * CPU_COUNT)]
+    try:
+        assert eventually(lambda: microbenchmarks.is_busy(CPU_COUNT))
+    finally:
+        for other in others:
+            other.kill()
+            other.wait()
 
 
 def test_how_old_it_may_be_is_configured(kept):

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import time
 from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from types import ModuleType
 from typing import Any
@@ -20,7 +22,7 @@ from dask_graphflow.showing.bar import Kind, Shown, Step
 from .curves import Rates
 from .workloads import EDGE_FACTOR, Workloads
 
-__all__ = ["KERNELS", "STEPS", "forest_seconds", "kernels_on", "measure", "room_of"]
+__all__ = ["KERNELS", "STEPS", "forest_seconds", "is_busy", "kernels_on", "measure", "room_of"]
 
 SCALES = (12, 16, 18, 20, 22)
 # A launch on a device takes as long as many thousand edges, so small graphs say nothing about large ones.
@@ -37,6 +39,10 @@ REPEAT = 3
 LONG = 0.3  # seconds: a turn that takes longer is repeated once only
 ENOUGH = 0.06  # seconds: shorter turns are repeated for so long
 COPIED = 1 << 26  # bytes
+SPIN = (
+    0.05  # seconds in which threads do nothing but compute, to see what part of a core each gets;
+)
+UNDISTURBED = 0.8  # with less than this part, others use the cores
 
 
 def _shown(step: Step) -> Shown:
@@ -110,6 +116,20 @@ def measure(
         copies = _copies(kernels)
         kernels.namespace.get_default_memory_pool().free_all_blocks()  # other libraries need the room
     return Rates(tuple(found), **curves, copies=copies)
+
+
+def is_busy(threads: int) -> bool:
+    """Return whether other programs use the cores that so many threads of this process would get."""
+    data = bytes(1 << 18)
+
+    def share(_: int) -> float:
+        began, used = time.perf_counter(), time.thread_time()
+        while time.perf_counter() - began < SPIN:
+            hashlib.sha256(data)  # releases the GIL
+        return (time.thread_time() - used) / (time.perf_counter() - began)
+
+    with ThreadPoolExecutor(threads) as pool:
+        return sum(pool.map(share, range(threads))) / threads < UNDISTURBED
 
 
 def _fits(scale: int) -> bool:

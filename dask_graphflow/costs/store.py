@@ -2,7 +2,8 @@
 
 A file for each kind of worker lies in ``graphflow.calibration.path`` of Dask's configuration, else in the
 user's cache directory. It is measured again once it is older than ``graphflow.calibration.age`` (30 days),
-is of another version of this library or of other hardware, or cannot be read. Measured are graphs of the
+is of another version of this library or of other hardware, or cannot be read; and after an hour if other
+programs used the cores meanwhile. Measured are graphs of the
 sizes of ``graphflow.calibration.scales``, logarithms of numbers of vertices, if that is given.
 """
 
@@ -35,8 +36,9 @@ from .curves import CURVES, Rates
 
 __all__ = ["Entry", "entries", "folder", "hardware", "pull_rate", "rates", "stored"]
 
-FORMAT = 2
+FORMAT = 3
 AGE = "30 days"
+BUSY = 3600.0  # seconds that rates of a busy machine are kept
 
 _known: dict[
     Path, Rates
@@ -107,9 +109,17 @@ def rates(
         kernels = microbenchmarks.KERNELS if only is None else [only]
         measure = partial(microbenchmarks.measure, scales=_scales(), only=kernels, tell=tell)
     path = folder() / _file_name(device, threads, only)
+    busy = not device and microbenchmarks.is_busy(threads)
     _known[path] = made = measure(device, threads)
+    busy = busy or (not device and microbenchmarks.is_busy(threads))
+    if busy:
+        warnings.warn(
+            "other programs used the cores while the kernels were measured, so the rates may be too low. "
+            "They are kept for an hour. Call gf.calibrate() again when the machine is idle",
+            stacklevel=2,
+        )
     try:
-        _write(path, {**about, "made": time.time(), "rates": made.as_dict()})
+        _write(path, {**about, "made": time.time(), "busy": busy, "rates": made.as_dict()})
     except OSError as error:
         warnings.warn(
             f"what was measured of this machine cannot be kept in {path.parent} ({error}); it will be "
@@ -273,7 +283,7 @@ def _read(path: Path, about: dict[str, Any]) -> Rates | None:
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
         # A clock that was set back makes a file of the future: that is stale too.
-        if not 0 <= time.time() - held["made"] <= age:
+        if not 0 <= time.time() - held["made"] <= (min(age, BUSY) if held["busy"] else age):
             return None
         if any(held[name] != value for name, value in about.items()):
             return None
