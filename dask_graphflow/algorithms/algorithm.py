@@ -1,7 +1,6 @@
 """Declare an algorithm: one function of a graph, from which every way to call it is generated.
 
-``python3 dev.py generate`` writes the public functions and methods. They get the docstring of the function
-when the package is imported.
+``python3 dev.py generate`` writes the public functions and methods. They get their docstrings at import.
 """
 
 from __future__ import annotations

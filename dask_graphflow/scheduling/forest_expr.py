@@ -15,10 +15,10 @@
     label      a share of an owner's range of the result
 
 The number of tasks depends on the partitions and chains alone, not on the data. A level of the graph
-costs a cluster some milliseconds, and a task nearly one, so there are few: what is cut for each owner is
-cut for all chains together that are known to lie on one worker, and there are no more owners than threads.
-Where it is known that the ids are dense, there are only start, hook, merge and label. What each step does
-is the business of the *program* that is handed in.
+costs a cluster some milliseconds, and a task nearly one, so there are few. All chains that are known to be
+on one worker are cut together for each owner, and there are at most as many owners as threads. If the ids
+are known to be dense, there are only start, hook, merge and label. The *program* that is passed in says
+what each step does.
 
 A merge is one task, which begins once the whole of the other forest is there; or in slices::
 
@@ -156,7 +156,7 @@ def reduction_tasks(chains: int, groups: int, owners: int, shares: int) -> int:
     ----------
     chains : int
     groups : int
-        Of chains that are known to lie on one worker; see :func:`.trees.together`.
+        Groups of chains that are known to be on one worker; see :func:`.trees.together`.
     owners : int
         Of ranges of ids.
     shares : int
@@ -239,7 +239,7 @@ class _Layer:
                 stage = self._beside(c, "renumber")
                 forests[c] = self._add(stage, (c,), program.renumber, *arguments)
         forest = self._merge(forests)
-        # A root is the smallest of its component: it lies in a range or in one before.
+        # A root is the smallest vertex of its component: it is in the same range or in an earlier one.
         heads = {
             (o, later): self._add(
                 "head", (o, later.start), program.head, forest, owned[o], sizes, o, later
@@ -257,9 +257,9 @@ class _Layer:
     def _hooks(self, chain: int, state: TaskRef | None) -> TaskRef:
         """Add the hook tasks of a chain, each handing the forest on to the next in place."""
         chunks, worker = self.chains[chain].chunks, self.chains[chain].worker
-        # What lies on a worker is there to be taken several at a time; not all, where it is spilled.
-        lie_there = all(isinstance(self.chunks[chunk][1], Resident) for chunk in chunks)
-        each = RESIDENT if lie_there else 1
+        # Chunks that a worker holds are taken several at a time, but not all, since some may be spilled.
+        are_held = all(isinstance(self.chunks[chunk][1], Resident) for chunk in chunks)
+        each = RESIDENT if are_held else 1
         for i in range(0, len(chunks), each):
             # A chain's first task has a name of its own: it is placed where there is room, or the
             # data; those after it go where the forest is.
@@ -328,7 +328,7 @@ class _Layer:
     def _merge_slices(self, key: tuple[Any, ...], source: TaskRef, target: TaskRef) -> Task:
         """Add a merge in slices; return its last task, which is to have that key."""
         # Each slice's tasks are a group: many in one that depend on little would be spread over the
-        # cluster, whatever lies where.
+        # cluster, wherever their inputs are.
         program, (_, *merge) = self.program, key
         cut = self._add("merge-0-cut", merge, program.cut, source, self.merge_chunks)
         slices = []
