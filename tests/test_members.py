@@ -45,11 +45,17 @@ def test_members_have_room_and_are_clearly_faster(graph, most, threads, room, wa
     assert members.choose(graph, most, threads, room)[0] == wanted
 
 
-def test_graphs_that_are_never_split_need_no_build_to_tell():
-    for vertices in np.logspace(0, 6, 13):
-        for device in (False, True):
-            graph = size(vertices, members.MOST_ALONE, device)
-            assert members.choose(graph, 64, 1, MANY)[0] == 1
+@pytest.mark.parametrize("device", [False, True])
+@pytest.mark.parametrize("most", [2, 64])
+@pytest.mark.parametrize("threads", [1, 16])
+def test_graphs_that_are_never_split_need_no_build_to_tell(device, most, threads):
+    how = most, threads
+    never = [n for n in 2 ** np.arange(10, 40) if members.never_split(n, *how, device=device)]
+    assert 1 << 20 <= max(never) <= members.MOST_UNSEEN
+    for edges in never:
+        for vertices in np.logspace(0, 9, 19):
+            assert members.choose(size(vertices, edges, device), *how, MANY)[0] == 1
+    assert not members.never_split(float("inf"), *how, device=device)
 
 
 def chosen(size, most, threads, room, *, count):
@@ -64,7 +70,7 @@ def choice(monkeypatch):
         monkeypatch.setattr(module, "GRAIN", 64)
 
     def choose(count, most):
-        monkeypatch.setattr(members, "MOST_ALONE", 0)
+        monkeypatch.setattr(members, "never_split", lambda *_, **__: False)
         monkeypatch.setattr(members, "choose", partial(chosen, count=count))
         workers = tuple(f"worker {number}" for number in range(most))
         if most:

@@ -50,13 +50,16 @@ def test_results_are_those_of_the_host(client, rng, kind, directed):
     edges = KINDS[kind](power_law(rng))
     start = edges.a.iloc[[0, 700]].tolist()
     pieces = partitioned(edges, 8)
-    many = graph(on_device(pieces), None, directed)
+    many = graph(on_device(pieces), min(GPUS, 4), directed)
     assert re.search(rf"^shards +{min(GPUS, 4)}$", repr(many), re.MULTILINE)
     with dask.config.set(scheduler="threads"):
         one = graph(pieces, 1, directed)
         wanted = {name: plain(ask(one, start).compute()) for name, ask in ASKED.items()}
+    chosen = graph(on_device(pieces), None, directed)
     for name, ask in ASKED.items():
         assert plain(ask(many, start).compute()) == wanted[name], name
+        assert plain(ask(chosen, start).compute()) == wanted[name], name
+    assert re.search(r"^shards +1: one worker has room", repr(chosen), re.MULTILINE)
 
 
 def test_members_keep_one_communicator_and_what_they_send_goes_by_it(client):
@@ -125,7 +128,7 @@ def failing(channel, shard, rank, forever):
 def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(rng):
     edges = on_device(partitioned(power_law(rng), 8))
     with cluster() as workers, Client(workers) as client:
-        many = graph(edges, None, False)
+        many = graph(edges, 2, False)
         wanted = plain(many.pagerank(tol=None, max_iter=50).compute())
         found = many.pagerank(tol=None, max_iter=8_000).persist()
         time.sleep(2)
@@ -138,7 +141,7 @@ def test_a_killed_worker_is_an_error_or_the_same_result_and_the_next_call_works(
             assert time.monotonic() - begin < 60
         del found
         client.wait_for_workers(min(GPUS, 4), timeout=60)
-        again = graph(edges, None, False)
+        again = graph(edges, 2, False)
         assert plain(again.pagerank(tol=None, max_iter=50).compute()) == wanted
 
 

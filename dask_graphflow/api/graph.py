@@ -189,10 +189,13 @@ class Graph(GraphMethods):
             hybrid = as_hybrid(hybrid, self.on_device)
             hybrid, self._shards, workers = members_of(hybrid, shards)
         else:
-            self._shards = min(shards or len(placement.slots().workers), self._npartitions)
+            slots = placement.slots()
+            self._shards = min(shards or len(slots.workers), self._npartitions)
         chosen = shards is None and not self._hybrid and self._shards > 1
-        if chosen and _at_most(frame, columns.columns) <= members.MOST_ALONE:
-            chosen, self._shards = False, 1  # without the tasks of several members
+        if chosen:
+            limit, device = _at_most(frame, columns.columns), self.on_device
+            if members.never_split(limit, self._shards, slots.threads, device=device):
+                chosen, self._shards = False, 1  # without the tasks of several members
         self._chosen = chosen
         self._choice: Any = (
             None  # of a persisted graph: will be the number of shards, and the reason
@@ -560,8 +563,10 @@ def _at_most(frame: Any, ids: Sequence[Any]) -> float:
     if size is None:
         return math.inf
     dtypes = [frame._meta[column].dtype for column in ids]
-    # Others take at least a byte per value, as the codes of categoricals do.
-    return size / sum(dtype.itemsize if isinstance(dtype, np.dtype) else 1 for dtype in dtypes)
+    # Values without a fixed size take at least a byte, as the codes of categoricals do.
+    fixed = (isinstance(dtype, np.dtype) and dtype.kind != "O" for dtype in dtypes)
+    widths = (one.itemsize if is_fixed else 1 for one, is_fixed in zip(dtypes, fixed, strict=True))
+    return size / sum(widths)
 
 
 def _built_for(

@@ -17,11 +17,11 @@ from dask_graphflow.graph.build import Size
 
 from . import model
 
-__all__ = ["MOST_ALONE", "choose"]
+__all__ = ["choose", "never_split"]
 
-MOST_ALONE = (
-    3 << 19
-)  # so many edges are never worth a second member, however many vertices there are
+MOST_UNSEEN = (
+    1 << 24
+)  # edges that every GPU and worker is taken to have room for, before it is asked
 GAIN = 1.3  # how many times as fast more members have to be
 ROOM = 0.6  # of a worker's memory, the part that a graph may take; Dask begins to spill there
 MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send
@@ -101,6 +101,25 @@ def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
         why += ", and more would be "
         why += "slower" if gain < 1 else f"about {gain:.2g} times as fast"
     return least, why
+
+
+def never_split(edges: float, most: int, threads: int, *, device: bool) -> bool:
+    """Return whether :func:`choose` gives one member to all graphs of so many edges that one has room for.
+
+    The advantage of several members is largest for the fewest vertices, since these send fewer messages.
+
+    Parameters
+    ----------
+    edges : float
+        A number that the edges do not exceed; may be infinite.
+    most, threads
+        See :func:`choose`.
+    device : bool
+        Whether the edges are in GPU memory.
+    """
+    if edges > MOST_UNSEEN:
+        return False
+    return choose(Size(2, int(edges), False, 0, device), most, threads, math.inf)[0] == 1
 
 
 def _depth(size: Size) -> float:

@@ -352,7 +352,8 @@ def _edges_by_grain(
         edges += kernels_of("partition", side).count_grains(
             side, grains, shift=shift, threads=threads
         )
-    total: np.ndarray = np.sum(exchange.all_gather(edges), axis=0)
+    told = exchange.all_gather(edges)
+    total: np.ndarray = sum(told[1:], start=told[0])
     return total
 
 
