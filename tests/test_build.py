@@ -551,7 +551,7 @@ def test_a_member_reads_the_partitions_that_its_worker_holds(client, derived):
         assert [number for number, _ in pieces] == own
         at_home = [number for number in own if homes[number] == worker]
         assert {number for number, place in pieces if place == worker} >= set(at_home)
-        assert len(at_home) >= 2
+        assert at_home or worker not in homes
 
 
 def test_uneven_partitions_are_shared_out():

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from . import gang, placement, plugins
-from .expr import Held, Resident, as_computed, held_by
+from .expr import Held, Resident, Source, as_computed, held_by
 from .gang_expr import Reads
 
 __all__ = ["deal", "run"]
@@ -65,13 +65,14 @@ def _source(frame: Any) -> Any:
     if isinstance(frame, Held):
         return frame
     expr = as_computed(frame, list(frame.columns))
-    return Resident.of(expr) or expr
+    # A source now, or Dask may put small files together after partitions were dealt.
+    return Resident.of(expr) or Source.of(expr) or expr
 
 
 def _homes(source: Any, members: int, workers: Sequence[str] | None) -> list[str | None]:
     """Return the worker that holds each partition, or None where that is not known or of no use."""
     count = source.npartitions
-    if members == 1 or workers is not None or isinstance(source, Held):
+    if members == 1 or workers is not None or isinstance(source, Held | Source):
         return [None] * count
     keys, futures = (
         (source.keys, source.futures) if isinstance(source, Resident) else held_by(source)

@@ -55,9 +55,9 @@ class Parts:
 class Reads(Expr):  # type: ignore[misc]
     """What each member of a gang reads of some frames: one list per member.
 
-    Its operands are the parameters and then the frames, each an expression, a :class:`Resident` or a
-    :class:`Held`. The readers are functions of a partition and its number, one per frame. `dealt` has, per
-    frame and member, the numbers of the partitions that the member reads.
+    Its operands are the parameters and then the frames, each an expression, a :class:`Source`, a
+    :class:`Resident` or a :class:`Held`. The readers are functions of a partition and its number, one per
+    frame. `dealt` has, per frame and member, the numbers of the partitions that the member reads.
     """
 
     _parameters: ClassVar = ["readers", "dealt", "workers", "together"]
@@ -72,12 +72,6 @@ class Reads(Expr):  # type: ignore[misc]
     @functools.cached_property
     def _name(self) -> str:
         return f"graph-pieces-{self.deterministic_token}"
-
-    def _lower(self) -> Expr | None:
-        frames = [Source.of(f) or f if isinstance(f, Expr) else f for f in self._frames]
-        if all(new is old for new, old in zip(frames, self._frames, strict=True)):
-            return None
-        return type(self)(*self.operands[: len(self._parameters)], *frames)
 
     @property
     def keys(self) -> list[Any]:
