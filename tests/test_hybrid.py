@@ -52,7 +52,9 @@ class StandIn(LocalCluster):
 
 @pytest.fixture(scope="module")
 def cluster():
-    with pytest.MonkeyPatch.context() as patch:
+    # On a busy machine Dask steals tasks from their worker, since it may run them elsewhere.
+    no_stealing = dask.config.set({"distributed.scheduler.work-stealing": False})
+    with pytest.MonkeyPatch.context() as patch, no_stealing:
         patch.setitem(sys.modules, "dask_cuda", types.SimpleNamespace(LocalCUDACluster=StandIn))
         patch.setattr(hybrid_cluster, "_visible", lambda: 2)
         cluster = gf.hybrid_cluster(
