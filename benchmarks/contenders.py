@@ -14,7 +14,7 @@ import pandas as pd
 import dask_graphflow as gf
 
 from . import peers, rss
-from .errors import BenchmarkError
+from .forgetting import forgotten, known_tasks
 from .inputs import Graph, Recipe, read
 from .labels import Census, Labels, canonical
 from .peers import gap
@@ -138,7 +138,7 @@ class Processes(Threads):
         if self.settings.parquet is None:
             self.edges = self.settings.recipe.lazy(self.settings.partitions).persist()
             wait(self.edges)
-        self._held = self._client.run_on_scheduler(_scheduler_tasks)
+        self._held = known_tasks(self._client)
 
     def stop(self) -> None:
         """End the workers."""
@@ -150,7 +150,7 @@ class Processes(Threads):
         """Compute the labels once, then fetch them outside the timing."""
         from distributed import wait
 
-        self._settle()
+        forgotten(self._client, self._held)
         begin = time.perf_counter()
         found = self._components(self._input()).persist()
         wait(found)
@@ -159,7 +159,7 @@ class Processes(Threads):
 
     def begin_memory(self) -> None:
         """Take what is resident on each worker now as the baseline."""
-        self._settle()
+        forgotten(self._client, self._held)
         self._client.run(rss.reset_peak)
         self._baselines = self._client.run(rss.current)
 
@@ -170,14 +170,6 @@ class Processes(Threads):
 
     def _scheduler(self) -> Any:
         return dask.config.set(scheduler="dask.distributed")
-
-    def _settle(self) -> None:
-        """Wait until the scheduler has forgotten the last run: a known result costs no time."""
-        patience = time.monotonic() + 30
-        while self._client.run_on_scheduler(_scheduler_tasks) > self._held:
-            if time.monotonic() > patience:
-                raise BenchmarkError("the scheduler still holds the tasks of the last run")
-            time.sleep(0.02)
 
 
 @dataclass
@@ -278,7 +270,3 @@ def _frame(graph: Graph, settings: Settings) -> pd.DataFrame:
 
 def _labels(seconds: float, found: pd.DataFrame) -> Labels:
     return Labels(seconds, found["vertex"].to_numpy(), found["component"].to_numpy())
-
-
-def _scheduler_tasks(dask_scheduler: Any) -> int:
-    return len(dask_scheduler.tasks)

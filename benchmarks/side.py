@@ -25,6 +25,7 @@ import pandas as pd
 import dask_graphflow as gf
 
 from . import rss
+from .forgetting import forgotten, known_tasks
 
 ENDS = {"source": "src", "target": "dst"}
 BUILDS: dict[str, dict[str, Any]] = {
@@ -40,7 +41,6 @@ ENOUGH = 0.1  # seconds of calls for one measurement of a fast call
 MOST = 20  # calls for one measurement
 POOL = 4  # a GPU's memory pool begins with one part in so many of its memory
 ALIGNMENT = 256  # RMM's
-PATIENCE = 30  # seconds for a scheduler to forget the tasks of the last call
 
 
 def _hops(graph: gf.Graph, start: int, **how: Any) -> Any:
@@ -270,17 +270,12 @@ class Side:
     def _hold(self, client: Any) -> None:
         """Note how many tasks a cluster's scheduler has between calls."""
         if client is not None:
-            self._held[client] = client.run_on_scheduler(_tasks)
+            self._held[client] = known_tasks(client)
 
     def _rest(self, client: Any) -> None:
         """Wait until the scheduler has forgotten the last call: a known result costs no time."""
-        if client is None:
-            return
-        patience = time.monotonic() + PATIENCE
-        while client.run_on_scheduler(_tasks) > self._held[client]:
-            if time.monotonic() > patience:
-                raise TimeoutError("the scheduler still holds the tasks of the last call")
-            time.sleep(0.01)
+        if client is not None:
+            forgotten(client, self._held[client])
 
 
 def digest(frame: Any) -> str:
@@ -294,10 +289,6 @@ def digest(frame: Any) -> str:
     }
     hashes = pd.util.hash_pandas_object(host.assign(**bits), index=False).to_numpy()
     return hashlib.sha256(repr(dtypes).encode() + hashes.tobytes()).hexdigest()
-
-
-def _tasks(dask_scheduler: Any) -> int:
-    return len(dask_scheduler.tasks)
 
 
 def _start_pool() -> None:

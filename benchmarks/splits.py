@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from time import perf_counter, sleep
+from time import perf_counter
 from typing import Any
 
 import dask.dataframe as dd
@@ -19,12 +19,12 @@ import dask_graphflow as gf
 
 from . import machine, report
 from .errors import BenchmarkError
+from .forgetting import forgotten, known_tasks
 from .graphs.edges import Edges
 from .timing import ratios
 
 PARTITIONS = 8
 ITERATIONS = 20
-SPLITS: dict[str, dict[str, int]] = {"default": {}, "one": {"shards": 1}, "all": {}}
 CALLS: dict[str, Callable[[gf.Graph, int], Any]] = {
     "bfs": lambda graph, start: graph.bfs([start]),
     "sssp": lambda graph, start: graph.sssp([start]),
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Measure, print the table and keep the results."""
     rows, kept = [], []
-    split: dict[str, dict[str, int]] = SPLITS | {"all": {"shards": options.processes}}
+    split = {"default": {}, "one": {"shards": 1}, "all": {"shards": options.processes}}
     with cluster(options) as client:
         for name, frame in graphs(options.scales):
             edges = Edges.of(frame.reset_index(drop=True), 0)
@@ -145,7 +145,7 @@ def measured(
         return built
 
     def timed(call: str, side: str, work: Callable[[], Any]) -> None:
-        held = tasks(client)
+        held = known_tasks(client)
         for turn in range(repeat + 1):
             began = perf_counter()
             made = work()
@@ -153,6 +153,7 @@ def measured(
             if turn:
                 found[call][side].append(seconds)
             del made
+            gc.collect()
             forgotten(client, held)
 
     for side in split:
@@ -163,18 +164,3 @@ def measured(
             timed(call, side, lambda ask=ask, graph=graph: ask(graph, start).compute())
     chosen = next(line for line in repr(built["default"]).splitlines() if line.startswith("shards"))
     return found, chosen.removeprefix("shards").strip()
-
-
-def tasks(client: Any) -> int:
-    """Return how many tasks the scheduler has."""
-    return int(client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks)))
-
-
-def forgotten(client: Any, held: int) -> None:
-    """Wait until the scheduler has forgotten the last run: a result that it knows costs no time."""
-    deadline = perf_counter() + 30
-    gc.collect()
-    while tasks(client) > held:
-        if perf_counter() > deadline:
-            raise BenchmarkError("the scheduler still holds the tasks of the last run")
-        sleep(0.01)

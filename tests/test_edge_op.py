@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import ctypes
 import functools
+import gc
 import math
 import operator
 import pathlib
@@ -13,6 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import warnings
 
 import cloudpickle
@@ -663,6 +665,40 @@ def test_a_repeated_value_is_read_once():
     bound = op.bind({"a": "int32"}, index_dtype="int32")
     assert edge_host.python(bound).count("columns[0]") == 1
     assert bound.cuda.count("a_[dst]") == 1
+
+
+def test_threads_may_read_expressions_at_the_same_time():
+    class Finalized:
+        """Makes a garbage collection, also in the middle of a parse, run Python code."""
+
+        def __del__(self):
+            sum(range(50))
+
+    failures = []
+
+    def read():
+        for _ in range(300):
+            loop = Finalized()
+            loop.loop = loop
+            del loop
+            try:
+                edge_expr.parsed("1 + (a[src] + (weight * (2 + 3 if b else (4 + 5)))) * 3 < inf")
+            except SystemError as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=read) for _ in range(8)]
+    interval, thresholds = sys.getswitchinterval(), gc.get_threshold()
+    try:
+        sys.setswitchinterval(1e-6)
+        gc.set_threshold(5)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        sys.setswitchinterval(interval)
+        gc.set_threshold(*thresholds)
+    assert not failures
 
 
 def test_importing_it_does_not_import_numba():

@@ -139,6 +139,7 @@ def test_a_built_graph_says_why_and_has_no_idle_tasks(client, choice, rng):
     wait(graph._built)
     assert eventually(lambda: "1: 2,500 edges for 2" in repr(graph))
     assert len(graph.bfs([0]).optimize().__dask_graph__()) == 2  # the graph and the answer
+    assert "member" in graph.bfs([0], trace=True)[1].columns  # as before it was built
 
 
 @pytest.mark.slow

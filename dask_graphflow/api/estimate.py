@@ -252,7 +252,7 @@ def _known_rates(kinds: Sequence[ClusterSpec]) -> tuple[Calibration, bool]:
 def _calibrated(kinds: Sequence[ClusterSpec], *, fresh: bool, progress: Any) -> Calibration:
     told = [listener(progress, f"calibrate {kind_name(kind)}", STEPS) for kind in kinds]
     found = tuple(
-        ClusterSpec(**{**vars(kind), "rates": clusters.rates_of(kind, fresh=fresh, listener=one)})
+        replace(kind, rates=clusters.rates_of(kind, fresh=fresh, listener=one))
         for kind, one in zip(kinds, told, strict=True)
     )
     clusters.remember(found)

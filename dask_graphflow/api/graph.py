@@ -513,7 +513,7 @@ optional
             self._metas[kinds] = framed(self._ids, empty)
         meta, parts = self._metas[kinds], max(1, self._parts // self._shards)
         told = Progress(listener(progress, name))
-        by_member = self._shards > 1 or self._hybrid
+        by_member = self._chosen or self._shards > 1 or self._hybrid
         answer = partial(
             answered, work=work, dtypes=dtypes, parts=parts, trace=trace, progress=told,
             by_member=by_member,
@@ -544,13 +544,12 @@ optional
         idle: Any = None,
     ) -> Any:
         self._settle()
+        idle = meta if idle is None else idle  # the part of a member without a shard
         how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid, "idle": idle}
         if not turned or self._turned is None:
             return gang.run(self._built, loop, meta, *arguments, **how)
         reading, build_turned = self._turned
-        both = partial(
-            _built_for, build=build_turned, loop=loop, idle=meta if idle is None else idle
-        )
+        both = partial(_built_for, build=build_turned, loop=loop, idle=idle)
         return reading(both, self._shards, meta, *arguments, **how)
 
 
@@ -562,11 +561,12 @@ def _at_most(frame: Any, ids: Sequence[Any]) -> float:
     size = placement.held_bytes(held_by(frame.expr)[1])
     if size is None:
         return math.inf
-    dtypes = [frame._meta[column].dtype for column in ids]
-    # Values without a fixed size take at least a byte, as the codes of categoricals do.
-    fixed = (isinstance(dtype, np.dtype) and dtype.kind != "O" for dtype in dtypes)
-    widths = (one.itemsize if is_fixed else 1 for one, is_fixed in zip(dtypes, fixed, strict=True))
-    return size / sum(widths)
+    return size / sum(_least_bytes(frame._meta[column].dtype) for column in ids)
+
+
+def _least_bytes(dtype: Any) -> int:
+    """Return the bytes that a value takes at least; the codes of categoricals take one."""
+    return dtype.itemsize if isinstance(dtype, np.dtype) and dtype.kind != "O" else 1
 
 
 def _built_for(

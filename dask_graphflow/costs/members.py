@@ -19,9 +19,8 @@ from . import model
 
 __all__ = ["choose", "never_split"]
 
-MOST_UNSEEN = (
-    1 << 24
-)  # edges that every GPU and worker is taken to have room for, before it is asked
+# Number of edges that every GPU and worker is taken to have room for, before it is asked.
+MOST_UNSEEN = 1 << 24
 GAIN = 1.3  # how many times as fast more members have to be
 ROOM = 0.6  # of a worker's memory, the part that a graph may take; Dask begins to spill there
 MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send
@@ -96,7 +95,7 @@ def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
         gain = times[least] / times[fastest]
         return fastest, f"about {gain:.1f} times as fast as {least:,}"
     why = "one worker has room for the graph" if least == 1 else "fewer workers have less memory"
-    if least < most:
+    if len(fits) > 1:
         gain = times[least] / min(times[members] for members in fits[1:])
         why += ", and more would be "
         why += "slower" if gain < 1 else f"about {gain:.2g} times as fast"

@@ -129,8 +129,6 @@ def build(
     device = any(on_device(piece.source.frame) for piece in held)
     held.clear()
     exchange = Exchange(channel)
-    if exchange.size == 1:
-        choose = None
     able = threads, math.inf if choose is None else placement.task_memory(device)
     kinds = [_dtype(weight) for weight in weights]
     own = device, kinds, len(weights) < len(ends), able, partitions
@@ -144,25 +142,25 @@ def build(
     numbers = [pair for pair in numbered if pair[1] is not None]
     listing = [side for side, target in numbered if target is None]
     numbered.clear()
-    grains = _edges_by_grain(exchange, numbers, vertices.size, threads)
-    used, why = exchange.size, ""
-    if choose is not None:
-        weight = max((dtype.itemsize for dtype in dtypes if dtype is not None), default=0)
-        size = Size(vertices.size, int(grains.sum()) // 2, directed, weight, any(devices))
-        least = (min(each) for each in zip(*able_to, strict=True))
-        used, why = choose(size, exchange.size, *least)
-        turned = turned and used > 1
-    bounds = chunk_grains(grains, vertices.size, used)
-    bounds += bounds[-1:] * (exchange.size - used)
+    weight_bytes = max((dtype.itemsize for dtype in dtypes if dtype is not None), default=0)
+    used, why, bounds = exchange.size, "", [0, vertices.size]
+    if exchange.size > 1:
+        grains = _edges_by_grain(exchange, numbers, vertices.size, threads)
+        if choose is not None:
+            size = Size(vertices.size, int(grains.sum()) // 2, directed, weight_bytes, any(devices))
+            least = (min(each) for each in zip(*able_to, strict=True))
+            used, why = choose(size, exchange.size, *least)
+            turned = turned and used > 1
+        bounds = chunk_grains(grains, vertices.size, used)
+        bounds += bounds[-1:] * (exchange.size - used)
     ids = numbering.ranged(exchange, vertices, bounds)
     placed, labels = None, None
     owners, shift = _by_grain(bounds), GRAIN.bit_length() - 1
     if hybrid is not None:
         assert rate is not None
         members = shares.members(exchange, hybrid, rate, vertices.size, threads)
-        weight = max((dtype.itemsize for dtype in dtypes if dtype is not None), default=0)
         # Without direction the same rows are gone along both ways, and lie there twice.
-        width = (4 + weight) * (1 if directed else 2)
+        width = (4 + weight_bytes) * (1 if directed else 2)
         placed, bounds, owners = shares.placed(
             exchange, numbers, bounds, hybrid, members, width, threads
         )
@@ -346,8 +344,6 @@ def _edges_by_grain(
     """Return how many ends of edges each grain of the vertices has, of all members together."""
     grains, shift = -(-count // GRAIN), GRAIN.bit_length() - 1
     edges = np.zeros(grains, np.int64)
-    if exchange.size == 1:
-        return edges  # nothing is cut
     for side in itertools.chain.from_iterable(numbers):
         edges += kernels_of("partition", side).count_grains(
             side, grains, shift=shift, threads=threads

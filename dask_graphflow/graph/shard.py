@@ -86,7 +86,7 @@ class Shard(Memo, Subset):
         self.device_view: Any = None  # set by device_shard.on_this_device
         self.like, self.base, self.ids, self.directed = like, base, ids, directed
         self.bounds, self.rank = [int(bound) for bound in bounds], rank
-        self.low, self.high = [*self.bounds, *self.bounds[-1:] * rank][rank : rank + 2]
+        self.low, self.high = (self.bounds[min(at, self.members)] for at in (rank, rank + 1))
         self.size = self.bounds[-1]
         self.placed = placed
         self.count = self.size if placed is None else len(placed.places)

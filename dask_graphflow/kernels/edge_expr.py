@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 import operator
 import sys
+import threading
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +23,7 @@ import numpy as np
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.showing.suggestions import nearest
 
-__all__ = ["COLUMN_TYPES", "NUMBER_TYPES", "Node", "Reader", "Scope", "spelled"]
+__all__ = ["COLUMN_TYPES", "NUMBER_TYPES", "Node", "Reader", "Scope", "parsed", "spelled"]
 
 NUMBER_TYPES = ("int32", "int64", "float32", "float64")
 COLUMN_TYPES = ("bool", *NUMBER_TYPES)
@@ -67,6 +68,9 @@ _ALLOWED = (
     "+ - * / // % **, comparisons, and, or, not, `a if c else b`, "
     f"and the functions {', '.join(_FUNCTIONS)}"
 )
+
+# CPython 3.11 counts the depth of all threads' trees together, and raises SystemError (gh-106905).
+_PARSING = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +188,7 @@ class Reader:
 
     def _root(self) -> tuple[ast.expr, Node]:
         try:
-            tree = ast.parse(self.text, mode="eval").body
+            tree = parsed(self.text)
             return tree, self._read(tree)
         except SyntaxError as error:
             at = ast.Constant(None, lineno=error.lineno or 1, col_offset=0)
@@ -461,6 +465,18 @@ class Reader:
             value = float(node.value) if dtype.startswith("float") else node.value
             return Node("literal", dtype, value=value)
         return Node("convert", dtype, (node,))
+
+
+def parsed(text: str) -> ast.expr:
+    """Return the syntax tree of an expression.
+
+    Raises
+    ------
+    SyntaxError, RecursionError, MemoryError, ValueError
+        As :func:`ast.parse` raises them.
+    """
+    with _PARSING:
+        return ast.parse(text, mode="eval").body
 
 
 def check_column_name(label: str, name: object) -> None:

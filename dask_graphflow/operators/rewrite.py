@@ -6,6 +6,7 @@ import ast
 from collections.abc import Collection
 from dataclasses import replace
 
+from dask_graphflow.kernels.edge_expr import parsed
 from dask_graphflow.kernels.edge_op import EdgeOp
 
 __all__ = ["reading_before", "reading_numbers"]
@@ -38,7 +39,7 @@ def _free(name: str, columns: Collection[str]) -> str:
 
 class _Rewriter(ast.NodeTransformer):
     def written(self, text: str) -> str:
-        return ast.unparse(self.visit(ast.parse(text, mode="eval")))
+        return ast.unparse(self.visit(parsed(text)))
 
 
 class _Numbers(_Rewriter):

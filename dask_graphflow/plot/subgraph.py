@@ -142,7 +142,7 @@ def _most_edges(part: Any, names: list[str], count: int) -> pd.DataFrame:
 def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
     """Return the edges of a frame between some vertices, as rows of these, in one pass over it."""
     frame = frame if not hasattr(frame, "expr") else frame[columns.columns]
-    _, parts = partitions_of(frame)
+    parts = partitions_of(frame)
     found = dask.compute(
         *(dask.delayed(_between)(part, i, columns, ids) for i, part in enumerate(parts))
     )

@@ -87,6 +87,8 @@ def run(
         in which their members were complete. For GPUs, where collective operations of two runs may wait for
         each other for ever. On CPUs runs share the cores as other tasks do, and a short one does not wait
         for a long one.
+    idle : object, optional
+        The part of a member whose shard is a :class:`Subset` without work for it.
 
     Returns
     -------
@@ -115,7 +117,7 @@ def run(
         raise OptionError(
             f"graphflow.gang.timeout is {configured!r} in Dask's configuration; give a time like '30s'"
         )
-    program = _Program(loop, args, timeout, alone, meta if idle is None else idle)
+    program = _Program(loop, args, timeout, alone, idle)
     result = None if meta is None else Empty(meta)
     expr = Gang(_parts(shards), name or funcname(loop), program, result)
     if expr.npartitions > 1:

@@ -149,10 +149,8 @@ class Gang(Expr):  # type: ignore[misc]
         shards, name = self.operand("shards"), gang(title, token)
         program: GangProgram = self.operand("program")
         tasks: dict[Any, Any] = {} if isinstance(shards, Expr) else dict(shards.layer)
-        if isinstance(shards, Expr) and not isinstance(shards, Reads):
-            keys = [(shards._name, i) for i in range(size)]
-        else:
-            keys = shards.keys
+        named = isinstance(shards, Reads | Parts | Resident)
+        keys = shards.keys if named else [(shards._name, i) for i in range(size)]
 
         def add(key: Any, function: Any, *arguments: Any) -> TaskRef:
             tasks[key] = Task(key, function, *arguments)

@@ -19,21 +19,23 @@ def read_of(frame: Any) -> Any:
 
     None where something is done to what is read, or where it is read of something else.
     """
+    found = _in_memory(frame)
+    return _fragments(_read_as_it_is(frame)) if found is None else found
+
+
+def num_rows(frame: Any) -> int | None:
+    """Return the number of rows of a frame in this process' memory; None for all others."""
+    found = _in_memory(frame)
+    return None if found is None else len(found)
+
+
+def _in_memory(frame: Any) -> Any:
+    """Return the frame in this process' memory that a frame has all rows of, or None."""
     if isinstance(frame, Held):
         return frame()
     node = _read_as_it_is(frame)
     if isinstance(node, FromPandas) and node.operand("_partitions") is None:
         return node.operand("frame")._data
-    return _fragments(node)
-
-
-def num_rows(frame: Any) -> int | None:
-    """Return the number of rows of a frame in this process' memory; None for all others."""
-    if isinstance(frame, Held):
-        return len(frame())
-    node = _read_as_it_is(frame)
-    if isinstance(node, FromPandas) and node.operand("_partitions") is None:
-        return len(node.operand("frame")._data)
     return None
 
 

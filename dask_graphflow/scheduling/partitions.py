@@ -14,8 +14,8 @@ from .gang_expr import Items, Parts
 __all__ = ["frames", "partitions_of"]
 
 
-def partitions_of(frame: Any) -> tuple[str, list[Delayed]]:
-    """Return a name that identifies a frame, and its partitions.
+def partitions_of(frame: Any) -> list[Delayed]:
+    """Return the partitions of a frame.
 
     Parameters
     ----------
@@ -23,9 +23,9 @@ def partitions_of(frame: Any) -> tuple[str, list[Delayed]]:
     """
     if not isinstance(frame, Held):
         whole = collection(as_computed(frame, list(frame.columns)))
-        return frame.expr._name, whole.to_delayed()
+        return list(whole.to_delayed())
     name = f"held-{tokenize(frame)}"
-    return name, [Delayed(name, {name: (frame,)})]
+    return [Delayed(name, {name: (frame,)})]
 
 
 def frames(results: Sequence[Delayed], which: Sequence[int], meta: Any) -> Any:

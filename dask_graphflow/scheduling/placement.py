@@ -263,8 +263,8 @@ def held_bytes(futures: Sequence[Any]) -> int | None:
     if client is None or not futures:
         return None
     found = client.nbytes([future.key for future in futures], summary=False)
-    known = [found.get(future.key) for future in futures]
-    return None if None in known else sum(known)
+    sizes = [found.get(future.key) for future in futures]
+    return None if None in sizes else sum(sizes)
 
 
 def task_threads(sharing: int) -> int:
