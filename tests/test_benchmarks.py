@@ -5,14 +5,16 @@ from __future__ import annotations
 import gc
 import json
 
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from distributed import wait
 from test_cuda_compile import nvrtc  # noqa: F401
 
 import dask_graphflow as gf
 from benchmarks import __main__ as command
-from benchmarks import compare, machine, members, report, side, soak, wire
+from benchmarks import compare, levels, machine, members, report, side, soak, wire
 from benchmarks.device import (
     agreement,
     algorithms,
@@ -283,6 +285,24 @@ def compared(arguments, kept):
     assert code == 0, [row["failed"] for row in rows]
     builds = [row for row in rows if row["section"].startswith("builds")]
     return builds, [row for row in rows if row not in builds]
+
+
+def test_levels_stand_beside_those_of_an_empty_graph(client):
+    edges = dd.from_pandas(gf.generate.path(1000).compute(), npartitions=4).persist()
+    wait(edges)
+    calls = [
+        lambda: gf.connected_components(edges, source="src", target="dst"),
+        lambda: gf.connected_components(edges[edges["src"] > 3], source="src", target="dst"),
+    ]
+    dense, numbered = (levels.measured(call, client) for call in calls)
+    assert {"hook-first", "merge", "label"} <= set(dense["call"]["levels"])
+    assert set(numbered["call"]["levels"]) >= {"survey", "number", "piece", "own", "codes"}
+    for found in (dense, numbered):
+        assert found["call"]["tasks"] == found["empty"]["tasks"]
+        for what in ("call", "empty"):
+            assert set(found[what]["tasks"]) == set(found[what]["levels"])
+            for begin, end in found[what]["levels"].values():
+                assert 0 < begin <= end < found[what]["whole"]
 
 
 def test_a_tree_beside_itself_has_ratios_and_the_same_bits(tmp_path, capsys):

@@ -6,6 +6,7 @@ With ``--backend cudf`` the two workers share a GPU.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import sys
 import time
@@ -21,10 +22,12 @@ from distributed.scheduler import KilledWorker
 from members import eventually
 
 import dask_graphflow as gf
+from dask_graphflow.components import id_look
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.scheduling import placement, plugins
 
 ENDS = {"source": "a", "target": "b"}
+TOKEN = re.compile("[0-9a-f]{32}")
 
 # Sockets and event loops that a killed worker leaves behind are not this library's to close.
 pytestmark = [pytest.mark.filterwarnings("default"), pytest.mark.usefixtures("backend")]
@@ -74,6 +77,58 @@ def test_chunks_that_lie_on_a_worker_are_taken_several_at_a_time(client, renumbe
     # Nothing hands a partition on: hooks depend on what was persisted.
     assert sum(key in homes for key in graph) == 18
     assert as_dict(labels.compute())[1000] == 0
+
+
+def stages_of(labels):
+    """Return the names of the stages in a result's graph."""
+    keys = labels.optimize().__dask_graph__()
+    return {TOKEN.split(str(key[0]))[0].strip("-") for key in keys}
+
+
+@pytest.mark.parametrize(
+    ("kind", "looks", "is_dense"),
+    [
+        ("close", True, True),
+        ("negative", True, True),
+        ("one is far", True, False),
+        ("beyond int64", True, False),
+        ("null", True, True),
+        ("text", False, False),
+        ("too many bytes", False, False),
+        ("workers are busy", True, False),
+        ("not persisted", False, False),
+    ],
+)
+def test_persisted_ids_are_numbered_only_if_they_are_not_dense(
+    client, monkeypatch, kind, looks, is_dense
+):
+    edges = frame([(i, i + 1) for i in range(1000)])
+    if kind == "text":
+        edges = edges.astype("str")
+    elif kind == "null":
+        edges = edges.astype("Int64").replace(500, pd.NA)
+    elif kind == "beyond int64":
+        edges = edges.astype("uint64") + np.uint64(2**63)
+    elif kind == "one is far":
+        edges = edges.replace(1000, 10**15)
+    elif kind == "negative":
+        edges -= 500
+    elif kind == "too many bytes":
+        monkeypatch.setattr(id_look, "MOST_BYTES", {False: 100, True: 100})
+    # A worker that has not run anything yet imports this library first.
+    monkeypatch.setattr(id_look, "PATIENCE", 0 if kind == "workers are busy" else 30)
+    lazy = on_backend(partitioned(edges, 6))
+    if kind != "not persisted":
+        lazy = lazy.persist()
+        wait(lazy)
+    asked = []
+    monkeypatch.setattr(
+        id_look, "are_dense", lambda tasks, are=id_look.are_dense: asked.extend(tasks) or are(tasks)
+    )
+    labels = gf.connected_components(lazy, **ENDS, dropna=True if kind == "null" else None)
+    assert bool(asked) == looks
+    assert ("number" not in stages_of(labels)) == is_dense
+    same(labels.compute(), gf.connected_components(edges.dropna(), **ENDS).compute())
 
 
 def addresses(homes):

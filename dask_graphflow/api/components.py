@@ -28,7 +28,7 @@ from typing import Any, overload
 import dask.dataframe as dd
 
 from dask_graphflow.algorithms.options import check_count
-from dask_graphflow.components import merging
+from dask_graphflow.components import id_look, merging
 from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.program import Components
 from dask_graphflow.components.thresholds import component_names
@@ -271,6 +271,8 @@ def connected_components(
     homes = [
         home for frame in given for home in placement.homes(*held_by(frame), frame.npartitions)
     ]
+    lying = [None if isinstance(whole, Held) else Resident.of(whole.expr) for whole, _ in frames]
+    asked = id_look.look(lying, [how for _, how in frames], homes) if renumber else []
     speeds = cluster.speeds() if merge == "adaptive" else trees.UNKNOWN
     chains = trees.chains(inputs, homes, slots, speeds)
     if merge == "adaptive":
@@ -290,24 +292,21 @@ def connected_components(
         chunk_size=chunk_size,
         sharing=min(slots.chains, -(-len(chains) // len(slots.workers))),
         streamed=streamed,
-        dense=not renumber,
+        dense=not renumber or id_look.are_dense(asked),
         told=told,
     )
     # Where each chain has a process of its own, it makes its own forest.
     resident = all(chain.home for chain in chains)
     shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
     # Chunks that stay where they lie are taken as they are, with all their columns.
-    sources = [
-        (resident and not isinstance(whole, Held) and Resident.of(whole.expr)) or frame
-        for frame, (whole, _) in zip(given, frames, strict=True)
-    ]
+    sources = [(resident and lies) or frame for frame, lies in zip(given, lying, strict=True)]
     result = _empty(edges, program)
     found = collection(
         ForestReduction(
             program,
             Empty(result),
             chains,
-            merges(chains, speeds, barrier=shared or renumber),
+            merges(chains, speeds, barrier=shared or not program.dense),
             merge_chunks,
             owners,
             shares,

@@ -117,6 +117,7 @@ class Resident:
     """
 
     def __init__(self, frame: FromGraph) -> None:
+        self.meta = frame._meta
         self.layer = frame.operand("layer")
         self.keys = frame.operand("keys")
         self.npartitions = frame.npartitions
