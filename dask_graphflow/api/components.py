@@ -161,7 +161,8 @@ def connected_components(
     renumber : bool
         Whether to renumber ids that are not dense integers. True by default. False asserts that the ids
         are integers without large gaps: a forest then has one entry for every integer from the smallest to
-        the largest id, and a cluster skips the steps that look for gaps.
+        the largest id, and a cluster skips the steps that number ids. A cluster that holds the edges in
+        memory finds this out by itself.
     method : {"forest", "label"}
         "forest", the default, is the method described above. "label" builds a
         :class:`~dask_graphflow.Graph` and propagates the smallest label by push and pull (Gemini [3]_). It
