@@ -48,7 +48,8 @@ TESTS = {
     ),
     "tests-ranks": (
         "tests/test_pagerank.py",
-        "tests/test_hits.py",
+        "tests/test_scores.py",
+        "tests/test_degree_centrality.py",
         "tests/test_label_propagation.py",
     ),
     "tests-graphs": ("tests/test_programs.py", "tests/test_graph.py", "tests/test_members.py"),

@@ -22,6 +22,7 @@ from distributed import Client, LocalCluster
 
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
+from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.graph import build, partition, vertex_placement
 
 # What `on_backend` brings data to; the same in all tests of a run.
@@ -287,9 +288,7 @@ def backend(monkeypatch):
     """Let the calls of a test see the frames that --backend names."""
     if BACKEND.name == "pandas":
         return
-    names = "Graph", "bfs", "connected_components", "label_propagation", "pagerank", "sssp"
-    names += "core_number", "hits", "maximal_independent_set"
-    for name in names:
+    for name in ("Graph", "connected_components", *ALGORITHMS):
         monkeypatch.setattr(gf, name, _calling(getattr(gf, name)))
 
 

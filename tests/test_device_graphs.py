@@ -214,6 +214,9 @@ ASKED = {
     "components": lambda g, start: g.connected_components(),
     "degrees": lambda g, start: g.degrees(),
     "hits": lambda g, start: g.hits(tol=1.0),
+    "katz": lambda g, start: g.katz_centrality(alpha=0.001, tol=1.0),
+    "eigenvector": lambda g, start: g.eigenvector_centrality(tol=1.0),
+    "degree centrality": lambda g, start: g.degree_centrality(),
     "core numbers": lambda g, start: g.core_number(),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
 }

@@ -150,6 +150,27 @@ def test_an_id_named_twice_restarts_for_both():
     pd.testing.assert_frame_equal(twice, once)
 
 
+@pytest.mark.parametrize("restarts", [None, {4: 1, 1: 2}], ids=["anywhere", "somewhere"])
+@pytest.mark.parametrize("onward", [{3: 2.0, 0: 6.0}, {1: 1}])
+def test_dangling_vertices_lead_to_where_they_are_asked_to(built, restarts, onward):
+    options = {"personalization": restarts, "dangling": onward}
+    found = built(DANGLING).pagerank(**options, tol=1e-14).compute()
+    assert as_dict(found) == pytest.approx(by_networkx(DANGLING, **options), rel=1e-9)
+
+
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_iterations_start_from_the_ranks_that_are_given(built, precision):
+    graph, how = built(SMALL["rmat"]), {"tol": None, "precision": precision}
+    some = graph.pagerank(max_iter=4, **how).compute()
+    more = graph.pagerank(max_iter=3, nstart=some, **how).compute()
+    wanted = graph.pagerank(max_iter=7, **how).compute()
+    limit = 1e-12 if precision == "float64" else 1e-5
+    np.testing.assert_allclose(more["pagerank"], wanted["pagerank"], rtol=limit)
+    # All of the rank starts at 3, which nothing leaves, and goes to all vertices alike.
+    found = built(DANGLING).pagerank(nstart={3: 5}, max_iter=1, **how).compute()
+    assert found["pagerank"].tolist() == pytest.approx([0.2] * 5, rel=1e-6)
+
+
 @pytest.mark.parametrize(("alpha", "wanted"), [(0, [0.25, 0.75, 0]), (1, [1 / 3] * 3)])
 def test_alpha_is_the_part_that_follows_edges(built, alpha, wanted):
     g = built([(0, 1), (1, 2), (2, 0)])
@@ -231,9 +252,11 @@ def test_weights_that_are_refused(built, weight, precision, message):
         (pd.DataFrame({"id": [0], "part": [1], "more": [2]}), OptionError, r"has 3 columns"),
     ],
 )
-def test_personalization_that_is_refused(given, error, message):
+@pytest.mark.parametrize("name", ["personalization", "nstart", "dangling"])
+def test_parts_of_vertices_that_are_refused(name, given, error, message):
+    message = message.replace("personalization", name)
     with pytest.raises(error, match=message):
-        gf.pagerank(frame([(0, 1)]), **ENDS, personalization=given).compute()
+        gf.pagerank(frame([(0, 1)]), **ENDS, **{name: given}).compute()
 
 
 def test_one_iteration_is_said_to_be_one():

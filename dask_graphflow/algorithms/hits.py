@@ -10,34 +10,27 @@ Scores are summed as whole numbers, so they are bit-identical for every partitio
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
-from dask_graphflow.exceptions import ConvergenceError, WeightError
-from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import Advance
+from dask_graphflow.exceptions import ConvergenceError
+from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.showing.tables import counted
 
 from .algorithm import Answer, algorithm
-from .options import Count, Number
+from .options import Count, Flag, Number
 
 __all__ = ["hits"]
-
-SUM = EdgeOp("sum", target="sums", signal="int(share[src])", slot="add")
-WEIGHTED_SUM = EdgeOp("weighted_sum", target="sums", signal="int(share[src] * weight)", slot="add")
-ONE = 2.0**60  # a change of 1 as a whole number
 
 
 @algorithm(
     columns={"hub": "float64", "authority": "float64"},
-    checks={"max_iter": Count(), "tol": Number(above=0)},
+    checks={"max_iter": Count(), "tol": Number(above=0), "fail_on_nonconvergence": Flag()},
     weights="optional",
 )
-def hits(g: GraphView, *, max_iter: int = 100, tol: float = 1e-8) -> Answer:
+def hits(
+    g: GraphView, *, max_iter: int = 100, tol: float = 1e-8, fail_on_nonconvergence: bool = True
+) -> Answer:
     """Return the hub score and the authority score of each vertex.
 
     Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
@@ -49,6 +42,9 @@ def hits(g: GraphView, *, max_iter: int = 100, tol: float = 1e-8) -> Answer:
         Maximum number of iterations; 100 by default.
     tol : float
         Stop when the sum of the absolute changes of all hub scores is less than this; 1e-8 by default.
+    fail_on_nonconvergence : bool
+        If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
+        scores so far.
 
     Returns
     -------
@@ -80,41 +76,27 @@ def hits(g: GraphView, *, max_iter: int = 100, tol: float = 1e-8) -> Answer:
     3       4  0.000      0.618
     """
     hub = g.exists / max(1, g.all_reduce(sums=(int(g.exists.sum()),)).sums[0])
-    sum_hubs, sum_authorities = _summing(g), _summing(g.T)
-    if sum_hubs is None or sum_authorities is None:
+    hubs, authorities = NeighborSums(g), NeighborSums(g.T)
+    if not hubs.most_leaving:
         return Answer({"hub": hub, "authority": hub.copy()})
     for _ in range(max_iter):
-        before, authority = hub, sum_hubs(hub)
-        hub = sum_authorities(authority)
-        moved = int((abs(hub - before) * ONE).astype("int64").sum())
-        change = g.all_reduce(sums=(moved,)).sums[0] / ONE
+        before, authority = hub, _pulled(g, hubs, hub)
+        hub = _pulled(g, authorities, authority)
+        change = g.total(abs(hub - before), 1.0)
         if change < tol:
-            return Answer({"hub": hub, "authority": authority})
-    raise ConvergenceError(
-        f"after {counted(max_iter, 'iteration')} hub scores still change by {change:.2g} together, which "
-        f"is not below tol={tol:g}; give a larger max_iter or tol"
-    )
+            break
+    else:
+        if fail_on_nonconvergence:
+            raise ConvergenceError(
+                f"after {counted(max_iter, 'iteration')} hub scores still change by {change:.2g} "
+                f"together, which is not below tol={tol:g}; give a larger max_iter or tol, or set "
+                "fail_on_nonconvergence=False to get the scores so far"
+            )
+    return Answer({"hub": hub, "authority": authority})
 
 
-def _summing(g: GraphView) -> Callable[[Any], Any] | None:
-    """Return a function that sums scores along the edges, or None if no weight is above 0."""
-    degrees = g.weighted_degrees
-    largest = g.all_reduce(most=float(degrees.max()) if len(degrees) else 0.0).most
-    if largest == 0:
-        return None
-    if not 1e-200 < largest < 1e200:
-        message = f"the weights of a vertex's edges sum to {largest:g}; scale them to about 1"
-        raise WeightError(message)
-    # Scores sum to 1, so all edges together carry at most the largest degree: 2**61 as a whole number.
-    unit = math.ldexp(1.0, 61 - math.frexp(largest)[1])
-    share, sums = g.column(0, "float64"), g.column(0, "int64")
-    op, everyone = WEIGHTED_SUM if g.weighted else SUM, g.everyone()
-    step = Advance(g, op, {"share": share, "sums": sums})
-
-    def summed(score: Any) -> Any:
-        np.multiply(score, unit, out=share)
-        sums[:] = 0
-        step.pull(everyone)
-        return sums / float(g.all_reduce(sums=(int(sums.sum()),)).sums[0])
-
-    return summed
+def _pulled(g: GraphView, sums: NeighborSums, scores: Any) -> Any:
+    """Return what vertices pull, divided by its total."""
+    # Scores sum to 1, so all edges together carry at most what leaves a single vertex.
+    found, _ = sums.pull(scores, sums.most_leaving)
+    return found / float(g.all_reduce(sums=(int(found.sum()),)).sums[0])

@@ -43,6 +43,8 @@ __all__ = ["pagerank"]
         "tol": Number(above=0, optional=True),
         "max_iter": Count(),
         "personalization": VertexWeights(),
+        "nstart": VertexWeights(),
+        "dangling": VertexWeights(),
         "precision": Choice(("float64", "float32")),
         "fail_on_nonconvergence": Flag(),
     },
@@ -56,6 +58,8 @@ def pagerank(
     tol: float | None = 1e-6,
     max_iter: int = 100,
     personalization: Any = None,
+    nstart: Any = None,
+    dangling: Any = None,
     precision: str = "float64",
     fail_on_nonconvergence: bool = True,
 ) -> Answer:
@@ -76,6 +80,12 @@ def pagerank(
     personalization : dict, Series or DataFrame, optional
         Restart weights: a dict or Series indexed by vertex id, or a frame with id columns followed by one
         weight column. Uniform by default.
+    nstart : dict, Series or DataFrame, optional
+        Ranks to start from, in the same forms, for example those of an earlier result. They are scaled to
+        sum to 1. Uniform by default.
+    dangling : dict, Series or DataFrame, optional
+        Where the surfer goes from vertices that no edge leaves: weights in the same forms. The restart
+        weights by default.
     precision : {"float64", "float32"}
         Precision of the ranks during the computation. With "float32" an iteration reads half as much
         memory, and ranks are accurate to about 5 digits. "float64" by default.
@@ -96,8 +106,8 @@ def pagerank(
     WeightError
         A weight is negative, infinite or NaN. Raised when the result is computed.
     UnknownVertexError
-        An id in `personalization` is not in the graph: no edge starts or ends there. Raised when the
-        result is computed.
+        An id in `personalization`, `nstart` or `dangling` is not in the graph: no edge starts or ends
+        there. Raised when the result is computed.
 
     References
     ----------
@@ -121,21 +131,27 @@ def pagerank(
     if not pull.count:
         return Answer({"pagerank": g.column(0, "float64")})
     first = np.dtype(precision).type(1 / pull.count)
-    rank, share = pull.take(g.column(first, precision)), pull.take(share)
+    rank, lying = g.column(first, precision), float(first) * sinks
+    if nstart is not None:
+        rank, lying = nstart.astype(precision), g.total(nstart * (share == 0), 1.0)
+    rank, share = pull.take(rank), pull.take(share)
     restart = np.array([1 / pull.count], like=rank)
     if personalization is not None:
         restart = pull.take(personalization)
-    moved, lost, change, dangling = 0, 0, math.inf, float(first) * sinks
+    onward = restart if dangling is None else pull.take(dangling)
+    moved, lost, change = 0, 0, math.inf
     pull.begin(rank, share)
     for iteration in itertools.count():
         with g.superstep("pull", pull.count, pull.edges) as step:
             changes = pull.publish(moved, lost)  # of the iteration before
             if iteration:
-                change, dangling = changes
+                change, lying = changes
             if iteration == max_iter or (tol is not None and change < tol * pull.count):
                 step.clear()
                 break
-            base = restart * (1 - alpha + alpha * dangling)
+            base = restart * (1 - alpha + alpha * lying)
+            if onward is not restart:
+                base = restart * (1 - alpha) + onward * (alpha * lying)
             moved, lost = pull.update(rank, base, alpha)
     if fail_on_nonconvergence and tol is not None and change >= tol * pull.count:
         raise ConvergenceError(

@@ -40,20 +40,46 @@ class FrameMethods:
         return functions.core_number(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna, trace=trace, progress=progress)
 
+    def degree_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
+        vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+        """Return the degree centrality of each vertex."""
+        return functions.degree_centrality(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna)
+
     def degrees(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
         vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
         """Return the number of edges that enter and leave each vertex."""
         return functions.degrees(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna)
 
+    def eigenvector_centrality(self, *, source: ColumnNames, target: ColumnNames,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-06,
+        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the eigenvector centrality of each vertex."""
+        return functions.eigenvector_centrality(self._frame, source=source, target=target, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter, tol=tol,
+            fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
     def hits(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
-        max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
-        progress: Listener = False) -> Any:
+        max_iter: int = 100, tol: float = 1e-08, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any:
         """Return the hub score and the authority score of each vertex."""
         return functions.hits(self._frame, source=source, target=target, weight=weight, directed=directed,
-            multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter, tol=tol, trace=trace,
-            progress=progress)
+            multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter, tol=tol,
+            fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    def katz_centrality(self, *, source: ColumnNames, target: ColumnNames,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False, alpha: float = 0.1, beta: float = 1.0,
+        max_iter: int = 1000, tol: float = 1e-06, normalized: bool = True,
+        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the Katz centrality of each vertex."""
+        return functions.katz_centrality(self._frame, source=source, target=target, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna, alpha=alpha, beta=beta,
+            max_iter=max_iter, tol=tol, normalized=normalized,
+            fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
     def label_propagation(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, max_iter: int = 10, trace: bool = False,
@@ -72,13 +98,15 @@ class FrameMethods:
     def pagerank(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
         alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-        personalization: Any = None, precision: str = "float64", fail_on_nonconvergence: bool = True,
-        trace: bool = False, progress: Listener = False) -> Any:
+        personalization: Any = None, nstart: Any = None, dangling: Any = None,
+        precision: str = "float64", fail_on_nonconvergence: bool = True, trace: bool = False,
+        progress: Listener = False) -> Any:
         """Return the PageRank of each vertex."""
         return functions.pagerank(self._frame, source=source, target=target, weight=weight,
             directed=directed, multi=multi, vertices=vertices, dropna=dropna, alpha=alpha, tol=tol,
-            max_iter=max_iter, personalization=personalization, precision=precision,
-            fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+            max_iter=max_iter, personalization=personalization, nstart=nstart, dangling=dangling,
+            precision=precision, fail_on_nonconvergence=fail_on_nonconvergence, trace=trace,
+            progress=progress)
 
     def sssp(self, *, source: ColumnNames, target: ColumnNames, sources: Any, weight: Hashable,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,

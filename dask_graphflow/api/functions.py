@@ -18,8 +18,11 @@ from .inputs import ColumnNames, Listener
 __all__ = [
     "bfs",
     "core_number",
+    "degree_centrality",
     "degrees",
+    "eigenvector_centrality",
     "hits",
+    "katz_centrality",
     "label_propagation",
     "maximal_independent_set",
     "pagerank",
@@ -76,6 +79,15 @@ def core_number(edges: Any, *, source: ColumnNames | None = None, target: Column
     return graph.core_number(trace=trace, progress=progress)
 
 
+def degree_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False) -> dd.DataFrame:
+    """Return the degree centrality of each vertex."""
+    graph = as_graph(degree_centrality, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.degree_centrality()
+
+
 def degrees(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = True, vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
     """Return the number of edges that enter and leave each vertex."""
@@ -85,28 +97,96 @@ def degrees(edges: Any, *, source: ColumnNames | None = None, target: ColumnName
 
 
 @overload
-def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
-    weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
-    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, max_iter: int = 100,
+    tol: float = 1e-06, fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, max_iter: int = 100,
+    tol: float = 1e-06, fail_on_nonconvergence: bool = True, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, max_iter: int = 100,
+    tol: float = 1e-06, fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, max_iter: int = 100,
+    tol: float = 1e-06, fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the eigenvector centrality of each vertex."""
+    graph = as_graph(eigenvector_centrality, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.eigenvector_centrality(max_iter=max_iter, tol=tol,
+        fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+
 @overload
 def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
     vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
-    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
 @overload
 def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
     vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
-    trace: bool = False, progress: Listener = False) -> Any: ...
+    fail_on_nonconvergence: bool = True, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
 def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
     vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
-    trace: bool = False, progress: Listener = False) -> Any:
+    fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-08,
+    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any:
     """Return the hub score and the authority score of each vertex."""
     graph = as_graph(hits, edges, source=source, target=target, weight=weight, directed=directed,
         multi=multi, vertices=vertices, dropna=dropna)
-    return graph.hits(max_iter=max_iter, tol=tol, trace=trace, progress=progress)
+    return graph.hits(max_iter=max_iter, tol=tol, fail_on_nonconvergence=fail_on_nonconvergence,
+        trace=trace, progress=progress)
+
+
+@overload
+def katz_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, alpha: float = 0.1,
+    beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06, normalized: bool = True,
+    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def katz_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, alpha: float = 0.1,
+    beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06, normalized: bool = True,
+    fail_on_nonconvergence: bool = True, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def katz_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, alpha: float = 0.1,
+    beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06, normalized: bool = True,
+    fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def katz_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, alpha: float = 0.1,
+    beta: float = 1.0, max_iter: int = 1000, tol: float = 1e-06, normalized: bool = True,
+    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the Katz centrality of each vertex."""
+    graph = as_graph(katz_centrality, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.katz_centrality(alpha=alpha, beta=beta, max_iter=max_iter, tol=tol,
+        normalized=normalized, fail_on_nonconvergence=fail_on_nonconvergence, trace=trace,
+        progress=progress)
 
 
 @overload
@@ -162,34 +242,35 @@ def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
 def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
     vertices: Any = None, dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, precision: str = "float64",
-    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+    precision: str = "float64", fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
     progress: Listener = False) -> dd.DataFrame: ...
 @overload
 def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
     vertices: Any = None, dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, precision: str = "float64",
-    fail_on_nonconvergence: bool = True, trace: Literal[True],
+    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+    precision: str = "float64", fail_on_nonconvergence: bool = True, trace: Literal[True],
     progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
 def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
     vertices: Any = None, dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, precision: str = "float64",
-    fail_on_nonconvergence: bool = True, trace: bool = False,
+    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+    precision: str = "float64", fail_on_nonconvergence: bool = True, trace: bool = False,
     progress: Listener = False) -> Any: ...
 def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
     vertices: Any = None, dropna: bool = False, alpha: float = 0.85, tol: float | None = 1e-06,
-    max_iter: int = 100, personalization: Any = None, precision: str = "float64",
-    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any:
+    max_iter: int = 100, personalization: Any = None, nstart: Any = None, dangling: Any = None,
+    precision: str = "float64", fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any:
     """Return the PageRank of each vertex."""
     graph = as_graph(pagerank, edges, source=source, target=target, weight=weight, directed=directed,
         multi=multi, vertices=vertices, dropna=dropna)
     return graph.pagerank(alpha=alpha, tol=tol, max_iter=max_iter, personalization=personalization,
-        precision=precision, fail_on_nonconvergence=fail_on_nonconvergence, trace=trace,
-        progress=progress)
+        nstart=nstart, dangling=dangling, precision=precision,
+        fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
 
 @overload

@@ -14,8 +14,11 @@ from dask_graphflow.algorithms import (
     bfs,
     components_by_label,
     core_number,
+    degree_centrality,
     degrees,
+    eigenvector_centrality,
     hits,
+    katz_centrality,
     label_propagation,
     maximal_independent_set,
     pagerank,
@@ -73,23 +76,66 @@ class GraphMethods:
         """Return the core number of each vertex."""
         return ask(self, core_number.core_number, trace=trace, progress=progress)
 
+    def degree_centrality(self) -> dd.DataFrame:
+        """Return the degree centrality of each vertex."""
+        return ask(self, degree_centrality.degree_centrality)
+
     def degrees(self) -> dd.DataFrame:
         """Return the number of edges that enter and leave each vertex."""
         return ask(self, degrees.degrees)
 
     @overload
-    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: Literal[False] = False,
+    def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06,
+        fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
         progress: Listener = False) -> dd.DataFrame: ...
     @overload
-    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: Literal[True],
+    def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06,
+        fail_on_nonconvergence: bool = True, trace: Literal[True],
         progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
     @overload
-    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
+    def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06,
+        fail_on_nonconvergence: bool = True, trace: bool = False,
         progress: Listener = False) -> Any: ...
-    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, trace: bool = False,
-        progress: Listener = False) -> Any:
+    def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06,
+        fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the eigenvector centrality of each vertex."""
+        return ask(self, eigenvector_centrality.eigenvector_centrality, max_iter=max_iter, tol=tol,
+            fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    @overload
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, fail_on_nonconvergence: bool = True,
+        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, fail_on_nonconvergence: bool = True,
+        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def hits(self, *, max_iter: int = 100, tol: float = 1e-08, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any:
         """Return the hub score and the authority score of each vertex."""
-        return ask(self, hits.hits, max_iter=max_iter, tol=tol, trace=trace, progress=progress)
+        return ask(self, hits.hits, max_iter=max_iter, tol=tol,
+            fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    @overload
+    def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
+        tol: float = 1e-06, normalized: bool = True, fail_on_nonconvergence: bool = True,
+        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
+        tol: float = 1e-06, normalized: bool = True, fail_on_nonconvergence: bool = True,
+        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
+        tol: float = 1e-06, normalized: bool = True, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
+        tol: float = 1e-06, normalized: bool = True, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return the Katz centrality of each vertex."""
+        return ask(self, katz_centrality.katz_centrality, alpha=alpha, beta=beta, max_iter=max_iter,
+            tol=tol, normalized=normalized, fail_on_nonconvergence=fail_on_nonconvergence, trace=trace,
+            progress=progress)
 
     @overload
     def label_propagation(self, *, max_iter: int = 10, trace: Literal[False] = False,
@@ -123,22 +169,26 @@ class GraphMethods:
 
     @overload
     def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-        personalization: Any = None, precision: str = "float64", fail_on_nonconvergence: bool = True,
-        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+        personalization: Any = None, nstart: Any = None, dangling: Any = None,
+        precision: str = "float64", fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
     @overload
     def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-        personalization: Any = None, precision: str = "float64", fail_on_nonconvergence: bool = True,
-        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+        personalization: Any = None, nstart: Any = None, dangling: Any = None,
+        precision: str = "float64", fail_on_nonconvergence: bool = True, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
     @overload
     def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-        personalization: Any = None, precision: str = "float64", fail_on_nonconvergence: bool = True,
-        trace: bool = False, progress: Listener = False) -> Any: ...
+        personalization: Any = None, nstart: Any = None, dangling: Any = None,
+        precision: str = "float64", fail_on_nonconvergence: bool = True, trace: bool = False,
+        progress: Listener = False) -> Any: ...
     def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
-        personalization: Any = None, precision: str = "float64", fail_on_nonconvergence: bool = True,
-        trace: bool = False, progress: Listener = False) -> Any:
+        personalization: Any = None, nstart: Any = None, dangling: Any = None,
+        precision: str = "float64", fail_on_nonconvergence: bool = True, trace: bool = False,
+        progress: Listener = False) -> Any:
         """Return the PageRank of each vertex."""
         return ask(self, pagerank.pagerank, alpha=alpha, tol=tol, max_iter=max_iter,
-            personalization=personalization, precision=precision,
+            personalization=personalization, nstart=nstart, dangling=dangling, precision=precision,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
     @overload

@@ -9,6 +9,7 @@ vertices only, by their positions 0 to V_p - 1. Mirrors of other members' vertic
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -29,6 +30,8 @@ from .vertex_set import VertexSet
 __all__ = ["Frontier", "GraphView", "Tell"]
 
 Tell = Callable[[dict[str, Any]], None]
+
+SUM_BITS = 62  # of a sum over all vertices as a whole number
 
 
 class Frontier:
@@ -215,6 +218,27 @@ class GraphView:
         if self.alone:
             return Totals(tuple(sums), most)
         return self.exchange.all_reduce(sums, most)
+
+    def total(self, values: Any, bound: float) -> float:
+        """Return the sum of a column over all members, with the same bits for every partitioning.
+
+        Parameters
+        ----------
+        values : array of float64, shape (V_p,)
+        bound : float
+            No value has a larger magnitude.
+        """
+        if not bound:
+            return 0.0
+        # In two parts, each of which is a whole number: a single one would lose small values beside large
+        # ones. Neither sum can reach 2**62.
+        coarse = math.ldexp(1.0, math.frexp(bound * self.size)[1] - SUM_BITS)
+        fine = math.ldexp(coarse, math.frexp(self.size)[1] - SUM_BITS)
+        whole = np.floor(values / coarse)
+        rest = (values - whole * coarse) / fine
+        parts = int(whole.astype("int64").sum()), int(rest.astype("int64").sum())
+        high, low = self.all_reduce(sums=parts).sums
+        return high * coarse + low * fine
 
     def frontier(
         self,

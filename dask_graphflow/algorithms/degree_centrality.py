@@ -1,0 +1,66 @@
+"""Degree centrality: the degree of each vertex, divided by the largest that a simple graph allows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+
+__all__ = ["degree_centrality"]
+
+LOOPS = EdgeOp("loops", target="loops", signal="1 if src == dst else 0", slot="add")
+
+
+def _columns(graph: Any) -> dict[str, str]:
+    ways = ["", "in_", "out_"] if graph.directed else [""]
+    return {f"{way}degree_centrality": "float64" for way in ways}
+
+
+@algorithm(columns=_columns, supersteps=False)
+def degree_centrality(g: GraphView) -> Answer:
+    """Return the degree centrality of each vertex.
+
+    This is the degree of the vertex divided by n - 1, the number of other vertices. It is at most 1 unless
+    there are self-loops or parallel edges. A self-loop adds 2 to a degree, as it has both ends there. In a
+    graph with a single vertex, all values are 1.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex. The columns are ``vertex`` (the dtype of the ids) and
+        ``degree_centrality`` (float64). A directed graph also has ``in_degree_centrality`` and
+        ``out_degree_centrality`` (float64), which sum to it.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 2], "b": [2, 3, 3]})
+    >>> gf.degree_centrality(ties, source="a", target="b").compute()
+       vertex  degree_centrality  in_degree_centrality  out_degree_centrality
+    0       1                1.0                   0.0                    1.0
+    1       2                1.0                   0.5                    0.5
+    2       3                1.0                   1.0                    0.0
+    """
+    exists = g.exists
+    others = g.all_reduce(sums=(int(exists.sum()),)).sums[0] - 1
+
+    def central(degrees: Any) -> Any:
+        return degrees / others if others > 0 else exists.astype("float64")
+
+    if not g.directed:
+        loops = g.column(0, "int64")
+        Advance(g, LOOPS, {"loops": loops}).pull(g.everyone())
+        return Answer({"degree_centrality": central(g.degrees + loops)})
+    entering, leaving = g.T.degrees, g.degrees
+    return Answer(
+        {
+            "degree_centrality": central(entering + leaving),
+            "in_degree_centrality": central(entering),
+            "out_degree_centrality": central(leaving),
+        }
+    )

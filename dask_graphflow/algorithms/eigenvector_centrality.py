@@ -1,0 +1,103 @@
+"""Eigenvector centrality: vertices score high if vertices that score high have edges to them.
+
+The scores are the eigenvector of the largest eigenvalue of the transposed adjacency matrix [1]_. Each
+iteration multiplies the scores by this matrix plus the identity, which has the same eigenvectors and keeps
+scores of bipartite graphs from swapping forever. Then it scales them so that their squares sum to 1.
+
+Scores are summed as whole numbers, so they are bit-identical for every partitioning and number of threads.
+
+.. [1] P. Bonacich, "Power and Centrality: A Family of Measures", American Journal of Sociology 92, 1987.
+"""
+
+from __future__ import annotations
+
+import math
+
+from dask_graphflow.exceptions import ConvergenceError
+from dask_graphflow.operators.neighbor_sums import NeighborSums
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.showing.tables import counted
+
+from .algorithm import Answer, algorithm
+from .options import Count, Flag, Number
+
+__all__ = ["eigenvector_centrality"]
+
+
+@algorithm(
+    columns={"eigenvector": "float64"},
+    checks={"max_iter": Count(), "tol": Number(above=0), "fail_on_nonconvergence": Flag()},
+    weights="optional",
+)
+def eigenvector_centrality(
+    g: GraphView,
+    *,
+    max_iter: int = 100,
+    tol: float = 1e-6,
+    fail_on_nonconvergence: bool = True,
+) -> Answer:
+    """Return the eigenvector centrality of each vertex.
+
+    The score of a vertex is proportional to the sum of the scores of the vertices that have an edge to it,
+    times the weights. If no cycle leads to a vertex, as in a graph without cycles, its score is 0 in the
+    limit, and the iterations may end before they reach it.
+
+    Parameters
+    ----------
+    max_iter : int
+        Maximum number of iterations; 100 by default.
+    tol : float
+        Stop when the mean absolute change per vertex is less than this; 1e-6 by default.
+    fail_on_nonconvergence : bool
+        If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
+        scores so far.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+        ``eigenvector`` (float64). The squares of the scores sum to 1.
+
+    Raises
+    ------
+    ConvergenceError
+        `max_iter` iterations did not reach `tol`. Raised when the result is computed.
+    WeightError
+        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
+
+    References
+    ----------
+    .. [1] P. Bonacich, "Power and Centrality: A Family of Measures", American Journal of Sociology 92,
+       1987.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 1, 2], "b": [2, 3, 4, 3]})
+    >>> found = gf.eigenvector_centrality(ties, source="a", target="b", directed=False)
+    >>> found.compute().eigenvector.round(3).tolist()
+    [0.612, 0.523, 0.523, 0.282]
+    """
+    sums, exists = NeighborSums(g), g.exists
+    count = g.all_reduce(sums=(int(exists.sum()),)).sums[0]
+    entering, most, change = sums.most_entering, 1 / max(1, count), math.inf
+    score = exists * most
+    for _ in range(max_iter):
+        before = score
+        found, unit = sums.pull(before, most * entering)
+        score = before + unit * found
+        largest = g.all_reduce(most=float(score.max()) if len(score) else 0.0).most
+        norm = math.sqrt(g.total(score * score, largest * largest)) or 1.0
+        score /= norm
+        most = largest / norm
+        change = g.total(abs(score - before), 1.0)
+        if change < tol * count or not count:
+            return Answer({"eigenvector": score})
+    if fail_on_nonconvergence:
+        raise ConvergenceError(
+            f"after {counted(max_iter, 'iteration')} scores still change by {change / count:.2g} per "
+            f"vertex, which is not below tol={tol:g}; give a larger max_iter or tol, or set "
+            "fail_on_nonconvergence=False to get the scores so far"
+        )
+    return Answer({"eigenvector": score})

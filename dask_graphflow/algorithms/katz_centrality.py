@@ -1,0 +1,126 @@
+"""Katz centrality: the number of walks that end at a vertex, of which long ones count less.
+
+In each iteration, vertices pull the scores of the vertices that have an edge to them. The new score is
+``alpha`` times this sum, plus ``beta`` [1]_. A walk of k edges so counts ``alpha**k`` times.
+
+Scores are summed as whole numbers, so they are bit-identical for every partitioning and number of threads.
+
+.. [1] L. Katz, "A New Status Index Derived from Sociometric Analysis", Psychometrika 18, 1953.
+"""
+
+from __future__ import annotations
+
+import math
+
+from dask_graphflow.exceptions import ConvergenceError
+from dask_graphflow.operators.neighbor_sums import NeighborSums
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.showing.tables import counted
+
+from .algorithm import Answer, algorithm
+from .options import Count, Flag, Number
+
+__all__ = ["katz_centrality"]
+
+ENDLESS = 1e100  # beyond, scores grow without a bound; products with sums of weights are numbers
+
+
+@algorithm(
+    columns={"katz": "float64"},
+    checks={
+        "alpha": Number(above=0),
+        "beta": Number(above=0),
+        "max_iter": Count(),
+        "tol": Number(above=0),
+        "normalized": Flag(),
+        "fail_on_nonconvergence": Flag(),
+    },
+    weights="optional",
+)
+def katz_centrality(
+    g: GraphView,
+    *,
+    alpha: float = 0.1,
+    beta: float = 1.0,
+    max_iter: int = 1000,
+    tol: float = 1e-6,
+    normalized: bool = True,
+    fail_on_nonconvergence: bool = True,
+) -> Answer:
+    """Return the Katz centrality of each vertex.
+
+    A vertex scores high if many walks end at it. A walk of k edges counts ``alpha**k`` times, or the
+    product of its weights times as much. The scores are finite if `alpha` is less than one divided by the
+    largest eigenvalue of the adjacency matrix.
+
+    Parameters
+    ----------
+    alpha : float
+        How much an edge counts; 0.1 by default.
+    beta : float
+        Score of a vertex that no edge enters; 1 by default.
+    max_iter : int
+        Maximum number of iterations; 1000 by default.
+    tol : float
+        Stop when the mean absolute change per vertex is less than this; 1e-6 by default.
+    normalized : bool
+        Whether to scale the scores so that their squares sum to 1; True by default.
+    fail_on_nonconvergence : bool
+        If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
+        scores so far.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
+        ``katz`` (float64).
+
+    Raises
+    ------
+    ConvergenceError
+        `max_iter` iterations did not reach `tol`, or the scores grow without a bound. Raised when the
+        result is computed.
+    WeightError
+        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
+
+    References
+    ----------
+    .. [1] L. Katz, "A New Status Index Derived from Sociometric Analysis", Psychometrika 18, 1953.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 1, 2], "b": [2, 3, 3]})
+    >>> gf.katz_centrality(links, source="a", target="b", normalized=False).compute()
+       vertex  katz
+    0       1  1.00
+    1       2  1.10
+    2       3  1.21
+    """
+    sums, exists = NeighborSums(g), g.exists
+    count = g.all_reduce(sums=(int(exists.sum()),)).sums[0]
+    entering, score, most, change = sums.most_entering, g.column(0, "float64"), 0.0, math.inf
+    for _ in range(max_iter):
+        before = score
+        found, unit = sums.pull(before, most * entering)
+        score = (alpha * unit * found + beta) * exists
+        most = g.all_reduce(most=float(score.max()) if len(score) else 0.0).most
+        if most > ENDLESS:
+            raise ConvergenceError(
+                f"scores exceed {ENDLESS:g} and keep growing; give an alpha below {alpha:g}: it has to be "
+                "less than one divided by the largest eigenvalue of the adjacency matrix"
+            )
+        change = g.total(abs(score - before), most)
+        if change < tol * count or not count:
+            break
+    else:
+        if fail_on_nonconvergence:
+            raise ConvergenceError(
+                f"after {counted(max_iter, 'iteration')} scores still change by {change / count:.2g} per "
+                f"vertex, which is not below tol={tol:g}; give a smaller alpha, a larger max_iter or tol, "
+                "or set fail_on_nonconvergence=False to get the scores so far"
+            )
+    if normalized and count:
+        score /= math.sqrt(g.total(score * score, most * most))
+    return Answer({"katz": score})

@@ -1,0 +1,199 @@
+"""Scores that are sums over neighbors (HITS, Katz, eigenvector): as NetworkX', the same bits everywhere."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame, partitioned
+
+import dask_graphflow as gf
+from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+ENDS = {"source": "a", "target": "b"}
+DIFFICULT = [(0, 1), (0, 2), (2, 3), (2, 3), (2, 0), (4, 3), (3, 3), (300, 3), (301, 302)]
+WAYS = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+WEIGHTED = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+
+# What it takes to come near the limit, the columns, and NetworkX' function.
+SCORES = {
+    "hits": (
+        {"tol": 1e-13, "max_iter": 1000},
+        ["hub", "authority"],
+        lambda graph: nx.hits(graph, tol=1e-15, max_iter=10_000),
+    ),
+    "katz_centrality": (
+        {"tol": 1e-13, "alpha": 0.004},
+        ["katz"],
+        lambda graph: [nx.katz_centrality(graph, 0.004, tol=1e-14, weight="weight")],
+    ),
+    "eigenvector_centrality": (
+        {"tol": 1e-6, "max_iter": 10_000},
+        ["eigenvector"],
+        # Some graphs come near the limit slowly; NetworkX stops after as many iterations.
+        lambda graph: [nx.eigenvector_centrality(graph, 10_000, tol=1e-6, weight="weight")],
+    ),
+}
+
+
+@pytest.fixture(params=SCORES)
+def name(request):
+    return request.param
+
+
+def rmat(*, weighted=False):
+    edges = gf.generate.rmat(9, edge_factor=4, npartitions=1).compute()
+    edges = frame(edges.to_numpy().tolist())
+    weight = np.maximum(np.random.default_rng(4).integers(-4, 9, len(edges)), 0) / 4
+    return edges.assign(w=weight) if weighted else edges
+
+
+def by_networkx(name, edges, directed):
+    """Return each score; the weights of parallel edges are added up."""
+    graph = nx.DiGraph() if directed else nx.Graph()
+    edges = edges if "w" in edges else edges.assign(w=1.0)
+    for a, b, weight in edges.itertuples(index=False, name=None):
+        before = graph.edges[a, b]["weight"] if graph.has_edge(a, b) else 0
+        graph.add_edge(a, b, weight=before + weight)
+    return SCORES[name][2](graph)
+
+
+def assert_scores(name, found, wanted):
+    assert found.vertex.is_monotonic_increasing
+    for column, scores in zip(SCORES[name][1], wanted, strict=True):
+        assert found[column].dtype == "float64"
+        total = (found[column] ** (1 if name == "hits" else 2)).sum()
+        assert total == pytest.approx(1, abs=1e-12)
+        expected = pd.Series(scores)[found.vertex]
+        np.testing.assert_allclose(found[column], expected, rtol=1e-6, atol=1e-9)
+
+
+def same_bits(name, found, wanted):
+    for column in SCORES[name][1]:
+        assert found[column].to_numpy().tobytes() == wanted[column].to_numpy().tobytes()
+
+
+@WAYS
+@WEIGHTED
+def test_scores_are_those_of_networkx(built, name, directed, weighted):
+    edges, near = rmat(weighted=weighted), SCORES[name][0]
+    found = getattr(built(edges, directed=directed), name)(**near).compute()
+    assert_scores(name, found, by_networkx(name, edges, directed))
+    weight = "w" if weighted else None
+    alone = getattr(gf, name)(edges, **ENDS, weight=weight, directed=directed, **near).compute()
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), alone, check_exact=True)
+
+
+@WAYS
+def test_parallel_edges_self_loops_and_dangling_vertices(built, name, directed):
+    found = getattr(built(DIFFICULT, directed=directed), name)(**SCORES[name][0]).compute()
+    assert_scores(name, found, by_networkx(name, frame(DIFFICULT), directed))
+
+
+@WEIGHTED
+def test_partitions_and_ids_of_text_change_no_bit(built, name, weighted):
+    edges, few = rmat(weighted=weighted), {"max_iter": 3, "fail_on_nonconvergence": False}
+    wanted = getattr(gf, name)(edges, **ENDS, weight="w" if weighted else None, **few).compute()
+    shuffled = edges.sample(frac=1, random_state=1)
+    text = shuffled.assign(**{end: shuffled[end].map("v{:05d}".format) for end in ("a", "b")})
+    for given in (shuffled, text):
+        same_bits(name, getattr(built(given, partitions=7), name)(**few).compute(), wanted)
+
+
+def test_every_iteration_pulls_along_all_edges(name):
+    edges = frame(DIFFICULT)
+    _, steps = getattr(gf, name)(edges, **ENDS, **SCORES[name][0], trace=True)
+    steps = steps.compute()
+    assert (steps.direction == "pull").all()
+    assert (steps.edges == len(edges)).all()
+    assert len(steps) % len(SCORES[name][1]) == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("hits", {"hub": [1, 0, 0, 0, 0], "authority": [0, 0.5, 0.5, 0, 0]}),
+        ("katz_centrality", {"katz": [1, 1.1, 1.1, 1, 1] / np.sqrt(3 + 2 * 1.21)}),
+        ("eigenvector_centrality", {"eigenvector": [0, 0.5**0.5, 0.5**0.5, 0, 0]}),
+    ],
+)
+def test_vertices_without_an_edge_have_scores_too(built, name, wanted):
+    graph = built([(0, 1), (0, 2)], vertices=pd.Series([3, 300]))
+    found = getattr(graph, name)(max_iter=900, fail_on_nonconvergence=False).compute()
+    assert found.vertex.tolist() == [0, 1, 2, 3, 300]
+    for column, scores in wanted.items():
+        np.testing.assert_allclose(found[column], scores, atol=2e-3)
+
+
+def test_scores_are_all_the_same_if_no_edge_has_a_weight_above_0(built, name):
+    assert len(getattr(built([]), name)().compute()) == 0
+    for graph in (
+        built([], vertices=pd.Series([5, 3, 4, 9])),
+        built(frame([(0, 1), (2, 300)]).assign(w=0.0)),
+    ):
+        found = getattr(graph, name)().compute()
+        for column in SCORES[name][1]:
+            assert found[column].tolist() == [0.25 if name == "hits" else 0.5] * 4
+
+
+def test_weights_multiply_what_an_edge_carries(name):
+    edges = frame([(0, 1), (2, 1), (2, 3), (3, 2)])
+    doubled = getattr(gf, name)(pd.concat([edges, edges.iloc[2:]]), **ENDS).compute()
+    weighted = getattr(gf, name)(edges.assign(w=[1, 1, 2, 2]), **ENDS, weight="w").compute()
+    pd.testing.assert_frame_equal(weighted, doubled)
+
+
+# Eigenvector centrality adds the identity, which has a scale.
+@pytest.mark.parametrize("name", ["hits", "katz_centrality"])
+@pytest.mark.parametrize("scale", [1e-180, 1e180])
+def test_the_scale_of_the_weights_changes_nothing(name, scale):
+    edges, few = rmat(weighted=True), {"max_iter": 3, "fail_on_nonconvergence": False}
+    alpha = {"alpha": 0.002} if name == "katz_centrality" else {}
+    wanted = getattr(gf, name)(edges, **ENDS, weight="w", **few, **alpha).compute()
+    alpha = {"alpha": 0.002 / scale} if alpha else {}
+    scaled = edges.assign(w=edges.w * scale)
+    found = getattr(gf, name)(scaled, **ENDS, weight="w", **few, **alpha).compute()
+    pd.testing.assert_frame_equal(found, wanted, rtol=1e-12)
+
+
+def test_too_few_iterations_raise_an_error_or_return_the_scores_so_far(built, name):
+    graph, few = built(rmat()), {"max_iter": 2, "tol": 1e-9}
+    with pytest.raises(ConvergenceError, match=r"after 2 iterations .*scores still change by"):
+        getattr(graph, name)(**few).compute()
+    assert len(getattr(graph, name)(**few, fail_on_nonconvergence=False).compute())
+    assert len(getattr(graph, name)(max_iter=2, tol=1e9).compute())
+
+
+def test_scores_without_a_bound_raise_an_error(built):
+    with pytest.raises(ConvergenceError, match="give an alpha below 2"):
+        built(rmat()).katz_centrality(alpha=2).compute()
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [
+        (-1.0, "negative, infinite or NaN"),
+        (np.inf, "negative, infinite or NaN"),
+        (1e300, "sum to 1e[+]300; scale them"),
+        (1e-300, "sum to 1e-300; scale them"),
+    ],
+)
+def test_weights_that_cannot_be_added_up_raise_an_error(built, name, weight, message):
+    edges = frame([(0, 1), (200, 300)]).assign(w=[0.0, weight])
+    with pytest.raises(WeightError, match=message):
+        getattr(built(edges), name)().compute()
+
+
+@pytest.mark.parametrize("option", [{"max_iter": 0}, {"tol": 0}, {"tol": None}])
+def test_options_out_of_range_raise_an_error(name, option):
+    with pytest.raises(OptionError, match="give a"):
+        getattr(gf, name)(partitioned(frame(DIFFICULT), 2), **ENDS, **option)
+
+
+@pytest.mark.parametrize("option", [{"alpha": 0}, {"beta": -1}, {"normalized": 1}])
+def test_options_of_katz_out_of_range_raise_an_error(option):
+    with pytest.raises(OptionError, match="give"):
+        gf.katz_centrality(frame(DIFFICULT), **ENDS, **option)
