@@ -13,20 +13,18 @@ from __future__ import annotations
 
 import math
 
-from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.showing.tables import counted
 
 from .algorithm import Answer, algorithm
-from .options import Count, Flag, Number
+from .convergence import CONVERGENCE, not_converged
 
 __all__ = ["eigenvector_centrality"]
 
 
 @algorithm(
     columns={"eigenvector": "float64"},
-    checks={"max_iter": Count(), "tol": Number(above=0), "fail_on_nonconvergence": Flag()},
+    checks=CONVERGENCE,
     weights="optional",
 )
 def eigenvector_centrality(
@@ -95,9 +93,6 @@ def eigenvector_centrality(
         if change < tol * count or not count:
             return Answer({"eigenvector": score})
     if fail_on_nonconvergence:
-        raise ConvergenceError(
-            f"after {counted(max_iter, 'iteration')} scores still change by {change / count:.2g} per "
-            f"vertex, which is not below tol={tol:g}; give a larger max_iter or tol, or set "
-            "fail_on_nonconvergence=False to get the scores so far"
-        )
+        so_far = f"scores still change by {change / count:.2g} per vertex"
+        raise not_converged(so_far, tol, max_iter)
     return Answer({"eigenvector": score})

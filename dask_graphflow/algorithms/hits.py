@@ -12,20 +12,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.showing.tables import counted
 
 from .algorithm import Answer, algorithm
-from .options import Count, Flag, Number
+from .convergence import CONVERGENCE, not_converged
 
 __all__ = ["hits"]
 
 
 @algorithm(
     columns={"hub": "float64", "authority": "float64"},
-    checks={"max_iter": Count(), "tol": Number(above=0), "fail_on_nonconvergence": Flag()},
+    checks=CONVERGENCE,
     weights="optional",
 )
 def hits(
@@ -87,11 +85,8 @@ def hits(
             break
     else:
         if fail_on_nonconvergence:
-            raise ConvergenceError(
-                f"after {counted(max_iter, 'iteration')} hub scores still change by {change:.2g} "
-                f"together, which is not below tol={tol:g}; give a larger max_iter or tol, or set "
-                "fail_on_nonconvergence=False to get the scores so far"
-            )
+            so_far = f"hub scores still change by {change:.2g} together"
+            raise not_converged(so_far, tol, max_iter)
     return Answer({"hub": hub, "authority": authority})
 
 

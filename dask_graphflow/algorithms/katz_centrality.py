@@ -15,10 +15,10 @@ import math
 from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.showing.tables import counted
 
 from .algorithm import Answer, algorithm
-from .options import Count, Flag, Number
+from .convergence import CONVERGENCE, not_converged
+from .options import Flag, Number
 
 __all__ = ["katz_centrality"]
 
@@ -28,12 +28,9 @@ ENDLESS = 1e100  # beyond, scores grow without a bound; products with sums of we
 @algorithm(
     columns={"katz": "float64"},
     checks={
-        "alpha": Number(above=0),
-        "beta": Number(above=0),
-        "max_iter": Count(),
-        "tol": Number(above=0),
+        **dict.fromkeys(("alpha", "beta"), Number(above=0)),
         "normalized": Flag(),
-        "fail_on_nonconvergence": Flag(),
+        **CONVERGENCE,
     },
     weights="optional",
 )
@@ -49,9 +46,9 @@ def katz_centrality(
 ) -> Answer:
     """Return the Katz centrality of each vertex.
 
-    A vertex scores high if many walks end at it. A walk of k edges counts ``alpha**k`` times, or the
-    product of its weights times as much. The scores are finite if `alpha` is less than one divided by the
-    largest eigenvalue of the adjacency matrix.
+    A vertex scores high if many walks end at it. A walk of k edges counts ``alpha**k`` times the product
+    of its weights. Scores are finite if `alpha` is less than one divided by the largest eigenvalue of the
+    adjacency matrix.
 
     Parameters
     ----------
@@ -116,11 +113,8 @@ def katz_centrality(
             break
     else:
         if fail_on_nonconvergence:
-            raise ConvergenceError(
-                f"after {counted(max_iter, 'iteration')} scores still change by {change / count:.2g} per "
-                f"vertex, which is not below tol={tol:g}; give a smaller alpha, a larger max_iter or tol, "
-                "or set fail_on_nonconvergence=False to get the scores so far"
-            )
+            so_far = f"scores still change by {change / count:.2g} per vertex"
+            raise not_converged(so_far, tol, max_iter, "a smaller alpha, a larger max_iter or tol")
     if normalized and count:
         score /= math.sqrt(g.total(score * score, most * most))
     return Answer({"katz": score})

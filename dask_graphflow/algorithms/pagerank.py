@@ -1,13 +1,9 @@
 """PageRank: the probability that a random surfer is at each vertex.
 
-The surfer follows a random edge with probability alpha, and otherwise restarts at a random vertex. The
-result has a row for every vertex with its rank; ranks sum to 1.
-
 A rank has two parts: (1 - alpha) times the restart probability of the vertex, and alpha times the sum of
 the contributions of its neighbors. Each neighbor divides its own rank over the edges that leave it, in
 proportion to their weights. The rank of *dangling* vertices, which no edge leaves, is distributed like the
-restarts [1]_. In each iteration, vertices pull the contributions of their neighbors, until the mean change
-per vertex is less than ``tol``.
+restarts, or as asked [1]_. In each iteration, vertices pull the contributions of their neighbors.
 
 Contributions are summed as integer multiples of 2**-62. Such sums do not depend on the order, so ranks are
 bit-identical for every partitioning and number of threads.
@@ -24,13 +20,12 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.showing.tables import counted
 
 from .algorithm import Answer, algorithm
-from .options import Choice, Count, Flag, Number
+from .convergence import CONVERGENCE, not_converged
+from .options import Choice, Number
 from .vertex_options import VertexWeights
 
 __all__ = ["pagerank"]
@@ -40,13 +35,10 @@ __all__ = ["pagerank"]
     columns={"pagerank": "float64"},
     checks={
         "alpha": Number(low=0, high=1),
+        **CONVERGENCE,
         "tol": Number(above=0, optional=True),
-        "max_iter": Count(),
-        "personalization": VertexWeights(),
-        "nstart": VertexWeights(),
-        "dangling": VertexWeights(),
         "precision": Choice(("float64", "float32")),
-        "fail_on_nonconvergence": Flag(),
+        **dict.fromkeys(("personalization", "nstart", "dangling"), VertexWeights()),
     },
     weights="optional",
     incoming=True,
@@ -106,8 +98,7 @@ def pagerank(
     WeightError
         A weight is negative, infinite or NaN. Raised when the result is computed.
     UnknownVertexError
-        An id in `personalization`, `nstart` or `dangling` is not in the graph: no edge starts or ends
-        there. Raised when the result is computed.
+        A weight is given for an id that is not in the graph. Raised when the result is computed.
 
     References
     ----------
@@ -154,9 +145,6 @@ def pagerank(
                 base = restart * (1 - alpha) + onward * (alpha * lying)
             moved, lost = pull.update(rank, base, alpha)
     if fail_on_nonconvergence and tol is not None and change >= tol * pull.count:
-        raise ConvergenceError(
-            f"after {counted(max_iter, 'iteration')} ranks still change by {change / pull.count:.2g} per "
-            f"vertex, which is not below tol={tol:g}; give a larger max_iter or tol, or set "
-            "fail_on_nonconvergence=False to get the ranks so far"
-        )
+        so_far = f"ranks still change by {change / pull.count:.2g} per vertex"
+        raise not_converged(so_far, tol, max_iter)
     return Answer({"pagerank": pull.by_vertex(rank).astype("float64")})

@@ -1,0 +1,41 @@
+"""The options of iterations that converge, and the error if they do not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dask_graphflow.exceptions import ConvergenceError
+from dask_graphflow.showing.tables import counted
+
+from .options import Check, Count, Flag, Number
+
+__all__ = ["CONVERGENCE", "not_converged"]
+
+#: How the options of an iteration that converges are checked.
+CONVERGENCE: Mapping[str, Check] = {
+    "max_iter": Count(),
+    "tol": Number(above=0),
+    "fail_on_nonconvergence": Flag(),
+}
+
+
+def not_converged(
+    change: str, tol: float, max_iter: int, instead: str = "a larger max_iter or tol"
+) -> ConvergenceError:
+    """Return the error for iterations that end before they converge.
+
+    Parameters
+    ----------
+    change : str
+        What still changes, and by how much.
+    tol : float
+        What the change was compared with.
+    max_iter : int
+        Number of iterations that were made.
+    instead : str
+        Options to change.
+    """
+    return ConvergenceError(
+        f"after {counted(max_iter, 'iteration')} {change}, which is not below tol={tol:g}; give {instead}, "
+        "or set fail_on_nonconvergence=False to get the result so far"
+    )
