@@ -134,7 +134,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         gf.hits(g, max_iter=200, tol=0.01),
         g.hits(max_iter=200, tol=0.01),
         gf.katz_centrality(g, alpha=0.01, beta=2, normalized=False),
-        g.katz_centrality(fail_on_nonconvergence=False),
+        g.katz_centrality(alpha=0.01, fail_on_nonconvergence=False),
         gf.eigenvector_centrality(g, max_iter=200, tol=0.01),
         g.eigenvector_centrality(fail_on_nonconvergence=False),
         gf.degree_centrality(g),
