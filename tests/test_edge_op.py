@@ -72,6 +72,9 @@ VALUES = {
     "d": np.array(
         [-0.0, 0.1, -math.inf, 7.5, math.nan, -3, 1e300, 5e-324, 0, 2.5, 9e18], "float64"
     ),
+    "u": np.array(
+        [2**64 - 1, 0, 2**63, 7, 1, 2**53 + 1, 300, 63, 64, 2**31, 2**64 - 2**39 - 1], "uint64"
+    ),
     "t": np.array([True, False, True, True, False] * 2 + [False]),
 }
 COUNT = len(VALUES["i"])
@@ -83,32 +86,50 @@ EDGES = [(s, d, (s * COUNT + d) % len(WEIGHTS)) for s in range(COUNT) for d in r
 ENDS = ["src", "dst"]
 LITERALS = ["0", "1", "2", "7", "300", "0.0", "0.5", "2.5", "1e10", "inf", "(-1)", "(-0.0)"]
 LEAVES = [f"{name}[{end}]" for name in "ilfd" for end in ENDS] + [*ENDS, "weight", *LITERALS]
-TRUE_LEAVES = ["t[src]", "t[dst]", "True", "False"]
 COMPARE = ["==", "!=", "<", "<=", ">", ">="]
-# Each letter stands for a number, a truth value, an operator of either kind, or a function.
-NUMBERS = ["(N A N)"] * 4 + [
-    "(N ** P)",
-    "(-N)",
-    "(N if T else N)",
-    "M(N; N)",
-    "M(N; N; N)",
-    "F(N)",
-    "int32(T)",
-]
-TRUTHS = ["(N C N)"] * 3 + ["(N C N C N)", "(T L T)", "(not T)", "(T == T)", "(T if T else T)"]
+# What each letter stands for: forms in which letters are left, and what to end with.
+FORMS = {
+    "N": (  # a number, but no uint64
+        ["(N A N)"] * 4
+        + ["(N ** P)", "(-N)", "(N if T else N)", "M(N; N)", "M(N; N; N)", "F(N)", "int32(T)"]
+        + ["(I B I)", "(I S K)", "(~I)", "(U / U)", "G(U)"],
+        LEAVES,
+    ),
+    "I": (  # a signed integer
+        ["(I D I)", "(I B I)", "(I S K)", "(~I)", "int(N)", "int32(N)", "int(U)"],
+        ["i[src]", "i[dst]", "l[src]", "l[dst]", *ENDS, "7", "(-1)"],
+    ),
+    "U": (  # a uint64
+        ["(U D U)", "(U B U)"] * 2
+        + ["(Q D U)", "(U B Q)", "(U S U)", "(U S Q)", "(~U)", "(-U)", "(U ** P)"]
+        + ["(U if T else U)", "M(U; Q; U)", "abs(U)", "uint64(N)", "uint64(I)"],
+        ["u[src]", "u[dst]"],
+    ),
+    "T": (  # a truth value
+        ["(N C N)"] * 3
+        + ["(N C N C N)", "(U C U)", "(T L T)", "(not T)", "(T == T)", "(T if T else T)"],
+        ["t[src]", "t[dst]", "True", "False"],
+    ),
+}
 CHOICES = {
     "A": ["+", "-", "*", "/", "//", "%"],
+    "B": ["&", "|", "^"],
     "C": COMPARE,
+    "D": ["+", "-", "*", "//", "%"],
+    "F": ["abs", "int", "float", "int32", "int64", "float32", "float64"],
+    "G": ["int", "float", "int32", "float32"],
+    "K": ["0", "1", "31", "64", "i[dst]", "l[src]", "dst"],
     "L": ["and", "or"],
     "M": ["min", "max"],
-    "F": ["abs", "int", "float", "int32", "int64", "float32", "float64"],
     "P": "12345",
+    "Q": ["0", "1", "31", "64", "18446744073709551615"],
+    "S": ["<<", ">>"],
 }
 
 
 @st.composite
 def expressions(draw, kind="N", depth=4):
-    forms, leaves = (NUMBERS, LEAVES) if kind == "N" else (TRUTHS, TRUE_LEAVES)
+    forms, leaves = FORMS[kind]
     if not depth or draw(st.integers(0, 4)) == 0:
         return draw(st.sampled_from(leaves))
     form = draw(st.sampled_from(forms))
@@ -118,7 +139,7 @@ def expressions(draw, kind="N", depth=4):
             return draw(st.sampled_from(CHOICES[letter]))
         return draw(expressions(letter, depth - 1))
 
-    return re.sub("[NTACLMFP]", lambda found: drawn(found[0]), form).replace(";", ",")
+    return re.sub("[A-Z]", lambda found: drawn(found[0]), form).replace(";", ",")
 
 
 ARITHMETIC = {
@@ -128,6 +149,11 @@ ARITHMETIC = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
 }
 COMPARISONS = {
     ast.Eq: operator.eq,
@@ -170,7 +196,7 @@ def reference(tree, at):
             return not value(tree.operand)
         case ast.UnaryOp():
             (operand,) = alike(tree, value(tree.operand))
-            return -operand
+            return ~operand if isinstance(tree.op, ast.Invert) else -operand
         case ast.BinOp(op=ast.Pow()):
             (base,) = alike(tree.left, value(tree.left))
             return functools.reduce(operator.mul, [base] * tree.right.value)
@@ -201,7 +227,7 @@ def called(tree, name, values):
     if name == "abs":
         return abs(*alike(tree, value))
     dtype = np.dtype({"int": "int64", "float": "float64"}.get(name, name))
-    if dtype.kind == "i" and isinstance(value, float | np.floating):
+    if dtype.kind in "iu" and isinstance(value, float | np.floating):
         limits = np.iinfo(dtype)
         if math.isnan(value):
             return dtype.type(0)
@@ -228,7 +254,7 @@ def expected(text, *, question=False):
 def bind(k, number, question):
     """Return a program with this signal, into a column of its dtype, and this cond."""
     question = question.replace("src", "dst").replace("weight", "l[dst]")
-    for dtype in ("int32", "int64", "float32", "float64"):
+    for dtype in ("int32", "int64", "float32", "float64", "uint64"):
         try:
             op = EdgeOp(f"e{k}", target=f"out_{dtype}", signal=number, slot="max", cond=question)
             return op.bind(DTYPES, index_dtype="int32", weight_dtype="float32")
@@ -349,7 +375,7 @@ def check(pairs, folder):
             same_bits(where, found[1], wanted[1], bound.op.cond)
 
 
-PAIRS = st.tuples(expressions(), expressions("T"))
+PAIRS = st.tuples(st.sampled_from("NNU").flatmap(expressions), expressions("T"))
 # Both compilers run for each example: to make a failing one small would take many minutes.
 FEW = settings(
     deadline=None,
@@ -384,6 +410,12 @@ def test_what_compilers_get_wrong(tmp_path):
         "i[src] / i[dst] + f[src]",
         "-9223372036854775808",
         "d[src] * d[dst] + d[src]",  # two roundings
+        "i[src] << i[dst] ^ i[src] >> i[dst]",  # undefined in C++ for most of these counts
+        "l[src] << l[dst] ^ l[src] >> l[dst]",
+        "u[src] << u[dst] | u[src] >> u[dst]",
+        "u[src] // u[dst] - u[src] % u[dst]",
+        "uint64(d[src]) & uint64(f[dst])",
+        "float32(u[src])",  # one rounding, not two
     ]
     check([(number, "t[dst]") for number in numbers], tmp_path)
 
@@ -436,9 +468,23 @@ def test_combine_keeps_the_first_of_equals_and_wraps():
     ("options", "error", "message"),
     [
         (
-            {"signal": "level[src] << 1"},
+            {"signal": "level[src] @ 10"},
             ex.ExpressionError,
             r"signal: .*allowed are.*\n.*\n +\^{15}$",
+        ),
+        (
+            {"signal": "level[src] & 0.5"},
+            ex.ExpressionError,
+            r"this is float64, and & takes integers",
+        ),
+        ({"signal": "~float32(dst)"}, ex.ExpressionError, r"float32, and ~ takes .* int\("),
+        ({"signal": "1 << -1"}, ex.ExpressionError, r"no value"),
+        ({"signal": "1 << 10**9"}, ex.ExpressionError, r"larger than"),
+        ({"signal": "(src == 1) | (dst == 1)"}, ex.ExpressionError, r"truth value where a number"),
+        (
+            {"signal": "int(src) if dst < 3 else uint64(dst)"},
+            ex.ExpressionError,
+            r"uint64 and int64 meet here.*uint64\(\.\.\.\) or int64",
         ),
         ({"signal": "level[src] +"}, ex.ExpressionError, r"no expression of Python"),
         ({"signal": ""}, ex.ExpressionError, r"no expression of Python"),
@@ -765,16 +811,17 @@ EVERYTHING = EdgeOp(
     target="d",
     signal="min(d[src] // 3, d[dst] % weight, -abs(i[src] ** 3 // -7 % 5) / l[dst], inf, 0.1)"
     " + float64(int(f[src] * 1e9)) - (f[dst] if 0 <= i[dst] < src or not t[src] else weight)"
-    " * float32(l[src] * 3 - 9223372036854775807) + float(int32(f[src]) + int32(t[dst]))",
+    " * float32(l[src] * 3 - 9223372036854775807) + float(int32(f[src]) + int32(t[dst]))"
+    " + (abs(u[src] // 3 << 2 ^ uint64(f[dst])) % u[dst] >> 1) + (~i[src] << dst & 5 | l[src] >> 2)",
     slot="max",
     cond="t[dst] == (d[dst] < inf) and dst != 2147483647",
 )
 
 
 def bounds_for_cuda():
-    columns = {name: DTYPES[name] for name in "ilfdt"} | {"share": "float32", "seen": "bool"}
+    columns = {name: DTYPES[name] for name in "ilufdt"} | {"share": "float32", "seen": "bool"}
     for index in ("int32", "int64"):
-        for number in ("int32", "int64", "float32", "float64"):
+        for number in ("int32", "int64", "uint64", "float32", "float64"):
             signal = "c[src] + " + ("weight" if number.startswith("float") else "1")
             op = EdgeOp(f"path_{index}_{number}", target="c", signal=signal, slot="min")
             yield op.bind({"c": number}, index_dtype=index, weight_dtype="float32")

@@ -232,18 +232,21 @@ class EdgeOp:
         Examples
         --------
         >>> import dask_graphflow as gf
-        >>> def mixed(columns, src, dst, weight):
-        ...     label = columns[0][src]
-        ...     return label ^ (label >> 7)
+        >>> def ones(columns, src, dst, weight):
+        ...     word, count = columns[1][src], 0
+        ...     while word:
+        ...         word &= word - 1
+        ...         count += 1
+        ...     return count
         >>> twin = (
         ...     "__device__ Value signal(Index src, Index dst, Weight weight) const "
-        ...     "{ return label_[src] ^ (label_[src] >> 7); }"
+        ...     "{ return __popcll(word_[src]); }"
         ... )
         >>> op = gf.EdgeOp.from_code(
-        ...     "mixed", target="label", slot="min", columns=["label"], signal=mixed, cuda=twin
+        ...     "ones", target="most", slot="max", columns=["word"], signal=ones, cuda=twin
         ... )
         >>> op.columns
-        ('label',)
+        ('most', 'word')
         """
         label = f"EdgeOp {name!r}"
         if isinstance(columns, str) or not isinstance(columns, Iterable):
@@ -272,12 +275,12 @@ class EdgeOp:
         Parameters
         ----------
         dtypes : mapping of str to dtype
-            Of the vertex columns: bool, int32, int64, float32 or float64. There may be more of them
-            than the program names.
+            Of the vertex columns: bool, int32, int64, uint64, float32 or float64. There may be more of
+            them than the program names.
         index_dtype : dtype
             Of vertex ids: int32 or int64.
         weight_dtype : dtype, optional
-            Of the edges' weights, if they have any: int32, int64, float32 or float64.
+            Of the edges' weights, if they have any: int32, int64, uint64, float32 or float64.
 
         Returns
         -------
