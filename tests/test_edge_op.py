@@ -43,6 +43,7 @@ BFS = EdgeOp(
 )
 SSSP = EdgeOp("sssp", target="distance", signal="distance[src] + weight", slot="min")
 SUM = EdgeOp("sum", target="total", signal="int(share[src] * weight * 2.0**40)", slot="add")
+BITS = EdgeOp("bits", target="seen", signal="seen[src]", slot="or")
 PARENT = EdgeOp("parent", target="parent", signal="src", slot="max", cond="not seen[dst]")
 
 
@@ -450,7 +451,7 @@ def test_slots_treat_nan_as_numpy_does_on_the_host_and_in_cpp(name, slot, tmp_pa
     np.testing.assert_array_equal(np.signbit(cpp)[number], np.signbit(host)[number])
 
 
-def test_combine_keeps_the_first_of_equals_and_wraps():
+def test_combine_keeps_the_first_of_equals_and_wraps_and_sets_bits():
     columns = {"level": "int32", "distance": "float64", "total": "int64", "share": "float32"}
     types = {"index_dtype": "int32", "weight_dtype": "float32"}
     least, shortest = BFS.bind(columns, **types).host, SSSP.bind(columns, **types).host
@@ -459,6 +460,9 @@ def test_combine_keeps_the_first_of_equals_and_wraps():
     assert math.copysign(1, shortest.combine(-0.0, 0.0)) == -1
     added = SUM.bind(columns, **types).host.combine
     assert added(np.int64(2**63 - 1), np.int64(2)) == -(2**63) + 1
+    for dtype, old, new in (("uint64", 2**63, 2**40 + 1), ("int32", -(2**31), 6), ("int64", -8, 5)):
+        both = BITS.bind({"seen": dtype}, **types).host.combine(*np.array([old, new], dtype))
+        assert both == old | new
 
 
 # What is refused.
@@ -524,9 +528,10 @@ def test_combine_keeps_the_first_of_equals_and_wraps():
         ({"cond": "weight > 1"}, ex.ExpressionError, r"knows no weight"),
         ({"cond": "level[dst] + 1"}, ex.ExpressionError, r"cond: a number where a truth value"),
         ({"cond": 1}, ex.ExpressionError, r"an expression is a str"),
-        ({"slot": "mini"}, ex.OptionError, r"'min', 'max', 'add'; did you mean 'min'"),
+        ({"slot": "mini"}, ex.OptionError, r"'min', 'max', 'add', 'or'; did you mean 'min'"),
         ({"slot": ["min"]}, ex.OptionError, r"'min', 'max', 'add'"),
-        ({"slot": "add", "first_hit": True}, ex.OptionError, r"first_hit.*a sum"),
+        ({"slot": "add", "first_hit": True}, ex.OptionError, r"slot='add'.*every message"),
+        ({"slot": "or", "first_hit": True}, ex.OptionError, r"slot='or'.*every message"),
         ({"first_hit": "yes"}, ex.OptionError, r"True or False"),
         ({"target": "dst"}, ex.ExpressionError, r"target 'dst' cannot be used"),
         ({"target": 7}, ex.ExpressionError, r"target 7 cannot be used"),
@@ -555,6 +560,8 @@ def test_refused_when_written(options, error, message):
         (SSSP, {"distance": "float32"}, ex.ExpressionError, "float64.*'distance' is float32"),
         (SSSP, {"distance": "int64"}, ex.ExpressionError, "'distance' is int64, which cannot hold"),
         (SUM, {"total": "float64", "share": "float32"}, ex.ExpressionError, "order of the edges"),
+        (BITS, {"seen": "float64"}, ex.ExpressionError, "bits are those of integers.*uint64"),
+        (BITS, {"seen": "bool"}, ex.ExpressionError, "'seen' is bool"),
         (
             SUM,
             {"total": "int32", "share": "float32"},
@@ -826,6 +833,9 @@ def bounds_for_cuda():
             op = EdgeOp(f"path_{index}_{number}", target="c", signal=signal, slot="min")
             yield op.bind({"c": number}, index_dtype=index, weight_dtype="float32")
     yield EVERYTHING.bind(columns, index_dtype="int64", weight_dtype="float32")
+    for number in ("int32", "int64", "uint64"):
+        op = EdgeOp(f"bits_{number}", target="seen", signal="seen[src] >> 1", slot="or")
+        yield op.bind({"seen": number}, index_dtype="int32")
     yield SUM.bind(columns | {"total": "int64"}, index_dtype="int32", weight_dtype="float64")
     yield PARENT.bind(columns | {"parent": "int64"}, index_dtype="int32")
     yield BY_HAND.bind({"level": "int32"}, index_dtype="int32")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 
 import dask
@@ -64,7 +65,7 @@ def by_hand(op, edges, columns, active, max_iter):
 
     Messages are those of the values before the superstep.
     """
-    combine = {"min": min, "max": max, "add": lambda old, new: old + new}[op.slot]
+    combine = {"min": min, "max": max, "add": operator.add, "or": operator.or_}[op.slot]
     signal, cond = (compile(text or "True", "", "eval") for text in (op.signal, op.cond))
     values = columns[op.target].copy()
     while active.any() and max_iter != 0:
@@ -107,6 +108,17 @@ PROGRAMS = {
             "open": rng.random(len(ids)) < 0.8,
         },
         (1, 4),
+    ),
+    "bits are set": (
+        gf.EdgeOp(
+            "reach", target="seen", signal="(seen[src] | seen[src] << 7) & open[dst]", slot="or"
+        ),
+        {"seen": np.uint64(0), "open": np.uint64(0)},
+        lambda rng, ids: {
+            "seen": rng.integers(0, 2**64, len(ids), "uint64") * (rng.random(len(ids)) < 0.05),
+            "open": rng.integers(0, 2**64, len(ids), "uint64"),
+        },
+        (None,),
     ),
     "a sum may read what it adds to": (
         gf.EdgeOp("ways", target="n", signal="n[src]", slot="add"),

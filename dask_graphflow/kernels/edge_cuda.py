@@ -43,6 +43,7 @@ _COMBINE = {
     "min": "edge::minimum(old, message)",
     "max": "edge::maximum(old, message)",
     "add": "edge::add(old, message)",
+    "or": "old | message",
 }
 _FUNCTION = "    __device__ __forceinline__ "
 _NO_COND = "bool cond(Index) const { return true; }\n"

@@ -207,6 +207,7 @@ _COMBINE = {
     "min": "new if new < old else old",
     "max": "new if new > old else old",
     "add": "{dtype}(uint64(old) + uint64(new))",
+    "or": "{dtype}(old | new)",
 }
 # As numpy.minimum and numpy.maximum: a NaN wins over every number and then stays.
 _FLOAT_COMBINE = {

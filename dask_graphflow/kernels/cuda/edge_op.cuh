@@ -6,7 +6,7 @@ namespace edge {
 
 using u64 = unsigned long long;
 
-enum class Slot { MIN, MAX, ADD };
+enum class Slot { MIN, MAX, ADD, OR };
 
 template <typename T> struct Unsigned;
 template <> struct Unsigned<int> { using type = unsigned int; };
