@@ -21,7 +21,7 @@ CODE = """
 BY_HAND = EdgeOp.from_code(
     "by_hand",
     target="level",
-    slot="max",
+    slot="or",
     columns=[],
     signal=lambda columns, src, dst, weight: columns[0][src] + 1,
     cond=lambda columns, dst: columns[0][dst] > 3,
@@ -44,6 +44,9 @@ PROGRAMS = [
     ),
     EdgeOp("most", target="most", signal="src", slot="max", cond="not seen[dst]").bind(
         {"most": "int64", "seen": "bool"}, index_dtype="int64"
+    ),
+    EdgeOp("bits", target="seen", signal="seen[src] & open[dst]", slot="or").bind(
+        {"seen": "uint64", "open": "uint64"}, index_dtype="int32"
     ),
     EdgeOp("total", target="total", signal="share[src]", slot="add").bind(
         {"total": "int64", "share": "int32"}, index_dtype="int32"

@@ -63,6 +63,14 @@ PROGRAMS = {
         EdgeOp("total32", target="cost", signal="1 if marked[src] else 2", slot="add"),
         {"cost": "int32", "marked": "bool"},
     ),
+    "bits": (
+        EdgeOp("bits", target="seen", signal="old[src] << 55 | old[src] >> 3", slot="or"),
+        {"seen": "uint64", "old": "uint64"},
+    ),
+    "bits, in int32": (
+        EdgeOp("bits32", target="seen", signal="~old[src] << 20 ^ old[src]", slot="or"),
+        {"seen": "int32", "old": "int32"},
+    ),
     "smallest neighbour": (
         EdgeOp("smallest", target="cost", signal="src", slot="min", first_hit=True),
         {"cost": "int32"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 
 import dask
@@ -64,7 +65,7 @@ def by_hand(op, edges, columns, active, max_iter):
 
     Messages are those of the values before the superstep.
     """
-    combine = {"min": min, "max": max, "add": lambda old, new: old + new}[op.slot]
+    combine = {"min": min, "max": max, "add": operator.add, "or": operator.or_}[op.slot]
     signal, cond = (compile(text or "True", "", "eval") for text in (op.signal, op.cond))
     values = columns[op.target].copy()
     while active.any() and max_iter != 0:
@@ -107,6 +108,17 @@ PROGRAMS = {
             "open": rng.random(len(ids)) < 0.8,
         },
         (1, 4),
+    ),
+    "bits are set": (
+        gf.EdgeOp(
+            "reach", target="seen", signal="(seen[src] | seen[src] << 7) & open[dst]", slot="or"
+        ),
+        {"seen": np.uint64(0), "open": np.uint64(0)},
+        lambda rng, ids: {
+            "seen": rng.integers(0, 2**64, len(ids), "uint64") * (rng.random(len(ids)) < 0.05),
+            "open": rng.integers(0, 2**64, len(ids), "uint64"),
+        },
+        (None,),
     ),
     "a sum may read what it adds to": (
         gf.EdgeOp("ways", target="n", signal="n[src]", slot="add"),
@@ -485,6 +497,8 @@ FITTING = [
     (0, np.array([7], object), 7),
     (0, pd.array([7], "Int64"), 7),
     (0, np.array([2**63 - 1], "uint64"), 2**63 - 1),
+    (np.uint64(0), np.array([2**64 - 1], "uint64"), 2**64 - 1),
+    (np.uint64(0), np.array([2.0**63]), 2**63),
     (0.0, np.array([2**60]), 2.0**60),
     (0.0, np.array([np.nan]), np.nan),
     (np.float32(0), np.array([0.1]), np.float32(0.1)),
@@ -496,6 +510,8 @@ SPOILT = [
     (0, np.array([2.0**63]), "the value 9.22.*, which int64 cannot hold"),
     (0, np.array([2**63], "uint64"), "the value 9223372036854775808, which int64 cannot hold"),
     (np.int32(0), np.array([2**40 + 5]), "the value 1099511627781, which int32 cannot hold"),
+    (np.uint64(0), np.array([-1]), "the value -1, which uint64 cannot hold"),
+    (np.uint64(0), np.array([2.0**64]), "the value 1.8.*, which uint64 cannot hold"),
     (0.0, np.array([2**53 + 1]), "the value 9007199254740993, which float64 cannot hold"),
     (np.float32(0), np.array([2**24 + 1]), "the value 16777217, which float32 cannot hold"),
     (np.float32(0), np.array([1e300]), r"the value 1e\+300, which float32 cannot hold"),

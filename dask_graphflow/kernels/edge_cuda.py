@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .edge_expr import Node, spelled
+from .edge_expr import INTEGERS, Node, spelled
 
 if TYPE_CHECKING:
     from .edge_op import BoundOp
@@ -21,6 +21,7 @@ C_TYPES = {
     "bool": "bool",
     "int32": "int",
     "int64": "long long",
+    "uint64": "unsigned long long",
     "float32": "float",
     "float64": "double",
 }
@@ -31,6 +32,8 @@ _CALLS = {
     "/": "divide",
     "//": "quotient",
     "%": "rest",
+    "<<": "shifted_left",
+    ">>": "shifted_right",
     "negative": "negative",
     "abs": "absolute",
     "min": "smaller",
@@ -40,6 +43,7 @@ _COMBINE = {
     "min": "edge::minimum(old, message)",
     "max": "edge::maximum(old, message)",
     "add": "edge::add(old, message)",
+    "or": "old | message",
 }
 _FUNCTION = "    __device__ __forceinline__ "
 _NO_COND = "bool cond(Index) const { return true; }\n"
@@ -104,13 +108,15 @@ def _spelled(node: Node, args: list[str]) -> str:
             name, end = node.value
             return f"{name}_[{end}]"
         case "convert":
-            if node.dtype.startswith("int") and node.args[0].dtype.startswith("float"):
+            if node.dtype in INTEGERS and node.args[0].dtype.startswith("float"):
                 return f"edge::to_{node.dtype}({args[0]})"
             return f"static_cast<{C_TYPES[node.dtype]}>({args[0]})"
         case "choose":
             return f"({args[0]} ? {args[1]} : {args[2]})"
         case "not":
             return f"!{args[0]}"
+        case "~":
+            return f"(~{args[0]})"
         case "and" | "or":
             return f"({(' && ' if node.kind == 'and' else ' || ').join(args)})"
     if node.kind in _CALLS:
@@ -124,6 +130,8 @@ def _literal(node: Node) -> str:
         return _bool(node.value)
     if node.dtype == "int32":
         return f"static_cast<int>({node.value}ll)"
+    if node.dtype == "uint64":
+        return f"{node.value}ull"
     if node.dtype == "int64":
         # C++ has no negative literals: the smallest would be the negative of one too large.
         return f"({node.value + 1}ll - 1)" if node.value < 0 else f"{node.value}ll"

@@ -24,14 +24,14 @@ from dask_graphflow.exceptions import ExpressionError, OptionError, UnknownColum
 from dask_graphflow.showing.suggestions import nearest
 
 from . import edge_cuda
-from .edge_expr import COLUMN_TYPES, NUMBER_TYPES, Node, Reader, Scope, check_column_name
+from .edge_expr import COLUMN_TYPES, INTEGERS, NUMBER_TYPES, Node, Reader, Scope, check_column_name
 
 if TYPE_CHECKING:
     from .edge_host import HostFunctions
 
 __all__ = ["BoundOp", "EdgeOp"]
 
-SLOTS = ("min", "max", "add")
+SLOTS = ("min", "max", "add", "or")
 INDEX_TYPES = ("int32", "int64")
 
 
@@ -63,9 +63,10 @@ class EdgeOp:
         An edge's message: an expression over ``column[src]``, ``column[dst]``, ``weight``, and ``src`` and
         ``dst`` themselves, which are vertex numbers: 0 to n - 1 in the order of the ids, as the rows of
         the result, whatever type the ids have.
-    slot : {"min", "max", "add"}
-        How a message and the target's value become its new value. NaN counts as in `numpy.minimum` and
-        `numpy.maximum`: once a vertex has a NaN, it keeps it.
+    slot : {"min", "max", "add", "or"}
+        How a message and the target's value become its new value. "add" and "or" take integers; "or" sets
+        the bits that are set in the message. NaN counts as in `numpy.minimum` and `numpy.maximum`: once a
+        vertex has a NaN, it keeps it.
     cond : str, optional
         A question about ``dst``, over ``column[dst]`` and ``dst``. Where the answer is no, its edges are
         skipped. By default every vertex takes messages.
@@ -127,10 +128,10 @@ class EdgeOp:
             )
         if not isinstance(self.first_hit, bool):
             raise OptionError(f"{self}: first_hit={self.first_hit!r}; give True or False")
-        if self.first_hit and self.slot == "add":
+        if self.first_hit and self.slot in ("add", "or"):
             raise OptionError(
-                f"{self}: first_hit=True with slot='add'; a sum takes every message: leave first_hit "
-                "out, or take 'min' or 'max'"
+                f"{self}: first_hit=True with slot={self.slot!r}, which takes every message; leave "
+                "first_hit out, or take 'min' or 'max'"
             )
         if isinstance(self.signal, Code):
             reads_src = reads_dst = self.signal.columns
@@ -232,18 +233,21 @@ class EdgeOp:
         Examples
         --------
         >>> import dask_graphflow as gf
-        >>> def mixed(columns, src, dst, weight):
-        ...     label = columns[0][src]
-        ...     return label ^ (label >> 7)
+        >>> def ones(columns, src, dst, weight):
+        ...     word, count = columns[1][src], 0
+        ...     while word:
+        ...         word &= word - 1
+        ...         count += 1
+        ...     return count
         >>> twin = (
         ...     "__device__ Value signal(Index src, Index dst, Weight weight) const "
-        ...     "{ return label_[src] ^ (label_[src] >> 7); }"
+        ...     "{ return __popcll(word_[src]); }"
         ... )
         >>> op = gf.EdgeOp.from_code(
-        ...     "mixed", target="label", slot="min", columns=["label"], signal=mixed, cuda=twin
+        ...     "ones", target="most", slot="max", columns=["word"], signal=ones, cuda=twin
         ... )
         >>> op.columns
-        ('label',)
+        ('most', 'word')
         """
         label = f"EdgeOp {name!r}"
         if isinstance(columns, str) or not isinstance(columns, Iterable):
@@ -272,12 +276,12 @@ class EdgeOp:
         Parameters
         ----------
         dtypes : mapping of str to dtype
-            Of the vertex columns: bool, int32, int64, float32 or float64. There may be more of them
-            than the program names.
+            Of the vertex columns: bool, int32, int64, uint64, float32 or float64. There may be more of
+            them than the program names.
         index_dtype : dtype
             Of vertex ids: int32 or int64.
         weight_dtype : dtype, optional
-            Of the edges' weights, if they have any: int32, int64, float32 or float64.
+            Of the edges' weights, if they have any: int32, int64, uint64, float32 or float64.
 
         Returns
         -------
@@ -292,7 +296,7 @@ class EdgeOp:
             The signal reads the weight, and the edges have none.
         ExpressionError
             A dtype that programs do not compute with, an expression that these dtypes make wrong, a
-            message that the target cannot hold, or a sum in floating point.
+            message that the target cannot hold, or a slot that takes integers only.
 
         Examples
         --------
@@ -321,6 +325,11 @@ class EdgeOp:
                 f"{self}: slot='add' into {self.target!r}, which is {value}; a sum in floating point "
                 "depends on the order of the edges: add whole numbers, for example "
                 "int(share[src] * 2.0**40), in an int64 column"
+            )
+        if self.slot == "or" and value not in INTEGERS:
+            raise ExpressionError(
+                f"{self}: slot='or' into {self.target!r}, which is {value}; bits are those of integers: "
+                "keep them in a uint64 column"
             )
         weight = None
         if self.needs_weight:
@@ -386,7 +395,7 @@ class BoundOp:
             self.index_dtype, self.weight_dtype or "number", dict(self.dtypes)
         )
         message = signal.signal(self.op.target)
-        if self.op.slot != "add" and message.dtype.startswith("float"):
+        if message.dtype.startswith("float"):
             # -0.0 becomes 0.0: of two equals that differ, the one that came first would stay.
             message = Node("+", message.dtype, (message, Node("literal", message.dtype, value=0.0)))
         return message, cond.cond()
