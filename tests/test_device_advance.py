@@ -64,7 +64,13 @@ PROGRAMS = {
         {"cost": "int32", "marked": "bool"},
     ),
     "bits": (
-        EdgeOp("bits", target="seen", signal="old[src] << 55 | old[src] >> 3", slot="or"),
+        EdgeOp(
+            "bits",
+            target="seen",
+            signal="old[src] << left | old[src] >> 3",
+            slot="or",
+            params={"left": np.uint64(55)},
+        ),
         {"seen": "uint64", "old": "uint64"},
     ),
     "bits, in int32": (
@@ -120,7 +126,7 @@ class Case:
                 made[name] = made[name].astype(dtype)
         if "same" in made:
             made["same"][:] = 3
-        return tuple(made[name] for name in op.columns)
+        return (*(made[name] for name in op.columns), *op.params.values())
 
     def frontier(self):
         return np.arange(0, self.count, 2)
@@ -133,7 +139,8 @@ def there(rows):
 
 
 def on_device(columns):
-    return tuple(cupy.asarray(column) for column in columns)
+    # The values of parameters stay on the host.
+    return tuple(cupy.asarray(column) if column.ndim else column for column in columns)
 
 
 def assert_same_columns(mine, other, shape):

@@ -69,7 +69,7 @@ def by_hand(op, edges, columns, active, max_iter):
     signal, cond = (compile(text or "True", "", "eval") for text in (op.signal, op.cond))
     values = columns[op.target].copy()
     while active.any() and max_iter != 0:
-        before = columns | {op.target: values.copy()}
+        before = columns | op.params | {op.target: values.copy()}
         changed = np.zeros(len(values), bool)
         for src, dst, weight in edges:
             ends = {"src": src, "dst": dst, "weight": weight}
@@ -97,9 +97,11 @@ PROGRAMS = {
         gf.EdgeOp(
             "shares",
             target="sum",
-            signal="share[src] * factor[dst] + src - dst",
+            # Named as the column from which members read the numbers of vertices.
+            signal="share[src] * factor[dst] + (src - dst) * number",
             slot="add",
             cond="open[dst] and dst % 3 != 0",
+            params={"number": 3},
         ),
         {"sum": 0, "share": 0, "factor": np.int32(0), "open": False},
         lambda rng, ids: {
@@ -111,7 +113,11 @@ PROGRAMS = {
     ),
     "bits are set": (
         gf.EdgeOp(
-            "reach", target="seen", signal="(seen[src] | seen[src] << 7) & open[dst]", slot="or"
+            "reach",
+            target="seen",
+            signal="(seen[src] | seen[src] << shift) & open[dst]",
+            slot="or",
+            params={"shift": np.uint64(7)},
         ),
         {"seen": np.uint64(0), "open": np.uint64(0)},
         lambda rng, ids: {
@@ -121,7 +127,8 @@ PROGRAMS = {
         (None,),
     ),
     "a sum may read what it adds to": (
-        gf.EdgeOp("ways", target="n", signal="n[src]", slot="add"),
+        # Named as the column from which members read the old values.
+        gf.EdgeOp("ways", target="n", signal="n[src] * before", slot="add", params={"before": 3}),
         {"n": 0},
         lambda rng, ids: {"n": [1, 2, 3]},
         (3,),

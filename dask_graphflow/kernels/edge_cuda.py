@@ -6,7 +6,7 @@ The text calls what ``cuda/edge_op.cuh`` has, and goes after it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .edge_expr import INTEGERS, Node, spelled
 if TYPE_CHECKING:
     from .edge_op import BoundOp
 
-__all__ = ["struct"]
+__all__ = ["layout", "struct"]
 
 C_TYPES = {
     "bool": "bool",
@@ -50,7 +50,7 @@ _NO_COND = "bool cond(Index) const { return true; }\n"
 
 
 def struct(bound: BoundOp) -> str:
-    """Return an edge program as a struct of the columns and the three functions."""
+    """Return an edge program as a struct of the columns, the parameters and the three functions."""
     op = bound.op
     flags = f"FIRST_HIT = {_bool(op.first_hit)}, NEEDS_WEIGHT = {_bool(op.needs_weight)}"
     return f"""\
@@ -73,11 +73,18 @@ struct {bound.cuda_name} {{
 """
 
 
+def layout(bound: BoundOp) -> np.dtype[Any]:
+    """Return the struct's members, pointers and then parameters, as a dtype."""
+    members = [*((name, "u8") for name in bound.op.columns), *bound.op.param_dtypes]
+    return np.dtype(members, align=True)
+
+
 def _members(bound: BoundOp) -> str:
     lines = []
     for name, dtype in bound.dtypes:
         constant = "" if name == bound.op.target else "const "
         lines.append(f"    {constant}{C_TYPES[dtype]}* {name}_;\n")
+    lines += [f"    {C_TYPES[dtype]} {name}_;\n" for name, dtype in bound.op.param_dtypes]
     return "".join(lines)
 
 
@@ -104,6 +111,8 @@ def _spelled(node: Node, args: list[str]) -> str:
             return _literal(node)
         case "name":
             return str(node.value)
+        case "parameter":
+            return f"{node.value}_"
         case "column":
             name, end = node.value
             return f"{name}_[{end}]"

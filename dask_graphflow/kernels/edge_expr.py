@@ -15,7 +15,7 @@ import operator
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,11 +26,15 @@ from dask_graphflow.showing.suggestions import nearest
 
 __all__ = [
     "COLUMN_TYPES",
+    "FUNCTIONS",
     "INTEGERS",
     "NUMBER_TYPES",
+    "RESERVED",
     "Node",
     "Reader",
     "Scope",
+    "check_column_name",
+    "is_plain",
     "parsed",
     "scalar",
     "spelled",
@@ -82,11 +86,12 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
     ast.GtE: (">=", operator.ge),
 }
 _CONVERSIONS = {"int": "int64", "float": "float64"} | {name: name for name in NUMBER_TYPES}
-_FUNCTIONS = ("min", "max", "abs", *_CONVERSIONS)
+FUNCTIONS = ("min", "max", "abs", *_CONVERSIONS)
+RESERVED = ("src", "dst", "weight", "inf")
 _ALLOWED = (
-    "allowed are numbers, True, False, inf, src, dst, weight, column[src], column[dst], "
+    "allowed are numbers, True, False, inf, src, dst, weight, parameters, column[src], column[dst], "
     "+ - * / // % ** & | ^ ~ << >>, comparisons, and, or, not, `a if c else b`, "
-    f"and the functions {', '.join(_FUNCTIONS)}"
+    f"and the functions {', '.join(FUNCTIONS)}"
 )
 
 # CPython 3.11 counts the depth of all threads' trees together, and raises SystemError (gh-106905).
@@ -100,14 +105,15 @@ class Node:
     Attributes
     ----------
     kind : str
-        ``literal``, ``name``, ``column``, ``convert``, ``negative``, ``abs``, ``min``, ``max``,
-        ``not``, ``and``, ``or``, ``choose`` (condition, then, else), or an operator as it is written.
+        ``literal``, ``name``, ``parameter``, ``column``, ``convert``, ``negative``, ``abs``, ``min``,
+        ``max``, ``not``, ``and``, ``or``, ``choose`` (condition, then, else), or an operator as it is
+        written.
     dtype : str
         Of the result. The operands of arithmetic, and those of a comparison, are all of one dtype.
     args : tuple of Node
         The operands. A node that is an operand twice is computed once.
     value : object
-        A literal's value, a name, or a column's name and its end.
+        A literal's value, the name of a parameter or of another value, or a column's name and its end.
     """
 
     kind: str
@@ -128,12 +134,15 @@ class Scope:
         The dtypes of ids and weights.
     columns : dict, optional
         The columns' dtypes; None while they are not known.
+    params : dict
+        The parameters' dtypes.
     """
 
     names: tuple[str, ...] = ("src", "dst", "weight")
     index: str = "number"
     weight: str = "number"
     columns: dict[str, str] | None = None
+    params: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -154,7 +163,7 @@ class Reader:
     columns : dict
         The column nodes, by column and end.
     names : set of str
-        Those of ``src``, ``dst`` and ``weight`` that it reads as values.
+        The parameters, and those of ``src``, ``dst`` and ``weight``, that it reads as values.
     """
 
     label: str
@@ -273,7 +282,7 @@ class Reader:
                 return self._logic(tree, kind, [self._truth(value) for value in tree.values])
             case ast.IfExp():
                 return self._choice(tree)
-            case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _FUNCTIONS:
+            case ast.Call(func=ast.Name(id=name), keywords=[]) if name in FUNCTIONS:
                 return self._call(tree, name, tree.args)
         raise self._error(tree, f"this is not of the language of edge programs; {_ALLOWED}")
 
@@ -331,6 +340,9 @@ class Reader:
     def _name(self, tree: ast.Name) -> Node:
         if tree.id == "inf":
             return self._literal(tree, float("inf"))
+        if tree.id in self.scope.params:
+            self.names.add(tree.id)
+            return Node("parameter", self.scope.params[tree.id], value=tree.id)
         if tree.id in self.scope.names:
             self.names.add(tree.id)
             dtype = self.scope.weight if tree.id == "weight" else self.scope.index
@@ -340,7 +352,7 @@ class Reader:
         allowed = ", ".join(self.scope.names)
         raise self._error(
             tree,
-            f"{tree.id!r} is neither {allowed} nor a column's value; "
+            f"{tree.id!r} is neither {allowed}, a parameter nor a column's value; "
             f"a column is read as {tree.id}[{self.scope.names[0]}]",
         )
 
@@ -526,18 +538,29 @@ def parsed(text: str) -> ast.expr:
         return ast.parse(text, mode="eval").body
 
 
+def is_plain(name: object) -> bool:
+    """Say whether Python and C++ both take a name."""
+    return isinstance(name, str) and name.isidentifier() and name.isascii()
+
+
 def check_column_name(label: str, name: object) -> None:
     """Refuse names that no expression could read, or that C++ could not."""
-    plain = isinstance(name, str) and name.isidentifier() and name.isascii()
-    if not plain or name in ("src", "dst", "weight", "inf"):
+    if not is_plain(name) or name in RESERVED:
         raise ExpressionError(
             f"{label} {name!r} cannot be used by an edge program; a name is of ASCII letters, digits "
             "and _, begins with no digit, and is not src, dst, weight or inf: rename the column"
         )
 
 
-def scalar(value: object) -> Any:
-    """Return a number as a NumPy scalar, or None for what is not a number of :data:`COLUMN_TYPES`.
+def scalar(value: Any, dtype: str | None = None) -> Any:
+    """Return a number as a NumPy scalar, or None if it is not a number that fits.
+
+    Parameters
+    ----------
+    value : object
+    dtype : str, optional
+        By default, a bool, an int or a float of Python becomes bool, int64 or float64, and a NumPy number
+        of one of :data:`COLUMN_TYPES` keeps its dtype.
 
     Examples
     --------
@@ -545,12 +568,19 @@ def scalar(value: object) -> Any:
     ['bool', 'int64', 'float64', 'uint64']
     >>> [scalar(value) for value in (2**63, np.uint8(7), "7")]
     [None, None, None]
+    >>> scalar(7, "float32"), scalar(0.5, "int64")
+    (np.float32(7.0), None)
     """
     if isinstance(value, np.generic):
-        return value if value.dtype.name in COLUMN_TYPES else None
-    dtypes = {bool: "bool", int: "int64", float: "float64"}
-    dtype = next((dtype for kind, dtype in dtypes.items() if isinstance(value, kind)), None)
-    if dtype is None or (isinstance(value, int) and not _fits(value, "int64")):
+        if dtype is None:
+            return value if value.dtype.name in COLUMN_TYPES else None
+        value = value.item()
+    kinds = {bool: "bool", int: "int64", float: "float64"}
+    own = next((name for kind, name in kinds.items() if isinstance(value, kind)), None)
+    dtype = dtype or own
+    if own is None or dtype is None or (own == "bool") != (dtype == "bool"):
+        return None
+    if (own == "float64" and dtype in INTEGERS) or (own != "bool" and not _fits(value, dtype)):
         return None
     return np.dtype(dtype).type(value)
 
@@ -610,7 +640,7 @@ def spelled(
     def text(node: Node) -> str:
         if node not in names:
             written = spell(node, [text(argument) for argument in node.args])
-            if uses[node] == 1 or node.kind in ("literal", "name"):
+            if uses[node] == 1 or node.kind in ("literal", "name", "parameter"):
                 return written
             names[node] = f"t{len(names)}"
             variables.append((node.dtype, names[node], written))

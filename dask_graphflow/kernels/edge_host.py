@@ -31,7 +31,8 @@ class HostFunctions(NamedTuple):
     Attributes
     ----------
     signal : callable
-        ``signal(columns, src, dst, weight)`` returns a message, of the target's dtype.
+        ``signal(columns, src, dst, weight)`` returns a message, of the target's dtype. The values of the
+        parameters come after the columns, in the same tuple.
     cond : callable
         ``cond(columns, dst)`` says whether `dst` takes messages.
     combine : callable
@@ -255,6 +256,8 @@ def _body(bound: BoundOp, tree: Node) -> str:
             name, end = node.value
             # Unsigned: a signed index would be asked whether it counts from the end.
             return f"columns[{bound.op.columns.index(name)}][uintp({end})]"
+        if node.kind == "parameter":
+            return f"columns[{len(bound.op.columns) + list(bound.op.params).index(node.value)}]"
         return _spelled(node, args)
 
     variables, text = spelled(tree, spell)
