@@ -8,10 +8,12 @@ from dask_graphflow.api.components import connected_components
 from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.functions import (
     bfs,
+    closeness_centrality,
     core_number,
     degree_centrality,
     degrees,
     eigenvector_centrality,
+    harmonic_centrality,
     hits,
     katz_centrality,
     label_propagation,
@@ -36,6 +38,7 @@ __all__ = [
     "__version__",
     "bfs",
     "calibrate",
+    "closeness_centrality",
     "connected_components",
     "core_number",
     "costs",
@@ -45,6 +48,7 @@ __all__ = [
     "estimate",
     "exceptions",
     "generate",
+    "harmonic_centrality",
     "hits",
     "hybrid_cluster",
     "katz_centrality",

@@ -23,6 +23,7 @@ from dask_graphflow.api.graph_methods import GraphMethods
 GENERATED = (FrameMethods, GraphMethods)
 FROM_PAPERS = (
     "bfs",
+    "closeness_centrality",
     "connected_components",
     "core_number",
     "costs.share_out",
@@ -31,6 +32,7 @@ FROM_PAPERS = (
     "generate.rmat",
     "Graph.layout",
     "Graph.run",
+    "harmonic_centrality",
     "hits",
     "Hybrid",
     "katz_centrality",

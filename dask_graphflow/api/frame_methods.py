@@ -33,6 +33,14 @@ class FrameMethods:
             vertices=vertices, dropna=dropna, depth_limit=depth_limit, direction=direction, trace=trace,
             progress=progress)
 
+    def closeness_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
+        vertices: Any = None, dropna: bool = False, wf_improved: bool = True, k: int | None = None,
+        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the closeness centrality of each vertex."""
+        return functions.closeness_centrality(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, wf_improved=wf_improved, k=k, seed=seed, trace=trace,
+            progress=progress)
+
     def core_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, trace: bool = False,
         progress: Listener = False) -> Any:
@@ -60,6 +68,13 @@ class FrameMethods:
         return functions.eigenvector_centrality(self._frame, source=source, target=target, weight=weight,
             directed=directed, multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    def harmonic_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
+        vertices: Any = None, dropna: bool = False, k: int | None = None, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return the harmonic centrality of each vertex."""
+        return functions.harmonic_centrality(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, k=k, seed=seed, trace=trace, progress=progress)
 
     def hits(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,

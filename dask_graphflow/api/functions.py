@@ -17,10 +17,12 @@ from .inputs import ColumnNames, Listener
 
 __all__ = [
     "bfs",
+    "closeness_centrality",
     "core_number",
     "degree_centrality",
     "degrees",
     "eigenvector_centrality",
+    "harmonic_centrality",
     "hits",
     "katz_centrality",
     "label_propagation",
@@ -55,6 +57,32 @@ def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | 
     graph = as_graph(bfs, edges, source=source, target=target, directed=directed, vertices=vertices,
         dropna=dropna)
     return graph.bfs(sources, depth_limit=depth_limit, direction=direction, trace=trace,
+        progress=progress)
+
+
+@overload
+def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, wf_improved: bool = True, k: int | None = None, seed: int = 0,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, wf_improved: bool = True, k: int | None = None, seed: int = 0,
+    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, wf_improved: bool = True, k: int | None = None, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, wf_improved: bool = True, k: int | None = None, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any:
+    """Return the closeness centrality of each vertex."""
+    graph = as_graph(closeness_centrality, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.closeness_centrality(wf_improved=wf_improved, k=k, seed=seed, trace=trace,
         progress=progress)
 
 
@@ -124,6 +152,31 @@ def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
         directed=directed, multi=multi, vertices=vertices, dropna=dropna)
     return graph.eigenvector_centrality(max_iter=max_iter, tol=tol,
         fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+
+@overload
+def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, k: int | None = None, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, k: int | None = None, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, k: int | None = None, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def harmonic_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, k: int | None = None, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the harmonic centrality of each vertex."""
+    graph = as_graph(harmonic_centrality, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.harmonic_centrality(k=k, seed=seed, trace=trace, progress=progress)
 
 
 @overload

@@ -12,11 +12,13 @@ import dask.dataframe as dd
 
 from dask_graphflow.algorithms import (
     bfs,
+    closeness_centrality,
     components_by_label,
     core_number,
     degree_centrality,
     degrees,
     eigenvector_centrality,
+    harmonic_centrality,
     hits,
     katz_centrality,
     label_propagation,
@@ -50,6 +52,21 @@ class GraphMethods:
         trace: bool = False, progress: Listener = False) -> Any:
         """Return the distance in edges from the nearest source to each vertex, by breadth-first search."""
         return ask(self, bfs.bfs, sources=sources, depth_limit=depth_limit, direction=direction,
+            trace=trace, progress=progress)
+
+    @overload
+    def closeness_centrality(self, *, wf_improved: bool = True, k: int | None = None, seed: int = 0,
+        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def closeness_centrality(self, *, wf_improved: bool = True, k: int | None = None, seed: int = 0,
+        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def closeness_centrality(self, *, wf_improved: bool = True, k: int | None = None, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def closeness_centrality(self, *, wf_improved: bool = True, k: int | None = None, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return the closeness centrality of each vertex."""
+        return ask(self, closeness_centrality.closeness_centrality, wf_improved=wf_improved, k=k, seed=seed,
             trace=trace, progress=progress)
 
     @overload
@@ -101,6 +118,21 @@ class GraphMethods:
         """Return the eigenvector centrality of each vertex."""
         return ask(self, eigenvector_centrality.eigenvector_centrality, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    @overload
+    def harmonic_centrality(self, *, k: int | None = None, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def harmonic_centrality(self, *, k: int | None = None, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def harmonic_centrality(self, *, k: int | None = None, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def harmonic_centrality(self, *, k: int | None = None, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the harmonic centrality of each vertex."""
+        return ask(self, harmonic_centrality.harmonic_centrality, k=k, seed=seed, trace=trace,
+            progress=progress)
 
     @overload
     def hits(self, *, max_iter: int = 100, tol: float = 1e-08, fail_on_nonconvergence: bool = True,

@@ -1,0 +1,59 @@
+"""Random orders and samples of vertices that do not depend on the partitioning.
+
+Random numbers are a hash of the seed and of the vertex's rank among the sorted ids, by SplitMix64 [1]_.
+
+.. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.operators.view import GraphView
+
+__all__ = ["priorities", "sampled"]
+
+LAST = np.iinfo("int64").max
+
+
+def priorities(ranks: Any, seed: int) -> Any:
+    """Return a number for each rank: array of int64; no two ranks have the same number."""
+    mixed = (ranks.astype("uint64") + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed += np.uint64(seed % 2**64)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return (mixed ^ (mixed >> np.uint64(31))).view("int64")
+
+
+def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
+    """Return the place of each owned vertex in a random sample. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    count : int or None
+        Number of vertices to sample; None takes all.
+    seed : int
+
+    Returns
+    -------
+    places : array of int64, shape (V_p,)
+        0, 1, ... in the order of the ids; -1 for vertices that are not in the sample.
+    count : int
+        Number of vertices in the sample.
+    """
+    exists, ranks = g.exists, g.ranks
+    every = g.all_reduce(sums=(int(exists.sum()),)).sums[0]
+    if count is None or count >= every:
+        return np.where(exists, ranks, -1).astype("int64"), every
+    drawn = np.where(exists, priorities(ranks, seed), LAST)
+    own = np.sort(drawn)[:count]
+    least = np.sort(own if g.alone else np.concatenate(g.exchange.all_gather(own)))
+    chosen = drawn <= least[count - 1]
+    own = ranks[chosen]
+    chosen_ranks = own if g.alone else np.concatenate(g.exchange.all_gather(own))
+    places = g.column(-1, "int64")
+    places[chosen] = np.searchsorted(np.sort(chosen_ranks), own)
+    return places, count

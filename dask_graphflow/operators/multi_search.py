@@ -1,0 +1,85 @@
+"""Searches from many sources at once: 64 of them share the reads of each edge.
+
+A vertex has one bit per source [1]_. Bits of newly reached vertices are or-ed into the neighbors, which
+drop those that they already had.
+
+.. [1] M. Then, M. Kaufmann, F. Chirigati, T. Hoang-Vu, K. Pham, A. Kemper, T. Neumann, H. T. Vo, "The More
+   the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels.edge_op import EdgeOp
+
+from .advance import Advance
+from .direction import Direction
+from .view import GraphView
+
+__all__ = ["reached"]
+
+WORD = 64  # sources that are searched from at once
+ALL = 2**WORD - 1
+REACH = EdgeOp("reach", target="got", signal="fresh[src]", slot="or", cond=f"seen[dst] != {ALL}")
+
+
+def reached(g: GraphView, places: Any, count: int) -> Iterator[tuple[int, Any, Any]]:
+    """Search from many sources along the edges; yield what each level of each search reaches.
+
+    All members iterate over it at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    places : array of int64, shape (V_p,)
+        Place of each source among all sources, and -1 for other vertices.
+    count : int
+        Number of sources.
+
+    Yields
+    ------
+    distance : int
+        Number of edges from the sources, at least 1. Each batch of 64 sources begins with 1 anew.
+    vertices : array of integers
+        Positions of the vertices that some sources of the batch reach at this distance.
+    sources : array of int64
+        Number of these sources for each of the vertices.
+    """
+    seen, fresh, got = (g.column(0, "uint64") for _ in range(3))
+    step = Advance(g, REACH, {"seen": seen, "fresh": fresh, "got": got})
+    for first in range(0, count, WORD):
+        own = ((places >= first) & (places < first + WORD)).nonzero()[0]
+        bits = np.uint64(1) << (places[own] - first).astype("uint64")
+        # Bits without a source are taken as seen.
+        seen[:] = ALL - (ALL >> (WORD - min(WORD, count - first)))
+        seen[own] |= bits
+        fresh[own] = bits
+        frontier, rule, distance = g.frontier(own), Direction("beamer", g), 0
+        while frontier:
+            distance += 1
+            pushes = rule.choose(frontier) == "push"
+            found = (step.push(frontier) if pushes else step.pull(frontier)).vertices
+            bits = got[found] & ~seen[found]
+            got[found] = 0
+            fresh[frontier.vertices] = 0
+            found, bits = found[bits != 0], bits[bits != 0]
+            seen[found] |= bits
+            fresh[found] = bits
+            frontier = g.frontier(found)
+            yield distance, found, _ones(bits)
+
+
+def _ones(words: Any) -> Any:
+    """Return the number of bits that are set in each word: sums of pairs, of fours, and of bytes."""
+    pairs, fours, bytes_, each = (
+        np.uint64(mask)
+        for mask in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)
+    )
+    words = words - ((words >> np.uint64(1)) & pairs)
+    words = (words & fours) + ((words >> np.uint64(2)) & fours)
+    words = (words + (words >> np.uint64(4))) & bytes_
+    return ((words * each) >> np.uint64(56)).astype("int64")
