@@ -42,6 +42,7 @@ TESTS = {
     "tests-components": ("tests/test_components.py", "tests/test_streaming.py"),
     "tests-searches": (
         "tests/test_bfs.py",
+        "tests/test_betweenness.py",
         "tests/test_closeness.py",
         "tests/test_sssp.py",
         "tests/test_core_number.py",

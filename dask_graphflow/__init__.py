@@ -7,6 +7,7 @@ from dask_graphflow.api.accessor import GraphflowAccessor as _GraphflowAccessor 
 from dask_graphflow.api.components import connected_components
 from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.functions import (
+    betweenness_centrality,
     bfs,
     closeness_centrality,
     core_number,
@@ -36,6 +37,7 @@ __all__ = [
     "GraphflowError",
     "Hybrid",
     "__version__",
+    "betweenness_centrality",
     "bfs",
     "calibrate",
     "closeness_centrality",

@@ -60,6 +60,7 @@ def test_exported_names():
         "GraphflowError",
         "Hybrid",
         "__version__",
+        "betweenness_centrality",
         "bfs",
         "calibrate",
         "closeness_centrality",

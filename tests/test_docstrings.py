@@ -22,6 +22,7 @@ from dask_graphflow.api.graph_methods import GraphMethods
 
 GENERATED = (FrameMethods, GraphMethods)
 FROM_PAPERS = (
+    "betweenness_centrality",
     "bfs",
     "closeness_centrality",
     "connected_components",

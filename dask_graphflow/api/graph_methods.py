@@ -11,6 +11,7 @@ from typing import Any, Literal, overload
 import dask.dataframe as dd
 
 from dask_graphflow.algorithms import (
+    betweenness_centrality,
     bfs,
     closeness_centrality,
     components_by_label,
@@ -38,6 +39,24 @@ __all__ = ["GraphMethods"]
 
 class GraphMethods:
     """The algorithms as methods."""
+
+    @overload
+    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+        endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+        endpoints: bool = False, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+        endpoints: bool = False, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+        endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the betweenness centrality of each vertex."""
+        return ask(self, betweenness_centrality.betweenness_centrality, k=k, normalized=normalized,
+            endpoints=endpoints, seed=seed, trace=trace, progress=progress)
 
     @overload
     def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",

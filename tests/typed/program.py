@@ -137,6 +137,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.katz_centrality(alpha=0.01, fail_on_nonconvergence=False),
         gf.eigenvector_centrality(g, max_iter=200, tol=0.01),
         g.eigenvector_centrality(fail_on_nonconvergence=False),
+        gf.betweenness_centrality(g, k=2, normalized=False, endpoints=True, seed=1),
+        g.betweenness_centrality(),
         gf.closeness_centrality(g, wf_improved=False, k=2, seed=1),
         g.closeness_centrality(),
         gf.harmonic_centrality(g, k=2, seed=1),
