@@ -162,6 +162,7 @@ class Connection:
                         self._unsent.popleft()
                     self._unsent.extendleft(reversed(_after(views, written)))
                     self._changed.notify_all()
+            del views  # or what was sent stays in memory while this thread waits for more
 
     def _fail(self, error: OSError) -> None:
         with self._changed:
