@@ -166,8 +166,8 @@ class ExpressionError(GraphflowError, ValueError):
     >>> gf.EdgeOp("hops", target="level", signal="level[src] + one", slot="min")
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.ExpressionError: EdgeOp 'hops': signal: 'one' is neither src, dst, weight \
-nor a column's value; a column is read as one[src]
+    dask_graphflow.exceptions.ExpressionError: EdgeOp 'hops': signal: 'one' is neither src, dst, weight, \
+a parameter nor a column's value; a column is read as one[src]
         level[src] + one
                      ^^^
     """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+import numpy as np
 import pytest
 import test_cuda_compile
 from test_cuda_compile import FOLDER, GENERATIONS
@@ -21,7 +22,7 @@ CODE = """
 BY_HAND = EdgeOp.from_code(
     "by_hand",
     target="level",
-    slot="max",
+    slot="or",
     columns=[],
     signal=lambda columns, src, dst, weight: columns[0][src] + 1,
     cond=lambda columns, dst: columns[0][dst] > 3,
@@ -45,6 +46,13 @@ PROGRAMS = [
     EdgeOp("most", target="most", signal="src", slot="max", cond="not seen[dst]").bind(
         {"most": "int64", "seen": "bool"}, index_dtype="int64"
     ),
+    EdgeOp(
+        "bits",
+        target="seen",
+        signal="seen[src] & open[dst] << shift",
+        slot="or",
+        params={"shift": np.uint64(3)},
+    ).bind({"seen": "uint64", "open": "uint64"}, index_dtype="int32"),
     EdgeOp("total", target="total", signal="share[src]", slot="add").bind(
         {"total": "int64", "share": "int32"}, index_dtype="int32"
     ),

@@ -63,6 +63,20 @@ PROGRAMS = {
         EdgeOp("total32", target="cost", signal="1 if marked[src] else 2", slot="add"),
         {"cost": "int32", "marked": "bool"},
     ),
+    "bits": (
+        EdgeOp(
+            "bits",
+            target="seen",
+            signal="old[src] << left | old[src] >> 3",
+            slot="or",
+            params={"left": np.uint64(55)},
+        ),
+        {"seen": "uint64", "old": "uint64"},
+    ),
+    "bits, in int32": (
+        EdgeOp("bits32", target="seen", signal="~old[src] << 20 ^ old[src]", slot="or"),
+        {"seen": "int32", "old": "int32"},
+    ),
     "smallest neighbour": (
         EdgeOp("smallest", target="cost", signal="src", slot="min", first_hit=True),
         {"cost": "int32"},
@@ -112,7 +126,7 @@ class Case:
                 made[name] = made[name].astype(dtype)
         if "same" in made:
             made["same"][:] = 3
-        return tuple(made[name] for name in op.columns)
+        return (*(made[name] for name in op.columns), *op.params.values())
 
     def frontier(self):
         return np.arange(0, self.count, 2)
@@ -125,7 +139,8 @@ def there(rows):
 
 
 def on_device(columns):
-    return tuple(cupy.asarray(column) for column in columns)
+    # The values of parameters stay on the host.
+    return tuple(cupy.asarray(column) if column.ndim else column for column in columns)
 
 
 def assert_same_columns(mine, other, shape):

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import threading
 import warnings
+from dataclasses import replace
 
 import cloudpickle
 import numba
@@ -28,7 +29,8 @@ from test_cuda_compile import GENERATIONS
 
 from dask_graphflow import EdgeOp
 from dask_graphflow import exceptions as ex
-from dask_graphflow.kernels import edge_expr, edge_host, sources
+from dask_graphflow.kernels import edge_cuda, edge_expr, edge_host, host_advance, host_rows, sources
+from dask_graphflow.operators.local_advance import advance
 
 ROOT = pathlib.Path(__file__).parent.parent
 nvrtc = test_cuda_compile.nvrtc
@@ -43,6 +45,15 @@ BFS = EdgeOp(
 )
 SSSP = EdgeOp("sssp", target="distance", signal="distance[src] + weight", slot="min")
 SUM = EdgeOp("sum", target="total", signal="int(share[src] * weight * 2.0**40)", slot="add")
+BITS = EdgeOp("bits", target="seen", signal="seen[src]", slot="or")
+FADE = EdgeOp(
+    "fade",
+    target="heat",
+    signal="heat[src] * keep if weight < most else 0",
+    slot="max",
+    cond="hot or heat[dst] > least",
+    params={"keep": np.float32(0.5), "most": 7, "hot": True, "least": 0.25},
+)
 PARENT = EdgeOp("parent", target="parent", signal="src", slot="max", cond="not seen[dst]")
 
 
@@ -72,43 +83,76 @@ VALUES = {
     "d": np.array(
         [-0.0, 0.1, -math.inf, 7.5, math.nan, -3, 1e300, 5e-324, 0, 2.5, 9e18], "float64"
     ),
+    "u": np.array(
+        [2**64 - 1, 0, 2**63, 7, 1, 2**53 + 1, 300, 63, 64, 2**31, 2**64 - 2**39 - 1], "uint64"
+    ),
     "t": np.array([True, False, True, True, False] * 2 + [False]),
 }
 COUNT = len(VALUES["i"])
 VALUES |= {f"out_{a.dtype}": a for a in list(VALUES.values()) if a.dtype != bool}
 WEIGHTS = np.array([0.5, -3, math.nan, 0, 2.0**-149, -0.0, 1e30], "float32")
 DTYPES = {name: array.dtype for name, array in VALUES.items()}
+PARAMS = {
+    "pi": np.int32(-5),
+    "pl": np.int64(2**40 + 3),
+    "pu": np.uint64(2**64 - 6),
+    "pf": np.float32(0.1),
+    "pd": np.float64(-1e5),
+    "pt": np.bool_(True),
+}
 EDGES = [(s, d, (s * COUNT + d) % len(WEIGHTS)) for s in range(COUNT) for d in range(COUNT)]
 
 ENDS = ["src", "dst"]
 LITERALS = ["0", "1", "2", "7", "300", "0.0", "0.5", "2.5", "1e10", "inf", "(-1)", "(-0.0)"]
-LEAVES = [f"{name}[{end}]" for name in "ilfd" for end in ENDS] + [*ENDS, "weight", *LITERALS]
-TRUE_LEAVES = ["t[src]", "t[dst]", "True", "False"]
+LEAVES = (
+    [f"{name}[{end}]" for name in "ilfd" for end in ENDS]
+    + [*ENDS, "weight", "pi", "pl", "pf", "pd"]
+    + LITERALS
+)
 COMPARE = ["==", "!=", "<", "<=", ">", ">="]
-# Each letter stands for a number, a truth value, an operator of either kind, or a function.
-NUMBERS = ["(N A N)"] * 4 + [
-    "(N ** P)",
-    "(-N)",
-    "(N if T else N)",
-    "M(N; N)",
-    "M(N; N; N)",
-    "F(N)",
-    "int32(T)",
-]
-TRUTHS = ["(N C N)"] * 3 + ["(N C N C N)", "(T L T)", "(not T)", "(T == T)", "(T if T else T)"]
+# What each letter stands for: forms in which letters are left, and what to end with.
+FORMS = {
+    "N": (  # a number, but no uint64
+        ["(N A N)"] * 4
+        + ["(N ** P)", "(-N)", "(N if T else N)", "M(N; N)", "M(N; N; N)", "F(N)", "int32(T)"]
+        + ["(I B I)", "(I S K)", "(~I)", "(U / U)", "G(U)"],
+        LEAVES,
+    ),
+    "I": (  # a signed integer
+        ["(I D I)", "(I B I)", "(I S K)", "(~I)", "int(N)", "int32(N)", "int(U)"],
+        ["i[src]", "i[dst]", "l[src]", "l[dst]", *ENDS, "pi", "pl", "7", "(-1)"],
+    ),
+    "U": (  # a uint64
+        ["(U D U)", "(U B U)"] * 2
+        + ["(Q D U)", "(U B Q)", "(U S U)", "(U S Q)", "(~U)", "(-U)", "(U ** P)"]
+        + ["(U if T else U)", "M(U; Q; U)", "abs(U)", "uint64(N)", "uint64(I)"],
+        ["u[src]", "u[dst]", "pu"],
+    ),
+    "T": (  # a truth value
+        ["(N C N)"] * 3
+        + ["(N C N C N)", "(U C U)", "(T L T)", "(not T)", "(T == T)", "(T if T else T)"],
+        ["t[src]", "t[dst]", "pt", "True", "False"],
+    ),
+}
 CHOICES = {
     "A": ["+", "-", "*", "/", "//", "%"],
+    "B": ["&", "|", "^"],
     "C": COMPARE,
+    "D": ["+", "-", "*", "//", "%"],
+    "F": ["abs", "int", "float", "int32", "int64", "float32", "float64"],
+    "G": ["int", "float", "int32", "float32"],
+    "K": ["0", "1", "31", "64", "i[dst]", "l[src]", "dst"],
     "L": ["and", "or"],
     "M": ["min", "max"],
-    "F": ["abs", "int", "float", "int32", "int64", "float32", "float64"],
     "P": "12345",
+    "Q": ["0", "1", "31", "64", "18446744073709551615"],
+    "S": ["<<", ">>"],
 }
 
 
 @st.composite
 def expressions(draw, kind="N", depth=4):
-    forms, leaves = (NUMBERS, LEAVES) if kind == "N" else (TRUTHS, TRUE_LEAVES)
+    forms, leaves = FORMS[kind]
     if not depth or draw(st.integers(0, 4)) == 0:
         return draw(st.sampled_from(leaves))
     form = draw(st.sampled_from(forms))
@@ -118,7 +162,7 @@ def expressions(draw, kind="N", depth=4):
             return draw(st.sampled_from(CHOICES[letter]))
         return draw(expressions(letter, depth - 1))
 
-    return re.sub("[NTACLMFP]", lambda found: drawn(found[0]), form).replace(";", ",")
+    return re.sub("[A-Z]", lambda found: drawn(found[0]), form).replace(";", ",")
 
 
 ARITHMETIC = {
@@ -128,6 +172,11 @@ ARITHMETIC = {
     ast.Div: operator.truediv,
     ast.FloorDiv: operator.floordiv,
     ast.Mod: operator.mod,
+    ast.BitAnd: operator.and_,
+    ast.BitOr: operator.or_,
+    ast.BitXor: operator.xor,
+    ast.LShift: operator.lshift,
+    ast.RShift: operator.rshift,
 }
 COMPARISONS = {
     ast.Eq: operator.eq,
@@ -170,7 +219,7 @@ def reference(tree, at):
             return not value(tree.operand)
         case ast.UnaryOp():
             (operand,) = alike(tree, value(tree.operand))
-            return -operand
+            return ~operand if isinstance(tree.op, ast.Invert) else -operand
         case ast.BinOp(op=ast.Pow()):
             (base,) = alike(tree.left, value(tree.left))
             return functools.reduce(operator.mul, [base] * tree.right.value)
@@ -201,7 +250,7 @@ def called(tree, name, values):
     if name == "abs":
         return abs(*alike(tree, value))
     dtype = np.dtype({"int": "int64", "float": "float64"}.get(name, name))
-    if dtype.kind == "i" and isinstance(value, float | np.floating):
+    if dtype.kind in "iu" and isinstance(value, float | np.floating):
         limits = np.iinfo(dtype)
         if math.isnan(value):
             return dtype.type(0)
@@ -216,7 +265,7 @@ def expected(text, *, question=False):
     found = []
     with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
         for s, d, w in EDGES:
-            at = {"src": np.int32(s), "dst": np.int32(d), "weight": WEIGHTS[w]}
+            at = PARAMS | {"src": np.int32(s), "dst": np.int32(d), "weight": WEIGHTS[w]}
             found.append(bool(reference(tree, at)) if question else reference(tree, at))
     if question:
         return np.array(found)
@@ -228,9 +277,15 @@ def expected(text, *, question=False):
 def bind(k, number, question):
     """Return a program with this signal, into a column of its dtype, and this cond."""
     question = question.replace("src", "dst").replace("weight", "l[dst]")
-    for dtype in ("int32", "int64", "float32", "float64"):
+    names = re.findall(r"\w+", f"{number} {question}")
+    given = {
+        "signal": number,
+        "cond": question,
+        "params": {n: PARAMS[n] for n in names if n in PARAMS},
+    }
+    for dtype in ("int32", "int64", "float32", "float64", "uint64"):
         try:
-            op = EdgeOp(f"e{k}", target=f"out_{dtype}", signal=number, slot="max", cond=question)
+            op = EdgeOp(f"e{k}", target=f"out_{dtype}", slot="max", **given)
             return op.bind(DTYPES, index_dtype="int32", weight_dtype="float32")
         except ex.ExpressionError as refused:
             error = str(refused)
@@ -249,7 +304,7 @@ def same_bits(where, found, wanted, text):
 
 
 def host_results(bound):
-    columns = tuple(VALUES[name] for name in bound.op.columns)
+    columns = *(VALUES[n] for n in bound.op.columns), *(PARAMS[n] for n in bound.op.params)
     signal, cond, _ = bound.host
     signals = [signal(columns, np.int32(s), np.int32(d), WEIGHTS[w]) for s, d, w in EDGES]
     conds = [cond(columns, np.int32(d)) for _, d, _ in EDGES]
@@ -258,6 +313,7 @@ def host_results(bound):
 
 SHIM = """
 #include <cmath>
+#include <cstddef>
 #include <cstdio>
 #include <cstring>
 #define __device__
@@ -293,6 +349,7 @@ def run_cpp(bounds, code, calls, folder):
     if compiler is None:
         pytest.skip("no C++ compiler")
     data = {name: array.tobytes() for name, array in VALUES.items()}
+    data |= {name: value.tobytes() for name, value in PARAMS.items()}
     data["weights"] = WEIGHTS.tobytes()
     parts = [
         SHIM,
@@ -320,13 +377,15 @@ def run_cpp(bounds, code, calls, folder):
 def cpp_results(bounds, folder):
     calls = []
     for bound in bounds:
-        # As the struct's own pointers: the right types, in its order.
-        pointers = ", ".join(
-            f"reinterpret_cast<{_pointer(bound, n)}>({n})" for n in bound.op.columns
-        )
-        calls.append(
-            f"run({bound.cuda_name}{{{pointers}}}, reinterpret_cast<const float*>(weights));"
-        )
+        # As the struct's own members: the right types, in its order.
+        members = [f"reinterpret_cast<{_member(bound, n)}>({n})" for n in bound.op.columns]
+        members += [f"*reinterpret_cast<{_member(bound, n)}*>({n})" for n in bound.op.params]
+        program = f"{bound.cuda_name}{{{', '.join(members)}}}"
+        calls.append(f"run({program}, reinterpret_cast<const float*>(weights));")
+        layout = edge_cuda.layout(bound)
+        calls.append(f"static_assert(sizeof({bound.cuda_name}) == {layout.itemsize});")
+        for name, (_, offset) in layout.fields.items():
+            calls.append(f"static_assert(offsetof({bound.cuda_name}, {name}_) == {offset});")
     content = run_cpp(bounds, RUN, calls, folder)
     for bound in bounds:
         values = np.frombuffer(content, bound.value_dtype, len(EDGES))
@@ -335,7 +394,7 @@ def cpp_results(bounds, folder):
         yield values, conds
 
 
-def _pointer(bound, name):
+def _member(bound, name):
     return f"decltype({bound.cuda_name}::{name}_)"
 
 
@@ -349,7 +408,7 @@ def check(pairs, folder):
             same_bits(where, found[1], wanted[1], bound.op.cond)
 
 
-PAIRS = st.tuples(expressions(), expressions("T"))
+PAIRS = st.tuples(st.sampled_from("NNU").flatmap(expressions), expressions("T"))
 # Both compilers run for each example: to make a failing one small would take many minutes.
 FEW = settings(
     deadline=None,
@@ -384,6 +443,15 @@ def test_what_compilers_get_wrong(tmp_path):
         "i[src] / i[dst] + f[src]",
         "-9223372036854775808",
         "d[src] * d[dst] + d[src]",  # two roundings
+        "i[src] << i[dst] ^ i[src] >> i[dst]",  # undefined in C++ for most of these counts
+        "l[src] << l[dst] ^ l[src] >> l[dst]",
+        "u[src] << u[dst] | u[src] >> u[dst]",
+        "u[src] // u[dst] - u[src] % u[dst]",
+        "uint64(d[src]) & uint64(f[dst])",
+        "float32(u[src])",  # one rounding, not two
+        "pl // i[src] if pt else l[src] << pi",
+        "pf * f[src] + pd",
+        "u[src] & ~pu | pu >> 3",
     ]
     check([(number, "t[dst]") for number in numbers], tmp_path)
 
@@ -410,7 +478,7 @@ def test_slots_treat_nan_as_numpy_does_on_the_host_and_in_cpp(name, slot, tmp_pa
     wanted = numpys.outer(values, values)
     host = [bound.host.combine(old, new) for old in values for new in values]
     np.testing.assert_array_equal(np.array(host).reshape(wanted.shape), wanted)
-    given = f"reinterpret_cast<{_pointer(bound, name)}>({name})"
+    given = f"reinterpret_cast<{_member(bound, name)}>({name})"
     printed = run_cpp([bound], COMBINE, [f"run<{bound.cuda_name}>({given});"], tmp_path)
     cpp = np.frombuffer(printed, values.dtype)
     np.testing.assert_array_equal(cpp, host)
@@ -418,7 +486,7 @@ def test_slots_treat_nan_as_numpy_does_on_the_host_and_in_cpp(name, slot, tmp_pa
     np.testing.assert_array_equal(np.signbit(cpp)[number], np.signbit(host)[number])
 
 
-def test_combine_keeps_the_first_of_equals_and_wraps():
+def test_combine_keeps_the_first_of_equals_and_wraps_and_sets_bits():
     columns = {"level": "int32", "distance": "float64", "total": "int64", "share": "float32"}
     types = {"index_dtype": "int32", "weight_dtype": "float32"}
     least, shortest = BFS.bind(columns, **types).host, SSSP.bind(columns, **types).host
@@ -427,6 +495,9 @@ def test_combine_keeps_the_first_of_equals_and_wraps():
     assert math.copysign(1, shortest.combine(-0.0, 0.0)) == -1
     added = SUM.bind(columns, **types).host.combine
     assert added(np.int64(2**63 - 1), np.int64(2)) == -(2**63) + 1
+    for dtype, old, new in (("uint64", 2**63, 2**40 + 1), ("int32", -(2**31), 6), ("int64", -8, 5)):
+        both = BITS.bind({"seen": dtype}, **types).host.combine(*np.array([old, new], dtype))
+        assert both == old | new
 
 
 # What is refused.
@@ -436,9 +507,23 @@ def test_combine_keeps_the_first_of_equals_and_wraps():
     ("options", "error", "message"),
     [
         (
-            {"signal": "level[src] << 1"},
+            {"signal": "level[src] @ 10"},
             ex.ExpressionError,
             r"signal: .*allowed are.*\n.*\n +\^{15}$",
+        ),
+        (
+            {"signal": "level[src] & 0.5"},
+            ex.ExpressionError,
+            r"this is float64, and & takes integers",
+        ),
+        ({"signal": "~float32(dst)"}, ex.ExpressionError, r"float32, and ~ takes .* int\("),
+        ({"signal": "1 << -1"}, ex.ExpressionError, r"no value"),
+        ({"signal": "1 << 10**9"}, ex.ExpressionError, r"larger than"),
+        ({"signal": "(src == 1) | (dst == 1)"}, ex.ExpressionError, r"truth value where a number"),
+        (
+            {"signal": "int(src) if dst < 3 else uint64(dst)"},
+            ex.ExpressionError,
+            r"uint64 and int64 meet here.*uint64\(\.\.\.\) or int64",
         ),
         ({"signal": "level[src] +"}, ex.ExpressionError, r"no expression of Python"),
         ({"signal": ""}, ex.ExpressionError, r"no expression of Python"),
@@ -478,12 +563,23 @@ def test_combine_keeps_the_first_of_equals_and_wraps():
         ({"cond": "weight > 1"}, ex.ExpressionError, r"knows no weight"),
         ({"cond": "level[dst] + 1"}, ex.ExpressionError, r"cond: a number where a truth value"),
         ({"cond": 1}, ex.ExpressionError, r"an expression is a str"),
-        ({"slot": "mini"}, ex.OptionError, r"'min', 'max', 'add'; did you mean 'min'"),
+        ({"slot": "mini"}, ex.OptionError, r"'min', 'max', 'add', 'or'; did you mean 'min'"),
         ({"slot": ["min"]}, ex.OptionError, r"'min', 'max', 'add'"),
-        ({"slot": "add", "first_hit": True}, ex.OptionError, r"first_hit.*a sum"),
+        ({"slot": "add", "first_hit": True}, ex.OptionError, r"slot='add'.*every message"),
+        ({"slot": "or", "first_hit": True}, ex.OptionError, r"slot='or'.*every message"),
         ({"first_hit": "yes"}, ex.OptionError, r"True or False"),
         ({"target": "dst"}, ex.ExpressionError, r"target 'dst' cannot be used"),
         ({"target": 7}, ex.ExpressionError, r"target 7 cannot be used"),
+        ({"params": 3}, ex.OptionError, r"params=3; give a dict"),
+        ({"params": {"a b": 3}}, ex.OptionError, r"cannot be named 'a b'; .*rename"),
+        ({"params": {7: 3}}, ex.OptionError, r"cannot be named 7"),
+        ({"params": {"src": 3}}, ex.OptionError, r"cannot be named 'src'; .*rename"),
+        ({"params": {"min": 3}}, ex.OptionError, r"cannot be named 'min'; .*rename"),
+        ({"params": {"level": 3}}, ex.OptionError, r"'level' is a parameter and a column"),
+        ({"params": {"step": 3}}, ex.OptionError, r"no expression reads parameter 'step'"),
+        ({"params": {"step": "3"}}, ex.OptionError, r"params\['step'\]='3'; give .*np.uint64\(1\)"),
+        ({"params": {"step": 2**63}}, ex.OptionError, r"an int that int64 can hold"),
+        ({"params": {"step": np.uint8(3)}}, ex.OptionError, r"a NumPy number of bool, int32"),
         ({"name": "a b"}, ex.OptionError, r"name='a b'"),
         ({"name": None}, ex.OptionError, r"name=None"),
     ],
@@ -509,6 +605,8 @@ def test_refused_when_written(options, error, message):
         (SSSP, {"distance": "float32"}, ex.ExpressionError, "float64.*'distance' is float32"),
         (SSSP, {"distance": "int64"}, ex.ExpressionError, "'distance' is int64, which cannot hold"),
         (SUM, {"total": "float64", "share": "float32"}, ex.ExpressionError, "order of the edges"),
+        (BITS, {"seen": "float64"}, ex.ExpressionError, "bits are those of integers.*uint64"),
+        (BITS, {"seen": "bool"}, ex.ExpressionError, "'seen' is bool"),
         (
             SUM,
             {"total": "int32", "share": "float32"},
@@ -631,7 +729,7 @@ def test_what_it_reads():
     assert not BFS.needs_weight
 
 
-@pytest.mark.parametrize("op", [BFS, SSSP, SUM, PARENT, BY_HAND], ids=str)
+@pytest.mark.parametrize("op", [BFS, SSSP, SUM, FADE, PARENT, BY_HAND], ids=str)
 def test_equal_after_a_journey(op):
     for pickler in (pickle, cloudpickle):
         again = pickle.loads(pickler.dumps(op))
@@ -644,6 +742,7 @@ def test_equal_after_a_journey(op):
 
 def test_repr_is_what_was_written():
     assert eval(repr(BFS)) == BFS
+    assert eval(repr(FADE)) == FADE
     assert repr(SSSP) == (
         "EdgeOp('sssp', target='distance', signal='distance[src] + weight', slot='min')"
     )
@@ -658,6 +757,47 @@ def test_equal_programs_share_what_was_compiled():
     assert first == second
     assert first.host.signal is second.host.signal
     assert bound("int64").host.signal is not first.host.signal
+
+
+def test_another_value_of_a_parameter_compiles_nothing():
+    rows = host_rows.Rows(np.array([0, 1, 1]), np.array([1], "int32"), np.ones(1, "float32"), 0)
+
+    def heat(op, start=8.0):
+        columns = {"heat": np.array([start, 0])}
+        for way in ("push", "pull"):
+            advance(op, columns, rows, None, direction=way)
+        return columns["heat"][1]
+
+    assert heat(FADE) == 4
+    compiled = host_advance.kernels.cache_info().misses
+    cooler = FADE.with_params(keep=0.25)
+    assert (heat(cooler), heat(cooler.with_params(most=0)), heat(FADE)) == (2, 0, 4)
+    assert heat(FADE.with_params(hot=False, least=1)) == 0
+    assert host_advance.kernels.cache_info().misses == compiled
+    bounds = [
+        op.bind({"heat": "float64"}, index_dtype="int32", weight_dtype="float32")
+        for op in (FADE, cooler)
+    ]
+    assert all(len(loop.signatures) == 1 for loop in host_advance.kernels(bounds[0]))
+    assert bounds[0] == bounds[1]  # by which the device keeps its kernels too
+    assert bounds[0].cuda == bounds[1].cuda
+
+
+def test_values_of_parameters_keep_their_dtypes():
+    assert FADE != (cooler := FADE.with_params(keep=0.25)) != FADE.with_params(keep=0.125)
+    assert cooler.params == {"hot": True, "keep": 0.25, "least": 0.25, "most": 7}
+    whole = FADE.with_params(keep=1, most=np.int32(3), least=np.float32(0.5))
+    assert whole.param_dtypes == FADE.param_dtypes
+    assert [value.dtype.name for value in whole.params.values()] == list(
+        dict(FADE.param_dtypes).values()
+    )
+    one, real = (replace(BFS, signal="level[src] + one", params={"one": one}) for one in (1, 1.0))
+    assert one != real
+    for values in ({"most": 7.0}, {"most": 2**63}, {"hot": 1}, {"keep": True}, {"keep": 1e39}):
+        with pytest.raises(ex.OptionError, match=r"give a number that \w+ can hold"):
+            FADE.with_params(**values)
+    with pytest.raises(ex.OptionError, match=r"no parameter 'kept'; .*did you mean 'keep'"):
+        FADE.with_params(kept=0.25)
 
 
 def test_a_repeated_value_is_read_once():
@@ -765,20 +905,26 @@ EVERYTHING = EdgeOp(
     target="d",
     signal="min(d[src] // 3, d[dst] % weight, -abs(i[src] ** 3 // -7 % 5) / l[dst], inf, 0.1)"
     " + float64(int(f[src] * 1e9)) - (f[dst] if 0 <= i[dst] < src or not t[src] else weight)"
-    " * float32(l[src] * 3 - 9223372036854775807) + float(int32(f[src]) + int32(t[dst]))",
+    " * float32(l[src] * 3 - 9223372036854775807) + float(int32(f[src]) + int32(t[dst]))"
+    " + (pd if pt else pf * pi) + (pl - int(pu))"
+    " + (abs(u[src] // 3 << 2 ^ uint64(f[dst])) % u[dst] >> 1) + (~i[src] << dst & 5 | l[src] >> 2)",
     slot="max",
     cond="t[dst] == (d[dst] < inf) and dst != 2147483647",
+    params=PARAMS,
 )
 
 
 def bounds_for_cuda():
-    columns = {name: DTYPES[name] for name in "ilfdt"} | {"share": "float32", "seen": "bool"}
+    columns = {name: DTYPES[name] for name in "ilufdt"} | {"share": "float32", "seen": "bool"}
     for index in ("int32", "int64"):
-        for number in ("int32", "int64", "float32", "float64"):
+        for number in ("int32", "int64", "uint64", "float32", "float64"):
             signal = "c[src] + " + ("weight" if number.startswith("float") else "1")
             op = EdgeOp(f"path_{index}_{number}", target="c", signal=signal, slot="min")
             yield op.bind({"c": number}, index_dtype=index, weight_dtype="float32")
     yield EVERYTHING.bind(columns, index_dtype="int64", weight_dtype="float32")
+    for number in ("int32", "int64", "uint64"):
+        op = EdgeOp(f"bits_{number}", target="seen", signal="seen[src] >> 1", slot="or")
+        yield op.bind({"seen": number}, index_dtype="int32")
     yield SUM.bind(columns | {"total": "int64"}, index_dtype="int32", weight_dtype="float64")
     yield PARENT.bind(columns | {"parent": "int64"}, index_dtype="int32")
     yield BY_HAND.bind({"level": "int32"}, index_dtype="int32")
@@ -845,5 +991,5 @@ def test_only_the_target_is_written():
 
 def test_the_document_names_every_function_and_type():
     text = (ROOT / "docs" / "howto" / "edge_programs.md").read_text()
-    for name in (*edge_expr._FUNCTIONS, *edge_expr.COLUMN_TYPES):
+    for name in (*edge_expr.FUNCTIONS, *edge_expr.COLUMN_TYPES):
         assert f"`{name}" in text, name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import re
 
 import dask
@@ -64,11 +65,11 @@ def by_hand(op, edges, columns, active, max_iter):
 
     Messages are those of the values before the superstep.
     """
-    combine = {"min": min, "max": max, "add": lambda old, new: old + new}[op.slot]
+    combine = {"min": min, "max": max, "add": operator.add, "or": operator.or_}[op.slot]
     signal, cond = (compile(text or "True", "", "eval") for text in (op.signal, op.cond))
     values = columns[op.target].copy()
     while active.any() and max_iter != 0:
-        before = columns | {op.target: values.copy()}
+        before = columns | op.params | {op.target: values.copy()}
         changed = np.zeros(len(values), bool)
         for src, dst, weight in edges:
             ends = {"src": src, "dst": dst, "weight": weight}
@@ -96,9 +97,11 @@ PROGRAMS = {
         gf.EdgeOp(
             "shares",
             target="sum",
-            signal="share[src] * factor[dst] + src - dst",
+            # Named as the column from which members read the numbers of vertices.
+            signal="share[src] * factor[dst] + (src - dst) * number",
             slot="add",
             cond="open[dst] and dst % 3 != 0",
+            params={"number": 3},
         ),
         {"sum": 0, "share": 0, "factor": np.int32(0), "open": False},
         lambda rng, ids: {
@@ -108,8 +111,24 @@ PROGRAMS = {
         },
         (1, 4),
     ),
+    "bits are set": (
+        gf.EdgeOp(
+            "reach",
+            target="seen",
+            signal="(seen[src] | seen[src] << shift) & open[dst]",
+            slot="or",
+            params={"shift": np.uint64(7)},
+        ),
+        {"seen": np.uint64(0), "open": np.uint64(0)},
+        lambda rng, ids: {
+            "seen": rng.integers(0, 2**64, len(ids), "uint64") * (rng.random(len(ids)) < 0.05),
+            "open": rng.integers(0, 2**64, len(ids), "uint64"),
+        },
+        (None,),
+    ),
     "a sum may read what it adds to": (
-        gf.EdgeOp("ways", target="n", signal="n[src]", slot="add"),
+        # Named as the column from which members read the old values.
+        gf.EdgeOp("ways", target="n", signal="n[src] * before", slot="add", params={"before": 3}),
         {"n": 0},
         lambda rng, ids: {"n": [1, 2, 3]},
         (3,),
@@ -485,6 +504,8 @@ FITTING = [
     (0, np.array([7], object), 7),
     (0, pd.array([7], "Int64"), 7),
     (0, np.array([2**63 - 1], "uint64"), 2**63 - 1),
+    (np.uint64(0), np.array([2**64 - 1], "uint64"), 2**64 - 1),
+    (np.uint64(0), np.array([2.0**63]), 2**63),
     (0.0, np.array([2**60]), 2.0**60),
     (0.0, np.array([np.nan]), np.nan),
     (np.float32(0), np.array([0.1]), np.float32(0.1)),
@@ -496,6 +517,8 @@ SPOILT = [
     (0, np.array([2.0**63]), "the value 9.22.*, which int64 cannot hold"),
     (0, np.array([2**63], "uint64"), "the value 9223372036854775808, which int64 cannot hold"),
     (np.int32(0), np.array([2**40 + 5]), "the value 1099511627781, which int32 cannot hold"),
+    (np.uint64(0), np.array([-1]), "the value -1, which uint64 cannot hold"),
+    (np.uint64(0), np.array([2.0**64]), "the value 1.8.*, which uint64 cannot hold"),
     (0.0, np.array([2**53 + 1]), "the value 9007199254740993, which float64 cannot hold"),
     (np.float32(0), np.array([2**24 + 1]), "the value 16777217, which float32 cannot hold"),
     (np.float32(0), np.array([1e300]), r"the value 1e\+300, which float32 cannot hold"),

@@ -13,7 +13,7 @@ from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.vertex_ids import named as named_ids
 from dask_graphflow.kernels import kernels_for, policies
-from dask_graphflow.kernels.edge_expr import COLUMN_TYPES, NUMBER_TYPES
+from dask_graphflow.kernels.edge_expr import COLUMN_TYPES, NUMBER_TYPES, scalar
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.direction import WAYS
 from dask_graphflow.showing.suggestions import nearest
@@ -59,13 +59,13 @@ def _begins(name: str, value: Any) -> Any:
     """Return the dtype of a column that begins with a value, or "id" for one that begins as "vertex"."""
     if isinstance(value, str) and value == ITSELF:
         return "id"
-    dtype = np.asarray(value).dtype
-    if np.ndim(value) or str(dtype) not in COLUMN_TYPES:
+    number = scalar(value)
+    if number is None:
         raise OptionError(
             f"columns[{name!r}]={value!r}; give a number of {', '.join(COLUMN_TYPES)}, for example 0, 0.0 "
             f"or np.int32(0), or give {ITSELF!r}"
         )
-    return dtype
+    return number.dtype
 
 
 def _started(
@@ -144,8 +144,10 @@ def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
             large = np.flatnonzero(~fits)
             fits[large] = [int(found[i]) == int(values[i]) for i in large]
         elif values.dtype.kind == "f":
-            limit = 2.0 ** (8 * dtype.itemsize - 1)
-            fits = (values >= -limit) & (values < limit) & (values == np.trunc(values))
+            limits = np.iinfo(dtype)
+            fits = (
+                (values >= limits.min) & (values < limits.max + 1.0) & (values == np.trunc(values))
+            )
         else:
             fits = (values >= np.iinfo(dtype).min) & (values <= np.iinfo(dtype).max)
     if not fits.all():

@@ -40,6 +40,7 @@ from dask_graphflow.showing.suggestions import nearest
 
 from .device import namespace as cupy
 from .device_bitmap import count_words, from_words, new_words, sum_words, to_words
+from .edge_cuda import layout
 from .launching import NULL, blocks_for, launch
 from .policies import CULLING, KERNELS, POLICIES, STAGES, check, expression, text
 from .sources import OPTIONS, THREADS, instance
@@ -261,8 +262,9 @@ class _Moving:
     ) -> None:
         self.balance = balance
         self.kernel = _kernel(bound, expression(bound, balance, pulls=pulls))
-        pointers = [(name, "u8") for name in bound.op.columns]
-        self.program = np.array(tuple(column.data.ptr for column in columns), pointers)
+        count = len(bound.op.columns)
+        pointers = (column.data.ptr for column in columns[:count])
+        self.program = np.array((*pointers, *columns[count:]), layout(bound))
         self.report = cupy.zeros(COUNTS, "uint64")
         self.work: Any = None
         self.task = np.zeros((), _TASK)

@@ -6,21 +6,22 @@ The text calls what ``cuda/edge_op.cuh`` has, and goes after it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .edge_expr import Node, spelled
+from .edge_expr import INTEGERS, Node, spelled
 
 if TYPE_CHECKING:
     from .edge_op import BoundOp
 
-__all__ = ["struct"]
+__all__ = ["layout", "struct"]
 
 C_TYPES = {
     "bool": "bool",
     "int32": "int",
     "int64": "long long",
+    "uint64": "unsigned long long",
     "float32": "float",
     "float64": "double",
 }
@@ -31,6 +32,8 @@ _CALLS = {
     "/": "divide",
     "//": "quotient",
     "%": "rest",
+    "<<": "shifted_left",
+    ">>": "shifted_right",
     "negative": "negative",
     "abs": "absolute",
     "min": "smaller",
@@ -40,13 +43,14 @@ _COMBINE = {
     "min": "edge::minimum(old, message)",
     "max": "edge::maximum(old, message)",
     "add": "edge::add(old, message)",
+    "or": "old | message",
 }
 _FUNCTION = "    __device__ __forceinline__ "
 _NO_COND = "bool cond(Index) const { return true; }\n"
 
 
 def struct(bound: BoundOp) -> str:
-    """Return an edge program as a struct of the columns and the three functions."""
+    """Return an edge program as a struct of the columns, the parameters and the three functions."""
     op = bound.op
     flags = f"FIRST_HIT = {_bool(op.first_hit)}, NEEDS_WEIGHT = {_bool(op.needs_weight)}"
     return f"""\
@@ -69,11 +73,18 @@ struct {bound.cuda_name} {{
 """
 
 
+def layout(bound: BoundOp) -> np.dtype[Any]:
+    """Return the struct's members, pointers and then parameters, as a dtype."""
+    members = [*((name, "u8") for name in bound.op.columns), *bound.op.param_dtypes]
+    return np.dtype(members, align=True)
+
+
 def _members(bound: BoundOp) -> str:
     lines = []
     for name, dtype in bound.dtypes:
         constant = "" if name == bound.op.target else "const "
         lines.append(f"    {constant}{C_TYPES[dtype]}* {name}_;\n")
+    lines += [f"    {C_TYPES[dtype]} {name}_;\n" for name, dtype in bound.op.param_dtypes]
     return "".join(lines)
 
 
@@ -100,17 +111,21 @@ def _spelled(node: Node, args: list[str]) -> str:
             return _literal(node)
         case "name":
             return str(node.value)
+        case "parameter":
+            return f"{node.value}_"
         case "column":
             name, end = node.value
             return f"{name}_[{end}]"
         case "convert":
-            if node.dtype.startswith("int") and node.args[0].dtype.startswith("float"):
+            if node.dtype in INTEGERS and node.args[0].dtype.startswith("float"):
                 return f"edge::to_{node.dtype}({args[0]})"
             return f"static_cast<{C_TYPES[node.dtype]}>({args[0]})"
         case "choose":
             return f"({args[0]} ? {args[1]} : {args[2]})"
         case "not":
             return f"!{args[0]}"
+        case "~":
+            return f"(~{args[0]})"
         case "and" | "or":
             return f"({(' && ' if node.kind == 'and' else ' || ').join(args)})"
     if node.kind in _CALLS:
@@ -124,6 +139,8 @@ def _literal(node: Node) -> str:
         return _bool(node.value)
     if node.dtype == "int32":
         return f"static_cast<int>({node.value}ll)"
+    if node.dtype == "uint64":
+        return f"{node.value}ull"
     if node.dtype == "int64":
         # C++ has no negative literals: the smallest would be the negative of one too large.
         return f"({node.value + 1}ll - 1)" if node.value < 0 else f"{node.value}ll"

@@ -4,7 +4,8 @@ Text becomes a tree of :class:`Node`, each of one dtype, with every conversion a
 printers, :mod:`.edge_host` and :mod:`.edge_cuda`, only spell that tree: what an expression means is
 decided here, once. Read before the columns are known, it is checked as far as that goes.
 
-Types are promoted as NumPy 2 does it (NEP 50): literals are weak.
+Types are promoted as NumPy 2 does it (NEP 50): literals are weak. Only a uint64 and a signed integer, of
+which NumPy makes a float64, do not meet.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import operator
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,9 +24,25 @@ import numpy as np
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.showing.suggestions import nearest
 
-__all__ = ["COLUMN_TYPES", "NUMBER_TYPES", "Node", "Reader", "Scope", "parsed", "spelled"]
+__all__ = [
+    "COLUMN_TYPES",
+    "FUNCTIONS",
+    "INTEGERS",
+    "NUMBER_TYPES",
+    "RESERVED",
+    "Node",
+    "Reader",
+    "Scope",
+    "check_column_name",
+    "is_plain",
+    "parsed",
+    "scalar",
+    "spelled",
+]
 
-NUMBER_TYPES = ("int32", "int64", "float32", "float64")
+SIGNED = ("int32", "int64")
+INTEGERS = (*SIGNED, "uint64")
+NUMBER_TYPES = (*INTEGERS, "float32", "float64")
 COLUMN_TYPES = ("bool", *NUMBER_TYPES)
 WEAK = ("int", "float")  # of literals, until they meet something that has a dtype
 UNKNOWN = ("number", "any")  # before the columns are known; "any" may be a truth value too
@@ -33,6 +50,7 @@ UNKNOWN = ("number", "any")  # before the columns are known; "any" may be a trut
 HOLDS = {
     "int32": ("int32",),
     "int64": ("int32", "int64"),
+    "uint64": ("uint64",),
     "float32": ("float32",),
     "float64": ("int32", "float32", "float64"),
 }
@@ -52,7 +70,13 @@ _ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
     ast.FloorDiv: ("//", operator.floordiv),
     ast.Mod: ("%", operator.mod),
     ast.Pow: ("**", operator.pow),
+    ast.BitAnd: ("&", operator.and_),
+    ast.BitOr: ("|", operator.or_),
+    ast.BitXor: ("^", operator.xor),
+    ast.LShift: ("<<", operator.lshift),
+    ast.RShift: (">>", operator.rshift),
 }
+_BITWISE = ("&", "|", "^", "<<", ">>", "~")
 _COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
     ast.Eq: ("==", operator.eq),
     ast.NotEq: ("!=", operator.ne),
@@ -62,11 +86,12 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
     ast.GtE: (">=", operator.ge),
 }
 _CONVERSIONS = {"int": "int64", "float": "float64"} | {name: name for name in NUMBER_TYPES}
-_FUNCTIONS = ("min", "max", "abs", *_CONVERSIONS)
+FUNCTIONS = ("min", "max", "abs", *_CONVERSIONS)
+RESERVED = ("src", "dst", "weight", "inf")
 _ALLOWED = (
-    "allowed are numbers, True, False, inf, src, dst, weight, column[src], column[dst], "
-    "+ - * / // % **, comparisons, and, or, not, `a if c else b`, "
-    f"and the functions {', '.join(_FUNCTIONS)}"
+    "allowed are numbers, True, False, inf, src, dst, weight, parameters, column[src], column[dst], "
+    "+ - * / // % ** & | ^ ~ << >>, comparisons, and, or, not, `a if c else b`, "
+    f"and the functions {', '.join(FUNCTIONS)}"
 )
 
 # CPython 3.11 counts the depth of all threads' trees together, and raises SystemError (gh-106905).
@@ -80,14 +105,15 @@ class Node:
     Attributes
     ----------
     kind : str
-        ``literal``, ``name``, ``column``, ``convert``, ``negative``, ``abs``, ``min``, ``max``,
-        ``not``, ``and``, ``or``, ``choose`` (condition, then, else), or an operator as it is written.
+        ``literal``, ``name``, ``parameter``, ``column``, ``convert``, ``negative``, ``abs``, ``min``,
+        ``max``, ``not``, ``and``, ``or``, ``choose`` (condition, then, else), or an operator as it is
+        written.
     dtype : str
         Of the result. The operands of arithmetic, and those of a comparison, are all of one dtype.
     args : tuple of Node
         The operands. A node that is an operand twice is computed once.
     value : object
-        A literal's value, a name, or a column's name and its end.
+        A literal's value, the name of a parameter or of another value, or a column's name and its end.
     """
 
     kind: str
@@ -108,12 +134,15 @@ class Scope:
         The dtypes of ids and weights.
     columns : dict, optional
         The columns' dtypes; None while they are not known.
+    params : dict
+        The parameters' dtypes.
     """
 
     names: tuple[str, ...] = ("src", "dst", "weight")
     index: str = "number"
     weight: str = "number"
     columns: dict[str, str] | None = None
+    params: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -134,7 +163,7 @@ class Reader:
     columns : dict
         The column nodes, by column and end.
     names : set of str
-        Those of ``src``, ``dst`` and ``weight`` that it reads as values.
+        The parameters, and those of ``src``, ``dst`` and ``weight``, that it reads as values.
     """
 
     label: str
@@ -161,7 +190,7 @@ class Reader:
         dtype = "number" if self.scope.columns is None else self.scope.columns[target]
         if dtype in UNKNOWN or node.dtype in HOLDS[dtype]:
             return self._convert(tree, node, dtype)
-        if node.dtype in WEAK and not (node.dtype == "float" and dtype.startswith("int")):
+        if node.dtype in WEAK and not (node.dtype == "float" and dtype in INTEGERS):
             return self._convert(tree, node, dtype)
         given = _CONVERSIONS.get(node.dtype, node.dtype)
         raise self._error(
@@ -242,6 +271,8 @@ class Reader:
                 return Node("not", "bool", (node,))
             case ast.UnaryOp(op=ast.USub()):
                 return self._unary(tree, tree.operand, "negative", operator.neg)
+            case ast.UnaryOp(op=ast.Invert()):
+                return self._unary(tree, tree.operand, "~", operator.invert)
             case ast.BinOp() if type(tree.op) in _ARITHMETIC:
                 return self._arithmetic(tree)
             case ast.Compare() if all(type(op) in _COMPARISONS for op in tree.ops):
@@ -251,7 +282,7 @@ class Reader:
                 return self._logic(tree, kind, [self._truth(value) for value in tree.values])
             case ast.IfExp():
                 return self._choice(tree)
-            case ast.Call(func=ast.Name(id=name), keywords=[]) if name in _FUNCTIONS:
+            case ast.Call(func=ast.Name(id=name), keywords=[]) if name in FUNCTIONS:
                 return self._call(tree, name, tree.args)
         raise self._error(tree, f"this is not of the language of edge programs; {_ALLOWED}")
 
@@ -260,6 +291,16 @@ class Reader:
         if node.dtype == "bool":
             raise self._error(
                 tree, "a truth value where a number is needed; convert it with int(...)"
+            )
+        return node
+
+    def _operand(self, kind: str, tree: ast.expr) -> Node:
+        """Read an operand of arithmetic; bits are those of integers only."""
+        node = self._number(tree)
+        if kind in _BITWISE and node.dtype.startswith("float"):
+            given = _CONVERSIONS.get(node.dtype, node.dtype)
+            raise self._error(
+                tree, f"this is {given}, and {kind} takes integers; convert it with int(...)"
             )
         return node
 
@@ -293,12 +334,15 @@ class Reader:
         """Compute with literals alone, as Python does."""
         try:
             return self._literal(tree, function(*(node.value for node in nodes)))
-        except ArithmeticError as error:
+        except (ArithmeticError, ValueError) as error:  # a ValueError: shifted by a negative count
             raise self._error(tree, f"this has no value ({error})") from None
 
     def _name(self, tree: ast.Name) -> Node:
         if tree.id == "inf":
             return self._literal(tree, float("inf"))
+        if tree.id in self.scope.params:
+            self.names.add(tree.id)
+            return Node("parameter", self.scope.params[tree.id], value=tree.id)
         if tree.id in self.scope.names:
             self.names.add(tree.id)
             dtype = self.scope.weight if tree.id == "weight" else self.scope.index
@@ -308,7 +352,7 @@ class Reader:
         allowed = ", ".join(self.scope.names)
         raise self._error(
             tree,
-            f"{tree.id!r} is neither {allowed} nor a column's value; "
+            f"{tree.id!r} is neither {allowed}, a parameter nor a column's value; "
             f"a column is read as {tree.id}[{self.scope.names[0]}]",
         )
 
@@ -333,7 +377,7 @@ class Reader:
     def _unary(
         self, tree: ast.expr, operand: ast.expr, kind: str, function: Callable[..., Any]
     ) -> Node:
-        node = self._number(operand)
+        node = self._operand(kind, operand)
         if _is_weak_literal(node):
             return self._fold(tree, function, node)
         dtype = promoted(node.dtype)
@@ -342,14 +386,17 @@ class Reader:
     def _arithmetic(self, tree: ast.BinOp) -> Node:
         kind, function = _ARITHMETIC[type(tree.op)]
         trees = tree.left, tree.right
-        nodes = [self._number(operand) for operand in trees]
+        nodes = [self._operand(kind, operand) for operand in trees]
         literal = all(_is_weak_literal(node) for node in nodes)
         if kind == "**":
             return self._power(tree, *nodes, literal=literal)
         if literal:
+            base, count = (node.value for node in nodes)
+            if kind == "<<" and base and count >= sys.float_info.max_exp:
+                raise self._too_large(tree)
             return self._fold(tree, function, *nodes)
-        dtype = promoted(*(node.dtype for node in nodes))
-        if kind == "/" and dtype.startswith("int"):
+        dtype = self._promoted(tree, nodes)
+        if kind == "/" and dtype in INTEGERS:
             dtype = "float64"
         return Node(kind, dtype, self._converted(trees, nodes, dtype))
 
@@ -387,7 +434,7 @@ class Reader:
                 parts.append(Node(kind, "bool", tuple(pair)))
                 continue
             pair = [self._number(end, node) for end, node in zip(ends, pair, strict=True)]
-            dtype = promoted(*(node.dtype for node in pair))
+            dtype = self._promoted(tree, pair)
             parts.append(Node(kind, "bool", self._converted(ends, pair, dtype)))
         return self._logic(tree, "and", parts)
 
@@ -410,7 +457,7 @@ class Reader:
         elif all(node.dtype == "any" for node in nodes):
             dtype = "any"
         else:
-            dtype = promoted(*(node.dtype for node in nodes))
+            dtype = self._promoted(tree, nodes)
         if all(_is_weak_literal(node) for node in (test, *nodes)):
             function = float if dtype == "float" else lambda value: value
             return self._fold(tree, function, nodes[0] if test.value else nodes[1])
@@ -428,7 +475,7 @@ class Reader:
         nodes = [self._number(argument) for argument in trees]
         if all(_is_weak_literal(node) for node in nodes):
             return self._fold(tree, min if name == "min" else max, *nodes)
-        dtype = promoted(*(node.dtype for node in nodes))
+        dtype = self._promoted(tree, nodes)
         first, *others = self._converted(trees, nodes, dtype)
         for other in others:
             first = Node(name, dtype, (first, other))
@@ -437,11 +484,23 @@ class Reader:
     def _conversion(self, tree: ast.expr, operand: ast.expr, dtype: str) -> Node:
         node = self._read(operand)
         if _is_weak_literal(node):
-            function = int if dtype.startswith("int") else float
+            function = int if dtype in INTEGERS else float
             return self._convert(tree, self._fold(tree, function, node), dtype)
         if node.dtype in WEAK:
             node = self._convert(operand, node, promoted(node.dtype))
         return node if node.dtype == dtype else Node("convert", dtype, (node,))
+
+    def _promoted(self, tree: ast.expr, nodes: Sequence[Node]) -> str:
+        """Return the dtype in which operands meet."""
+        dtypes = [node.dtype for node in nodes]
+        signed = next((dtype for dtype in dtypes if dtype in SIGNED), None)
+        if signed and "uint64" in dtypes:
+            raise self._error(
+                tree,
+                f"uint64 and {signed} meet here, and no integer type holds both; convert one of them with "
+                "uint64(...) or int64(...)",
+            )
+        return promoted(*dtypes)
 
     def _converted(
         self, trees: Sequence[ast.expr], nodes: Sequence[Node], dtype: str
@@ -479,14 +538,51 @@ def parsed(text: str) -> ast.expr:
         return ast.parse(text, mode="eval").body
 
 
+def is_plain(name: object) -> bool:
+    """Say whether Python and C++ both take a name."""
+    return isinstance(name, str) and name.isidentifier() and name.isascii()
+
+
 def check_column_name(label: str, name: object) -> None:
     """Refuse names that no expression could read, or that C++ could not."""
-    plain = isinstance(name, str) and name.isidentifier() and name.isascii()
-    if not plain or name in ("src", "dst", "weight", "inf"):
+    if not is_plain(name) or name in RESERVED:
         raise ExpressionError(
             f"{label} {name!r} cannot be used by an edge program; a name is of ASCII letters, digits "
             "and _, begins with no digit, and is not src, dst, weight or inf: rename the column"
         )
+
+
+def scalar(value: Any, dtype: str | None = None) -> Any:
+    """Return a number as a NumPy scalar, or None if it is not a number that fits.
+
+    Parameters
+    ----------
+    value : object
+    dtype : str, optional
+        By default, a bool, an int or a float of Python becomes bool, int64 or float64, and a NumPy number
+        of one of :data:`COLUMN_TYPES` keeps its dtype.
+
+    Examples
+    --------
+    >>> [scalar(value).dtype.name for value in (True, 7, 0.5, np.uint64(7))]
+    ['bool', 'int64', 'float64', 'uint64']
+    >>> [scalar(value) for value in (2**63, np.uint8(7), "7")]
+    [None, None, None]
+    >>> scalar(7, "float32"), scalar(0.5, "int64")
+    (np.float32(7.0), None)
+    """
+    if isinstance(value, np.generic):
+        if dtype is None:
+            return value if value.dtype.name in COLUMN_TYPES else None
+        value = value.item()
+    kinds = {bool: "bool", int: "int64", float: "float64"}
+    own = next((name for kind, name in kinds.items() if isinstance(value, kind)), None)
+    dtype = dtype or own
+    if own is None or dtype is None or (own == "bool") != (dtype == "bool"):
+        return None
+    if (own == "float64" and dtype in INTEGERS) or (own != "bool" and not _fits(value, dtype)):
+        return None
+    return np.dtype(dtype).type(value)
 
 
 def promoted(*dtypes: str) -> str:
@@ -505,7 +601,7 @@ def promoted(*dtypes: str) -> str:
     if not strong:
         return "float64" if "float" in dtypes else "int64"
     dtype = np.result_type(*strong).name
-    return "float64" if "float" in dtypes and dtype.startswith("int") else dtype
+    return "float64" if "float" in dtypes and dtype in INTEGERS else dtype
 
 
 def spelled(
@@ -544,7 +640,7 @@ def spelled(
     def text(node: Node) -> str:
         if node not in names:
             written = spell(node, [text(argument) for argument in node.args])
-            if uses[node] == 1 or node.kind in ("literal", "name"):
+            if uses[node] == 1 or node.kind in ("literal", "name", "parameter"):
                 return written
             names[node] = f"t{len(names)}"
             variables.append((node.dtype, names[node], written))
@@ -565,7 +661,7 @@ def _short(value: float) -> str:
 
 def _fits(value: float, dtype: str) -> bool:
     """Say whether a literal can be of a dtype: whole numbers exactly, others but for rounding."""
-    if dtype.startswith("int"):
+    if dtype in INTEGERS:
         limits = np.iinfo(dtype)
         return bool(limits.min <= value <= limits.max)
     if isinstance(value, int) and abs(value) > 2**63:

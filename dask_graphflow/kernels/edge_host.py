@@ -15,7 +15,7 @@ import numba
 import numpy as np
 from numba.extending import intrinsic
 
-from .edge_expr import Node, spelled
+from .edge_expr import INTEGERS, Node, spelled
 
 if TYPE_CHECKING:
     from .edge_op import BoundOp
@@ -31,7 +31,8 @@ class HostFunctions(NamedTuple):
     Attributes
     ----------
     signal : callable
-        ``signal(columns, src, dst, weight)`` returns a message, of the target's dtype.
+        ``signal(columns, src, dst, weight)`` returns a message, of the target's dtype. The values of the
+        parameters come after the columns, in the same tuple.
     cond : callable
         ``cond(columns, dst)`` says whether `dst` takes messages.
     combine : callable
@@ -79,6 +80,28 @@ def _quotient(a, b):  # type: ignore[no-untyped-def]
 @_compiled
 def _rest(a, b):  # type: ignore[no-untyped-def]
     return 0 if b == 0 or b == -1 else a % b
+
+
+@_compiled
+def _unsigned_quotient(a, b):  # type: ignore[no-untyped-def]
+    return b if b == 0 else a // b  # not a literal 0: with that, Numba would go on in float64
+
+
+@_compiled
+def _unsigned_rest(a, b):  # type: ignore[no-untyped-def]
+    return b if b == 0 else a % b
+
+
+@_compiled
+def _shifted_left(a, b, bits):  # type: ignore[no-untyped-def]
+    return np.uint64(a) << np.uint64(b) if np.uint64(b) < bits else np.uint64(0)
+
+
+@_compiled
+def _shifted_right(a, b, bits):  # type: ignore[no-untyped-def]
+    # The processor cannot shift by all bits at once.
+    count = min(np.uint64(b), bits - np.uint64(1))
+    return a >> count >> np.uint64(np.uint64(b) >= bits)
 
 
 @_compiled
@@ -145,6 +168,13 @@ def _to_int64(x):  # type: ignore[no-untyped-def]
     return np.int64(9223372036854775807) if x > 0 else np.int64(-9223372036854775808)
 
 
+@_compiled
+def _to_uint64(x):  # type: ignore[no-untyped-def]
+    if 0 < x < 18446744073709551616.0:
+        return np.uint64(x)
+    return np.uint64(18446744073709551615) if x > 0 else np.uint64(0)
+
+
 _NAMES: dict[str, Any] = {
     "inf": math.inf,
     "int32": np.int32,
@@ -157,6 +187,10 @@ _NAMES: dict[str, Any] = {
     "absolute": _absolute,
     "quotient": _quotient,
     "rest": _rest,
+    "unsigned_quotient": _unsigned_quotient,
+    "unsigned_rest": _unsigned_rest,
+    "shifted_left": _shifted_left,
+    "shifted_right": _shifted_right,
     "float_quotient": _float_quotient,
     "float_rest": _float_rest,
     "smaller": _smaller,
@@ -166,6 +200,7 @@ _NAMES: dict[str, Any] = {
     "float_larger": _float_larger,
     "to_int32": _to_int32,
     "to_int64": _to_int64,
+    "to_uint64": _to_uint64,
 }
 """What the text of a function may name."""
 
@@ -173,6 +208,7 @@ _COMBINE = {
     "min": "new if new < old else old",
     "max": "new if new > old else old",
     "add": "{dtype}(uint64(old) + uint64(new))",
+    "or": "{dtype}(old | new)",
 }
 # As numpy.minimum and numpy.maximum: a NaN wins over every number and then stays.
 _FLOAT_COMBINE = {
@@ -220,6 +256,8 @@ def _body(bound: BoundOp, tree: Node) -> str:
             name, end = node.value
             # Unsigned: a signed index would be asked whether it counts from the end.
             return f"columns[{bound.op.columns.index(name)}][uintp({end})]"
+        if node.kind == "parameter":
+            return f"columns[{len(bound.op.columns) + list(bound.op.params).index(node.value)}]"
         return _spelled(node, args)
 
     variables, text = spelled(tree, spell)
@@ -228,7 +266,7 @@ def _body(bound: BoundOp, tree: Node) -> str:
 
 
 def _spelled(node: Node, args: list[str]) -> str:
-    whole = node.dtype.startswith("int")
+    whole = node.dtype in INTEGERS
     match node.kind:
         case "literal":
             return repr(node.value) if node.dtype == "bool" else f"{node.dtype}({node.value!r})"
@@ -255,7 +293,14 @@ def _spelled(node: Node, args: list[str]) -> str:
         case "//" | "%":
             name = "quotient" if node.kind == "//" else "rest"
             one = f", {node.dtype}(1)" if node.kind == "//" and not whole else ""
-            written = f"{'' if whole else 'float_'}{name}({args[0]}, {args[1]}{one})"
+            prefix = "unsigned_" if node.dtype == "uint64" else "" if whole else "float_"
+            written = f"{prefix}{name}({args[0]}, {args[1]}{one})"
+        case "~":
+            written = f"(~{args[0]})"
+        case "<<" | ">>":
+            name = "shifted_left" if node.kind == "<<" else "shifted_right"
+            bits = 8 * np.dtype(node.dtype).itemsize
+            written = f"{name}({args[0]}, {args[1]}, uint64({bits}))"
         case "+" | "-" | "*" if whole:
             # Numba tells LLVM that signed integers do not overflow; of unsigned ones it says nothing.
             written = f"(uint64({args[0]}) {node.kind} uint64({args[1]}))"

@@ -12,6 +12,7 @@ For an edge from `src` to `dst`, the *signal* is a message that is made of the c
 
 from __future__ import annotations
 
+import copy
 import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -24,14 +25,26 @@ from dask_graphflow.exceptions import ExpressionError, OptionError, UnknownColum
 from dask_graphflow.showing.suggestions import nearest
 
 from . import edge_cuda
-from .edge_expr import COLUMN_TYPES, NUMBER_TYPES, Node, Reader, Scope, check_column_name
+from .edge_expr import (
+    COLUMN_TYPES,
+    FUNCTIONS,
+    INTEGERS,
+    NUMBER_TYPES,
+    RESERVED,
+    Node,
+    Reader,
+    Scope,
+    check_column_name,
+    is_plain,
+    scalar,
+)
 
 if TYPE_CHECKING:
     from .edge_host import HostFunctions
 
-__all__ = ["BoundOp", "EdgeOp"]
+__all__ = ["BoundOp", "EdgeOp", "without_values"]
 
-SLOTS = ("min", "max", "add")
+SLOTS = ("min", "max", "add", "or")
 INDEX_TYPES = ("int32", "int64")
 
 
@@ -51,7 +64,8 @@ class EdgeOp:
     """An algorithm's step over edges, in expressions.
 
     It is checked as it is written, and once more by :meth:`bind`, when the columns' dtypes are known.
-    Two that were written alike are equal, and share what was compiled. It can be sent to workers.
+    Two that were written alike are equal, and share what was compiled. Programs that differ only in the
+    values of their parameters share it too. It can be sent to workers.
 
     Parameters
     ----------
@@ -62,16 +76,21 @@ class EdgeOp:
     signal : str
         An edge's message: an expression over ``column[src]``, ``column[dst]``, ``weight``, and ``src`` and
         ``dst`` themselves, which are vertex numbers: 0 to n - 1 in the order of the ids, as the rows of
-        the result, whatever type the ids have.
-    slot : {"min", "max", "add"}
-        How a message and the target's value become its new value. NaN counts as in `numpy.minimum` and
-        `numpy.maximum`: once a vertex has a NaN, it keeps it.
+        the result, whatever type the ids have. It may name parameters.
+    slot : {"min", "max", "add", "or"}
+        How a message and the target's value become its new value. "add" and "or" take integers; "or" sets
+        the bits that are set in the message. NaN counts as in `numpy.minimum` and `numpy.maximum`: once a
+        vertex has a NaN, it keeps it.
     cond : str, optional
-        A question about ``dst``, over ``column[dst]`` and ``dst``. Where the answer is no, its edges are
-        skipped. By default every vertex takes messages.
+        A question about ``dst``, over ``column[dst]``, ``dst`` and parameters. Where the answer is no, its
+        edges are skipped. By default every vertex takes messages.
     first_hit : bool
         One message is enough for a vertex, and it may be that of its smallest neighbour: with "min" or
         "max", where all messages of a superstep are equal or that one is the one to keep.
+    params : mapping of str to number, optional
+        Values that expressions read by name. They are passed when the program runs, so another value needs
+        no compilation; see :meth:`with_params`. A Python bool, int or float is a bool, int64 or float64; a
+        NumPy number of one of the columns' dtypes keeps its dtype.
 
     Raises
     ------
@@ -79,7 +98,8 @@ class EdgeOp:
         An expression is not of the language, or `cond` asks about more than ``dst``. The message
         points at the place.
     OptionError
-        A slot that does not exist, `first_hit` where every message counts, a name that is none.
+        A slot that does not exist, `first_hit` where every message counts, a name that is none, a parameter
+        that is not a number, is not read, or is named like something else in the program.
 
     Notes
     -----
@@ -106,7 +126,9 @@ class EdgeOp:
     slot: str
     cond: str | None = None
     first_hit: bool = False
+    params: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    param_dtypes: tuple[tuple[str, str], ...] = field(init=False)  # compared, since 1 equals 1.0
     columns: tuple[str, ...] = field(init=False, compare=False)
     reads_src: tuple[str, ...] = field(init=False, compare=False)
     reads_dst: tuple[str, ...] = field(init=False, compare=False)
@@ -114,7 +136,7 @@ class EdgeOp:
     reads_numbers: bool = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.name, str) and self.name.isidentifier() and self.name.isascii()):
+        if not is_plain(self.name):
             raise OptionError(
                 f"name={self.name!r}; an EdgeOp's name is of ASCII letters, digits and _, and begins "
                 "with no digit"
@@ -127,11 +149,13 @@ class EdgeOp:
             )
         if not isinstance(self.first_hit, bool):
             raise OptionError(f"{self}: first_hit={self.first_hit!r}; give True or False")
-        if self.first_hit and self.slot == "add":
+        if self.first_hit and self.slot in ("add", "or"):
             raise OptionError(
-                f"{self}: first_hit=True with slot='add'; a sum takes every message: leave first_hit "
-                "out, or take 'min' or 'max'"
+                f"{self}: first_hit=True with slot={self.slot!r}, which takes every message; leave "
+                "first_hit out, or take 'min' or 'max'"
             )
+        self._read_params()
+        names: set[str] = set()
         if isinstance(self.signal, Code):
             reads_src = reads_dst = self.signal.columns
             needs_weight = self.signal.needs_weight
@@ -147,13 +171,47 @@ class EdgeOp:
             reads_src, reads_dst = (
                 tuple(sorted(name for name, at in read if at == end)) for end in ("src", "dst")
             )
-            needs_weight = "weight" in signal.names
-            reads_numbers = not {"src", "dst"}.isdisjoint(signal.names | cond.names)
+            names = signal.names | cond.names
+            needs_weight = "weight" in names
+            reads_numbers = not {"src", "dst"}.isdisjoint(names)
         self._keep("reads_src", reads_src)
         self._keep("reads_dst", reads_dst)
         self._keep("needs_weight", needs_weight)
         self._keep("reads_numbers", reads_numbers)
         self._keep("columns", tuple(sorted({self.target, *reads_src, *reads_dst})))
+        for name in self.params:
+            if name in self.columns:
+                raise OptionError(
+                    f"{self}: {name!r} is a parameter and a column; rename one of them"
+                )
+            if name not in names:
+                raise OptionError(f"{self}: no expression reads parameter {name!r}; leave it out")
+
+    def _read_params(self) -> None:
+        if not isinstance(self.params, Mapping):
+            raise OptionError(f"{self}: params={self.params!r}; give a dict of names and numbers")
+        taken = (*RESERVED, *FUNCTIONS)
+        for name in self.params:
+            if not is_plain(name) or name in taken:
+                raise OptionError(
+                    f"{self}: a parameter cannot be named {name!r}; a name is of ASCII letters, digits and "
+                    f"_, begins with no digit, and is not {', '.join(taken)}: rename it"
+                )
+        params = {name: self._scalar(name, self.params[name]) for name in sorted(self.params)}
+        self._keep("params", params)
+        self._keep("param_dtypes", tuple((name, v.dtype.name) for name, v in params.items()))
+
+    def _scalar(self, name: str, value: Any, dtype: str | None = None) -> Any:
+        number = scalar(value, dtype)
+        if number is None:
+            allowed = (
+                f"a number that {dtype} can hold, or make a program with a parameter of another dtype"
+                if dtype
+                else f"True, False, an int that int64 can hold, a float, or a NumPy number of "
+                f"{', '.join(COLUMN_TYPES)}, for example np.uint64(1)"
+            )
+            raise OptionError(f"{self}: params[{name!r}]={value!r}; give {allowed}")
+        return number
 
     def __str__(self) -> str:
         return f"EdgeOp {self.name!r}"
@@ -162,6 +220,7 @@ class EdgeOp:
         given: dict[str, Any] = {"target": self.target, "signal": self.signal, "slot": self.slot}
         given |= {"cond": self.cond} if self.cond is not None else {}
         given |= {"first_hit": True} if self.first_hit else {}
+        given |= {"params": self.params} if self.params else {}
         options = ", ".join(f"{name}={value!r}" for name, value in given.items())
         return f"EdgeOp({self.name!r}, {options})"
 
@@ -172,12 +231,50 @@ class EdgeOp:
         self, index: str = "number", weight: str = "number", columns: dict[str, str] | None = None
     ) -> tuple[Reader, Reader]:
         """Return readers of the signal and of cond, for these dtypes or before they are known."""
-        signal = Scope(("src", "dst", "weight"), index, weight, columns)
-        cond = Scope(("dst",), index, weight, columns)
+        types = index, weight, columns, dict(self.param_dtypes)
+        signal, cond = Scope(("src", "dst", "weight"), *types), Scope(("dst",), *types)
         return (
             Reader(f"{self}: signal", str(self.signal), signal),
             Reader(f"{self}: cond", self.cond or "True", cond),
         )
+
+    def with_params(self, /, **params: Any) -> EdgeOp:
+        """Return the program with other values of some parameters. Nothing is compiled again.
+
+        Parameters
+        ----------
+        **params : number
+            New values by the parameters' names. Each is converted to the parameter's dtype, and has to fit:
+            integers exactly, floats may be rounded, and no float fits an integer.
+
+        Returns
+        -------
+        EdgeOp
+            A program that shares the compiled code of this one.
+
+        Raises
+        ------
+        OptionError
+            A parameter that the program does not have, or a value that does not fit.
+
+        Examples
+        --------
+        >>> import dask_graphflow as gf
+        >>> fade = gf.EdgeOp(
+        ...     "fade", target="heat", signal="heat[src] * keep", slot="max", params={"keep": 0.5}
+        ... )
+        >>> fade.with_params(keep=0.25).params
+        {'keep': np.float64(0.25)}
+        """
+        values = dict(self.params)
+        for name, value in params.items():
+            if name not in values:
+                there = ", ".join(map(repr, values)) or "none"
+                raise OptionError(
+                    f"{self}: no parameter {name!r}; there are {there}{nearest(name, values)}"
+                )
+            values[name] = self._scalar(name, value, values[name].dtype.name)
+        return _with_values(self, values)
 
     @classmethod
     def from_code(
@@ -232,18 +329,21 @@ class EdgeOp:
         Examples
         --------
         >>> import dask_graphflow as gf
-        >>> def mixed(columns, src, dst, weight):
-        ...     label = columns[0][src]
-        ...     return label ^ (label >> 7)
+        >>> def ones(columns, src, dst, weight):
+        ...     word, count = columns[1][src], 0
+        ...     while word:
+        ...         word &= word - 1
+        ...         count += 1
+        ...     return count
         >>> twin = (
         ...     "__device__ Value signal(Index src, Index dst, Weight weight) const "
-        ...     "{ return label_[src] ^ (label_[src] >> 7); }"
+        ...     "{ return __popcll(word_[src]); }"
         ... )
         >>> op = gf.EdgeOp.from_code(
-        ...     "mixed", target="label", slot="min", columns=["label"], signal=mixed, cuda=twin
+        ...     "ones", target="most", slot="max", columns=["word"], signal=ones, cuda=twin
         ... )
         >>> op.columns
-        ('label',)
+        ('most', 'word')
         """
         label = f"EdgeOp {name!r}"
         if isinstance(columns, str) or not isinstance(columns, Iterable):
@@ -272,12 +372,12 @@ class EdgeOp:
         Parameters
         ----------
         dtypes : mapping of str to dtype
-            Of the vertex columns: bool, int32, int64, float32 or float64. There may be more of them
-            than the program names.
+            Of the vertex columns: bool, int32, int64, uint64, float32 or float64. There may be more of
+            them than the program names.
         index_dtype : dtype
             Of vertex ids: int32 or int64.
         weight_dtype : dtype, optional
-            Of the edges' weights, if they have any: int32, int64, float32 or float64.
+            Of the edges' weights, if they have any: int32, int64, uint64, float32 or float64.
 
         Returns
         -------
@@ -292,7 +392,7 @@ class EdgeOp:
             The signal reads the weight, and the edges have none.
         ExpressionError
             A dtype that programs do not compute with, an expression that these dtypes make wrong, a
-            message that the target cannot hold, or a sum in floating point.
+            message that the target cannot hold, or a slot that takes integers only.
 
         Examples
         --------
@@ -322,6 +422,11 @@ class EdgeOp:
                 "depends on the order of the edges: add whole numbers, for example "
                 "int(share[src] * 2.0**40), in an int64 column"
             )
+        if self.slot == "or" and value not in INTEGERS:
+            raise ExpressionError(
+                f"{self}: slot='or' into {self.target!r}, which is {value}; bits are those of integers: "
+                "keep them in a uint64 column"
+            )
         weight = None
         if self.needs_weight:
             if weight_dtype is None:
@@ -331,7 +436,7 @@ class EdgeOp:
                 )
             weight = self._dtype("weight", weight_dtype, NUMBER_TYPES)
         index = self._dtype("a vertex id", index_dtype, INDEX_TYPES)
-        bound = BoundOp(self, tuple(found), index, weight)
+        bound = BoundOp(without_values(self), tuple(found), index, weight)
         if not isinstance(self.signal, Code):
             _ = bound.trees  # whose making is the rest of the checks
         return bound
@@ -355,7 +460,7 @@ class BoundOp:
     Attributes
     ----------
     op : EdgeOp
-        The program.
+        The program. Its parameters are 0: kernels are given their values after the columns.
     dtypes : tuple of (str, str)
         Its columns and their dtypes, sorted: the order of the struct's pointers too.
     index_dtype : str
@@ -386,7 +491,7 @@ class BoundOp:
             self.index_dtype, self.weight_dtype or "number", dict(self.dtypes)
         )
         message = signal.signal(self.op.target)
-        if self.op.slot != "add" and message.dtype.startswith("float"):
+        if message.dtype.startswith("float"):
             # -0.0 becomes 0.0: of two equals that differ, the one that came first would stay.
             message = Node("+", message.dtype, (message, Node("literal", message.dtype, value=0.0)))
         return message, cond.cond()
@@ -407,6 +512,19 @@ class BoundOp:
     def cuda_name(self) -> str:
         """The name of that struct."""
         return f"EdgeOp_{self.op.name}"
+
+
+def without_values(op: EdgeOp) -> EdgeOp:
+    """Return a program with parameters of 0, which is the same for all that share compiled code."""
+    zeros = {name: type(value)() for name, value in op.params.items()}
+    return _with_values(op, zeros) if zeros else op
+
+
+def _with_values(op: EdgeOp, params: Mapping[str, Any]) -> EdgeOp:
+    # Without the checks, which read the expressions again.
+    op = copy.copy(op)
+    op._keep("params", params)
+    return op
 
 
 def _text(label: str, given: object) -> str:

@@ -218,7 +218,8 @@ def push(
     rows : Rows
         Of the vertices that edges leave.
     columns : tuple of ndarray, shape (V,) each
-        The vertex columns in the order of ``bound.op.columns``; the target is changed in place.
+        The vertex columns in the order of ``bound.op.columns``, and then the values of the parameters. The
+        target is changed in place.
     frontier : ndarray of integers, shape (f,), optional
         The rows to go along, each once, by default all.
     changed : ndarray of uint64, shape (ceil(V / 64),), optional
@@ -283,7 +284,8 @@ def pull(
     rows : Rows
         Of the vertices that edges enter.
     columns : tuple of ndarray, shape (V,) each
-        The vertex columns in the order of ``bound.op.columns``; the target is changed in place.
+        The vertex columns in the order of ``bound.op.columns``, and then the values of the parameters. The
+        target is changed in place.
     frontier : ndarray of uint64, shape (ceil(V / 64),), optional
         A bitmap; without one every vertex sends.
     changed : ndarray of uint64, shape (ceil(V / 64),), optional

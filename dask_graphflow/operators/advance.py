@@ -266,19 +266,24 @@ def _combined(slot: str, column: Any, at: Any, values: Any) -> Any:
         column[at] += values
         return at
     old = column[at]
-    better = values < old if slot == "min" else values > old
-    better |= (values != values) & (old == old)  # a NaN wins once, and then stays
+    if slot == "or":
+        values = values | old
+        better = values != old
+    else:
+        better = values < old if slot == "min" else values > old
+        better |= (values != values) & (old == old)  # a NaN wins once, and then stays
     at = at[better]
     column[at] = values[better]
     return at
 
 
 def _nothing(slot: str, dtype: Any) -> Any:
-    """Return a value that every message is better than, or that changes no sum."""
-    if slot == "add":
+    """Return a value that every message is better than, or that changes no sum and sets no bit."""
+    if slot in ("add", "or"):
         return 0
     if dtype.kind == "b":
         return slot == "min"
     if dtype.kind == "f":
         return np.inf if slot == "min" else -np.inf
-    return np.iinfo(dtype).max if slot == "min" else np.iinfo(dtype).min
+    limits = np.iinfo(dtype)
+    return dtype.type(limits.max if slot == "min" else limits.min)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp
+from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp, without_values
 
 from .vertex_set import VertexSet
 
@@ -52,8 +52,8 @@ def advance(
     """
     dtypes = tuple((name, column.dtype) for name, column in columns.items())
     weight_dtype = None if rows.weights is None else rows.weights.dtype
-    bound = _bound(op, dtypes, rows.ends.dtype, weight_dtype)
-    arrays = tuple(columns[name] for name in op.columns)
+    bound = _bound(without_values(op), dtypes, rows.ends.dtype, weight_dtype)
+    arrays = (*(columns[name] for name in op.columns), *op.params.values())
     size = len(columns[op.target])
     kernels = kernels_of("advance", rows.ends)
     changed = kernels.new_words(size)

@@ -17,7 +17,7 @@ def reading_numbers(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
 
     In a member, ``src`` and ``dst`` are positions. The column's name is none of `columns`.
     """
-    name = _free("number", columns)
+    name = _free("number", op, columns)
     numbers = _Numbers(name)
     cond = None if op.cond is None else numbers.written(op.cond)
     return replace(op, signal=numbers.written(str(op.signal)), cond=cond), name
@@ -25,14 +25,14 @@ def reading_numbers(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
 
 def reading_before(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
     """Return a program that reads its target from another column, and that column's name."""
-    name = _free("before", columns)
+    name = _free("before", op, columns)
     before = _Before(op.target, name)
     cond = None if op.cond is None else before.written(op.cond)
     return replace(op, signal=before.written(str(op.signal)), cond=cond), name
 
 
-def _free(name: str, columns: Collection[str]) -> str:
-    while name in columns:
+def _free(name: str, op: EdgeOp, columns: Collection[str]) -> str:
+    while name in columns or name in op.params:
         name += "_"
     return name
 

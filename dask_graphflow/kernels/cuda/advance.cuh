@@ -59,7 +59,7 @@ __device__ __forceinline__ bool swap(double* at, double& old, double desired)
 }
 
 // Combine a message with a value; returns whether that changed it. It is looked at first, as most messages
-// change nothing. An old look sees a minimum too high, and errs on the side of the atomic.
+// change nothing. An old look sees a minimum too high, or too few bits, and errs on the side of the atomic.
 template <typename Op, typename Value>
 __device__ __forceinline__ bool merge(Value* at, Value message)
 {
@@ -68,6 +68,9 @@ __device__ __forceinline__ bool merge(Value* at, Value message)
         if (message == 0) return false;
         atomicAdd(reinterpret_cast<U*>(at), U(message));
         return true;
+    } else if constexpr (Op::SLOT == edge::Slot::OR) {
+        using U = typename edge::Unsigned<Value>::type;
+        return (message & ~*at) != 0 && (U(message) & ~atomicOr(reinterpret_cast<U*>(at), U(message))) != 0;
     } else if constexpr (!IS_FLOAT<Value>) {
         if constexpr (Op::SLOT == edge::Slot::MIN)
             return message < *at && message < atomicMin(at, message);

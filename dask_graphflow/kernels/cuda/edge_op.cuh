@@ -4,11 +4,14 @@
 
 namespace edge {
 
-enum class Slot { MIN, MAX, ADD };
+using u64 = unsigned long long;
+
+enum class Slot { MIN, MAX, ADD, OR };
 
 template <typename T> struct Unsigned;
 template <> struct Unsigned<int> { using type = unsigned int; };
-template <> struct Unsigned<long long> { using type = unsigned long long; };
+template <> struct Unsigned<long long> { using type = u64; };
+template <> struct Unsigned<u64> { using type = u64; };
 
 template <typename T>
 __device__ __forceinline__ T add(T a, T b)
@@ -53,6 +56,22 @@ template <typename T>
 __device__ __forceinline__ T absolute(T a)
 {
     return a < 0 ? negative(a) : a;
+}
+__device__ __forceinline__ u64 absolute(u64 a) { return a; }
+
+// NumPy's: by a negative count, or by as many bits as there are, all bits leave.
+template <typename T>
+__device__ __forceinline__ T shifted_left(T a, T b)
+{
+    using U = typename Unsigned<T>::type;
+    return U(b) < 8 * sizeof(T) ? T(U(a) << U(b)) : T(0);
+}
+template <typename T>
+__device__ __forceinline__ T shifted_right(T a, T b)
+{
+    using U = typename Unsigned<T>::type;
+    constexpr U BITS = 8 * sizeof(T);
+    return a >> (U(b) < BITS ? U(b) : BITS - 1) >> int(U(b) >= BITS);
 }
 
 // A number that the compiler knows nothing of. To it, a comparison and a choice between the same two
@@ -116,6 +135,8 @@ __device__ __forceinline__ T rest(T a, T b)
     const T rest = a % b;
     return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
+__device__ __forceinline__ u64 quotient(u64 a, u64 b) { return b == 0 ? 0 : a / b; }
+__device__ __forceinline__ u64 rest(u64 a, u64 b) { return b == 0 ? 0 : a % b; }
 
 __device__ __forceinline__ float exact_rest(float a, float b) { return fmodf(a, b); }
 __device__ __forceinline__ double exact_rest(double a, double b) { return fmod(a, b); }
@@ -161,6 +182,13 @@ __device__ __forceinline__ long long to_int64(F x)
     if (absolute(x) < F(9223372036854775808.0)) return (long long)(x);
     if (x != x) return 0;
     return x > 0 ? 9223372036854775807ll : -9223372036854775807ll - 1;
+}
+
+template <typename F>
+__device__ __forceinline__ u64 to_uint64(F x)
+{
+    if (0 < x && x < F(18446744073709551616.0)) return u64(x);
+    return x > 0 ? ~0ull : 0;
 }
 
 __device__ __forceinline__ float infinity() { return __int_as_float(0x7f800000); }
