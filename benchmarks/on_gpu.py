@@ -43,6 +43,7 @@ TESTS = {
     "tests-searches": (
         "tests/test_bfs.py",
         "tests/test_sssp.py",
+        "tests/test_strongly_connected_components.py",
         "tests/test_core_number.py",
         "tests/test_maximal_independent_set.py",
     ),

@@ -217,6 +217,7 @@ ASKED = {
     "katz": lambda g, start: g.katz_centrality(alpha=0.001, tol=1.0),
     "eigenvector": lambda g, start: g.eigenvector_centrality(tol=1.0),
     "degree centrality": lambda g, start: g.degree_centrality(),
+    "strong components": lambda g, start: g.strongly_connected_components(),
     "core numbers": lambda g, start: g.core_number(),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
 }

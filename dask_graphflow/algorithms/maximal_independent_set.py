@@ -10,14 +10,9 @@ every partitioning and number of threads.
 
 .. [1] G. E. Blelloch, J. T. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching are
    Parallel on Average", SPAA 2012.
-.. [2] G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 """
 
 from __future__ import annotations
-
-from typing import Any
-
-import numpy as np
 
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
@@ -25,6 +20,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .options import Count
+from .priorities import priorities
 
 __all__ = ["maximal_independent_set"]
 
@@ -68,7 +64,7 @@ def maximal_independent_set(g: GraphView, *, seed: int = 0) -> Answer:
     [False, True, True, True, True]
     """
     g = g.undirected
-    priority, waits = _priorities(g.ranks, seed), g.column(0, "int64")
+    priority, waits = priorities(g.ranks, seed), g.column(0, "int64")
     excluded, selected = g.column(0, "int32"), g.column(False, "bool")
     Advance(g, WAIT, {"waits": waits, "priority": priority}, own_changes=True).pull(g.everyone())
     release = Advance(g, RELEASE, {"waits": waits, "priority": priority}, own_changes=True)
@@ -79,12 +75,3 @@ def maximal_independent_set(g: GraphView, *, seed: int = 0) -> Answer:
         released = release.push(exclude.push(ready)).vertices
         ready = g.frontier(released[(waits[released] == 0) & (excluded[released] == 0)])
     return Answer({"selected": selected})
-
-
-def _priorities(ranks: Any, seed: int) -> Any:
-    """Return a number for each rank, by SplitMix64 [2]_: no two ranks have the same number."""
-    mixed = (ranks.astype("uint64") + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed += np.uint64(seed % 2**64)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (mixed ^ (mixed >> np.uint64(31))).view("int64")
