@@ -45,6 +45,7 @@ TESTS = {
         "tests/test_betweenness.py",
         "tests/test_closeness.py",
         "tests/test_sssp.py",
+        "tests/test_strongly_connected_components.py",
         "tests/test_core_number.py",
         "tests/test_maximal_independent_set.py",
     ),

@@ -21,6 +21,7 @@ from dask_graphflow.api.functions import (
     maximal_independent_set,
     pagerank,
     sssp,
+    strongly_connected_components,
 )
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.versions import show_versions
@@ -60,6 +61,7 @@ __all__ = [
     "plot",
     "show_versions",
     "sssp",
+    "strongly_connected_components",
 ]
 
 __version__ = "0.1.0"

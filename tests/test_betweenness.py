@@ -11,7 +11,7 @@ import pytest
 from conftest import frame
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.sampling import priorities
+from dask_graphflow.algorithms.priorities import priorities
 from dask_graphflow.exceptions import OptionError
 
 pytestmark = pytest.mark.usefixtures("backend")

@@ -220,6 +220,7 @@ ASKED = {
     "closeness": lambda g, start: g.closeness_centrality(k=100),
     "harmonic": lambda g, start: g.harmonic_centrality(k=9, seed=1),
     "degree centrality": lambda g, start: g.degree_centrality(),
+    "strong components": lambda g, start: g.strongly_connected_components(),
     "core numbers": lambda g, start: g.core_number(),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
 }

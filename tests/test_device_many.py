@@ -107,6 +107,7 @@ MORE = {
     "closeness": lambda g, start: g.closeness_centrality(k=100),
     "harmonic": lambda g, start: g.harmonic_centrality(k=9, seed=1),
     "degree centrality": lambda g, start: g.degree_centrality(),
+    "strong components": lambda g, start: g.strongly_connected_components(),
     "core numbers": lambda g, start: g.core_number(),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
     "sums": lambda g, start: g.run(RECEIVED, columns={"sum": 0, "share": 3}, max_iter=1),

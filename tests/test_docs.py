@@ -83,6 +83,7 @@ def test_exported_names():
         "plot",
         "show_versions",
         "sssp",
+        "strongly_connected_components",
     ]
     assert all(hasattr(gf, name) for name in gf.__all__)
 

@@ -41,6 +41,7 @@ FROM_PAPERS = (
     "maximal_independent_set",
     "pagerank",
     "sssp",
+    "strongly_connected_components",
 )
 
 

@@ -139,5 +139,12 @@ class FrameMethods:
             directed=directed, multi=multi, vertices=vertices, dropna=dropna, cutoff=cutoff, trace=trace,
             progress=progress)
 
+    def strongly_connected_components(self, *, source: ColumnNames, target: ColumnNames,
+        directed: bool = True, vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the strongly connected component of each vertex."""
+        return functions.strongly_connected_components(self._frame, source=source, target=target,
+            directed=directed, vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
 
 document(vars(FrameMethods))

@@ -30,6 +30,7 @@ __all__ = [
     "maximal_independent_set",
     "pagerank",
     "sssp",
+    "strongly_connected_components",
 ]
 
 # fmt: off
@@ -377,6 +378,29 @@ def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames |
     graph = as_graph(sssp, edges, source=source, target=target, weight=weight, directed=directed,
         multi=multi, vertices=vertices, dropna=dropna)
     return graph.sssp(sources, cutoff=cutoff, trace=trace, progress=progress)
+
+
+@overload
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the strongly connected component of each vertex."""
+    graph = as_graph(strongly_connected_components, edges, source=source, target=target,
+        directed=directed, vertices=vertices, dropna=dropna)
+    return graph.strongly_connected_components(trace=trace, progress=progress)
 
 
 document(globals())

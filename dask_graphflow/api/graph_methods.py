@@ -26,6 +26,7 @@ from dask_graphflow.algorithms import (
     maximal_independent_set,
     pagerank,
     sssp,
+    strongly_connected_components,
 )
 from dask_graphflow.algorithms.algorithm import ask
 
@@ -255,6 +256,20 @@ class GraphMethods:
         progress: Listener = False) -> Any:
         """Return the weighted distance from the nearest source to each vertex, by delta-stepping."""
         return ask(self, sssp.sssp, sources=sources, cutoff=cutoff, trace=trace, progress=progress)
+
+    @overload
+    def strongly_connected_components(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def strongly_connected_components(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def strongly_connected_components(self, *, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def strongly_connected_components(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the strongly connected component of each vertex."""
+        return ask(self, strongly_connected_components.strongly_connected_components, trace=trace,
+            progress=progress)
 
 
 document(vars(GraphMethods))
