@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.level_sums import LevelSums
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
@@ -92,7 +91,9 @@ def betweenness_centrality(
     onward, back = LevelSums(g, level, 1), LevelSums(g.T, level, -1)
     for place in range(count):
         source = (places == place).nonzero()[0]
-        level[:] = _levels(g, source)
+        search = Search(g, source)
+        search.run("beamer")
+        level[:] = search.level
         through, reached = _through(g, source, onward, back)
         through[source] = reached if endpoints else 0
         betweenness += through + (level > 0) if endpoints else through
@@ -105,17 +106,6 @@ def betweenness_centrality(
         with np.errstate(invalid="ignore"):
             betweenness /= sources * ((pairs - 1) if normalized else undirected / pairs)
     return Answer({"betweenness": betweenness})
-
-
-def _levels(g: GraphView, source: Any) -> Any:
-    """Return the distance of each vertex from the source, -1 if there is no path."""
-    rule, search = Direction("beamer", g), Search(g, source)
-    while search.frontier:
-        if rule.choose(search.frontier) == "push":
-            search.push(rule)
-        else:
-            search.pull()
-    return search.level
 
 
 def _through(g: GraphView, source: Any, onward: LevelSums, back: LevelSums) -> tuple[Any, int]:
