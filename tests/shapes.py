@@ -33,6 +33,8 @@ ASKED = {
     "bfs": lambda g, start: g.bfs(start),
     "bfs, three steps by pull": lambda g, start: g.bfs(start, depth_limit=3, direction="pull"),
     "sssp": lambda g, start: g.sssp(start, cutoff=40),
+    "bfs to one": lambda g, start: g.bfs(start[:1], targets=start[-1]),
+    "sssp to one": lambda g, start: g.sssp(start[:1], targets=start[-1]),
     "pagerank": lambda g, start: g.pagerank(),
     "pagerank from one": lambda g, start: g.pagerank(
         personalization=pd.Series(2.0, index=start[:1]), precision="float32"

@@ -26,12 +26,12 @@ class FrameMethods:
     _frame: Any
 
     def bfs(self, *, source: ColumnNames, target: ColumnNames, sources: Any, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, depth_limit: int | None = None,
+        vertices: Any = None, dropna: bool = False, targets: Any = None, depth_limit: int | None = None,
         direction: str = "beamer", trace: bool = False, progress: Listener = False) -> Any:
         """Return the distance in edges from the nearest source to each vertex, by breadth-first search."""
         return functions.bfs(self._frame, source=source, target=target, sources=sources, directed=directed,
-            vertices=vertices, dropna=dropna, depth_limit=depth_limit, direction=direction, trace=trace,
-            progress=progress)
+            vertices=vertices, dropna=dropna, targets=targets, depth_limit=depth_limit, direction=direction,
+            trace=trace, progress=progress)
 
     def core_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, trace: bool = False,
@@ -110,11 +110,12 @@ class FrameMethods:
 
     def sssp(self, *, source: ColumnNames, target: ColumnNames, sources: Any, weight: Hashable,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
-        cutoff: float | None = None, trace: bool = False, progress: Listener = False) -> Any:
+        targets: Any = None, cutoff: float | None = None, trace: bool = False,
+        progress: Listener = False) -> Any:
         """Return the weighted distance from the nearest source to each vertex, by delta-stepping."""
         return functions.sssp(self._frame, source=source, target=target, sources=sources, weight=weight,
-            directed=directed, multi=multi, vertices=vertices, dropna=dropna, cutoff=cutoff, trace=trace,
-            progress=progress)
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna, targets=targets,
+            cutoff=cutoff, trace=trace, progress=progress)
 
 
 document(vars(FrameMethods))

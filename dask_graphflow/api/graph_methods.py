@@ -38,19 +38,21 @@ class GraphMethods:
     """The algorithms as methods."""
 
     @overload
-    def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
-        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
+        direction: str = "beamer", trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
     @overload
-    def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
-        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
+        direction: str = "beamer", trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
     @overload
-    def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
-        trace: bool = False, progress: Listener = False) -> Any: ...
-    def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
-        trace: bool = False, progress: Listener = False) -> Any:
+    def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
+        direction: str = "beamer", trace: bool = False, progress: Listener = False) -> Any: ...
+    def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
+        direction: str = "beamer", trace: bool = False, progress: Listener = False) -> Any:
         """Return the distance in edges from the nearest source to each vertex, by breadth-first search."""
-        return ask(self, bfs.bfs, sources=sources, depth_limit=depth_limit, direction=direction,
-            trace=trace, progress=progress)
+        return ask(self, bfs.bfs, sources=sources, targets=targets, depth_limit=depth_limit,
+            direction=direction, trace=trace, progress=progress)
 
     @overload
     def connected_components(self, *, trace: Literal[False] = False,
@@ -192,18 +194,19 @@ class GraphMethods:
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
     @overload
-    def sssp(self, sources: Any, *, cutoff: float | None = None, trace: Literal[False] = False,
-        progress: Listener = False) -> dd.DataFrame: ...
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
     @overload
-    def sssp(self, sources: Any, *, cutoff: float | None = None, trace: Literal[True],
-        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
     @overload
-    def sssp(self, sources: Any, *, cutoff: float | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
-    def sssp(self, sources: Any, *, cutoff: float | None = None, trace: bool = False,
-        progress: Listener = False) -> Any:
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        trace: bool = False, progress: Listener = False) -> Any:
         """Return the weighted distance from the nearest source to each vertex, by delta-stepping."""
-        return ask(self, sssp.sssp, sources=sources, cutoff=cutoff, trace=trace, progress=progress)
+        return ask(self, sssp.sssp, sources=sources, targets=targets, cutoff=cutoff, trace=trace,
+            progress=progress)
 
 
 document(vars(GraphMethods))

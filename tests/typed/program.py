@@ -125,7 +125,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     answers: list[dd.DataFrame] = [
         g.layout(),
         gf.degrees(g),
-        g.bfs(start, direction="push"),
+        g.bfs(start, targets=[start], direction="push"),
         g.sssp(sources=[start], cutoff=None),
         g.pagerank(max_iter=3, fail_on_nonconvergence=False),
         g.label_propagation(max_iter=2),
