@@ -33,6 +33,8 @@ ASKED = {
     "bfs": lambda g, start: g.bfs(start),
     "bfs, three steps by pull": lambda g, start: g.bfs(start, depth_limit=3, direction="pull"),
     "sssp": lambda g, start: g.sssp(start, cutoff=40),
+    "bfs to one": lambda g, start: g.bfs(start[:1], targets=start[-1]),
+    "sssp to one": lambda g, start: g.sssp(start[:1], targets=start[-1]),
     "pagerank": lambda g, start: g.pagerank(),
     "pagerank from one": lambda g, start: g.pagerank(
         personalization=pd.Series(2.0, index=start[:1]), precision="float32"
@@ -40,6 +42,7 @@ ASKED = {
     "label propagation": lambda g, start: g.label_propagation(max_iter=4),
     "components": lambda g, start: g.connected_components(),
     "degrees": lambda g, start: g.degrees(),
+    "k-core": lambda g, start: g.k_core(),
     "a program": lambda g, start: g.run(LEAST, columns={"least": "vertex"}),
     "a program from one": lambda g, start: g.run(
         LEAST,

@@ -21,7 +21,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
 )
 from dask_graphflow.operators.direction import WAYS, Direction
-from dask_graphflow.operators.search import Search
+from dask_graphflow.operators.search import BETWEEN_LOOKS, Search
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -291,7 +291,11 @@ def test_a_superstep_that_no_other_member_is_told_of_takes_one_round(built, memb
         ([9, 1, 8], UnknownVertexError, r"2 of 3 ids are not in the graph: 9, 8; no edge"),
         ([4], UnknownVertexError, r"1 of 1 id is not in the graph: 4"),
         ([5, 6, 7, 8], UnknownVertexError, r"4 of 4 ids .*: 5, 6, 7, ...; no edge"),
-        ([2**40 + 1], UnknownVertexError, r"1099511627777 is not in the graph: .* int32"),
+        (
+            [2**40 + 1],
+            UnknownVertexError,
+            r"1099511627777 in sources is not in the graph: .* int32",
+        ),
         (["1"], VertexTypeError, r"edges' id has dtype int32 and sources has dtype \w+; ids"),
         ([1.0], VertexTypeError, r"dtype float64; ids are integers"),
         ([], EdgeListError, r"sources has no vertex; give at least one"),
@@ -362,3 +366,48 @@ def test_a_tuple_of_ids_of_one_part_is_as_many_sources():
 def test_options_that_are_refused(options, message):
     with pytest.raises(OptionError, match=message):
         gf.bfs(frame([(1, 2)]), **ENDS, sources=[1], **options)
+
+
+# Targets
+
+
+def rows_of(found, targets):
+    return found[found["vertex"].isin(targets)]
+
+
+@DIRECTED
+@pytest.mark.parametrize("rule", WAYS)
+def test_targets_get_the_rows_of_the_whole_search(built, rule, directed):
+    pairs = SMALL["rmat"]
+    g, ids = built(pairs, directed=directed), sorted({v for pair in pairs for v in pair})
+    whole, sources = g.bfs(ids[3]).compute(), ids[3]
+    for targets in ([ids[3]], ids[:1], ids[::40], ids[-1:] + ids[:2]):
+        same(g.bfs(sources, targets=targets, direction=rule).compute(), rows_of(whole, targets))
+    limited = g.bfs(sources, targets=ids[::5], depth_limit=1, direction=rule).compute()
+    same(limited, rows_of(whole[whole["distance"] <= 1], ids[::5]))
+
+
+def test_a_search_stops_once_all_targets_are_reached(built, members):
+    g = built([(i, i + 1) for i in range(300)])
+    found, steps = traced(g.bfs([0], targets=[100, 40, 0], trace=True))
+    assert found["vertex"].tolist() == [0, 40, 100]
+    assert found["predecessor"].tolist()[1:] == [39, 99]
+    # A single member looks for them after some levels that one call pushes.
+    assert len(steps) == (2 * BETWEEN_LOOKS if members == 1 else 100)
+    assert len(g.bfs([0], targets=[0], trace=True)[1].compute()) == 0
+
+
+def test_targets_that_cannot_be_reached_have_no_row(built):
+    g = built([(0, 1), (1, 2), (200, 201)])
+    assert g.bfs([0], targets=[201, 2]).compute()["vertex"].tolist() == [2]
+    assert len(g.bfs([2], targets=[0]).compute()) == 0
+    with pytest.raises(UnknownVertexError, match="1 of 2 ids is not in the graph: 7"):
+        g.bfs([0], targets=[2, 7]).compute()
+
+
+def test_targets_that_are_refused():
+    edges = frame([(1, 2)], "int32")
+    with pytest.raises(EdgeListError, match="targets has no vertex; give at least one"):
+        gf.bfs(edges, **ENDS, sources=[1], targets=[])
+    with pytest.raises(UnknownVertexError, match="1099511627776 in targets is not in the graph"):
+        gf.bfs(edges, **ENDS, sources=[1], targets=2**40)

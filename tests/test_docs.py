@@ -76,6 +76,7 @@ def test_exported_names():
         "harmonic_centrality",
         "hits",
         "hybrid_cluster",
+        "k_core",
         "katz_centrality",
         "label_propagation",
         "maximal_independent_set",

@@ -36,6 +36,7 @@ FROM_PAPERS = (
     "harmonic_centrality",
     "hits",
     "Hybrid",
+    "k_core",
     "katz_centrality",
     "label_propagation",
     "maximal_independent_set",

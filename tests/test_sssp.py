@@ -175,6 +175,50 @@ def test_the_trace_counts_the_edges_that_were_relaxed(built):
     assert set(steps["direction"]) == {"push"}
 
 
+# Targets
+
+
+@DIRECTED
+@pytest.mark.parametrize("ahead", [0, buckets.AHEAD])
+def test_targets_get_the_rows_of_the_whole_search(built, monkeypatch, ahead, directed):
+    monkeypatch.setattr(buckets, "AHEAD", ahead)
+    rng = np.random.default_rng(3)
+    grid = [
+        (40 * i + j, 40 * i + j + step) for i in range(39) for j in range(39) for step in (1, 40)
+    ]
+    for pairs in (SMALL["rmat"], grid):
+        weight = np.where(rng.random(len(pairs)) < 0.3, 0, rng.pareto(1.5, len(pairs)))
+        g = built(frame(pairs).assign(w=weight), directed=directed)
+        whole, ids = g.sssp(pairs[0][0]).compute(), sorted({v for pair in pairs for v in pair})
+        order = whole.sort_values("distance")["vertex"].tolist()
+        tenth = order[:: max(1, len(order) // 10)]
+        for targets in (order[:1], tenth[1:2], tenth[4:5], tenth[2:6], [*tenth, ids[-1]]):
+            found = g.sssp(pairs[0][0], targets=targets).compute()
+            same(found, whole[whole["vertex"].isin(targets)])
+        near = whole["distance"].median()
+        found = g.sssp(pairs[0][0], targets=tenth, cutoff=near).compute()
+        same(found, whole[whole["vertex"].isin(tenth) & (whole["distance"] <= near)])
+
+
+def test_a_search_stops_once_the_distances_of_all_targets_are_final(built, monkeypatch):
+    monkeypatch.setattr(buckets, "AHEAD", 0)
+    # The edge from 0 to 90 reaches the target first, and the way round is shorter.
+    pairs = [*((i, i + 1) for i in range(300)), (0, 90)]
+    g = built(frame(pairs).assign(w=[1.0] * 300 + [95.0]))
+    whole, all_steps = traced(g.sssp([0], trace=True))
+    found, steps = traced(g.sssp([0], targets=[90, 5], trace=True))
+    same(found, whole[whole["vertex"].isin([5, 90])])
+    assert found["distance"].tolist() == [5, 90]
+    assert len(steps) < len(all_steps) / 2
+
+
+def test_targets_that_are_no_vertices_or_cannot_be_reached(built):
+    g = built(frame([(0, 1), (200, 201)]).assign(w=1.0))
+    assert g.sssp([0], targets=[201, 1]).compute()["vertex"].tolist() == [1]
+    with pytest.raises(UnknownVertexError, match="1 of 1 id is not in the graph: 7"):
+        g.sssp([0], targets=7).compute()
+
+
 # What is sent
 
 

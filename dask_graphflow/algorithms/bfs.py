@@ -23,7 +23,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, OrNull, algorithm
 from .options import Choice, Count
-from .vertex_options import VertexIds
+from .vertex_options import VertexIds, only
 
 __all__ = ["bfs"]
 
@@ -32,12 +32,18 @@ __all__ = ["bfs"]
     columns={"distance": "int32", "predecessor": "id or null"},
     checks={
         "sources": VertexIds(),
+        "targets": VertexIds(optional=True),
         "depth_limit": Count(least=0, optional=True),
         "direction": Choice(WAYS),
     },
 )
 def bfs(
-    g: GraphView, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer"
+    g: GraphView,
+    sources: Any,
+    *,
+    targets: Any = None,
+    depth_limit: int | None = None,
+    direction: str = "beamer",
 ) -> Answer:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 
@@ -48,6 +54,10 @@ def bfs(
     sources : id, or list, Series or DataFrame of ids
         Vertices to start from. Distances are measured from the nearest source. If ids have several
         columns, write each id as a tuple; a single tuple with one part per column is one source.
+    targets : id, or list, Series or DataFrame of ids, optional
+        Vertices to find. The search stops once it has reached all of them, and the result has only their
+        rows. A target that cannot be reached has no row. By default, the result has every vertex that was
+        reached.
     depth_limit : int, optional
         Maximum distance in edges. By default there is no limit.
     direction : {"beamer", "gemini", "push", "pull"}
@@ -59,14 +69,15 @@ def bfs(
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
-        the ids), ``distance`` (int32, in edges) and ``predecessor`` (the dtype of the ids, null for a
-        source).
+        One row per vertex that was reached, or per target that was reached, sorted by vertex, with the
+        columns ``vertex`` (the dtype of the ids), ``distance`` (int32, in edges) and ``predecessor`` (the
+        dtype of the ids, null for a source).
 
     Raises
     ------
     UnknownVertexError
-        A source is not in the graph: no edge starts or ends there. Raised when the result is computed.
+        A source or target is not in the graph: no edge starts or ends there. Raised when the result is
+        computed.
 
     References
     ----------
@@ -86,8 +97,8 @@ def bfs(
     2       5         1            1
     3       7         2            2
     """
-    search = Search(g, sources)
+    search = Search(g, sources, targets)
     search.run(direction, depth_limit)
     level = search.level
     columns = {"distance": level, "predecessor": OrNull(search.claims(), level <= 0)}
-    return Answer(columns, among=level >= 0)
+    return Answer(columns, among=only(targets, level >= 0))

@@ -34,17 +34,21 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, OrNull, algorithm
 from .options import Number
-from .vertex_options import VertexIds
+from .vertex_options import VertexIds, only
 
 __all__ = ["sssp"]
 
 
 @algorithm(
     columns={"distance": "float64", "predecessor": "id or null"},
-    checks={"sources": VertexIds(), "cutoff": Number(low=0, optional=True)},
+    checks={
+        "sources": VertexIds(),
+        "targets": VertexIds(optional=True),
+        "cutoff": Number(low=0, optional=True),
+    },
     weights="required",
 )
-def sssp(g: GraphView, sources: Any, *, cutoff: float | None = None) -> Answer:
+def sssp(g: GraphView, sources: Any, *, targets: Any = None, cutoff: float | None = None) -> Answer:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
     Parameters
@@ -52,6 +56,10 @@ def sssp(g: GraphView, sources: Any, *, cutoff: float | None = None) -> Answer:
     sources : id, or list, Series or DataFrame of ids
         Vertices to start from. Distances are measured from the nearest source. If ids have several
         columns, write each id as a tuple; a single tuple with one part per column is one source.
+    targets : id, or list, Series or DataFrame of ids, optional
+        Vertices to find. The search stops once the distances of all of them are final, and the result has
+        only their rows. A target that cannot be reached has no row. By default, the result has every
+        vertex that was reached.
     weight : column name
         Column with the weights of the edges: numbers that are at least 0. It is required. To count edges
         instead, use :func:`dask_graphflow.bfs`.
@@ -61,9 +69,9 @@ def sssp(g: GraphView, sources: Any, *, cutoff: float | None = None) -> Answer:
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per vertex that was reached, sorted by vertex, with the columns ``vertex`` (the dtype of
-        the ids), ``distance`` (float64, in the unit of the weights) and ``predecessor`` (the dtype of the
-        ids, null for a source).
+        One row per vertex that was reached, or per target that was reached, sorted by vertex, with the
+        columns ``vertex`` (the dtype of the ids), ``distance`` (float64, in the unit of the weights) and
+        ``predecessor`` (the dtype of the ids, null for a source).
 
     Raises
     ------
@@ -71,7 +79,8 @@ def sssp(g: GraphView, sources: Any, *, cutoff: float | None = None) -> Answer:
         There are no weights; raised at the call. Or a weight is negative, null or NaN; raised when the
         result is computed.
     UnknownVertexError
-        A source is not in the graph: no edge starts or ends there. Raised when the result is computed.
+        A source or target is not in the graph: no edge starts or ends there. Raised when the result is
+        computed.
 
     References
     ----------
@@ -90,9 +99,9 @@ def sssp(g: GraphView, sources: Any, *, cutoff: float | None = None) -> Answer:
     2       5       4.0            1
     3       7       5.0            5
     """
-    relaxed = relax(g, sources, math.inf if cutoff is None else cutoff)
+    relaxed = relax(g, sources, math.inf if cutoff is None else cutoff, targets)
     predecessor = predecessors(g, relaxed)
     distance = relaxed.by_vertex(g.owned)
     none = predecessor == np.iinfo(predecessor.dtype).max
     columns = {"distance": distance, "predecessor": OrNull(predecessor, none)}
-    return Answer(columns, among=np.isfinite(distance))
+    return Answer(columns, among=only(targets, np.isfinite(distance)))

@@ -15,7 +15,7 @@ from dask_graphflow.showing.tables import counted
 
 from .options import Check
 
-__all__ = ["VertexIds", "VertexWeights"]
+__all__ = ["VertexIds", "VertexWeights", "only"]
 
 
 @dataclass(frozen=True)
@@ -23,14 +23,26 @@ class VertexIds(Check):
     """Ids of vertices, which the algorithm gets as its own vertices: ascending, and each once."""
 
     names_vertices: ClassVar[bool] = True
+    optional: bool = False
 
     def check(self, name: str, value: Any, graph: Any) -> Any:
         """Return the ids as a frame, with the dtypes of the graph's ids."""
-        return vertex_ids.named(value, graph._ids)
+        if self.optional and value is None:
+            return None
+        return vertex_ids.named(value, graph._ids, name)
 
     def resolve(self, g: Any, sent: Any) -> Any:
         """Return this member's vertices among them."""
         return g.find(sent)
+
+
+def only(vertices: Any, among: Any) -> Any:
+    """Return which of some positions are among the vertices of an option, or all if it is None."""
+    if vertices is None:
+        return among
+    found = np.zeros_like(among)
+    found[vertices] = among[vertices]
+    return found
 
 
 @dataclass(frozen=True)
@@ -54,10 +66,10 @@ class VertexWeights(Check):
                     f"{name} has {counted(len(value.columns), 'column')}; give the id in "
                     f"{counted(width, 'column')}, then the weights in one more, and no others"
                 )
-            ids = vertex_ids.named(value.iloc[:, :width], graph._ids)
+            ids = vertex_ids.named(value.iloc[:, :width], graph._ids, name)
             parts = value.iloc[:, width]
         elif isinstance(value, pd.Series):
-            ids, parts = vertex_ids.named(list(value.index), graph._ids), value
+            ids, parts = vertex_ids.named(list(value.index), graph._ids, name), value
         else:
             raise OptionError(
                 f"{name} is a {type(value).__name__}; give a dict, a Series or a DataFrame"

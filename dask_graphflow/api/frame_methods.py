@@ -34,12 +34,12 @@ class FrameMethods:
             endpoints=endpoints, seed=seed, trace=trace, progress=progress)
 
     def bfs(self, *, source: ColumnNames, target: ColumnNames, sources: Any, directed: bool = True,
-        vertices: Any = None, dropna: bool = False, depth_limit: int | None = None,
+        vertices: Any = None, dropna: bool = False, targets: Any = None, depth_limit: int | None = None,
         direction: str = "beamer", trace: bool = False, progress: Listener = False) -> Any:
         """Return the distance in edges from the nearest source to each vertex, by breadth-first search."""
         return functions.bfs(self._frame, source=source, target=target, sources=sources, directed=directed,
-            vertices=vertices, dropna=dropna, depth_limit=depth_limit, direction=direction, trace=trace,
-            progress=progress)
+            vertices=vertices, dropna=dropna, targets=targets, depth_limit=depth_limit, direction=direction,
+            trace=trace, progress=progress)
 
     def closeness_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
         vertices: Any = None, dropna: bool = False, wf_improved: bool = True, k: int | None = None,
@@ -93,6 +93,13 @@ class FrameMethods:
             multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
+    def k_core(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
+        directed: bool = False, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+        k: int | None = None, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the edges of the k-core."""
+        return functions.k_core(self._frame, source=source, target=target, weight=weight, directed=directed,
+            multi=multi, vertices=vertices, dropna=dropna, k=k, trace=trace, progress=progress)
+
     def katz_centrality(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
         vertices: Any = None, dropna: bool = False, alpha: float = 0.1, beta: float = 1.0,
@@ -133,11 +140,12 @@ class FrameMethods:
 
     def sssp(self, *, source: ColumnNames, target: ColumnNames, sources: Any, weight: Hashable,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
-        cutoff: float | None = None, trace: bool = False, progress: Listener = False) -> Any:
+        targets: Any = None, cutoff: float | None = None, trace: bool = False,
+        progress: Listener = False) -> Any:
         """Return the weighted distance from the nearest source to each vertex, by delta-stepping."""
         return functions.sssp(self._frame, source=source, target=target, sources=sources, weight=weight,
-            directed=directed, multi=multi, vertices=vertices, dropna=dropna, cutoff=cutoff, trace=trace,
-            progress=progress)
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna, targets=targets,
+            cutoff=cutoff, trace=trace, progress=progress)
 
     def strongly_connected_components(self, *, source: ColumnNames, target: ColumnNames,
         directed: bool = True, vertices: Any = None, dropna: bool = False, trace: bool = False,

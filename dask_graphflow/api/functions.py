@@ -25,6 +25,7 @@ __all__ = [
     "eigenvector_centrality",
     "harmonic_centrality",
     "hits",
+    "k_core",
     "katz_centrality",
     "label_propagation",
     "maximal_independent_set",
@@ -66,27 +67,27 @@ def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
 @overload
 def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    depth_limit: int | None = None, direction: str = "beamer", trace: Literal[False] = False,
-    progress: Listener = False) -> dd.DataFrame: ...
+    targets: Any = None, depth_limit: int | None = None, direction: str = "beamer",
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
 @overload
 def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    depth_limit: int | None = None, direction: str = "beamer", trace: Literal[True],
-    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    targets: Any = None, depth_limit: int | None = None, direction: str = "beamer",
+    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
 def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    depth_limit: int | None = None, direction: str = "beamer", trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    targets: Any = None, depth_limit: int | None = None, direction: str = "beamer",
+    trace: bool = False, progress: Listener = False) -> Any: ...
 def bfs(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, directed: bool = True, vertices: Any = None, dropna: bool = False,
-    depth_limit: int | None = None, direction: str = "beamer", trace: bool = False,
-    progress: Listener = False) -> Any:
+    targets: Any = None, depth_limit: int | None = None, direction: str = "beamer",
+    trace: bool = False, progress: Listener = False) -> Any:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search."""
     graph = as_graph(bfs, edges, source=source, target=target, directed=directed, vertices=vertices,
         dropna=dropna)
-    return graph.bfs(sources, depth_limit=depth_limit, direction=direction, trace=trace,
-        progress=progress)
+    return graph.bfs(sources, targets=targets, depth_limit=depth_limit, direction=direction,
+        trace=trace, progress=progress)
 
 
 @overload
@@ -238,6 +239,31 @@ def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames |
 
 
 @overload
+def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, k: int | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, k: int | None = None, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the edges of the k-core."""
+    graph = as_graph(k_core, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.k_core(k=k, trace=trace, progress=progress)
+
+
+@overload
 def katz_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
     multi: str = "keep", vertices: Any = None, dropna: bool = False, alpha: float = 0.1,
@@ -358,26 +384,26 @@ def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNam
 @overload
 def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, cutoff: float | None = None,
+    vertices: Any = None, dropna: bool = False, targets: Any = None, cutoff: float | None = None,
     trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
 @overload
 def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, cutoff: float | None = None, trace: Literal[True],
-    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    vertices: Any = None, dropna: bool = False, targets: Any = None, cutoff: float | None = None,
+    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
 def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, cutoff: float | None = None, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    vertices: Any = None, dropna: bool = False, targets: Any = None, cutoff: float | None = None,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
-    vertices: Any = None, dropna: bool = False, cutoff: float | None = None, trace: bool = False,
-    progress: Listener = False) -> Any:
+    vertices: Any = None, dropna: bool = False, targets: Any = None, cutoff: float | None = None,
+    trace: bool = False, progress: Listener = False) -> Any:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping."""
     graph = as_graph(sssp, edges, source=source, target=target, weight=weight, directed=directed,
         multi=multi, vertices=vertices, dropna=dropna)
-    return graph.sssp(sources, cutoff=cutoff, trace=trace, progress=progress)
+    return graph.sssp(sources, targets=targets, cutoff=cutoff, trace=trace, progress=progress)
 
 
 @overload

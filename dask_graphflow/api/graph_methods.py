@@ -21,6 +21,7 @@ from dask_graphflow.algorithms import (
     eigenvector_centrality,
     harmonic_centrality,
     hits,
+    k_core,
     katz_centrality,
     label_propagation,
     maximal_independent_set,
@@ -60,19 +61,21 @@ class GraphMethods:
             endpoints=endpoints, seed=seed, trace=trace, progress=progress)
 
     @overload
-    def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
-        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
+        direction: str = "beamer", trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
     @overload
-    def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
-        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
+        direction: str = "beamer", trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
     @overload
-    def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
-        trace: bool = False, progress: Listener = False) -> Any: ...
-    def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
-        trace: bool = False, progress: Listener = False) -> Any:
+    def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
+        direction: str = "beamer", trace: bool = False, progress: Listener = False) -> Any: ...
+    def bfs(self, sources: Any, *, targets: Any = None, depth_limit: int | None = None,
+        direction: str = "beamer", trace: bool = False, progress: Listener = False) -> Any:
         """Return the distance in edges from the nearest source to each vertex, by breadth-first search."""
-        return ask(self, bfs.bfs, sources=sources, depth_limit=depth_limit, direction=direction,
-            trace=trace, progress=progress)
+        return ask(self, bfs.bfs, sources=sources, targets=targets, depth_limit=depth_limit,
+            direction=direction, trace=trace, progress=progress)
 
     @overload
     def closeness_centrality(self, *, wf_improved: bool = True, k: int | None = None, seed: int = 0,
@@ -170,6 +173,19 @@ class GraphMethods:
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
     @overload
+    def k_core(self, *, k: int | None = None, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def k_core(self, *, k: int | None = None, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def k_core(self, *, k: int | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def k_core(self, *, k: int | None = None, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the edges of the k-core."""
+        return ask(self, k_core.k_core, k=k, trace=trace, progress=progress)
+
+    @overload
     def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
         tol: float = 1e-06, normalized: bool = True, fail_on_nonconvergence: bool = True,
         trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
@@ -244,18 +260,19 @@ class GraphMethods:
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
     @overload
-    def sssp(self, sources: Any, *, cutoff: float | None = None, trace: Literal[False] = False,
-        progress: Listener = False) -> dd.DataFrame: ...
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
     @overload
-    def sssp(self, sources: Any, *, cutoff: float | None = None, trace: Literal[True],
-        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
     @overload
-    def sssp(self, sources: Any, *, cutoff: float | None = None, trace: bool = False,
-        progress: Listener = False) -> Any: ...
-    def sssp(self, sources: Any, *, cutoff: float | None = None, trace: bool = False,
-        progress: Listener = False) -> Any:
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,
+        trace: bool = False, progress: Listener = False) -> Any:
         """Return the weighted distance from the nearest source to each vertex, by delta-stepping."""
-        return ask(self, sssp.sssp, sources=sources, cutoff=cutoff, trace=trace, progress=progress)
+        return ask(self, sssp.sssp, sources=sources, targets=targets, cutoff=cutoff, trace=trace,
+            progress=progress)
 
     @overload
     def strongly_connected_components(self, *, trace: Literal[False] = False,

@@ -30,53 +30,59 @@ def unknown(ids: Any, lost: Any) -> UnknownVertexError:
     )
 
 
-def named(sources: Any, ids: Any) -> Any:
+def named(given: Any, ids: Any, role: str = "sources") -> Any:
     """Return given ids as a frame with the columns and dtypes of `ids`.
 
     Integers are a frame in host memory: to look at few of them on a device takes milliseconds.
+
+    Parameters
+    ----------
+    given : id, or list, Series or DataFrame of ids
+    ids : DataFrame
+        An empty frame of the graph's ids.
+    role : str
+        Name of the option, for error messages.
     """
     names = list(ids.columns)
-    if is_dask_collection(sources):
+    if is_dask_collection(given):
         raise EdgeListError(
-            f"sources is a lazy {type(sources).__name__}; give what its compute() returns"
+            f"{role} is a lazy {type(given).__name__}; give what its compute() returns"
         )
-    if isinstance(sources, pd.DataFrame) or (
-        hasattr(sources, "columns") and hasattr(sources, "iloc")
-    ):
-        if len(sources.columns) != len(names):
+    if isinstance(given, pd.DataFrame) or (hasattr(given, "columns") and hasattr(given, "iloc")):
+        if len(given.columns) != len(names):
             raise EdgeListError(
-                f"sources has {counted(len(sources.columns), 'column')}; an id has "
+                f"{role} has {counted(len(given.columns), 'column')}; an id has "
                 f"{counted(len(names), 'part')} here: give one column for each part, and no others"
             )
-        given = sources.reset_index(drop=True)
-        given.columns = names
+        found = given.reset_index(drop=True)
+        found.columns = names
     else:
-        if _is_one(sources, len(names)):
-            sources = [sources]
-        if hasattr(sources, "to_pandas"):
-            sources = sources.to_pandas()
-        values = list(kernels_for(sources).to_host(sources))
+        if _is_one(given, len(names)):
+            given = [given]
+        if hasattr(given, "to_pandas"):
+            given = given.to_pandas()
+        values = list(kernels_for(given).to_host(given))
         if len(names) > 1:
             if any(not isinstance(v, tuple | list) or len(v) != len(names) for v in values):
                 raise EdgeListError(
-                    f"sources={sources!r}; an id has {len(names)} parts here: give tuples of as many"
+                    f"{role}={given!r}; an id has {len(names)} parts here: give tuples of as many"
                 )
-            given = pd.DataFrame(values, columns=names)
+            found = pd.DataFrame(values, columns=names)
         else:
-            given = pd.DataFrame({names[0]: values})
-    if not len(given):
-        raise EdgeListError("sources has no vertex; give at least one")
+            found = pd.DataFrame({names[0]: values})
+    if not len(found):
+        raise EdgeListError(f"{role} has no vertex; give at least one")
     for name in names:
-        if given[name].isna().any():
-            raise EdgeListError("sources has a null, which is no vertex")
+        if found[name].isna().any():
+            raise EdgeListError(f"{role} has a null, which cannot be an id; leave it out")
     host = all(dtypes.is_integer(dtype) for dtype in ids.dtypes)
-    if is_pandas(type(given)):
+    if is_pandas(type(found)):
         for name in names:
-            given[name] = _typed(given[name], ids[name].dtype)
-    given = brought(given, pd.DataFrame() if host else ids)
+            found[name] = _typed(found[name], ids[name].dtype, role)
+    found = brought(found, pd.DataFrame() if host else ids)
     for name in names:
-        given[name] = _converted(given[name], ids[name].dtype)
-    return given
+        found[name] = _converted(found[name], ids[name].dtype, role)
+    return found
 
 
 def _is_one(sources: Any, width: int) -> bool:
@@ -96,7 +102,7 @@ def brought(frame: Any, like: Any) -> Any:
     return kernels_for(frame).to_pandas(frame)
 
 
-def _typed(values: pd.Series, dtype: Any) -> pd.Series:
+def _typed(values: pd.Series, dtype: Any, role: str) -> pd.Series:
     """Return given ids that are Python objects with the dtype that such values have."""
     if values.dtype != object:
         return values
@@ -107,11 +113,11 @@ def _typed(values: pd.Series, dtype: Any) -> pd.Series:
     if found == "integer" and dtypes.is_integer(dtype):
         # Too large or too small for 64 bits.
         unfit = [value for value in values if not _within(value, dtype)]
-        raise _not_held(unfit[0], dtype)
+        raise _not_held(unfit[0], dtype, role)
     try:
         return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(list(values))), name=values.name)
     except (pa.ArrowException, OverflowError):
-        dtypes.check_objects(values, "sources")
+        dtypes.check_objects(values, role)
         raise
 
 
@@ -120,7 +126,7 @@ def _within(value: int, dtype: Any) -> bool:
     return low <= value <= high
 
 
-def _converted(values: Any, dtype: Any) -> Any:
+def _converted(values: Any, dtype: Any, role: str) -> Any:
     """Return given ids with the graph's dtype.
 
     Raises
@@ -130,23 +136,23 @@ def _converted(values: Any, dtype: Any) -> Any:
     UnknownVertexError
         The graph's dtype cannot hold one of them, so no edge has it.
     """
-    own = dtypes.vertex_dtype(values, "sources")
+    own = dtypes.vertex_dtype(values, role)
     if not (dtypes.is_integer(own) and dtypes.is_integer(dtype)):
-        dtypes.common_dtype(dtype, own, "the edges' id", "sources")
+        dtypes.common_dtype(dtype, own, "the edges' id", role)
     try:
         return dtypes.exactly(dtypes.values_of(values), dtype)
     except dtypes.Inexact as error:
         if error.value is None:
             raise VertexTypeError(
-                f"sources has dtype {own}, which cannot be converted to {dtype}, the dtype of the edges' "
+                f"{role} has dtype {own}, which cannot be converted to {dtype}, the dtype of the edges' "
                 "ids; give ids of the edges' type"
             ) from error
-        raise _not_held(error.value, dtype) from error
+        raise _not_held(error.value, dtype, role) from error
 
 
-def _not_held(value: Any, dtype: Any) -> UnknownVertexError:
+def _not_held(value: Any, dtype: Any, role: str) -> UnknownVertexError:
     value = value.item() if isinstance(value, np.integer) else value
     return UnknownVertexError(
-        f"source {value!r} is not in the graph: its ids have dtype {dtype}, which cannot hold that value. "
-        "Leave it out"
+        f"{value!r} in {role} is not in the graph: its ids have dtype {dtype}, which cannot hold that "
+        "value. Leave it out"
     )

@@ -112,6 +112,19 @@ class Buckets:
             return self._settled[first : first + int(going["settled"]["count"])]
         return self._far[int(going["far_side"]), : int(going["far"])]
 
+    def least(self) -> float:
+        """Return a distance that no waiting vertex is nearer than, infinite if none waits."""
+        going, piles = self._going[0], []
+        if count := int(going["near"]["count"]):
+            piles.append(self._near[int(going["near_side"]), :count])
+        if count := int(going["settled"]["count"]):
+            first = int(going["settled_from"])
+            piles.append(self._settled[first : first + count])
+        if piles:
+            return min(float(self.distance[pile].min()) for pile in piles)
+        # Only the far pile waits, which the limit is raised for.
+        return float(going["limit"]) if int(going["far"]) else np.inf
+
 
 def light_first(rows: Rows, delta: float) -> Light:
     """Copy rows with the edges that weigh less than `delta` first."""

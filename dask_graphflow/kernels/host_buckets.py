@@ -381,7 +381,11 @@ class Buckets:
         """Return the lowest bucket that vertices belong to, :data:`NONE` if there are none."""
         if not len(vertices):
             return NONE
-        return int(_bucket(self.distance[vertices].min(), self.scale))
+        return self.bucket_of(self.distance[vertices].min())
+
+    def bucket_of(self, distance: float) -> int:
+        """Return the bucket of a distance."""
+        return int(_bucket(distance, self.scale))
 
     def waiting(self, bucket: int) -> int:
         """Return how many vertices wait in a bucket of the window, with repetitions."""

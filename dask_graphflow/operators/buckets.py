@@ -9,6 +9,9 @@ nearer.
 A device is busy only with many vertices at once, and a bucket seldom has them. There, a member relaxes all
 vertices nearer than a limit, and the limit is raised once no member has any (near and far piles [2]_).
 
+A distance is final if every vertex that still waits is farther away. If there are targets, the search stops
+once the distance of the farthest one is final.
+
 .. [1] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", Journal of
    Algorithms 49 (1), 2003.
 .. [2] A. Davidson, S. Baxter, M. Garland, J. D. Owens, "Work-Efficient Parallel GPU Methods for
@@ -48,8 +51,9 @@ class Relaxed(NamedTuple):
     rows : Rows
         Rows of outgoing edges that distances belong to.
     distance : array of float64
-        Of masters and mirrors, in the order of `rows`; infinite for vertices that were not reached. Those
-        of mirrors are what this member found.
+        Of masters and mirrors, in the order of `rows`; infinite for vertices that were not reached, and for
+        vertices beyond the farthest target if the search stopped there. Those of mirrors are what this
+        member found.
     sources : array of integers
         Sources of this member, in the order of `rows`.
     labels, names : array of integers, shape (V_p,), or None
@@ -82,8 +86,10 @@ class Labelled(NamedTuple):
     names: Any
 
 
-def relax(g: GraphView, sources: Any, cutoff: float = math.inf) -> Relaxed:
+def relax(g: GraphView, sources: Any, cutoff: float = math.inf, targets: Any = None) -> Relaxed:
     """Relax edges until no vertex comes nearer to the sources. All members call it at once.
+
+    If there are targets, stop once their distances are final.
 
     Parameters
     ----------
@@ -93,6 +99,8 @@ def relax(g: GraphView, sources: Any, cutoff: float = math.inf) -> Relaxed:
         Positions of the sources that this member owns, each once.
     cutoff : float
         Maximum distance; infinite for none.
+    targets : array of integers, optional
+        Positions of the targets that this member owns. All members give theirs, or none does.
 
     Raises
     ------
@@ -101,13 +109,19 @@ def relax(g: GraphView, sources: Any, cutoff: float = math.inf) -> Relaxed:
     """
     delta = _width(g)
     if g.shard.on_device and g.alone:
-        return _fused(g, sources, delta, cutoff)
+        return _fused(g, sources, delta, cutoff, targets)
     local = g.local("out")
     distance = g.column(np.inf, "float64", local.size)
     distance[sources] = 0
     loop = _piles if g.exchange.devices else _buckets
-    loop(g, local, distance, sources, delta, cutoff)
+    loop(g, local, distance, sources, delta, cutoff, targets)
     return Relaxed(local.rows, distance, sources)
+
+
+def _farthest(g: GraphView, distance: Any, targets: Any) -> float:
+    """Return the distance of the farthest target, infinite if one was not reached. All members call it."""
+    own = float(distance[targets].max()) if len(targets) else -math.inf
+    return g.all_reduce(most=own).most
 
 
 def _width(g: GraphView) -> float:
@@ -132,7 +146,13 @@ def _width(g: GraphView) -> float:
 
 
 def _buckets(
-    g: GraphView, local: Any, distance: Any, sources: Any, delta: float, cutoff: float
+    g: GraphView,
+    local: Any,
+    distance: Any,
+    sources: Any,
+    delta: float,
+    cutoff: float,
+    targets: Any,
 ) -> None:
     """Relax bucket by bucket, on the host."""
     mirrors = None if g.alone else g.mirrors("out")
@@ -140,6 +160,14 @@ def _buckets(
     light = kernels.light_first(local.rows, delta)
     buckets = kernels.Buckets(distance, sources, delta, threads=g.threads)
     bucket, before = 0, buckets.counts
+    # Whether a vertex that came nearer, after its bucket was emptied, waits in a later one.
+    late = False
+
+    def nearer(at: Any, values: Any) -> None:
+        nonlocal late
+        kernels.offer(buckets, at, values)
+        late |= buckets.lowest_of(at) < buckets.present
+
     while bucket < kernels.NONE:
         with g.superstep("push", 0, 0) as row:
             ahead = before["edges"] + AHEAD
@@ -149,21 +177,36 @@ def _buckets(
                 and buckets.waiting(own) <= FEW
             ):
                 kernels.relax(light, buckets, buckets.take_from(own), cutoff=cutoff)
+            late &= own <= buckets.present
             after = buckets.counts
-            sums, bucket = tuple(after[name] - before[name] for name in ("vertices", "edges")), own
+            sums = tuple(after[name] - before[name] for name in ("vertices", "edges"))
+            anyone_late, bucket = late, own
             if mirrors is not None:
                 reached = buckets.take_mirrors()
                 lowest = min(own, buckets.lowest_of(reached))
-                mirrors.reduce(distance, reached - g.owned, sums, most=-float(lowest))
-                totals = mirrors.receive(lambda at, values: kernels.offer(buckets, at, values))
-                sums, bucket = totals.sums, int(-totals.most)
+                mirrors.reduce(distance, reached - g.owned, (*sums, late), most=-float(lowest))
+                totals = mirrors.receive(nearer)
+                sums, anyone_late = totals.sums[:2], bool(totals.sums[2])
+                bucket = int(-totals.most)
             if row:
                 row["frontier"], row["edges"] = sums
+            # Unless a vertex is late, all that wait are in this bucket or beyond it.
+            if targets is not None and not anyone_late:
+                farthest = _farthest(g, distance, targets)
+                if buckets.bucket_of(farthest) < bucket:
+                    distance[distance > farthest] = np.inf
+                    return
         before = after
 
 
 def _piles(
-    g: GraphView, local: Any, distance: Any, sources: Any, delta: float, cutoff: float
+    g: GraphView,
+    local: Any,
+    distance: Any,
+    sources: Any,
+    delta: float,
+    cutoff: float,
+    targets: Any,
 ) -> None:
     """Relax near and far piles, on devices."""
     mirrors, owned, leaving = g.mirrors("out"), g.owned, np.diff(local.rows.offsets)
@@ -202,12 +245,16 @@ def _piles(
             distance[distance > cutoff] = np.inf
             return
         if least >= limit:
+            farthest = math.inf if targets is None else _farthest(g, distance, targets)
+            if farthest < least:
+                distance[distance > min(farthest, cutoff)] = np.inf
+                return
             # Rounded, that may be no more than the least.
             limit = max((math.floor(least / delta) + 1) * delta, math.nextafter(least, math.inf))
         near = waiting[distance[waiting] < limit].astype(rows.ends.dtype)
 
 
-def _fused(g: GraphView, sources: Any, delta: float, cutoff: float) -> Relaxed:
+def _fused(g: GraphView, sources: Any, delta: float, cutoff: float, targets: Any) -> Relaxed:
     """Relax near and far piles, several in one launch, on the device of the only member."""
     kernels = kernels_of("buckets", sources)
 
@@ -217,6 +264,8 @@ def _fused(g: GraphView, sources: Any, delta: float, cutoff: float) -> Relaxed:
 
     light, labels, names = g.shard.kept("light first", make)
     begin = sources if labels is None else labels[sources]
+    if targets is not None and labels is not None:
+        targets = labels[targets]
     distance = g.column(np.inf, "float64")
     distance[begin] = 0
     buckets = kernels.Buckets(distance, begin, delta)
@@ -228,6 +277,11 @@ def _fused(g: GraphView, sources: Any, delta: float, cutoff: float) -> Relaxed:
             if row:
                 row["edges"] = after - before
         before = after
+        if targets is not None:
+            farthest = _farthest(g, distance, targets)
+            if farthest < buckets.least():
+                distance[distance > farthest] = np.inf
+                break
     return Relaxed(light.rows, distance, begin, labels, names)
 
 

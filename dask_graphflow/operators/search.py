@@ -16,12 +16,16 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.comm.exchange import Totals
 from dask_graphflow.kernels import kernels_of
 
 from .direction import Direction
-from .view import GraphView
+from .vertex_set import VertexSet
+from .view import Frontier, GraphView
 
 __all__ = ["Search"]
+
+BETWEEN_LOOKS = 64  # levels that one call pushes at most if there are targets to look for
 
 
 class Search:
@@ -32,17 +36,21 @@ class Search:
     g : GraphView
     sources : array of integers
         Positions of the sources that this member owns, each once.
+    targets : array of integers, optional
+        Positions of the targets that this member owns. All members give theirs, or none does.
 
     Attributes
     ----------
     frontier : Frontier
         Vertices that were reached last.
+    reached_targets : bool
+        Whether there are targets, and all of them were reached.
     depth : int
         Number of levels done.
     """
 
-    def __init__(self, g: GraphView, sources: Any) -> None:
-        self._g, local = g, g.local("out")
+    def __init__(self, g: GraphView, sources: Any, targets: Any = None) -> None:
+        self._g, self._targets, local = g, targets, g.local("out")
         self._rows = local.rows
         if g.shard.on_device:  # whose kernels have one type for ends and for claims
             self._rows = local.rows._replace(ends=local.rows.ends.astype(g.index, copy=False))
@@ -58,7 +66,7 @@ class Search:
         sources = sources.astype(self._rows.ends.dtype)
         self._level[sources], self._claim[sources] = 0, -1
         self._search.mark_seen(self._seen, sources)
-        self.frontier = g.frontier(sources)
+        self._go_on(vertices=sources)
 
     @property
     def level(self) -> Any:
@@ -66,7 +74,7 @@ class Search:
         return self._level[: self._g.owned]
 
     def run(self, rule: str, limit: int | None = None) -> None:
-        """Search until no more vertices are reached.
+        """Search until no more vertices are reached, or all targets were.
 
         Parameters
         ----------
@@ -76,7 +84,7 @@ class Search:
             Maximum number of levels.
         """
         direction = Direction(rule, self._g)
-        while self.frontier and self.depth != limit:
+        while self.frontier and not self.reached_targets and self.depth != limit:
             if direction.choose(self.frontier) == "push":
                 self.push(direction, limit)
             else:
@@ -112,7 +120,8 @@ class Search:
                 threads=g.threads,
             )
             # If no member found a mirror, these totals are final.
-            self._mirrors.reduce(self._claim, dirty - g.owned, (len(found), leaving, len(dirty)))
+            totals = len(found), leaving, len(dirty), self._missing()
+            self._mirrors.reduce(self._claim, dirty - g.owned, totals)
             new, edges = [found], [leaving]
 
             def claim(at: Any, values: Any) -> None:
@@ -122,9 +131,7 @@ class Search:
 
             total = self._mirrors.receive(claim)
             found = np.concatenate(new) if len(new) > 1 else found
-            self.frontier = g.frontier(
-                found, leaving=sum(edges), total=None if total.sums[2] else total
-            )
+            self._go_on(vertices=found, leaving=sum(edges), total=None if total.sums[2] else total)
 
     def pull(self) -> None:
         """Pull from the frontier into all unreached vertices."""
@@ -142,7 +149,7 @@ class Search:
             state = self._seen, self._claim, self._level, self.depth
             self._search.bfs_pull(self._into, words, following, *state, threads=g.threads)
             _, leaving = self._search.tally(following, self._rows, g.degrees)
-            self.frontier = g.frontier(words=following, leaving=leaving)
+            self._go_on(words=following, leaving=leaving)
 
     def claims(self) -> Any:
         """Return the vertex that claimed each owned one.
@@ -165,16 +172,17 @@ class Search:
         g, frontier, began = self._g, self.frontier, time.perf_counter()
         state = self._seen, self._claim, self._level, self.depth + 1
         if frontier.leaving <= self._search.FEW:
+            levels = (g.size if limit is None else limit) - self.depth
             found, sizes, edges = self._search.bfs_near(
                 self._rows,
                 frontier.vertices,
                 *state,
-                levels=(g.size if limit is None else limit) - self.depth,
+                levels=levels if self._targets is None else min(levels, BETWEEN_LOOKS),
                 dense=rule.limits(frontier),
             )
             rule.pushed(sizes, edges)
             self.depth += len(sizes)
-            self.frontier = g.frontier(found)
+            self._go_on(vertices=found)
             g.fused("push", sizes, edges, time.perf_counter() - began)
         else:
             self.depth += 1
@@ -183,7 +191,38 @@ class Search:
                     self._rows, frontier.vertices, *state, threads=g.threads
                 )
                 self._search.mark_seen(self._seen, found)
-                self.frontier = g.frontier(found)
+                self._go_on(vertices=found)
+
+    def _go_on(
+        self,
+        *,
+        vertices: Any = None,
+        words: Any = None,
+        leaving: int | None = None,
+        total: Totals | None = None,
+    ) -> None:
+        """Set the next frontier, and whether all targets were reached.
+
+        Parameters
+        ----------
+        vertices, words : array
+            This member's part of the frontier; see :class:`.VertexSet`.
+        leaving : int, optional
+            Number of edges that leave it, if it is known.
+        total : Totals, optional
+            The sums over all members, if they are known: the vertices of the frontier, the edges that leave
+            them, and as the last sum the targets that were not reached.
+        """
+        own = VertexSet(self._g.owned, vertices=vertices, words=words)
+        if total is None:
+            leaving = own.edges(self._g.degrees) if leaving is None else leaving
+            total = self._g.all_reduce(sums=(len(own), leaving, self._missing()))
+        self.frontier = Frontier(own, *total.sums[:2])
+        self.reached_targets = self._targets is not None and not total.sums[-1]
+
+    def _missing(self) -> int:
+        """Return how many targets of this member were not reached."""
+        return 0 if self._targets is None else int((self._level[self._targets] < 0).sum())
 
     def _incoming(self) -> Any:
         """Return the rows of incoming edges, by positions at one end."""

@@ -240,31 +240,16 @@ class GraphView:
         high, low = self.all_reduce(sums=parts).sums
         return high * coarse + low * fine
 
-    def frontier(
-        self,
-        vertices: Any = None,
-        words: Any = None,
-        leaving: int | None = None,
-        total: Totals | None = None,
-    ) -> Frontier:
+    def frontier(self, vertices: Any) -> Frontier:
         """Return the frontier of which this member lists its part.
 
         Parameters
         ----------
-        vertices : array of integers, optional
+        vertices : array of integers
             Positions, each once.
-        words : array of uint64, optional
-            The same as a bitmap; see :class:`.VertexSet`.
-        leaving : int, optional
-            Number of edges that leave them, if it is known.
-        total : Totals, optional
-            Number of vertices and of edges that leave them over all members, if they are known.
         """
-        own = VertexSet(self.owned, vertices=vertices, words=words)
-        if total is None:
-            leaving = own.edges(self.degrees) if leaving is None else leaving
-            total = self.all_reduce(sums=(len(own), leaving))
-        return Frontier(own, *total.sums[:2])
+        own = VertexSet(self.owned, vertices=vertices)
+        return Frontier(own, *self.all_reduce(sums=(len(own), own.edges(self.degrees))).sums)
 
     def everyone(self) -> Frontier:
         """Return the frontier of all vertices."""
