@@ -258,9 +258,9 @@ def _numbers(values: list[Any]) -> Any:
         array = np.array(values)
     except ValueError:  # lists of several lengths
         return None
-    if not values or (array.ndim == 1 and array.dtype.kind in "biu"):
+    if not values or (array.ndim == 1 and array.dtype.kind in "bi"):
         return array.astype(np.int64)
-    return array if array.ndim == 1 and array.dtype == np.float64 else None
+    return array.astype(np.float64) if array.ndim == 1 and array.dtype.kind in "uf" else None
 
 
 def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
@@ -279,10 +279,10 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     }
     graph = types[obj.directed, obj.multigraph]()
     graph.add_nodes_from(obj.nodes)
-    columns = [values.tolist() for values in obj.attributes.values()]
-    for number, ends in enumerate(zip(obj.sources.tolist(), obj.targets.tolist(), strict=True)):
-        source, target = (obj.nodes[end] for end in ends)
-        values = (column[number] for column in columns)
-        edge = dict(zip(obj.attributes, values, strict=True))
-        graph.add_edges_from([(source, target, edge)])
+    sources, targets = ([obj.nodes[end] for end in ends] for ends in (obj.sources, obj.targets))
+    data: list[dict[Any, Any]] = [{} for _ in sources]
+    for attribute, values in obj.attributes.items():
+        for edge, value in zip(data, values.tolist(), strict=True):
+            edge[attribute] = value
+    graph.add_edges_from(zip(sources, targets, data, strict=True))
     return graph

@@ -1,7 +1,8 @@
 """The functions of the backend.
 
-Each has the name, the signature and the result of the function of NetworkX. To add one, write it here and
-name it in ``_graphflow_networkx``, with the options that it does not support.
+Each has the name, the signature and the result of the function of NetworkX. To add one, write it here, name
+it in ``_graphflow_networkx`` with the options that it does not support, and name NetworkX's tests of it in
+``tests/test_networkx.py``.
 """
 
 from __future__ import annotations
@@ -15,36 +16,12 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 
+from _graphflow_networkx import FUNCTIONS
+
 from .convert import ConvertedGraph, Node
 from .errors import with_networkx_errors
 
-__all__ = [
-    "ancestors",
-    "closeness_centrality",
-    "connected_components",
-    "core_number",
-    "degree_centrality",
-    "descendants",
-    "descendants_at_distance",
-    "eigenvector_centrality",
-    "harmonic_centrality",
-    "hits",
-    "in_degree_centrality",
-    "is_connected",
-    "is_weakly_connected",
-    "katz_centrality",
-    "multi_source_dijkstra_path_length",
-    "node_connected_component",
-    "number_connected_components",
-    "number_weakly_connected_components",
-    "out_degree_centrality",
-    "pagerank",
-    "single_source_bellman_ford_path_length",
-    "single_source_dijkstra_path_length",
-    "single_source_shortest_path_length",
-    "single_target_shortest_path_length",
-    "weakly_connected_components",
-]
+__all__ = [*FUNCTIONS]
 
 # NetworkX's solver for HITS counts restarts as iterations. Each of them has up to 20 products.
 HITS_PRODUCTS = 20
