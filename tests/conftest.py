@@ -110,6 +110,13 @@ def pytest_collection_finish():
     gc.freeze()
 
 
+def pytest_terminal_summary(terminalreporter):
+    # What tests recorded with `record_property`.
+    for report in terminalreporter.getreports("passed") + terminalreporter.getreports("failed"):
+        for name, value in report.user_properties if report.when == "call" else ():
+            terminalreporter.write_line(f"{name}: {value}")
+
+
 @contextlib.contextmanager
 def locked(path, operation):
     """Hold a lock on a file or folder, which the processes of pytest-xdist share."""

@@ -1,0 +1,8 @@
+"""The tests of NetworkX that fail with this backend, and why."""
+
+from __future__ import annotations
+
+__all__ = ["EXPECTED_FAILURES"]
+
+#: The reason for each test, by the end of its name in pytest.
+EXPECTED_FAILURES: dict[str, str] = {}

@@ -1,0 +1,470 @@
+"""The NetworkX backend: NetworkX's own tests, and random graphs of every type."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import inspect
+import itertools
+import json
+import math
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tomllib
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from _graphflow_networkx import FUNCTIONS, get_info
+from dask_graphflow.nx_backend import backend, convert_from_nx, convert_to_nx, functions
+from dask_graphflow.nx_backend.expected_failures import EXPECTED_FAILURES
+
+pytestmark = pytest.mark.usefixtures("host_memory")  # NetworkX graphs are in host memory
+
+ROOT = pathlib.Path(__file__).parent.parent
+ALGORITHMS = pathlib.Path(nx.__file__).parent / "algorithms"
+
+#: The files of NetworkX with tests of the functions, below ``networkx/algorithms``.
+MODULES = [
+    "centrality/tests/test_closeness_centrality.py",
+    "centrality/tests/test_degree_centrality.py",
+    "centrality/tests/test_eigenvector_centrality.py",
+    "centrality/tests/test_harmonic_centrality.py",
+    "centrality/tests/test_katz_centrality.py",
+    "components/tests/test_connected.py",
+    "components/tests/test_weakly_connected.py",
+    "link_analysis/tests/test_hits.py",
+    "link_analysis/tests/test_pagerank.py",
+    "shortest_paths/tests/test_generic.py",
+    "shortest_paths/tests/test_unweighted.py",
+    "shortest_paths/tests/test_weighted.py",
+    "tests/test_core.py",
+    "tests/test_dag.py",
+    "traversal/tests/test_bfs.py",
+]
+
+
+@pytest.fixture
+def environment(tmp_path):
+    """Return environment variables with which NetworkX finds the backend.
+
+    NetworkX looks at the entry points of installed packages. A checkout that is not installed, or that was
+    installed before it had the entry points, gets them in a folder of its own.
+    """
+    paths = [str(ROOT), str(ROOT / "tests")]
+    if not importlib.metadata.entry_points(group="networkx.backends", name="graphflow"):
+        project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+        info = tmp_path / "entry_points" / "dask_graphflow-0.dist-info"
+        info.mkdir(parents=True)
+        (info / "METADATA").write_text("Metadata-Version: 2.1\nName: dask-graphflow\nVersion: 0\n")
+        lines = []
+        for group, entries in project["entry-points"].items():
+            lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
+        (info / "entry_points.txt").write_text("\n".join(lines))
+        paths.insert(0, str(info.parent))
+    paths += [path for path in [os.environ.get("PYTHONPATH")] if path]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
+
+
+# NetworkX's own tests
+
+
+def test_its_own_tests_pass_as_expected(environment, tmp_path, record_property):
+    report = tmp_path / "report.json"
+    environment |= {
+        "NETWORKX_TEST_BACKEND": "graphflow",
+        "NETWORKX_FALLBACK_TO_NX": "True",
+        "GRAPHFLOW_NX_REPORT": str(report),
+    }
+    options = ["-q", "-p", "nx_calls", "-p", "no:cacheprovider", f"--rootdir={ALGORITHMS.parent}"]
+    files = [str(ALGORITHMS / module) for module in MODULES]
+    command = [sys.executable, "-m", "pytest", *options, *files]
+    run = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    found = json.loads(report.read_text()) if report.exists() else {"results": {}, "calls": {}}
+    results, calls = found["results"], found["calls"]
+    counts = ", ".join(f"{name} {count}" for name, count in sorted(calls.items()))
+    summary = f"{len(results)} tests of NetworkX made {sum(calls.values())} calls of the backend"
+    record_property("NetworkX", f"{summary}: {counts}")
+    assert run.returncode == 0, run.stdout + run.stderr
+    assert len(results) > 300
+    assert calls.keys() == FUNCTIONS.keys()
+    marked = {name for name, outcome in results.items() if outcome == "xfailed"}
+    for name in EXPECTED_FAILURES:
+        assert any(test.endswith(name) for test in marked), f"{name} did not fail"
+
+
+# What NetworkX is told
+
+
+def test_the_table_the_functions_and_networkx_agree():
+    written = {name for name, found in vars(functions).items() if hasattr(found, "__wrapped__")}
+    assert sorted(written) == list(FUNCTIONS)
+    for name, function in FUNCTIONS.items():
+        ours = inspect.signature(getattr(functions, name)).parameters
+        theirs = inspect.signature(getattr(nx, name).orig_func).parameters
+        defaults = [(option.name, option.default) for option in ours.values()]
+        assert defaults == [(option.name, option.default) for option in theirs.values()], name
+        assert set(function.unsupported) <= set(ours), name
+    info = get_info()
+    assert list(info["functions"]) == list(FUNCTIONS)
+    notes = info["functions"]["hits"]["additional_docs"]
+    assert notes == "These options are not supported: `nstart`, `normalized`."
+
+
+PROGRAM = """
+import sys
+
+import dask_graphflow
+
+assert "networkx" not in sys.modules
+for name in [name for name in sys.modules if name.startswith("dask_graphflow")]:
+    del sys.modules[name]
+
+import networkx as nx
+
+assert "dask_graphflow" not in sys.modules
+assert "graphflow" in nx.pagerank.__doc__
+
+G = nx.gnm_random_graph(2000, 8000, seed=1)
+small = nx.path_graph(5)
+nx.config.backend_priority = ["graphflow"]
+ranks = nx.pagerank(G)
+assert "graphflow" in G.__networkx_cache__["backends"]
+nx.pagerank(small)
+assert "backends" not in small.__networkx_cache__
+nx.config.backend_priority = []
+expected = nx.pagerank(G)
+assert list(ranks) == list(expected)
+assert all(abs(ranks[node] - expected[node]) < 1e-9 for node in G)
+assert nx.core_number(small, backend="graphflow") == dict.fromkeys(range(5), 1)
+try:
+    nx.closeness_centrality(small, u=1, backend="graphflow")
+except NotImplementedError:
+    pass
+else:
+    raise AssertionError("closeness_centrality(u=) ran")
+converted = nx.utils.backends._load_backend("graphflow").convert_from_nx(small)
+assert list(map(len, nx.connected_components(converted))) == [5]
+nx.config.fallback_to_nx = True
+assert nx.diameter(converted) == 4
+print("done")
+"""
+
+
+def test_networkx_finds_and_chooses_the_backend(environment, tmp_path):
+    run = subprocess.run(
+        [sys.executable, "-W", "ignore::UserWarning", "-c", PROGRAM],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.stdout == "done\n", run.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "can"),
+    [
+        ("pagerank", {}, True),
+        ("pagerank", {"weight": len}, "weight= has to be the name of an edge attribute"),
+        ("pagerank", {"weight": None, "dangling": {0: 1}}, True),
+        ("hits", {"nstart": {0: 1}}, "nstart= is not supported"),
+        ("hits", {"nstart": None, "normalized": True}, True),
+        ("closeness_centrality", {"u": 0}, "u= is not supported"),
+        ("closeness_centrality", {"wf_improved": False}, True),
+    ],
+)
+def test_options_that_are_not_supported_are_left_to_networkx(name, options, can):
+    assert backend.can_run(name, (nx.path_graph(3),), options) == can
+
+
+def test_small_graphs_and_linear_functions_are_left_to_networkx():
+    small, large = nx.path_graph(100), nx.path_graph(10_000)
+    assert backend.should_run("pagerank", (small,), {}) == "the graph has fewer than 5000 edges"
+    assert backend.should_run("pagerank", (), {"G": large}) is True
+    assert backend.should_run("degree_centrality", (large,), {}) != True  # noqa: E712
+    large.__networkx_cache__["backends"] = {"graphflow": {}}
+    assert backend.should_run("degree_centrality", (large,), {}) is True
+    assert backend.should_run("degree_centrality", (convert_from_nx(small),), {}) is True
+
+
+# Conversions
+
+
+class Name:
+    """A node that can be hashed and not sorted."""
+
+    def __init__(self, text):
+        self.text = text
+
+    def __repr__(self):
+        return self.text
+
+
+TYPES = [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph]
+NODES = {
+    "integers": range(12),
+    "any": ["b", 0, ("a", 1), Name("x"), 2.5, frozenset([1]), True, "a", -1, b"c", "z", Name("y")],
+}
+
+
+def random_graph(kind, nodes, seed, loops=True):
+    """Return a graph of 12 nodes with self-loops, parallel edges and isolated nodes."""
+    rng = np.random.default_rng(seed)
+    nodes, graph = list(nodes), kind()
+    graph.add_nodes_from(nodes)
+    for source, target in rng.integers(0, 10, (24, 2)).tolist():
+        if loops or source != target:
+            weight = [{}, {"weight": 3}, {"weight": 0.5}][int(rng.integers(3))]
+            graph.add_edge(nodes[source], nodes[target], **weight)
+    return graph
+
+
+@pytest.fixture(
+    params=list(itertools.product(TYPES, NODES)), ids=lambda p: f"{p[0].__name__}-{p[1]}"
+)
+def graph(request):
+    kind, nodes = request.param
+    return random_graph(kind, NODES[nodes], seed=len(nodes))
+
+
+def edges(graph):
+    """Return how often each edge with its weight occurs; the order of an undirected edge is open."""
+    place = {node: position for position, node in enumerate(graph)}
+    found = []
+    for source, target, weight in graph.edges(data="weight", default=1):
+        ends = place[source], place[target]
+        found.append((*(ends if graph.is_directed() else sorted(ends)), weight))
+    return sorted(found)
+
+
+def test_a_conversion_and_back_keeps_nodes_edges_and_weights(graph):
+    back = convert_to_nx(convert_from_nx(graph, edge_attrs={"weight": 1}))
+    assert type(back) is type(graph)
+    assert list(back) == list(graph)
+    assert edges(back) == edges(graph)
+
+
+def test_views_are_converted_as_their_graphs_are(graph):
+    nodes = list(graph)[1:9]
+    view = graph.subgraph(nodes)
+    assert edges(convert_to_nx(convert_from_nx(view, {"weight": 1}))) == edges(view)
+
+
+def test_all_numeric_attributes_are_kept_on_demand():
+    graph = nx.Graph([(0, 1, {"a": 2, "name": "x"}), (1, 2, {"b": 0.5})])
+    converted = convert_from_nx(graph, preserve_edge_attrs=True)
+    found = {name: values.tolist() for name, values in converted.attributes.items()}
+    assert found == {"a": [2, 1], "b": [1, 0.5]}
+
+
+@pytest.mark.parametrize("value", ["1", None, 1j, [1], (1, 2), 2**70, math.inf, math.nan])
+def test_weights_that_are_not_finite_numbers_are_left_to_networkx(value):
+    graph = nx.Graph([(0, 1, {"weight": value}), (1, 2)])
+    with pytest.raises(NotImplementedError, match="weight"):
+        backend.pagerank(convert_from_nx(graph, edge_attrs={"weight": 1}))
+
+
+@pytest.mark.parametrize("value", [True, np.float32(0.5), np.uint8(7), 2**63, -1, np.int8(-3)])
+def test_numbers_of_every_type_are_weights(value):
+    graph = nx.Graph([(0, 1, {"weight": value}), (1, 2)])
+    assert convert_from_nx(graph, {"weight": 1}).attributes["weight"].tolist() == [value, 1]
+
+
+def test_an_attribute_that_was_not_converted_is_an_error():
+    with pytest.raises(NotImplementedError, match="'cost' was not converted"):
+        backend.pagerank(convert_from_nx(nx.path_graph(3)), weight="cost")
+
+
+# Results
+
+
+def ours(name, graph, *arguments, **options):
+    converted = convert_from_nx(graph, edge_attrs={"weight": 1})
+    return getattr(backend, name)(converted, *arguments, **options)
+
+
+def assert_same(name, graph, *arguments, **options):
+    """Compare a result with NetworkX, or the errors that both raise."""
+    function = getattr(nx, name)
+    try:
+        expected = function(graph, *arguments, **options)
+        if inspect.isgenerator(expected):
+            expected = list(expected)
+    except nx.NetworkXException as error:
+        with pytest.raises(type(error), match=f"^{re.escape(str(error))}$"):
+            ours(name, graph, *arguments, **options)
+        return
+    found = ours(name, graph, *arguments, **options)
+    for mine, theirs in zip(
+        *((r if type(r) is tuple else (r,)) for r in (found, expected)), strict=True
+    ):
+        if isinstance(theirs, dict):
+            assert mine == pytest.approx(theirs, rel=1e-9, abs=1e-12)
+            assert {type(value) for value in mine.values()} <= {int, float}
+        else:
+            assert type(mine) is type(theirs) or inspect.isgenerator(mine)
+            assert (list(mine) if inspect.isgenerator(mine) else mine) == theirs
+
+
+BY_NODE = {
+    "pagerank": [{}, {"weight": None, "alpha": 0.6}],
+    "katz_centrality": [{"alpha": 0.01}, {"alpha": 0.01, "normalized": False, "weight": "weight"}],
+    "eigenvector_centrality": [{"max_iter": 2000}, {"max_iter": 2000, "weight": "weight"}],
+    "degree_centrality": [{}],
+    "in_degree_centrality": [{}],
+    "out_degree_centrality": [{}],
+    "closeness_centrality": [{}, {"wf_improved": False}],
+    "harmonic_centrality": [{}],
+    "core_number": [{}],
+}
+SEVERAL = {
+    "connected_components": [{}],
+    "number_connected_components": [{}],
+    "is_connected": [{}],
+    "weakly_connected_components": [{}],
+    "number_weakly_connected_components": [{}],
+    "is_weakly_connected": [{}],
+}
+OF_A_NODE = {
+    "node_connected_component": [{}],
+    "single_source_shortest_path_length": [{}, {"cutoff": 0}, {"cutoff": 1.5}, {"cutoff": -1}],
+    "single_target_shortest_path_length": [{}, {"cutoff": 2}],
+    "single_source_dijkstra_path_length": [{}, {"cutoff": 1.5}, {"weight": None}],
+    "single_source_bellman_ford_path_length": [{}],
+    "descendants": [{}],
+    "ancestors": [{}],
+}
+
+
+def defined(name, kind):
+    """Return whether NetworkX defines a function for a type of graph."""
+    if name in ("katz_centrality", "eigenvector_centrality", "core_number"):
+        return not kind().is_multigraph()
+    if "weakly" in name or name in ("in_degree_centrality", "out_degree_centrality"):
+        return kind().is_directed()
+    return "connected" not in name or not kind().is_directed()
+
+
+def each_type(names, others):
+    """Return triples of a function, a type of graph that it is defined for, and another choice."""
+    triples = itertools.product(names, TYPES, others)
+    found = [(name, kind, other) for name, kind, other in triples if defined(name, kind)]
+    return [
+        pytest.param(*triple, id=f"{triple[0]}-{triple[1].__name__}-{triple[2]}")
+        for triple in found
+    ]
+
+
+@pytest.mark.parametrize(("name", "kind", "nodes"), each_type([*BY_NODE, *SEVERAL], NODES))
+def test_values_per_node_are_those_of_networkx(name, kind, nodes):
+    graph = random_graph(kind, NODES[nodes], seed=1, loops=name != "core_number")
+    for options in (BY_NODE | SEVERAL)[name]:
+        assert_same(name, graph, **options)
+        if name in BY_NODE:
+            assert list(ours(name, graph, **options)) == list(graph)
+
+
+@pytest.mark.parametrize(("name", "kind", "nodes"), each_type(OF_A_NODE, NODES))
+def test_values_of_a_source_are_those_of_networkx(name, kind, nodes):
+    graph = random_graph(kind, NODES[nodes], seed=2)
+    for node, options in itertools.product(list(graph)[:11:5], OF_A_NODE[name]):
+        assert_same(name, graph, node, **options)
+
+
+def test_distances_are_in_ascending_order(graph):
+    for name in ("single_source_shortest_path_length", "single_source_dijkstra_path_length"):
+        found = list(ours(name, graph, next(iter(graph))).values())
+        assert found == sorted(found)
+
+
+def test_several_sources_and_levels(graph):
+    nodes = list(graph)
+    assert_same("multi_source_dijkstra_path_length", graph, {nodes[0], nodes[4], nodes[11]})
+    for distance in (0, 1, 2, 50, -1):
+        assert_same("descendants_at_distance", graph, nodes[0], distance)
+
+
+def test_vectors_of_pagerank(graph):
+    nodes = list(graph)
+    some = {nodes[0]: 1, nodes[3]: 2.5, nodes[11]: 0, "not a node": 4}
+    for option in ("personalization", "nstart", "dangling"):
+        assert_same("pagerank", graph, tol=1e-12, max_iter=500, **{option: some})
+    with pytest.raises(ZeroDivisionError):
+        ours("pagerank", graph, personalization={"not a node": 1})
+    with pytest.raises(NotImplementedError):
+        ours("pagerank", graph, dangling={nodes[0]: -1})
+
+
+def test_hits_are_those_of_networkx():
+    # The hubs of a graph with several equal singular values are not unique.
+    for kind, seed in itertools.product(TYPES, range(3)):
+        graph = random_graph(kind, NODES["any"], seed)
+        assert_same_hits(graph, ours("hits", graph, tol=1e-12), nx.hits(graph, tol=1e-12))
+
+
+def assert_same_hits(graph, found, expected):
+    for mine, theirs in zip(found, expected, strict=True):
+        assert list(mine) == list(graph)
+        assert mine == pytest.approx(theirs, abs=1e-6)
+
+
+def test_sums_of_integers_are_integers():
+    graph = nx.Graph([(0, 1, {"weight": 2}), (1, 2, {"weight": 3})])
+    found = ours("single_source_dijkstra_path_length", graph, 0)
+    assert (
+        str(found) == str(nx.single_source_dijkstra_path_length(graph, 0)) == "{0: 0, 1: 2, 2: 5}"
+    )
+    graph[0][1]["weight"] = 2**53
+    with pytest.raises(NotImplementedError):
+        ours("single_source_dijkstra_path_length", graph, 0)
+
+
+# Graphs without edges, and errors
+
+
+@pytest.mark.parametrize(("name", "kind", "count"), each_type([*BY_NODE, *SEVERAL], [0, 1, 3]))
+def test_graphs_without_edges(name, kind, count):
+    assert_same(name, nx.empty_graph(count, create_using=kind))
+
+
+def test_the_empty_graph_has_no_hubs():
+    assert ours("hits", nx.Graph()) == ({}, {})
+
+
+@pytest.mark.parametrize("name", [*OF_A_NODE, "descendants_at_distance"])
+def test_a_source_has_to_be_in_the_graph(name):
+    arguments = [0] if name == "descendants_at_distance" else []
+    with pytest.raises((nx.NetworkXException, KeyError)) as expected:
+        getattr(nx, name)(nx.path_graph(3), "x", *arguments)
+    with pytest.raises(expected.type):
+        ours(name, nx.path_graph(3), "x", *arguments)
+
+
+@pytest.mark.parametrize("name", ["pagerank", "hits", "katz_centrality", "eigenvector_centrality"])
+@pytest.mark.parametrize("max_iter", [0, 1])
+def test_iterations_that_do_not_converge(name, max_iter):
+    graph = nx.karate_club_graph()
+    options = {"max_iter": max_iter, "tol": 1e-300} if name == "hits" else {"max_iter": max_iter}
+    with pytest.raises(nx.PowerIterationFailedConvergence, match=f"within {max_iter} iterations"):
+        ours(name, graph, **options)
+
+
+def test_values_that_are_refused_are_left_to_networkx():
+    graph = nx.path_graph(3)
+    nx.set_edge_attributes(graph, -1, "weight")
+    for name in ("pagerank", "hits"):
+        with pytest.raises(NotImplementedError):
+            ours(name, graph)
+    with pytest.raises(NotImplementedError):
+        ours("pagerank", nx.path_graph(3), alpha=1.5)
+    with pytest.raises(NotImplementedError):
+        ours("katz_centrality", nx.path_graph(3), beta={0: 1, 1: 1, 2: 1})
+    with pytest.raises(nx.NetworkXNotImplemented, match="self loops"):
+        ours("core_number", nx.Graph([(1, 1)]))
