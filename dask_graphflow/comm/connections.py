@@ -162,9 +162,8 @@ class Connection:
                         self._unsent.popleft()
                     self._unsent.extendleft(reversed(_after(views, written)))
                     self._changed.notify_all()
-            del (
-                views
-            )  # or the message would stay in memory while this thread waits for the next one
+            # Otherwise the message stays in memory while this thread waits for the next one.
+            del views
 
     def _fail(self, error: OSError) -> None:
         with self._changed:
