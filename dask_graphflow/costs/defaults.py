@@ -10,8 +10,9 @@ __all__ = ["READ", "default_rates"]
 READ = 3e8
 
 # One thread of an AMD EPYC (Zen 4), measured by gf.calibrate() on 2026-11-23. The ids were measured while
-# other programs used the machine, as CPU time. Far ids took 2.5 times as long there as in calls while it was
-# nearly idle, so the rates of 2**16 and 2**20 vertices are those of calls, and that of 2**18 lies between.
+# other programs used the machine, as CPU time. Far ids took 2.5 times as long there as in calls while it
+# was nearly idle. So their rates of 2**16 and 2**20 vertices are those of calls, and that of 2**18 lies
+# between these two.
 HOST = Rates(
     sizes=(1 << 12, 1 << 16, 1 << 18, 1 << 20),
     hooks=(1.39e8, 1.33e8, 1.30e8, 0.86e8),
