@@ -38,19 +38,17 @@ GANG_LEVELS = 3  # of a gang with several members: see scheduling/gang_expr.py;
 FOREST_LEVELS = 8  # and of components, beside their merges: see scheduling/forest_expr.py,
 FOREST_DENSE = 4  # if the workers that hold the edges say first that the ids are dense
 MAKING = {"graph": 8e-3, "forest": 4e-3}  # seconds in which the client makes a call's expressions
-PARTITION = (
-    3e-4  # seconds in which pandas takes the columns of a partition, however few its edges are
-)
+# Seconds in which pandas takes the columns of a partition, however few its edges are.
+PARTITION = 3e-4
 TYPICAL = (
     "; rates of a typical machine, because this one was never measured: gf.calibrate() does that"
 )
 RANK = 8  # bytes of a message
 TEXT = 16  # bytes of an id
 MIXING = 0.4  # of the change that an iteration of PageRank makes, what the next one makes
-AGREED = 0.5  # of the time of the first iteration of label propagation, what all take on average,
-# but on grids and road networks, where neighbors never agree. There a search looks at each edge, and the
-# edges of shortest paths are relaxed again and again.
-SPARSE_AGREED, RELAXED = 0.8, 3
+# Mean time of an iteration of label propagation, as a part of the time of the first one. Neighbors agree
+# later, but not on grids and road networks. There shortest paths relax each edge several times.
+AGREED, SPARSE_AGREED, RELAXED = 0.5, 0.8, 3
 OWN_ROWS = {"sssp": 1.0, "pagerank": 1.7}  # the time of rows that they make, in builds of all rows
 ID_COLUMNS = {"bfs": 1, "sssp": 1, "label_propagation": 1}  # of results, beside the vertex
 BOTH_WAYS = "bfs", "label_propagation"  # go along rows of what enters vertices too
