@@ -46,6 +46,7 @@ TESTS = {
         "tests/test_strongly_connected_components.py",
         "tests/test_core_number.py",
         "tests/test_maximal_independent_set.py",
+        "tests/test_greedy_color.py",
     ),
     "tests-ranks": (
         "tests/test_pagerank.py",

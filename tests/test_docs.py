@@ -71,6 +71,7 @@ def test_exported_names():
         "estimate",
         "exceptions",
         "generate",
+        "greedy_color",
         "hits",
         "hybrid_cluster",
         "katz_centrality",

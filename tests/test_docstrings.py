@@ -29,6 +29,7 @@ FROM_PAPERS = (
     "eigenvector_centrality",
     "estimate",
     "generate.rmat",
+    "greedy_color",
     "Graph.layout",
     "Graph.run",
     "hits",
