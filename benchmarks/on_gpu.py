@@ -49,6 +49,7 @@ TESTS = {
         "tests/test_core_number.py",
         "tests/test_k_core.py",
         "tests/test_maximal_independent_set.py",
+        "tests/test_greedy_color.py",
     ),
     "tests-ranks": (
         "tests/test_pagerank.py",

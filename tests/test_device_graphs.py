@@ -223,6 +223,7 @@ ASKED = {
     "strong components": lambda g, start: g.strongly_connected_components(),
     "core numbers": lambda g, start: g.core_number(),
     "k-core": lambda g, start: g.k_core(k=3),
+    "coloring": lambda g, start: g.greedy_color(seed=3),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
 }
 

@@ -73,6 +73,7 @@ def test_exported_names():
         "estimate",
         "exceptions",
         "generate",
+        "greedy_color",
         "harmonic_centrality",
         "hits",
         "hybrid_cluster",

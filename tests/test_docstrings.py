@@ -31,6 +31,7 @@ FROM_PAPERS = (
     "eigenvector_centrality",
     "estimate",
     "generate.rmat",
+    "greedy_color",
     "Graph.layout",
     "Graph.run",
     "harmonic_centrality",

@@ -77,6 +77,13 @@ class FrameMethods:
             directed=directed, multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
+    def greedy_color(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return a color for each vertex, such that neighbors have different colors."""
+        return functions.greedy_color(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, seed=seed, trace=trace, progress=progress)
+
     def harmonic_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
         vertices: Any = None, dropna: bool = False, k: int | None = None, seed: int = 0,
         trace: bool = False, progress: Listener = False) -> Any:

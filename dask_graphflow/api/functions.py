@@ -23,6 +23,7 @@ __all__ = [
     "degree_centrality",
     "degrees",
     "eigenvector_centrality",
+    "greedy_color",
     "harmonic_centrality",
     "hits",
     "k_core",
@@ -182,6 +183,30 @@ def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
         directed=directed, multi=multi, vertices=vertices, dropna=dropna)
     return graph.eigenvector_centrality(max_iter=max_iter, tol=tol,
         fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+
+@overload
+def greedy_color(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def greedy_color(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def greedy_color(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def greedy_color(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+    """Return a color for each vertex, such that neighbors have different colors."""
+    graph = as_graph(greedy_color, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.greedy_color(seed=seed, trace=trace, progress=progress)
 
 
 @overload

@@ -19,6 +19,7 @@ from dask_graphflow.algorithms import (
     degree_centrality,
     degrees,
     eigenvector_centrality,
+    greedy_color,
     harmonic_centrality,
     hits,
     k_core,
@@ -141,6 +142,19 @@ class GraphMethods:
         """Return the eigenvector centrality of each vertex."""
         return ask(self, eigenvector_centrality.eigenvector_centrality, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    @overload
+    def greedy_color(self, *, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def greedy_color(self, *, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def greedy_color(self, *, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def greedy_color(self, *, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+        """Return a color for each vertex, such that neighbors have different colors."""
+        return ask(self, greedy_color.greedy_color, seed=seed, trace=trace, progress=progress)
 
     @overload
     def harmonic_centrality(self, *, k: int | None = None, seed: int = 0, trace: Literal[False] = False,

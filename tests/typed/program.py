@@ -149,6 +149,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.degree_centrality(),
         gf.maximal_independent_set(g, seed=1),
         g.maximal_independent_set(seed=1),
+        gf.greedy_color(g, seed=1),
+        g.greedy_color(seed=1),
         gf.strongly_connected_components(g),
         g.strongly_connected_components(),
         g.connected_components(),

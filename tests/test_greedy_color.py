@@ -1,0 +1,132 @@
+"""Greedy coloring: proper, and the colors of a sequential greedy coloring in the same order."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pandas as pd
+import pytest
+from conftest import GRAPHS, frame, partitioned
+from test_core_number import apart, rmat
+
+import dask_graphflow as gf
+from dask_graphflow.exceptions import OptionError
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+ENDS = {"source": "a", "target": "b"}
+BITS = 2**64 - 1
+
+
+def clique(size):
+    return [(a, b) for a in range(size) for b in range(a)]
+
+
+def shared(*sizes):
+    """Return cliques that all share their first 70 vertices, so that their colors begin with those."""
+    low, pairs = 70, clique(70)
+    for size in sizes:
+        more = range(low, low + size - 70)
+        pairs += [(a, b) for a in more for b in (*range(70), *range(low, a))]
+        low += size - 70
+    return pairs
+
+
+DENSE = {f"clique of {size}": clique(size) for size in (2, 5, 64, 65, 66)} | {
+    "shared": shared(75, 80, 131),
+    "two sides": [(a, 100 + b) for a in range(20) for b in range(30)],
+    "without a pair each": [
+        (a, b) for a in range(150) for b in range(a) if a != b + 1 or a % 2 == 0
+    ],
+}
+MIXED = apart({**GRAPHS, "rmat": rmat(), **DENSE})
+
+
+def priority(seed, rank):
+    """Return the hash of a rank by SplitMix64, as a signed number."""
+    mixed = ((rank + 1) * 0x9E3779B97F4A7C15 + seed) & BITS
+    mixed = ((mixed ^ (mixed >> 30)) * 0xBF58476D1CE4E5B9) & BITS
+    mixed = ((mixed ^ (mixed >> 27)) * 0x94D049BB133111EB) & BITS
+    mixed ^= mixed >> 31
+    return mixed - (mixed >> 63 << 64)
+
+
+def one_after_another(pairs, seed=0, vertices=()):
+    """Return {vertex: color} of a sequential greedy coloring, largest degree first."""
+    graph = nx.Graph(pairs)
+    graph.add_nodes_from(vertices)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    key = {v: (graph.degree[v], priority(seed, rank)) for rank, v in enumerate(sorted(graph))}
+    color = {}
+    for vertex in sorted(graph, key=key.get, reverse=True):
+        others = {color.get(other) for other in graph[vertex]}
+        color[vertex] = next(c for c in range(len(graph)) if c not in others)
+    return color
+
+
+def check(found, pairs, seed=0, vertices=()):
+    """Assert that a computed coloring is proper and the sequential one; return it."""
+    color = dict(zip(found.vertex.tolist(), found.color.tolist(), strict=True))
+    assert found.color.dtype == "int32"
+    assert list(color) == sorted(color)
+    assert all(color[a] != color[b] for a, b in pairs if a != b)
+    assert color == one_after_another(pairs, seed, vertices)
+    return color
+
+
+@pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
+def test_colors_are_those_of_a_sequential_coloring(built, directed):
+    check(built(MIXED, directed=directed).greedy_color().compute(), MIXED)
+
+
+@pytest.mark.parametrize("name", [*GRAPHS, *DENSE])
+def test_difficult_graphs(name):
+    pairs = {**GRAPHS, **DENSE}[name]
+    color = check(gf.greedy_color(partitioned(frame(pairs), 3), **ENDS, seed=9).compute(), pairs, 9)
+    graph = nx.Graph((a, b) for a, b in pairs if a != b)
+    assert len(set(color.values())) <= max((degree + 1 for _, degree in graph.degree), default=1)
+
+
+def test_partitions_and_ids_of_text_change_nothing(built):
+    pairs = rmat()
+    edges = frame(pairs)
+    wanted = list(one_after_another(pairs, 5).items())
+    wanted = [color for _, color in sorted(wanted)]
+    shuffled = edges.sample(frac=1, random_state=1)
+    for given in (shuffled, shuffled.map("v{:05d}".format), shuffled * 10**12):
+        found = built(given, partitions=7).greedy_color(seed=5).compute().color
+        assert found.tolist() == wanted
+
+
+def test_vertices_without_an_edge_have_color_0(built):
+    pairs, vertices = [(0, 1), (4, 4)], [300, 3]
+    graph = built(pairs, vertices=pd.Series(vertices))
+    color = check(graph.greedy_color().compute(), pairs, vertices=vertices)
+    assert [color[v] for v in (3, 4, 300)] == [0, 0, 0]
+    found = built([], vertices=pd.Series(vertices)).greedy_color().compute()
+    assert check(found, [], vertices=vertices) == {3: 0, 300: 0}
+    assert len(built([]).greedy_color().compute()) == 0
+
+
+def test_another_seed_gives_other_colors():
+    graph = gf.Graph(frame(rmat()), **ENDS, directed=False)
+    seeds = 0, 1, 2**64 - 1, 10**30
+    colors = {
+        tuple(check(graph.greedy_color(seed=seed).compute(), rmat(), seed).values())
+        for seed in seeds
+    }
+    assert len(colors) == len(seeds)
+
+
+def test_each_edge_is_followed_at_most_three_times_from_each_end():
+    found, steps = gf.greedy_color(frame(rmat()), **ENDS, trace=True)
+    found, steps = found.compute(), steps.compute()
+    graph = nx.Graph((a, b) for a, b in rmat() if a != b)
+    assert steps.direction.tolist() == ["pull"] + ["push"] * (len(steps) - 1)
+    assert steps.edges.sum() == 6 * graph.number_of_edges()
+    assert steps.frontier[1::2].sum() == len(found)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, None, True])
+def test_a_seed_that_is_not_a_whole_number_raises_an_error(seed):
+    with pytest.raises(OptionError, match="give a whole number, 0 or more"):
+        gf.greedy_color(frame(rmat()), **ENDS, seed=seed)
