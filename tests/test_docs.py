@@ -83,6 +83,7 @@ def test_exported_names():
         "maximal_independent_set",
         "pagerank",
         "plot",
+        "shortest_paths",
         "show_versions",
         "sssp",
         "strongly_connected_components",

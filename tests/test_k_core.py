@@ -39,7 +39,7 @@ def induced(edges, directed, k):
     if not directed:
         found["a"], found["b"] = edges[["a", "b"]].min(axis=1), edges[["a", "b"]].max(axis=1)
     found = found.rename(columns={"a": "source", "b": "target", "w": "weight"})
-    return found.sort_values(["source", "target"], kind="stable")
+    return found.sort_values([name for name in ("source", "target", "weight") if name in found])
 
 
 @WAYS
@@ -54,7 +54,7 @@ def test_edges_are_those_of_networkx(built, k, directed):
 @WAYS
 @pytest.mark.parametrize("ids", ["numbers", "text"])
 def test_parallel_edges_self_loops_and_weights_are_kept(built, ids, directed):
-    edges = frame(MIXED).assign(w=np.arange(len(MIXED), dtype="float32"))
+    edges = frame(MIXED).assign(w=np.arange(len(MIXED), dtype="float32")[::-1])
     if ids == "text":
         ends = edges[["a", "b"]].map(lambda number: f"v{number:05d}")
         edges = edges.assign(a=ends.a, b=ends.b)

@@ -44,9 +44,9 @@ def k_core(g: GraphView, *, k: int | None = None) -> Answer:
     Returns
     -------
     dask.dataframe.DataFrame
-        One row per edge, sorted by source, then by target, with the columns ``source`` and ``target`` (the
-        dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, every edge has one
-        row, and its source is the end with the smaller id. Vertices without an edge have no row.
+        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
+        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
+        one row, and its source is the end with the smaller id. Vertices without an edge have no row.
 
     References
     ----------

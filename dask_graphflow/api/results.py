@@ -141,8 +141,8 @@ def _cut_edges(
 ) -> Iterator[dict[str, Any]]:
     """Cut an answer evenly: yield the columns of some edges, after the numbers of their ends.
 
-    The edges are those whose sources' ids this member has, sorted by source, then by target. Edges without
-    a direction, which both ends have, have the end with the smaller number as their source.
+    The edges are those whose sources' ids this member has, sorted by source, target and weight. Edges
+    without a direction, which both ends have, have the end with the smaller number as their source.
     """
     assert answer.edges is not None
     rows = answer.edges.shard.out
@@ -163,8 +163,22 @@ def _cut_edges(
         columns = _taken(columns, np.flatnonzero(among))
     if shard.placed is not None:
         columns = _at_home(shard.homes, exchange, columns)
+    if "weight" in columns:
+        columns = _by_weight(columns)
     for part in _even(len(columns["source"]), parts):
         yield _taken(columns, part)
+
+
+def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
+    """Sort parallel edges, which are in the order in which they were read, by weight."""
+    source, target, weight = (columns[name] for name in ("source", "target", "weight"))
+    other = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    if other.all():
+        return columns
+    pair = np.zeros_like(source, "int64")
+    np.cumsum(other, out=pair[1:])
+    order = np.argsort(weight, kind="stable")
+    return _taken(columns, order[np.argsort(pair[order], kind="stable")])
 
 
 def _at_home(homes: Sequence[int], exchange: Exchange, columns: dict[str, Any]) -> dict[str, Any]:
