@@ -13,6 +13,7 @@ from . import (
     components,
     costs,
     device,
+    estimates,
     fuzz,
     graphs,
     hybrid,
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         fuzz,
         compare,
         costs,
+        estimates,
         simulate,
         device,
     ):

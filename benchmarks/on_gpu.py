@@ -42,8 +42,10 @@ TESTS = {
     "tests-components": ("tests/test_components.py", "tests/test_streaming.py"),
     "tests-searches": (
         "tests/test_bfs.py",
+        "tests/test_betweenness.py",
         "tests/test_closeness.py",
         "tests/test_sssp.py",
+        "tests/test_strongly_connected_components.py",
         "tests/test_core_number.py",
         "tests/test_maximal_independent_set.py",
     ),

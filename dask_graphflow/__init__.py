@@ -7,6 +7,7 @@ from dask_graphflow.api.accessor import GraphflowAccessor as _GraphflowAccessor 
 from dask_graphflow.api.components import connected_components
 from dask_graphflow.api.estimate import calibrate, estimate
 from dask_graphflow.api.functions import (
+    betweenness_centrality,
     bfs,
     closeness_centrality,
     core_number,
@@ -20,6 +21,7 @@ from dask_graphflow.api.functions import (
     maximal_independent_set,
     pagerank,
     sssp,
+    strongly_connected_components,
 )
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.versions import show_versions
@@ -36,6 +38,7 @@ __all__ = [
     "GraphflowError",
     "Hybrid",
     "__version__",
+    "betweenness_centrality",
     "bfs",
     "calibrate",
     "closeness_centrality",
@@ -58,6 +61,7 @@ __all__ = [
     "plot",
     "show_versions",
     "sssp",
+    "strongly_connected_components",
 ]
 
 __version__ = "0.1.0"

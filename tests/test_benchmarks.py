@@ -287,6 +287,19 @@ def compared(arguments, kept):
     return builds, [row for row in rows if row not in builds]
 
 
+def test_estimates_stand_beside_whole_calls(tmp_path, capsys):
+    kept = tmp_path / "kept.json"
+    calls = ["connected_components", "bfs", "sssp", "pagerank", "label_propagation"]
+    asked = ["--scales", "4", "--grids", "3", "--repeat", "1", "--places", "process", "--parts"]
+    assert command.main(["estimates", *asked, "--json", str(kept)]) == 0
+    rows = json.loads(kept.read_text())["rows"]
+    assert [row["call"] for row in rows] == 2 * 3 * calls
+    for row in rows:
+        assert row["predicted"] == pytest.approx(sum(row["parts"].values()))
+        assert len(row["seconds"]) == 1
+    assert "predicted / measured" in capsys.readouterr().out
+
+
 def test_levels_stand_beside_those_of_an_empty_graph(client):
     edges = dd.from_pandas(gf.generate.path(1000).compute(), npartitions=4).persist()
     wait(edges)

@@ -352,21 +352,26 @@ def test_ids_travel_once_and_are_kept_by_one_member():
     assert sent < 100 * (2 * 3001 + size * (size - 1) * 1200)
 
 
+@pytest.mark.parametrize("weight", [None, "w"], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
-def test_memory_stays_within_twice_the_input_and_what_is_built(directed):
-    shards(large(scale=10), 2, directed)  # what is compiled stays
+@pytest.mark.parametrize(
+    ("size", "multi", "most"), [(1, "keep", 0.1), (1, "sum", 0.75), (2, "keep", 1.1)]
+)
+def test_memory_besides_the_input_and_what_is_built(size, multi, most, directed, weight):
+    edges = gf.generate.rmat(16, npartitions=32)
+    edges = edges.assign(w=edges.src * 0.5)
+    pieces = pieces_of(edges, source="src", target="dst", weight=weight)
+    given = (2 if weight is None else 3) * 8 * 16 << 16
+    shards(pieces, size, directed, multi)  # what is compiled stays
     tracemalloc.start()
     try:
-        cut = dealt_out(large(scale=17, partitions=32), 2)
-        given = sum(side.only.nbytes for own in cut for piece in own for side in piece[:2])
-        begun, _ = tracemalloc.get_traced_memory()
-        made = gang._together(build.build, [*map(numbering.consumed, cut)], (directed, "keep"))
+        made = shards(pieces, size, directed, multi)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    built = sum(shard.out.offsets.nbytes + shard.out.ends.nbytes for shard in made)
-    assert begun > given == 2 * 8 * 16 << 17
-    assert peak - built < 2 * given
+    columns = itertools.chain.from_iterable(shard.out[:3] for shard in made)
+    built = sum(column.nbytes for column in columns if column is not None)
+    assert peak - built < most * given
 
 
 def test_pieces_are_left_as_they_are_to_be_built_again():

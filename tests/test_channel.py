@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -81,6 +82,19 @@ def test_nobody_waits_until_a_message_is_received(connected):
         left.send(1, np.ones(LONG, "uint8"))
     assert right.bytes_received == 0
     assert [sum(right.receive(0)[:: 1 << 20]) for _ in range(3)] == [LONG >> 20] * 3
+
+
+def test_what_was_sent_is_not_kept(connected):
+    left, right = connected(2)
+    sent = np.ones(LONG, "uint8")
+    lives = weakref.ref(sent)
+    left.send(1, sent)
+    del sent
+    assert len(right.receive(0)) == LONG
+    deadline = time.monotonic() + 10  # the thread that wrote it goes on by itself
+    while lives() is not None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert lives() is None
 
 
 def test_what_was_received_is_the_receivers(connected):

@@ -6,6 +6,7 @@ With ``--backend cudf`` the two workers share a GPU.
 from __future__ import annotations
 
 import os
+import pickle
 import re
 import signal
 import sys
@@ -16,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import as_dict, frame, on_backend, oracle, partitioned, to_host
+from dask.base import tokenize
 from distributed import futures_of, get_worker, wait
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
@@ -25,6 +27,7 @@ import dask_graphflow as gf
 from dask_graphflow.components import id_look
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.scheduling import placement, plugins
+from dask_graphflow.scheduling.expr import Resident
 
 ENDS = {"source": "a", "target": "b"}
 TOKEN = re.compile("[0-9a-f]{32}")
@@ -47,6 +50,14 @@ def same(labels, expected):
 def test_the_same_bits_as_without_a_cluster(client, pairs, merge):
     labels = gf.connected_components(partitioned(pairs, 7), **ENDS, merge=merge)
     same(labels.compute(), labels.compute(scheduler="sync"))
+
+
+def test_a_persisted_frame_has_the_same_token_on_a_scheduler_without_a_client(client, monkeypatch):
+    edges = on_backend(partitioned(frame([(0, 1), (1, 2)]), 2)).persist()
+    held = Resident.of(edges.expr)
+    copy, token = pickle.loads(pickle.dumps(held)), tokenize(held)
+    monkeypatch.setattr("distributed.Future.client", None)
+    assert tokenize(copy) == token
 
 
 def test_edges_that_lie_on_workers_stay_there(client):

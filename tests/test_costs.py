@@ -101,7 +101,9 @@ def test_rates_that_are_none_are_refused(sizes, pulls):
 
 @pytest.mark.parametrize("only", ["hook", "copies", ["hooks"]], ids=str)
 def test_rates_of_a_kernel_that_is_none_are_refused(only):
-    with pytest.raises(OptionError, match=r"only=.*; give 'hooks', .*'deals', or None") as raised:
+    with pytest.raises(
+        OptionError, match=r"only=.*; give 'hooks', .*'text_ids', or None"
+    ) as raised:
         rates(False, 1, only=only, measure=lambda device, threads: made())
     assert ("did you mean 'hooks'?" in str(raised.value)) == (only != "copies")
 
@@ -351,6 +353,26 @@ def test_what_is_read_of_others_is_no_less_than_on_a_real_graph():
     assert model.remote(vertices, 2.0, 1) == 0
     assert model.remote(100, 1.0, 4) == pytest.approx(75 * 0.25)
     assert model.remote(100, 64.0, 4) == 75  # all are told
+
+
+def test_numbering_gets_no_faster_with_threads_and_slower_only_where_workers_share_cores():
+    found = Rates((1,), hooks=(8.0,), far_ids=(8.0,))
+    assert (found.over(0.25).hooks, found.over(0.25).far_ids) == ((32.0,), (8.0,))
+    assert (found.over(4, per_core=2).hooks, found.over(4, per_core=2).far_ids) == ((2.0,), (4.0,))
+
+
+def test_some_ends_of_edges_have_fewer_distinct_vertices():
+    assert model.distinct(0, 1000) == 0
+    assert 900 < model.distinct(1000, 10**6) <= 1000
+    assert 990 < model.distinct(10**6, 1000) <= 1000
+
+
+@pytest.mark.parametrize("work", [model.numbered, model.joined])
+def test_numbering_takes_more_work_the_more_there_is_to_number_and_less_if_it_is_shared(work):
+    assert work(4000, 100, 8, 1) == pytest.approx(8 * work(500, 12.5, 8, 1))
+    assert work(8000, 100, 8, 2) > work(4000, 100, 8, 2)
+    assert work(8000, 1000, 8, 2) > work(8000, 100, 8, 2)
+    assert work(10**6, 100, 8, 4) < work(10**6, 100, 8, 1) / 2
 
 
 def test_pagerank_makes_no_more_iterations_than_it_is_said():

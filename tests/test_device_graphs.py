@@ -216,9 +216,11 @@ ASKED = {
     "hits": lambda g, start: g.hits(tol=1.0),
     "katz": lambda g, start: g.katz_centrality(alpha=0.001, tol=1.0),
     "eigenvector": lambda g, start: g.eigenvector_centrality(tol=1.0),
+    "betweenness": lambda g, start: g.betweenness_centrality(k=2),
     "closeness": lambda g, start: g.closeness_centrality(k=100),
     "harmonic": lambda g, start: g.harmonic_centrality(k=9, seed=1),
     "degree centrality": lambda g, start: g.degree_centrality(),
+    "strong components": lambda g, start: g.strongly_connected_components(),
     "core numbers": lambda g, start: g.core_number(),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
 }

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.gpu
 
 cupy = cupy_or_skip()
 
-from dask_graphflow.kernels import device, device_rows  # noqa: E402
+from dask_graphflow.kernels import device, device_partition, device_rows  # noqa: E402
 
 DTYPES = ["int32", "int64", "float32", "float64"]
 SHAPES = {
@@ -182,3 +182,11 @@ def test_a_directed_graph_is_made_in_less_than_the_memory_of_its_edge_list_again
         rows = device_rows.rows(source, target, count=count >> 4)
     assert len(rows.ends) == count
     assert 0 < held.most <= source.nbytes + target.nbytes
+
+
+def test_a_launch_with_less_shared_memory_stops_none_with_more():
+    ids = np.random.default_rng(5).integers(0, 30_000, 5000)
+    for grains in (3000, 5, 30_000, 40, 3000):
+        taken = ids[ids < grains]
+        found = device_partition.count_grains(cupy.asarray(taken), grains, shift=0)
+        np.testing.assert_array_equal(found, np.bincount(taken, minlength=grains))

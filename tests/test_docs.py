@@ -60,6 +60,7 @@ def test_exported_names():
         "GraphflowError",
         "Hybrid",
         "__version__",
+        "betweenness_centrality",
         "bfs",
         "calibrate",
         "closeness_centrality",
@@ -82,6 +83,7 @@ def test_exported_names():
         "plot",
         "show_versions",
         "sssp",
+        "strongly_connected_components",
     ]
     assert all(hasattr(gf, name) for name in gf.__all__)
 

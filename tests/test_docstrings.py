@@ -22,6 +22,7 @@ from dask_graphflow.api.graph_methods import GraphMethods
 
 GENERATED = (FrameMethods, GraphMethods)
 FROM_PAPERS = (
+    "betweenness_centrality",
     "bfs",
     "closeness_centrality",
     "connected_components",
@@ -40,6 +41,7 @@ FROM_PAPERS = (
     "maximal_independent_set",
     "pagerank",
     "sssp",
+    "strongly_connected_components",
 )
 
 

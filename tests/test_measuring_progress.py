@@ -39,12 +39,13 @@ def kept(tmp_path, monkeypatch):
 def test_every_kernel_is_told_of_on_every_graph(kept):
     told = []
     found = gf.calibrate(progress=told.append)
-    assert [step["done"] for step in told] == [*range(1, 25)]
-    assert {step["total"] for step in told} == {24}
-    sizes = [64] * 8 + [64] * 8 + [256] * 8  # the first to compile them
+    assert [step["done"] for step in told] == [*range(1, 3 * len(KERNELS) + 1)]
+    assert {step["total"] for step in told} == {3 * len(KERNELS)}
+    each = len(KERNELS)
+    sizes = [64] * each + [64] * each + [256] * each  # the first to compile them
     assert [step["vertices"] for step in told] == sizes
-    for at in (0, 8, 16):
-        assert sorted(step["kernel"] for step in told[at : at + 8]) == sorted(KERNELS)
+    for at in range(0, 3 * each, each):
+        assert sorted(step["kernel"] for step in told[at : at + each]) == sorted(KERNELS)
     assert found.kinds[0].rates.sizes == (64, 256)
 
 
@@ -57,7 +58,7 @@ def test_what_is_kept_is_not_told_of(kept):
     for file in kept.iterdir():
         file.unlink()
     gf.calibrate(fresh=False, progress=told.append)
-    assert len(told) == 24
+    assert len(told) == 3 * len(KERNELS)
 
 
 def test_one_kernel_alone_is_told_of_alone():
@@ -71,7 +72,7 @@ def test_a_terminal_shows_a_bar_and_a_log_file_nothing(kept, monkeypatch):
     gf.calibrate()
     shown = sys.stderr.getvalue().replace("\r", "\n").rstrip().splitlines()[-1]
     assert shown.startswith("calibrate ")
-    assert "24/24" in shown
+    assert "33/33" in shown
     assert "of 256 vertices" in shown
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     gf.calibrate()
@@ -95,7 +96,7 @@ def test_a_worker_of_a_cluster_tells_the_client(kept):
         done = [step["done"] for step in told]
         # Whatever was left out in between, the first and the last are there when it returns.
         assert done == sorted(set(done))
-        assert (done[0], done[-1]) == (1, 24)
+        assert (done[0], done[-1]) == (1, 33)
         assert found.kinds[0].addresses
 
 

@@ -115,6 +115,23 @@ def test_without_weights_several_edges_become_one_too(edges):
     assert rows.weights is None
 
 
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize("multi", host_rows.POLICIES)
+@pytest.mark.parametrize("labelled", [False, True], ids=["plain", "labelled"])
+def test_lists_of_arrays_are_read_as_one_array(edges, labelled, multi, threads):
+    count, weight = count_of(edges), weights_of(edges)
+    labels = np.random.default_rng(5).permutation(count).astype("int32") if labelled else None
+    how = {"count": count, "labels": labels, "undirected": True, "multi": multi}
+    whole = host_rows.rows(*edges, weight, **how)
+    cuts = sorted([0, 0, 1, 1, len(weight) // 2, len(weight)])  # some arrays are empty
+    lists = [[side[a:b] for a, b in itertools.pairwise(cuts)] for side in (*edges, weight)]
+    for got, want in zip(host_rows.rows(*lists, **how, threads=threads), whole, strict=True):
+        np.testing.assert_array_equal(got, want)
+    bare = host_rows.rows(*lists[:2], **how, threads=threads)
+    np.testing.assert_array_equal(bare.ends, whole.ends)
+    assert bare.weights is None
+
+
 @pytest.mark.parametrize("parts", [1, 2, 5])
 def test_ranges_of_rows_are_cut_from_the_rows_of_all(edges, parts):
     count, weight = count_of(edges), weights_of(edges)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.operators.direction import WAYS, Direction
+from dask_graphflow.operators.direction import WAYS
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
@@ -86,12 +86,8 @@ def bfs(
     2       5         1            1
     3       7         2            2
     """
-    rule, search = Direction(direction, g), Search(g, sources)
-    while search.frontier and search.depth != depth_limit:
-        if rule.choose(search.frontier) == "push":
-            search.push(rule, depth_limit)
-        else:
-            search.pull()
+    search = Search(g, sources)
+    search.run(direction, depth_limit)
     level = search.level
     columns = {"distance": level, "predecessor": OrNull(search.claims(), level <= 0)}
     return Answer(columns, among=level >= 0)

@@ -20,7 +20,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .options import Count
-from .sampling import priorities
+from .priorities import priorities
 
 __all__ = ["maximal_independent_set"]
 

@@ -1,9 +1,4 @@
-"""Random orders and samples of vertices that do not depend on the partitioning.
-
-Random numbers are a hash of the seed and of the vertex's rank among the sorted ids, by SplitMix64 [1]_.
-
-.. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
-"""
+"""Random samples of vertices, which do not depend on the partitioning."""
 
 from __future__ import annotations
 
@@ -13,18 +8,11 @@ import numpy as np
 
 from dask_graphflow.operators.view import GraphView
 
-__all__ = ["priorities", "sampled"]
+from .priorities import priorities
+
+__all__ = ["sampled"]
 
 LAST = np.iinfo("int64").max
-
-
-def priorities(ranks: Any, seed: int) -> Any:
-    """Return a number for each rank: array of int64; no two ranks have the same number."""
-    mixed = (ranks.astype("uint64") + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed += np.uint64(seed % 2**64)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return (mixed ^ (mixed >> np.uint64(31))).view("int64")
 
 
 def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:

@@ -13,8 +13,9 @@ from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import model
 from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.curves import Rates
-from dask_graphflow.costs.defaults import default_rates
-from dask_graphflow.costs.members import choose
+from dask_graphflow.costs.defaults import READ, default_rates
+from dask_graphflow.costs.links import Links
+from dask_graphflow.costs.members import SPARSE, choose, never_split, search_levels
 from dask_graphflow.costs.microbenchmarks import STEPS
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory
@@ -32,12 +33,26 @@ from .graph_sizes import Known, known
 __all__ = ["calibrate", "estimate"]
 
 ALGORITHMS = ("connected_components", "bfs", "sssp", "pagerank", "label_propagation")
-LEVELS = 4  # of tasks: read, build, run, cut;
-FOREST_LEVELS = 8  # and of components, beside their merges: see scheduling/forest_expr.py
+LEVELS = 4  # of tasks: read, pieces, build, run;
+GANG_LEVELS = 3  # of a gang with several members: see scheduling/gang_expr.py;
+FOREST_LEVELS = 8  # and of components, beside their merges: see scheduling/forest_expr.py,
+FOREST_DENSE = 4  # if the workers that hold the edges say first that the ids are dense
+MAKING = {"graph": 8e-3, "forest": 4e-3}  # seconds in which the client makes a call's expressions
+PARTITION = (
+    3e-4  # seconds in which pandas takes the columns of a partition, however few its edges are
+)
 TYPICAL = (
     "; rates of a typical machine, because this one was never measured: gf.calibrate() does that"
 )
 RANK = 8  # bytes of a message
+TEXT = 16  # bytes of an id
+MIXING = 0.4  # of the change that an iteration of PageRank makes, what the next one makes
+AGREED = 0.5  # of the time of the first iteration of label propagation, what all take on average,
+# but on grids and road networks, where neighbors never agree. There a search looks at each edge, and the
+# edges of shortest paths are relaxed again and again.
+SPARSE_AGREED, RELAXED = 0.8, 3
+OWN_ROWS = {"sssp": 1.0, "pagerank": 1.7}  # the time of rows that they make, in builds of all rows
+ID_COLUMNS = {"bfs": 1, "sssp": 1, "label_propagation": 1}  # of results, beside the vertex
 BOTH_WAYS = "bfs", "label_propagation"  # go along rows of what enters vertices too
 
 
@@ -108,6 +123,7 @@ def estimate(
     shards: int | None = None,
     supersteps: int | None = None,
     merge: str = "tree",
+    dense_ids: bool | None = None,
 ) -> Estimate:
     """Predict the time and memory of a call, before it reads any edge.
 
@@ -131,10 +147,14 @@ def estimate(
         graph that is given without `cluster`, one per worker if workers differ, and otherwise what the
         build would choose. Connected components of a frame use all workers.
     supersteps : int, optional
-        Number of supersteps. The default is the maximum that PageRank needs, and for searches the depth of
-        a random graph. Set it for graphs with a large diameter, such as road networks.
+        Number of supersteps. The default is typical of the number of vertices and edges: graphs with less
+        than 2.5 edges per vertex are taken for grids or road networks, and others for random graphs.
     merge : {"tree", "one-way", "ring", "adaptive"}
         The option of connected components; see :func:`connected_components`. "tree" by default.
+    dense_ids : bool, optional
+        Whether the ids are integers close together. Other ids take much longer to read, because they are
+        renumbered. By default this is known where the number of vertices is, and integers whose range is
+        not known count as close together.
 
     Returns
     -------
@@ -154,9 +174,11 @@ def estimate(
 
     Notes
     -----
-    The prediction does not include reading files and creating the columns of the result. If the speed of
-    a kind of worker was never measured, that of a typical machine is used, and the reason says so;
-    :func:`calibrate` measures it.
+    The prediction is for a call with kernels that are compiled already, from the call to the result on the
+    workers. For a frame it includes the build of the graph. It includes reading Parquet files, at the speed
+    of files in the page cache, but no other work to make the frame. If the speed of a kind of worker was
+    never measured, that of a typical machine is used, and the reason says so; :func:`calibrate` measures
+    it.
 
     References
     ----------
@@ -187,6 +209,7 @@ def estimate(
     merging.merge_policy(merge)
     check_count("shards", shards, least=1, optional=True)
     options: dict[str, Any] = {"num_edges": num_edges, "num_vertices": num_vertices}
+    options["dense_ids"] = dense_ids
     graph = known(edges, source=source, target=target, weight=weight, directed=directed, **options)
     kinds = _kinds(cluster, graph.device)
     calibration, typical = _known_rates(kinds)
@@ -195,8 +218,14 @@ def estimate(
     if shards is None and cluster is None and isinstance(edges, Graph):
         shards = edges._known_shards()
     used, split = _used(graph, calibration.kinds, shards)
+    total, members = (sum(kind.workers for kind in some) for some in (kinds, used))
+    readers = members
+    if not (graph.built or shards is not None or _in_one_task(graph, calibration.kinds)):
+        # A frame that stands for a larger one may have too few partitions for all members.
+        readers = max(members, min(total, graph.partitions))
     calibration = replace(calibration, kinds=used)
-    return _noted(_supersteps(graph, algorithm, calibration, supersteps, split), typical)
+    found = _supersteps(graph, algorithm, calibration, supersteps, split, readers, total)
+    return _noted(found, typical)
 
 
 def _noted(found: Estimate, typical: bool) -> Estimate:
@@ -222,6 +251,16 @@ def _used(
             used.append(replace(kind, workers=workers, hosts=min(kind.hosts, workers)))
         left -= workers
     return tuple(used), why
+
+
+def _in_one_task(graph: Known, kinds: Sequence[ClusterSpec]) -> bool:
+    """Return whether a graph has so few edges that no gang reads them; see :func:`.members.never_split`."""
+    if not (graph.held or graph.sent_bytes):  # how many edges there are is not known at the call
+        return False
+    count, threads = sum(kind.workers for kind in kinds), max(kind.threads for kind in kinds)
+    # Text of a persisted frame could be the text of many more edges, by its bytes.
+    most = graph.edges * (TEXT if graph.held and "text_ids" in graph.ids else 1)
+    return never_split(most, count, threads, device=graph.device)
 
 
 def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
@@ -276,10 +315,33 @@ class _Members:
     def rates(self, kernel: str, vertices: float) -> list[float]:
         return [float(getattr(_own(one), kernel)(vertices)) for one in self.all]
 
+    def numbering(self, graph: Known) -> float:
+        """Return the seconds per end of an edge in which the slowest member numbers ids.
+
+        An id of several parts is numbered part by part, and then the pairs of their numbers are. Rates
+        without numbering, as those of a calibrated GPU, are completed by those of a typical machine.
+        """
+        parts = [*graph.ids, *["far_ids"] * (len(graph.ids) - 1)]
+
+        def rate(kind: ClusterSpec, part: str) -> float:
+            own = _own(kind)
+            known = own if getattr(own, part) else default_rates(kind.device, kind.threads)
+            return known.number(graph.vertices, part)
+
+        return max(math.fsum(1 / rate(kind, part) for part in parts) for kind in self.kinds)
+
 
 def _own(kind: ClusterSpec) -> Rates:
     assert kind.rates is not None, "kinds are calibrated"
     return kind.rates
+
+
+def _reading(graph: Known, threads: int, links: Links, *, remote: bool) -> float:
+    """Return the seconds in which so many threads get the partitions of a frame."""
+    each = min(threads, graph.partitions)
+    seconds = (graph.partitions * PARTITION + graph.read_bytes / READ) / each
+    # A frame of the client travels to the scheduler, and from there to a worker.
+    return seconds + (2 * graph.sent_bytes / links.moves if remote else 0.0)
 
 
 def _tasks(graph: Known, threads: Sequence[int], merge: str) -> int:
@@ -304,19 +366,33 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
         0.0 if graph.device else 2 * graph.id_bytes / _own(one).copies for one in members.all
     ]
     slower = [max(1 / rate, copy) for rate, copy in zip(hooks, copying, strict=True)]
-    tasks = _tasks(graph, [1 if one.device else one.threads for one in members.all], merge)
+    threads = [1 if one.device else one.threads for one in members.all]
+    tasks, levels = _tasks(graph, threads, merge), FOREST_LEVELS
+    cluster = math.isfinite(links.moves)
+    if cluster and graph.held and graph.ids == ("dense_ids",):
+        tasks, levels = 0, FOREST_DENSE
+    tasks += graph.partitions * graph.steps
     chunk = count * vertices / sum(1 / edge for edge in slower)  # seconds of V edges, of one worker
     constants = {
         "t_at": chunk,
-        "t_com": links.call + (FOREST_LEVELS - 1) * links.level + tasks * links.task,
+        "t_com": MAKING["forest"] + links.call + (levels - 1) * links.level + tasks * links.task,
         "t_merge": t_merge,
     }
     seconds = model.components_seconds(vertices, edges, count, **constants, merge=merge)
     parts = {
+        "reading": _reading(graph, sum(threads), links, remote=cluster),
+        "numbering": 0.0,
         "hooking": chunk * edges / (count * max(vertices, 1)),
         "merging": t_merge * depth,
         "Dask": constants["t_com"],
     }
+    if graph.ids != ("dense_ids",):
+        chains = min(
+            graph.partitions, sum(min(each, placement.CHAINS_PER_WORKER) for each in threads)
+        )
+        work = model.joined(2 * edges, vertices, graph.partitions, chains)
+        parts["numbering"] = (work + vertices) * members.numbering(graph)
+    seconds += parts["reading"] + parts["numbering"]
     sizes = tuple(
         memory.components_bytes(
             vertices, graph.chunk, members=count, device=one.device, id_bytes=graph.id_bytes
@@ -336,8 +412,7 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
         binding = "copying to devices"
     reason = (
         f"{binding} takes longest; E/V is {edges / max(vertices, 1):.3g} (Groute calls 8 or more "
-        f"dense); each worker holds a forest of all vertices; sizes {graph.source}; reading files is "
-        "not included"
+        f"dense); each worker holds a forest of all vertices; sizes {graph.source}"
     )
     fits = all(size <= room for size, room in zip(sizes, members.room, strict=True))
     return Estimate(
@@ -349,7 +424,13 @@ KERNEL = {"bfs": "search", "sssp": "path", "pagerank": "pull", "label_propagatio
 
 
 def _supersteps(
-    graph: Known, algorithm: str, calibration: Calibration, supersteps: int | None, split: str
+    graph: Known,
+    algorithm: str,
+    calibration: Calibration,
+    supersteps: int | None,
+    split: str,
+    readers: int,
+    total: int,
 ) -> Estimate:
     members, links = _Members(calibration.kinds), calibration.links
     count, vertices, edges = len(members.all), graph.vertices, graph.edges
@@ -377,33 +458,65 @@ def _supersteps(
     even = share_out(rates)
     if fits and max(abs(a - b) for a, b in zip(shares, even, strict=True)) > 1e-9:
         limit = "the fastest workers have no room for more"
-    steps, rounds = _steps(algorithm, vertices, degree, supersteps)
-    swept = steps if algorithm in ("pagerank", "label_propagation", "connected_components") else 1
+    # A directed edge is a neighbor of both its ends.
+    sparse = 2 * edges < SPARSE * vertices
+    steps, rounds = _steps(algorithm, vertices, degree, 2 * edges / max(vertices, 1), supersteps)
+    swept: float = 1
+    if algorithm in ("pagerank", "label_propagation", "connected_components"):
+        swept = steps
     sent = [RANK * read / max(count - 1, 1) * (count > 1)] * count
     each = [entries * share for share in shares]
     computing = swept * _slowest(each, rates)
+    if algorithm == "label_propagation":
+        computing *= SPARSE_AGREED if sparse else AGREED
+    elif sparse and algorithm == "sssp":
+        computing *= RELAXED
+    elif sparse and algorithm == "bfs":
+        computing = _slowest(each, members.rates("label", vertices))
+    # Such a graph is built and used in one run, which makes only the rows of PageRank.
+    plain = algorithm == "pagerank" and graph.directed and not graph.weight_bytes and readers > 1
     parts = {
+        "reading": 0.0,
+        "numbering": 0.0,
         "building": 0.0,
         "dealing": 0.0,
         "computing": computing,
         "messages": swept * (count - 1) * max(sent) / links.c if count > 1 else 0.0,
         "latency": rounds * links.latency if count > 1 else 0.0,
-        "Dask": (links.gang if count > 1 else links.call) + (LEVELS - 1) * links.level,
+        "result": vertices / count * ID_COLUMNS.get(algorithm, 0) * members.numbering(graph),
+        "Dask": _dask(graph, links, readers, count, together=plain),
     }
     builds = members.rates("build", vertices)
     # Rows of its own an algorithm makes when it is first asked for.
-    parts["building"] = memory.SCRATCH[name][1] * _slowest(each, builds)
+    parts["building"] = OWN_ROWS.get(algorithm, 0.0) * _slowest(each, builds)
     if not graph.built:
         # Of edges without direction a member has all with an end among its vertices.
         ends = [
             edge * (1 if graph.directed else 2 - s) for edge, s in zip(each, shares, strict=True)
         ]
         ways = 2 if graph.directed and name in BOTH_WAYS else 1
-        parts["building"] += _slowest(ends, builds) + (ways - 1) * _slowest(each, builds)
-    if not graph.built and count > 1:
-        own, edge_bytes = entries / count, 2 * memory.index_bytes(vertices) + graph.weight_bytes
-        sending = edge_bytes * own * (1 - 1 / count) / links.c
-        parts["dealing"] = ways * (own / min(members.rates("deal", vertices)) + sending)
+        if not plain or count == 1:
+            parts["building"] += _slowest(ends, builds) + (ways - 1) * _slowest(each, builds)
+        threads = [1 if one.device else one.threads for one in members.all]
+        remote = math.isfinite(links.moves)
+        parts["reading"] = _reading(graph, sum(threads[:readers]), links, remote=remote)
+        work = 2 * edges / readers
+        if graph.ids != ("dense_ids",):
+            partitions = max(graph.partitions, readers)
+            work = model.numbered(2 * edges, vertices, partitions, readers)
+        parts["numbering"] = work * members.numbering(graph)
+        edge_bytes = 2 * memory.index_bytes(vertices) + graph.weight_bytes
+        if readers > 1:
+            # All that read deal, and those with a part get what is theirs of the others.
+            dealt = entries / readers / min(members.rates("deal", vertices))
+            parts["dealing"] = dealt + edge_bytes * entries / count * (1 - 1 / readers) / links.c
+            again = ways - 1 if count > 1 else 0
+            parts["dealing"] *= 1 + again
+        elif graph.held:  # partitions of other workers come to this one as they are
+            away = 1 - 1 / total
+            parts["dealing"] = (
+                (2 * graph.id_bytes + graph.weight_bytes) * edges * away / links.moves
+            )
     sizes = tuple(needs(share) for share in shares)
     cut = {
         "workers": count,
@@ -413,7 +526,7 @@ def _supersteps(
     }
     reason = (
         f"{_binding(parts)} takes longest; shares follow the rates, and {limit}{split}; sizes "
-        f"{graph.source}; reading files is not included"
+        f"{graph.source}"
     )
     return Estimate(
         algorithm, vertices, edges, sum(parts.values()), parts, sizes, fits, cut, reason
@@ -424,14 +537,39 @@ def _slowest(edges: Sequence[float], rates: Sequence[float]) -> float:
     return max(edge / rate for edge, rate in zip(edges, rates, strict=True))
 
 
-def _steps(algorithm: str, vertices: int, degree: float, given: int | None) -> tuple[int, int]:
+def _dask(graph: Known, links: Links, readers: int, count: int, *, together: bool) -> float:
+    """Return the seconds of a call's expressions and tasks, and of gangs that do nothing.
+
+    Parameters
+    ----------
+    graph : Known
+    links : Links
+    readers, count : int
+        Members that read the edges, and members that have a part of the graph.
+    together : bool
+        Whether the graph is built and used in one run.
+    """
+    gang = links.gang - links.call
+    run = gang if count > 1 else links.level * (GANG_LEVELS if readers > 1 else 1)
+    seconds = MAKING["graph"] + links.call
+    if graph.built:
+        return seconds + run - (links.level if count == 1 else 0.0)
+    seconds += (LEVELS - 3 + graph.steps) * links.level
+    seconds += graph.partitions * graph.steps * links.task
+    seconds += gang if readers > 1 else 0.0
+    return seconds if together else seconds + run
+
+
+def _steps(
+    algorithm: str, vertices: int, degree: float, neighbors: float, given: int | None
+) -> tuple[int, int]:
     """Return how many supersteps there are, and rounds of messages."""
-    depth = math.ceil(math.log(max(vertices, 2)) / math.log(max(degree, 1.5))) + 1
+    levels = math.ceil(search_levels(vertices, neighbors))
     steps = {
-        "pagerank": model.iterations(vertices),
+        "pagerank": model.iterations(vertices, MIXING),
         "label_propagation": 10,
-        "sssp": depth * max(1, math.ceil(min(degree, 64))),
-    }.get(algorithm, depth)
+        "sssp": levels * max(1, math.ceil(min(degree, 64))) if neighbors >= SPARSE else levels,
+    }.get(algorithm, levels)
     steps = steps if given is None else given
     return steps, 2 * steps
 

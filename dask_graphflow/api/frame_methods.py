@@ -25,6 +25,14 @@ class FrameMethods:
 
     _frame: Any
 
+    def betweenness_centrality(self, *, source: ColumnNames, target: ColumnNames, directed: bool = True,
+        vertices: Any = None, dropna: bool = False, k: int | None = None, normalized: bool = True,
+        endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the betweenness centrality of each vertex."""
+        return functions.betweenness_centrality(self._frame, source=source, target=target,
+            directed=directed, vertices=vertices, dropna=dropna, k=k, normalized=normalized,
+            endpoints=endpoints, seed=seed, trace=trace, progress=progress)
+
     def bfs(self, *, source: ColumnNames, target: ColumnNames, sources: Any, directed: bool = True,
         vertices: Any = None, dropna: bool = False, depth_limit: int | None = None,
         direction: str = "beamer", trace: bool = False, progress: Listener = False) -> Any:
@@ -130,6 +138,13 @@ class FrameMethods:
         return functions.sssp(self._frame, source=source, target=target, sources=sources, weight=weight,
             directed=directed, multi=multi, vertices=vertices, dropna=dropna, cutoff=cutoff, trace=trace,
             progress=progress)
+
+    def strongly_connected_components(self, *, source: ColumnNames, target: ColumnNames,
+        directed: bool = True, vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the strongly connected component of each vertex."""
+        return functions.strongly_connected_components(self._frame, source=source, target=target,
+            directed=directed, vertices=vertices, dropna=dropna, trace=trace, progress=progress)
 
 
 document(vars(FrameMethods))

@@ -16,6 +16,7 @@ from .docstrings import document
 from .inputs import ColumnNames, Listener
 
 __all__ = [
+    "betweenness_centrality",
     "bfs",
     "closeness_centrality",
     "core_number",
@@ -29,9 +30,37 @@ __all__ = [
     "maximal_independent_set",
     "pagerank",
     "sssp",
+    "strongly_connected_components",
 ]
 
 # fmt: off
+
+
+@overload
+def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, k: int | None = None, normalized: bool = True, endpoints: bool = False,
+    seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, k: int | None = None, normalized: bool = True, endpoints: bool = False,
+    seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, k: int | None = None, normalized: bool = True, endpoints: bool = False,
+    seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, k: int | None = None, normalized: bool = True, endpoints: bool = False,
+    seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the betweenness centrality of each vertex."""
+    graph = as_graph(betweenness_centrality, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.betweenness_centrality(k=k, normalized=normalized, endpoints=endpoints, seed=seed,
+        trace=trace, progress=progress)
 
 
 @overload
@@ -349,6 +378,29 @@ def sssp(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames |
     graph = as_graph(sssp, edges, source=source, target=target, weight=weight, directed=directed,
         multi=multi, vertices=vertices, dropna=dropna)
     return graph.sssp(sources, cutoff=cutoff, trace=trace, progress=progress)
+
+
+@overload
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+def strongly_connected_components(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the strongly connected component of each vertex."""
+    graph = as_graph(strongly_connected_components, edges, source=source, target=target,
+        directed=directed, vertices=vertices, dropna=dropna)
+    return graph.strongly_connected_components(trace=trace, progress=progress)
 
 
 document(globals())

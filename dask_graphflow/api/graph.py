@@ -518,14 +518,15 @@ optional
             answered, work=work, dtypes=dtypes, parts=parts, trace=trace, progress=told,
             by_member=by_member,
         )  # fmt: skip
-        whole = meta if parts == 1 and not trace else None
-        steps = steps_frame([], 0 if by_member else None)
-        idle = [*[meta] * parts, steps] if whole is None else None
-        found = told.of(self._gang(answer, whole, *arguments, name=name, turned=turned, idle=idle))
-        if whole is not None:
-            return found
+        how: dict[str, Any] = {"name": name, "turned": turned}
+        if parts == 1 and not trace:
+            return told.of(self._gang(answer, meta, *arguments, **how))
+        idle = [meta] * parts
+        if trace:
+            idle.append(steps_frame([], 0 if by_member else None))
+        found = told.of(self._gang(answer, None, *arguments, idle=idle, **how))
         result = partitions.frames(found, range(parts), meta)
-        return (result, partitions.frames(found, [parts], steps)) if trace else result
+        return (result, partitions.frames(found, [parts], idle[-1])) if trace else result
 
     def _number(self, name: str, work: gang.Loop) -> int:
         asked = self._gang(work, None, name=f"num-{name}")[0]
@@ -544,7 +545,8 @@ optional
         idle: Any = None,
     ) -> Any:
         self._settle()
-        idle = meta if idle is None else idle  # the part of a member without a shard
+        # The part of a member without a shard. Its name takes longer than the rest of a small call.
+        idle = (meta if idle is None else idle) if self._shards > 1 else None
         how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid, "idle": idle}
         if not turned or self._turned is None:
             return gang.run(self._built, loop, meta, *arguments, **how)

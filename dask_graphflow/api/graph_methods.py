@@ -11,6 +11,7 @@ from typing import Any, Literal, overload
 import dask.dataframe as dd
 
 from dask_graphflow.algorithms import (
+    betweenness_centrality,
     bfs,
     closeness_centrality,
     components_by_label,
@@ -25,6 +26,7 @@ from dask_graphflow.algorithms import (
     maximal_independent_set,
     pagerank,
     sssp,
+    strongly_connected_components,
 )
 from dask_graphflow.algorithms.algorithm import ask
 
@@ -38,6 +40,24 @@ __all__ = ["GraphMethods"]
 
 class GraphMethods:
     """The algorithms as methods."""
+
+    @overload
+    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+        endpoints: bool = False, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+        endpoints: bool = False, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+        endpoints: bool = False, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def betweenness_centrality(self, *, k: int | None = None, normalized: bool = True,
+        endpoints: bool = False, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the betweenness centrality of each vertex."""
+        return ask(self, betweenness_centrality.betweenness_centrality, k=k, normalized=normalized,
+            endpoints=endpoints, seed=seed, trace=trace, progress=progress)
 
     @overload
     def bfs(self, sources: Any, *, depth_limit: int | None = None, direction: str = "beamer",
@@ -236,6 +256,20 @@ class GraphMethods:
         progress: Listener = False) -> Any:
         """Return the weighted distance from the nearest source to each vertex, by delta-stepping."""
         return ask(self, sssp.sssp, sources=sources, cutoff=cutoff, trace=trace, progress=progress)
+
+    @overload
+    def strongly_connected_components(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def strongly_connected_components(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def strongly_connected_components(self, *, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def strongly_connected_components(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the strongly connected component of each vertex."""
+        return ask(self, strongly_connected_components.strongly_connected_components, trace=trace,
+            progress=progress)
 
 
 document(vars(GraphMethods))

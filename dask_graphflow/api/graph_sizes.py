@@ -14,7 +14,7 @@ from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
 from dask_graphflow.scheduling.expr import held_by
-from dask_graphflow.scheduling.parquet import read_of
+from dask_graphflow.scheduling.parquet import pieces_of, read_of
 
 from . import inputs
 from .graph import Graph
@@ -41,6 +41,16 @@ class Known(NamedTuple):
         Whether its partitions lie on workers.
     source : str
         How that is known.
+    ids : tuple of str
+        The kind of each part of an id; see :data:`.curves.SERIAL`.
+    partitions : int
+        Of the edges.
+    steps : int
+        Tasks that read a partition.
+    read_bytes : int
+        Bytes in memory of the columns that are read from Parquet files; 0 if they are not.
+    sent_bytes : int
+        Bytes of the frame in this process that a cluster gets with the call.
     """
 
     vertices: int
@@ -53,6 +63,11 @@ class Known(NamedTuple):
     device: bool
     held: bool
     source: str
+    ids: tuple[str, ...] = ("dense_ids",)
+    partitions: int = 1
+    steps: int = 1
+    read_bytes: int = 0
+    sent_bytes: int = 0
 
 
 def known(
@@ -64,6 +79,7 @@ def known(
     directed: bool = True,
     num_edges: int | None = None,
     num_vertices: int | None = None,
+    dense_ids: bool | None = None,
 ) -> Known:
     """Return the sizes of a graph from its frame's length, from Parquet's metadata, or from a built graph.
 
@@ -74,6 +90,8 @@ def known(
         As of :class:`.Graph`; not for a graph.
     num_edges, num_vertices : int, optional
         Where a caller knows better.
+    dense_ids : bool, optional
+        Whether ids are integers close together, where a caller knows better.
 
     Raises
     ------
@@ -83,25 +101,26 @@ def known(
     check_count("num_edges", num_edges, least=0, optional=True)
     check_count("num_vertices", num_vertices, least=0, optional=True)
     if isinstance(edges, Graph):
-        return _of_graph(edges, num_edges, num_vertices)
+        return _of_graph(edges, num_edges, num_vertices, dense_ids)
     frame = inputs.as_dask(edges, "edges", source, target)
     if weight is not None:
         edgelist.check_weight(frame, weight)
     columns = inputs.edge_columns(frame, source, target, weight, False)
     meta = frame._meta
-    data = None
-    if num_edges is None or num_vertices is None:
-        data = read_of(frame) if isinstance(edges, dd.DataFrame) else edges
-    how = "as given"
-    if data is not None:
-        ids = [*columns.source, *columns.target]
-        single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
+    ids = [*columns.source, *columns.target]
+    single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
+    data, how = read_of(frame) if isinstance(edges, dd.DataFrame) else edges, "as given"
+    files = isinstance(data, list)
+    if data is not None and (None in (num_edges, num_vertices) or (single and dense_ids is None)):
         count, low, high = _counted(data, ids if single else [])
-        how = "from the Parquet metadata" if isinstance(data, list) else "from the frame in memory"
+        if None in (num_edges, num_vertices):
+            how = "from the Parquet metadata" if files else "from the frame in memory"
         num_edges = count if num_edges is None else num_edges
-        if num_vertices is None and single and low is not None and high is not None:
+        if single and low is not None and high is not None:
             base = base_of(low, high, count, np.dtype(_plain(columns.dtypes[0])))
-            num_vertices = None if base is None else high - base + 1
+            dense_ids = base is not None if dense_ids is None else dense_ids
+            if num_vertices is None and base is not None:
+                num_vertices = high - base + 1
     if num_edges is None or num_vertices is None:
         missing = "edges" if num_edges is None else "vertices"
         raise OptionError(
@@ -110,21 +129,34 @@ def known(
             "close together, and of a Graph that was persisted"
         )
     id_bytes = sum(_bytes(meta[column]) for column in columns.source)
+    weight_bytes = 0 if weight is None else _bytes(meta[weight])
+    held = bool(held_by(getattr(frame, "expr", frame))[1])
+    pieces = pieces_of(frame, columns.columns) if files else None
+    read_bytes = 0 if pieces is None else pieces.partition * frame.npartitions
+    here = data is not None and not files
     return Known(
         num_vertices,
         num_edges,
         -(-num_edges // max(frame.npartitions, 1)),
         id_bytes,
-        0 if weight is None else _bytes(meta[weight]),
+        weight_bytes,
         directed,
         built=False,
         device=not is_pandas(type(meta)),
-        held=bool(held_by(getattr(frame, "expr", frame))[1]),
+        held=held,
         source=how,
+        ids=_kinds(list(columns.dtypes), dense_ids),
+        partitions=frame.npartitions,
+        # Dask takes the columns of a persisted partition in a task of its own.
+        steps=2 if data is None and len(meta.columns) > len(columns.columns) else 1,
+        read_bytes=read_bytes,
+        sent_bytes=(2 * id_bytes + weight_bytes) * len(data) if here else 0,
     )
 
 
-def _of_graph(graph: Graph, num_edges: int | None, num_vertices: int | None) -> Known:
+def _of_graph(
+    graph: Graph, num_edges: int | None, num_vertices: int | None, dense_ids: bool | None
+) -> Known:
     built = graph._build is None
     if not built and (num_edges is None or num_vertices is None):
         raise OptionError(
@@ -137,7 +169,15 @@ def _of_graph(graph: Graph, num_edges: int | None, num_vertices: int | None) -> 
     how = "from the persisted graph" if built else "as given"
     weight = 8 * graph.weighted
     about = graph.directed, built, graph.on_device, built, how
-    return Known(vertices, edges, edges, ids, weight, *about)
+    kinds = _kinds(list(graph._ids.dtypes), dense_ids)
+    return Known(vertices, edges, edges, ids, weight, *about, kinds, graph._npartitions)
+
+
+def _kinds(found: list[Any], dense: bool | None) -> tuple[str, ...]:
+    """Return the kind of each part of an id. Integers of which nothing is known count as dense."""
+    if len(found) == 1 and dtypes.is_integer(found[0]) and dense is not False:
+        return ("dense_ids",)
+    return tuple("text_ids" if dtypes.kind(dtype) == "string" else "far_ids" for dtype in found)
 
 
 def _counted(data: Any, ids: list[Any]) -> tuple[int, int | None, int | None]:

@@ -158,10 +158,13 @@ class Connection:
                 continue
             with self._changed:
                 if self._error is None:
-                    for _ in views:
+                    for _ in range(len(views)):
                         self._unsent.popleft()
                     self._unsent.extendleft(reversed(_after(views, written)))
                     self._changed.notify_all()
+            del (
+                views
+            )  # or the message would stay in memory while this thread waits for the next one
 
     def _fail(self, error: OSError) -> None:
         with self._changed:

@@ -94,6 +94,8 @@ def id_range(columns: Sequence[EdgeColumns], *partitions: Any) -> tuple[int, int
         kernels = kernels_for(partition)
         ends = [kernels.asarray(side.only) for side in (source, target)]
         found = kernels.bounds(*ends)
+        if found[0] < 0 and ends[0].dtype.kind == "u":
+            found = 0, 2**64 - 1  # unsigned ids past int64 look negative to kernels on a GPU
         low, high = (min(low, found[0]), max(high, found[1])) if rows else found
         rows += len(source)
     return low, high, rows

@@ -215,7 +215,7 @@ def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:
 def _measured(device: bool, threads: int, beside: int, fresh: bool, told: Told) -> Rates:
     with told.listening(_counted) as tell:
         found = store.rates(device, _together(threads, beside), fresh=fresh, tell=tell)
-    return found.over(beside)
+    return _each(found, beside)
 
 
 def _stored(device: bool, threads: int, beside: int) -> Rates | None:
@@ -223,7 +223,12 @@ def _stored(device: bool, threads: int, beside: int) -> Rates | None:
         found = store.stored(device, _together(threads, beside))
     except BackendError:  # there is no GPU here
         return None
-    return None if found is None else found.over(beside)
+    return None if found is None else _each(found, beside)
+
+
+def _each(found: Rates, beside: int) -> Rates:
+    """Return the rates of each worker of a host with so many."""
+    return found.over(beside, max(1.0, beside / CPU_COUNT))
 
 
 def _together(threads: int, beside: int) -> int:

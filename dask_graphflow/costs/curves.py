@@ -29,7 +29,12 @@ CURVES = {
     "labels": "label, edges/s",
     "merges": "merge, vertices/s",
     "deals": "deal, edges/s",
+    "dense_ids": "number dense ids, ids/s",
+    "far_ids": "number integers, ids/s",
+    "text_ids": "number text, ids/s",
 }
+# One thread does this work, however many a worker has.
+SERIAL = "dense_ids", "far_ids", "text_ids"
 
 
 # The time of one part in so many of the last graph is the least that those between it and the one before
@@ -62,6 +67,10 @@ class Rates:
         Vertices per second when one forest is merged into another.
     deals : tuple of float
         Edges per second that are assigned to the members of a gang when a graph is built, without sending.
+    dense_ids, far_ids, text_ids : tuple of float
+        Ends of edges per second that one thread replaces by vertex numbers, if ids are integers close
+        together, other integers, or text. Other ids are sorted too: each distinct id counts as
+        :data:`.model.SORTED` more ends.
     copies : float
         Bytes per second from host memory to the memory of the kernels; infinite on the host itself.
 
@@ -93,6 +102,9 @@ class Rates:
     labels: tuple[float, ...] = ()
     merges: tuple[float, ...] = ()
     deals: tuple[float, ...] = ()
+    dense_ids: tuple[float, ...] = ()
+    far_ids: tuple[float, ...] = ()
+    text_ids: tuple[float, ...] = ()
     copies: float = math.inf
 
     def __post_init__(self) -> None:
@@ -318,13 +330,39 @@ class Rates:
         """
         return self._rate("deals", vertices)
 
-    def over(self, workers: float) -> Rates:
+    def number(self, vertices: float, ids: str = "dense_ids") -> float:
+        """Return the ends of edges per second that one thread replaces by vertex numbers.
+
+        Parameters
+        ----------
+        vertices : float
+            Number of vertices of the graph.
+        ids : {"dense_ids", "far_ids", "text_ids"}
+            Kind of the ids.
+
+        Returns
+        -------
+        float
+            Ends per second.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12, 2**20), far_ids=(4e7, 1e7)).number(2**16, "far_ids")
+        20000000.0
+        """
+        return self._rate(ids, vertices)
+
+    def over(self, workers: float, per_core: float = 1.0) -> Rates:
         """Return the rates of each of some workers that do all of this together.
 
         Parameters
         ----------
         workers : float
             How many there are. Below 1, the rates are those of several such workers together.
+        per_core : float
+            Number of these workers that share a core; 1 by default. Only this divides the rates of work
+            that one thread does: numbering.
 
         Returns
         -------
@@ -340,7 +378,7 @@ class Rates:
         found = self.as_dict()
         return Rates.of(
             {
-                name: [rate / workers for rate in value]
+                name: [rate / (per_core if name in SERIAL else workers) for rate in value]
                 if isinstance(value, tuple) and name != "sizes"
                 else value
                 for name, value in found.items()

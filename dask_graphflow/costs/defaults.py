@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from .curves import Rates
 
-__all__ = ["default_rates"]
+__all__ = ["READ", "default_rates"]
 
-# One thread of an AMD EPYC (Zen 4), measured by gf.calibrate() on 2026-11-23.
+# Bytes in memory per second that a thread reads from Parquet files in the page cache: 250 to 340 MB/s.
+READ = 3e8
+
+# One thread of an AMD EPYC (Zen 4), measured by gf.calibrate() on 2026-11-23; the ids, by CPU time.
 HOST = Rates(
     sizes=(1 << 12, 1 << 16, 1 << 18, 1 << 20),
     hooks=(1.39e8, 1.33e8, 1.30e8, 0.86e8),
@@ -17,9 +20,13 @@ HOST = Rates(
     labels=(1.31e8, 1.25e8, 1.26e8, 0.98e8),
     merges=(1.68e8, 2.32e8, 2.40e8, 2.71e8),
     deals=(2.11e8, 1.25e8, 1.46e8, 0.93e8),
+    dense_ids=(3.0e8, 9.0e8, 9.0e8, 7.4e8),
+    far_ids=(5.3e7, 6.0e7, 4.2e7, 3.0e7),
+    text_ids=(3.5e7, 3.6e7, 2.4e7, 1.8e7),
 )
 # An NVIDIA H200, measured by gf.calibrate(device=True) on 2026-11-22. Deals were not measured there. They
-# are taken to be as fast as builds, as they are on the host.
+# are taken to be as fast as builds, as they are on the host. Text takes what components of 100 million
+# edges between strings took. Integers that are far apart are taken for text, and dense ones for a pull.
 DEVICE = Rates(
     sizes=(1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24),
     hooks=(1.52e9, 2.68e9, 1.17e10, 3.59e10, 7.97e10),
@@ -30,6 +37,9 @@ DEVICE = Rates(
     labels=(2.44e9, 5.44e9, 8.36e9, 1.15e10, 1.14e10),
     merges=(1.78e8, 6.73e8, 2.40e9, 9.17e9, 3.37e10),
     deals=(1.37e9, 3.82e9, 6.24e9, 7.25e9, 8.68e9),
+    dense_ids=(6.15e9, 2.53e10, 7.01e10, 1.37e11, 1.54e11),
+    far_ids=(6.8e8,) * 5,
+    text_ids=(6.8e8,) * 5,
     copies=5.8e9,
 )
 

@@ -17,7 +17,7 @@ from dask_graphflow.graph.build import Size
 
 from . import model
 
-__all__ = ["choose", "never_split"]
+__all__ = ["SPARSE", "choose", "never_split", "search_levels"]
 
 # Number of edges that every GPU and worker is taken to have room for, before it is asked.
 MOST_UNSEEN = 1 << 24
@@ -64,7 +64,8 @@ class _Speed:
         remote = size.vertices * (1 - 1 / members)
         sending = MESSAGES * remote * self.message
         others = members - 1
-        fixed = others * (4 * self.gang + (3 * _depth(size) + 25) * self.superstep)
+        levels = search_levels(size.vertices, 2 * size.edges / max(size.vertices, 1))
+        fixed = others * (4 * self.gang + (3 * levels + 25) * self.superstep)
         return (work + sending) / (members * threads) + fixed
 
 
@@ -121,12 +122,18 @@ def never_split(edges: float, most: int, threads: int, *, device: bool) -> bool:
     return choose(Size(2, int(edges), False, 0, device), most, threads, math.inf)[0] == 1
 
 
-def _depth(size: Size) -> float:
-    """Return the number of levels of a search from any vertex, as far as the mean degree tells."""
-    degree = 2 * size.edges / max(size.vertices, 1)
+def search_levels(vertices: int, degree: float) -> float:
+    """Return the number of levels of a search from any vertex, as far as the mean degree tells.
+
+    Parameters
+    ----------
+    vertices : int
+    degree : float
+        Mean number of edges in both directions.
+    """
     if degree < SPARSE:
-        return 2 * math.sqrt(size.vertices)
-    return math.log(max(size.vertices, 2)) / math.log(degree) + 2
+        return 2 * math.sqrt(vertices)
+    return math.log(max(vertices, 2)) / math.log(degree) + 2
 
 
 def _needed(size: Size, members: int) -> int:

@@ -19,8 +19,9 @@ from dask_graphflow.kernels.memory import free_bytes
 from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.bar import Kind, Shown, Step
 
-from .curves import Rates
-from .workloads import EDGE_FACTOR, Workloads
+from .curves import SERIAL, Rates
+from .model import SORTED
+from .workloads import EDGE_FACTOR, NUMBERED, Workloads
 
 __all__ = ["KERNELS", "STEPS", "forest_seconds", "is_busy", "kernels_on", "measure", "room_of"]
 
@@ -32,8 +33,9 @@ PATIENCE = 20.0
 # or if it takes more than one part in so many of the memory, at so many bytes per edge.
 PARTS, EDGE = 4, 100
 # In the order in which they are measured. Those from "pulls" on share the rows of one graph.
-KERNELS = ("hooks", "merges", "builds", "deals", "pulls", "searches", "paths", "labels")
-WORK = {"hooks": EDGE_FACTOR, "merges": 1}  # what a rate counts, per vertex; else twice the edges
+KERNELS = (*SERIAL, "hooks", "merges", "builds", "deals", "pulls", "searches", "paths", "labels")
+# What a rate counts, per vertex; else twice the edges.
+WORK = {"hooks": EDGE_FACTOR, "merges": 1, **dict.fromkeys(SERIAL, 2 * NUMBERED + SORTED)}
 TURNS = 3  # number of turns of a kernel that takes long
 REPEAT = 3
 LONG = 0.3  # seconds: a turn that takes longer is repeated once only
@@ -88,6 +90,8 @@ def measure(
         There is no room for the smallest graph.
     """
     kernels, asked = kernels_on(device), bool(scales)
+    if device:  # frames of cuDF number ids, and have no workload yet
+        only = [name for name in only if name not in SERIAL]
     scales = scales or (DEVICE_SCALES if device else SCALES)
     total = len(only) * (len(scales) + 1)
 

@@ -21,15 +21,20 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.scheduling import trees
 
 __all__ = [
+    "SORTED",
     "Scaling",
     "components_seconds",
+    "distinct",
     "fit",
     "iterations",
+    "joined",
+    "numbered",
     "remote",
 ]
 
 # If others read at least one vertex in so many, all vertices are sent: MOST of operators/pull.py.
 MOST_TOLD = 2
+SORTED = 3  # ends of edges that are looked up in the time in which one distinct id is sorted
 
 
 def components_seconds(
@@ -76,6 +81,54 @@ def remote(vertices: float, degree: float, members: int) -> float:
     others = vertices * (1 - 1 / members)
     read = 1 - (1 - 1 / members) ** degree
     return others * (1.0 if read * MOST_TOLD >= 1 else read)
+
+
+def distinct(ends: float, vertices: float) -> float:
+    """Return how many vertices some ends of edges have, if each end is any of the vertices."""
+    return vertices * -math.expm1(-ends / max(vertices, 1))
+
+
+def numbered(ends: float, vertices: float, partitions: int, members: int) -> float:
+    """Return the work of a member that numbers ids that are not dense, as a number of ends looked up.
+
+    A member that is alone looks up all ends, and sorts the ids. In a gang, a member looks up the ends of
+    its partitions, and then the distinct ids of all of them. It sorts its distinct ids, and merges those
+    of its range of all members.
+
+    Parameters
+    ----------
+    ends, vertices : float
+        Twice the number of edges, and the number of vertices.
+    partitions, members : int
+        Partitions of the edges, and members that read them.
+    """
+    if members == 1:
+        return ends + SORTED * vertices
+    own = distinct(ends / members, vertices)
+    again = partitions / members * distinct(ends / partitions, vertices)
+    return ends / members + again + 2 * SORTED * own
+
+
+def joined(ends: float, vertices: float, partitions: int, chains: int) -> float:
+    """Return the work of a chain of components whose ids are not dense, as a number of ends looked up.
+
+    A chain looks up the ends of each partition. Neighbors of like size are joined: the distinct ids of both
+    are looked up again. At the end the chain sorts its ids, and an owner merges those of all chains.
+
+    Parameters
+    ----------
+    ends, vertices : float
+        Twice the number of edges, and the number of vertices.
+    partitions, chains : int
+        Partitions of the edges, and chains that take them in turn.
+    """
+    chunks, size = partitions / chains, ends / partitions
+    work = ends / chains
+    while chunks > 1:
+        work += chunks * distinct(size, vertices)
+        chunks, size = chunks / 2, size * 2
+    own = distinct(ends / chains, vertices)
+    return work + SORTED * own * (1 if chains == 1 else 2)
 
 
 def iterations(vertices: int, alpha: float = 0.85, tol: float = 1e-6, most: int = 100) -> int:

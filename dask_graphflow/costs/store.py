@@ -36,7 +36,7 @@ from .curves import CURVES, Rates
 
 __all__ = ["Entry", "entries", "folder", "hardware", "pull_rate", "rates", "stored"]
 
-FORMAT = 3
+FORMAT = 4
 AGE = "30 days"
 BUSY = 3600.0  # seconds that rates of a busy machine are kept
 
@@ -63,8 +63,9 @@ def rates(
     threads : int
         Host threads that it may use.
     only : str, optional
-        The one that is asked about, "hooks", "builds", "pulls", "searches", "paths", "labels", "merges"
-        or "deals": where nothing is kept, no other is compiled and measured.
+        The one that is asked about, "hooks", "builds", "pulls", "searches", "paths", "labels", "merges",
+        "deals", "dense_ids", "far_ids" or "text_ids": where nothing is kept, no other is compiled and
+        measured.
     fresh : bool
         Measure it whatever is kept.
     measure : callable, optional

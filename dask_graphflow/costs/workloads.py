@@ -5,18 +5,23 @@ All work is done by the operators, as in a gang with one member.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph import generate
+from dask_graphflow.graph.build import build
+from dask_graphflow.graph.edgelist import Ends
 from dask_graphflow.graph.partition import GRAIN
+from dask_graphflow.graph.reading import Piece
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.buckets import relax
@@ -27,11 +32,18 @@ from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
-__all__ = ["EDGE_FACTOR", "Workloads"]
+from .model import SORTED
+
+__all__ = ["EDGE_FACTOR", "NUMBERED", "Workloads"]
 
 EDGE_FACTOR = 16  # edges per vertex
+NUMBERED = 2  # edges per vertex whose ids are numbered, but
+LEAST_NUMBERED = 1 << 19  # at least so many edges, as far as there are so many
+PIECES = 4  # partitions that they are read from
 DRAWN = 18  # largest scale that is drawn edge by edge on the host
 DAMPING = 0.85
+# What makes ids of numbers that are far apart and in no order; all products differ.
+SPREAD, FARTHEST = 0x1E3779B97F4A7C15, (1 << 62) - 1
 
 Work = tuple[int, Callable[[Any], object]]  # what a rate counts, and the work of one turn
 
@@ -89,6 +101,47 @@ class Workloads:
                 np.concatenate(parts)
 
         return 2 * len(self.source), deal
+
+    def dense_ids(self) -> Work:
+        """Return what a build does before it makes rows, with dense ids."""
+        return self._numbering(lambda numbers: numbers)
+
+    def far_ids(self) -> Work:
+        """Return what a build does before it makes rows, with integer ids that are far apart."""
+        return self._sorting(lambda numbers: numbers * SPREAD & FARTHEST)
+
+    def text_ids(self) -> Work:
+        """Return what a build does before it makes rows, with text ids."""
+        return self._sorting(lambda numbers: "vertex " + pd.Series(numbers).astype("str"))
+
+    def _sorting(self, ids: Callable[[Any], Any]) -> Work:
+        count, work = self._numbering(ids)
+        some = self.source[: count // 2], self.target[: count // 2]
+        return count + SORTED * len(np.unique(np.concatenate(some))), work
+
+    def _numbering(self, ids: Callable[[Any], Any]) -> Work:
+        """Return the numbering of the ends of some edges, given what makes ids of vertex numbers."""
+        count = min(len(self.source), max(NUMBERED * self.size, LEAST_NUMBERED))
+        names = pd.Series(ids(np.arange(self.size)))
+        source, target = (
+            names.take(side[:count]).reset_index(drop=True) for side in (self.source, self.target)
+        )
+        cuts = list(itertools.pairwise(count * at // PIECES for at in range(PIECES + 1)))
+        ends = [
+            [
+                Ends(pd.DataFrame, {"vertex": side.iloc[cut]})
+                for cut in itertools.starmap(slice, cuts)
+            ]
+            for side in (source, target)
+        ]
+        pieces = [
+            Piece(tail, head, None, at) for at, (tail, head) in enumerate(zip(*ends, strict=True))
+        ]
+
+        def number(_: Any) -> None:
+            build(in_process(1)[0], pieces, 0, directed=True, multi="keep", turned=True)
+
+        return 2 * count, number
 
     def pulls(self) -> Work:
         """Return an iteration of PageRank."""

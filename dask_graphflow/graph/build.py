@@ -18,7 +18,7 @@ import numpy as np
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device, summable
+from dask_graphflow.kernels import index_dtype, joined, kernels_for, kernels_of, on_device, summable
 from dask_graphflow.scheduling import gang, placement
 
 from . import numbering, shares
@@ -62,7 +62,10 @@ use. All members call it, and again if shards are lost, so its result depends on
 
 
 class Edges(NamedTuple):
-    """Edges, or some of them: numbers of vertices, and weights or None."""
+    """Edges, or some of them: numbers of vertices, and weights or None.
+
+    Each column may be a list of arrays, which are read as one; see :func:`.host_rows.rows`.
+    """
 
     source: Any
     target: Any
@@ -169,7 +172,7 @@ def build(
     xp = kernels_for(vertices.like).namespace
     empty = xp.empty(0, index_dtype(vertices.size))
     none = None if dtypes[0] is None else xp.empty(0, np.result_type(*set(dtypes)))
-    source, target, weight = _dealt(
+    dealt = _dealt(
         exchange,
         _consumed(numbers, weights, turned),
         order,
@@ -190,16 +193,15 @@ def build(
     if rank >= used:
         return Shard(vertices.like, bounds, rank, **about)
     if turned:
-        edges_here = Edges(target, source, weight)
+        target, source, weight = map(joined, dealt)
+        edges_here = Edges(source, target, weight)
         if placed is not None:
             edges_here = _renamed(edges_here, placed.places, threads)
         return Shard(vertices.like, bounds, rank, entering=edges_here, **about)
-    if weight is not None and multi == "sum":
-        weight = summable(weight)
-    rows = kernels_of("rows", source).rows(
-        source,
-        target,
-        weight,
+    if dealt.weight is not None and multi == "sum":
+        dealt.weight[:] = map(summable, dealt.weight)
+    rows = kernels_of("rows", empty).rows(
+        *dealt,
         first=bounds[rank],
         count=bounds[rank + 1] - bounds[rank],
         columns=vertices.size,
@@ -288,7 +290,7 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     none = _cut(whole, slice(0))
     counts = numbering.swap(exchange, [len(slices)] * exchange.size)
     order = [[(rank, i) for i in range(count)] for rank, count in enumerate(counts)]
-    target, source, weight = _dealt(
+    dealt = _dealt(
         exchange,
         edges,
         order,
@@ -298,6 +300,7 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
         both=False,
         threads=threads,
     )
+    target, source, weight = map(joined, dealt)
     return Edges(source, target, weight)
 
 
@@ -325,13 +328,6 @@ def _consumed(numbers: list[Any], weights: list[Any], turned: bool) -> Iterator[
     pieces = zip(numbering.consumed(numbers), numbering.consumed(weights), strict=True)
     for (source, target), weight in pieces:
         yield Edges(target, source, weight) if turned else Edges(source, target, weight)
-
-
-def _joined(parts: list[Any]) -> Any:
-    """Return the parts of a column in one array, or None if they are None; the list is emptied."""
-    found = parts[0] if len(parts) == 1 or parts[0] is None else np.concatenate(parts)
-    parts.clear()
-    return found
 
 
 def _dtype(weight: Any) -> Any:
@@ -366,6 +362,8 @@ def _dealt(
 ) -> Edges:
     """Deal edges to the owners of their sources, or of both their ends; return those for this member.
 
+    Every column of the result is a list of arrays, for a copy in one array would take as much memory again.
+
     Parameters
     ----------
     exchange : Exchange
@@ -385,8 +383,11 @@ def _dealt(
         Host threads to use.
     """
     if exchange.size == 1:
-        parts = [list(column) for column in zip(*edges, strict=True)]
-        return Edges(*map(_joined, parts)) if parts else none
+        alone = list(edges) or [none]
+        weight = none.weight
+        if weight is not None:
+            weight = [piece.weight.astype(weight.dtype, copy=False) for piece in alone]
+        return Edges([piece.source for piece in alone], [piece.target for piece in alone], weight)
     owners = np.asarray(owners, like=none.source)
     columns = [column for column, empty in enumerate(none) if empty is not None]
     # By column, and by the member that it came from.
@@ -419,9 +420,8 @@ def _dealt(
         for rank, places in enumerate(order)
         for number, place in enumerate(places)
     )
-    whole = list(none)
+    whole: list[Any] = list(none)
     for column in columns:
-        in_order = (got[column][rank][number] for _, rank, number in pieces)
-        whole[column] = np.concatenate([none[column], *in_order])
-        got[column].clear()
+        in_order = [got[column][rank][number] for _, rank, number in pieces]
+        whole[column] = in_order or [none[column]]
     return Edges(*whole)

@@ -56,8 +56,8 @@ def undirected(shard: Shard, exchange: Exchange, threads: int) -> Shard:
         other = entering.source != entering.target  # a self-loop is in its row already
         sources = kernels.owners(out, index_dtype(host.size), threads=threads)
         return kernels.rows(
-            np.concatenate([sources, entering.target[other]]),
-            np.concatenate([out.ends, entering.source[other]]),
+            [sources, entering.target[other]],
+            [out.ends, entering.source[other]],
             first=host.low,
             count=host.owned,
             columns=host.size,

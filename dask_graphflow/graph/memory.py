@@ -7,7 +7,7 @@ from dask_graphflow.kernels import index_dtype
 __all__ = ["components_bytes", "graph_bytes", "index_bytes"]
 
 OFFSET = 8
-KEY = 8  # what rows are sorted by
+KEY = 8  # what an entry of a row is sorted by, or both ends of an edge that another member sent
 BLOCKS = 8  # a device makes rows in so many, with two copies of a block's keys
 SCRATCH = {  # bytes a vertex of what algorithms keep, with the result; and copies of the rows they make
     "bfs": (4 + 4 + 8 + 1 + 20, 0),  # levels, predecessors, degrees, bitmaps

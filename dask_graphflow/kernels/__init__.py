@@ -21,6 +21,7 @@ __all__ = [
     "device_room",
     "empty_on",
     "index_dtype",
+    "joined",
     "kernels_for",
     "kernels_of",
     "lift",
@@ -132,6 +133,15 @@ def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
         items = [aligned(item, copies) for item in value]
         return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
     return value
+
+
+def joined(column: Any) -> Any:
+    """Return a column as one array. If it is a list of arrays, it is emptied, which frees them."""
+    if not isinstance(column, list):
+        return column
+    whole = column[0] if len(column) == 1 else np.concatenate(column)
+    column.clear()
+    return whole
 
 
 def lift(value: Any, *, linked: bool = False) -> Any:

@@ -29,7 +29,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 
-from . import index_dtype
+from . import index_dtype, joined
 from .device import _indices
 from .device import namespace as cupy
 from .device_bitmap import running
@@ -126,6 +126,7 @@ def rows(
         the weights' dtype.
     """
     policy = POLICIES.index(multi)
+    source, target, weight = map(joined, (source, target, weight))
     if weight is not None and str(weight.dtype) not in WEIGHTS:
         raise WeightError(
             f"weights are {weight.dtype}; on a GPU they are {', '.join(WEIGHTS)}: convert with astype"

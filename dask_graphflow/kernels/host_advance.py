@@ -43,6 +43,7 @@ __all__ = [
 ]
 
 BATCH = 256  # vertices appended to the next frontier at a time
+EDGES = 2048  # for each thread of a push: fewer take less time than to wake it
 
 
 class Moved(NamedTuple):
@@ -252,6 +253,7 @@ def push(
     costs = gather_degrees(rows.offsets, frontier)
     following = np.empty(min(size, int(costs[-1])), dtype)
     tail = np.zeros(1, np.int64)
+    threads = min(threads, 1 + int(costs[-1]) // EDGES)
     ranges = frontier_turns(costs, threads)
     weights = rows.weights if bound.weight_dtype else None
 

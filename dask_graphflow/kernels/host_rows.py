@@ -10,6 +10,7 @@ So the edge list is read twice, and memory is written in as many streams as ther
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -232,6 +233,11 @@ def _finish(  # type: ignore[no-untyped-def]
         own = offsets[bucket << shift : min((bucket + 1) << shift, offsets.size - 1)]
         for row in range(own.size):
             own[row] = places[row] + start
+        if passes % 2 == 0:
+            # The last pass ends in the spare memory: ends and weights may take the place of the bucket.
+            put(b, 0, a, a.size)
+            put(y, 0, x, x.size)
+            a, b, x, y = b, a, y, x
         for digit in range(passes):
             low = digit * bits
             _sort_by(a, x, low, min(low + bits, width), counts[digit], b, y)
@@ -243,18 +249,6 @@ def _finish(  # type: ignore[no-untyped-def]
             wrong += unfit
         left[bucket] = stop - start
     return wrong
-
-
-@_compiled
-def _close_up(offsets, ends, carried, bounds, left, starts, mine, shift, new_ends, new_carried):  # type: ignore[no-untyped-def]
-    """Move the rows of the buckets `mine` to where they begin once no bucket has gaps."""
-    for bucket in mine:
-        old, new, size = bounds[bucket], starts[bucket], left[bucket]
-        put(new_ends, new, ends[old:], size)
-        if carried.size:
-            put(new_carried, new, carried[old:], size)
-        for row in range(bucket << shift, min((bucket + 1) << shift, offsets.size - 1)):
-            offsets[row] += new - old
 
 
 @_compiled
@@ -368,9 +362,9 @@ def degree_labels(degrees: np.ndarray) -> np.ndarray:
 
 
 def rows(
-    source: np.ndarray,
-    target: np.ndarray,
-    weight: np.ndarray | None = None,
+    source: np.ndarray | list[np.ndarray],
+    target: np.ndarray | list[np.ndarray],
+    weight: np.ndarray | list[np.ndarray] | None = None,
     *,
     first: int = 0,
     count: int,
@@ -389,6 +383,9 @@ def rows(
         leave; swap the two for rows of what they enter.
     weight : ndarray, shape (m,), optional
         The edges' weights.
+
+        Each of the three may be a list of at least one array. The arrays are read one after the other and
+        never copied into one.
     first, count : int
         The rows to make, of the vertices `first` to ``first + count - 1``. Edges that belong to none of
         them are passed over.
@@ -417,15 +414,26 @@ def rows(
     """
     columns = first + count if columns is None else columns
     width = max(1, (columns - 1).bit_length())
-    entries = len(source) * (2 if undirected else 1)
-    if weight is not None:
-        entries = entries * (4 + weight.itemsize) // 4
+    sources, targets = _listed(source), _listed(target)
+    weights = None if weight is None else _listed(weight)
+    entries = sum(map(len, sources)) * (2 if undirected else 1)
+    if weights is not None:
+        entries = entries * (4 + weights[0].itemsize) // 4
     buckets = min(MOST_BUCKETS, max(1, entries // BUCKET))
     shift = max(0, (max(count, 1) - 1).bit_length() - (buckets - 1).bit_length())
     plan = _Plan(first, count, min(shift, MOST_ROWS), width, undirected, max(1, threads))
     policy = POLICIES.index(multi) or None
-    made = _into_rows(*_into_buckets(source, target, weight, labels, plan), labels, policy, plan)
-    return made._replace(weights=None) if weight is None else made
+    keys, carried, bounds = _into_buckets(sources, targets, weights, labels, plan)
+    offsets, made, left = _into_rows(keys, carried, bounds, labels, policy, plan)
+    del keys, carried
+    if left.sum() < bounds[-1]:
+        made = _without_gaps(offsets, made, bounds, left, plan)
+    offsets[count] = len(made[0])
+    return Rows(offsets, made[0], None if weight is None else made[1], first)
+
+
+def _listed(column: np.ndarray | list[np.ndarray]) -> list[np.ndarray]:
+    return column if isinstance(column, list) else [column]
 
 
 def no_such_sum(dtype: Any) -> WeightError:
@@ -447,23 +455,24 @@ class _Plan(NamedTuple):
 
 
 def _into_buckets(
-    source: np.ndarray,
-    target: np.ndarray,
-    weight: np.ndarray | None,
+    source: list[np.ndarray],
+    target: list[np.ndarray],
+    weight: list[np.ndarray] | None,
     labels: np.ndarray | None,
     plan: _Plan,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return each edge as a key in its bucket, what is carried along, and where buckets begin."""
     threads = plan.threads
-    cuts = _cuts(len(source), threads)
+    runs = _runs([len(ids) for ids in source], threads)
     out, into = source, target
     if labels is not None:
         # Once, and not at every look: labels are asked for in no order.
-        out, into = (np.empty(len(source), labels.dtype) for _ in range(2))
+        out, into = ([np.empty(len(ids), labels.dtype) for ids in source] for _ in range(2))
 
         def naming(i: int) -> None:
-            _name(source, labels, cuts[i], cuts[i + 1], out)
-            _name(target, labels, cuts[i], cuts[i + 1], into)
+            for piece, *run in runs[i]:
+                _name(source[piece], labels, *run, out[piece])
+                _name(target[piece], labels, *run, into[piece])
 
         share(naming, threads, threads)
 
@@ -471,7 +480,8 @@ def _into_buckets(
     counts = np.zeros((threads, -(-max(plan.size, 1) // (1 << plan.shift))), np.int64)
 
     def counting(i: int) -> None:
-        _count(out, into, cuts[i], cuts[i + 1], *rows_, plan.both, counts[i])
+        for piece, *run in runs[i]:
+            _count(out[piece], into[piece], *run, *rows_, plan.both, counts[i])
 
     share(counting, threads, threads)
     bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
@@ -479,15 +489,30 @@ def _into_buckets(
     places = bounds[:-1] + np.cumsum(counts, axis=0) - counts
     total = int(bounds[-1])
     keys = np.empty(total, "uint32" if plan.width + plan.shift <= 32 else "uint64")
-    payload = np.empty(0) if weight is None else weight
-    carried = np.empty(0 if weight is None else total, payload.dtype)
+    payload = [np.empty(0)] * len(source) if weight is None else weight
+    carried = np.empty(0 if weight is None else total, payload[0].dtype)
 
     def scattering(i: int) -> None:
-        part = cuts[i], cuts[i + 1], *rows_, plan.width, plan.both, places[i]
-        _scatter(source, target, out, into, payload, *part, keys, carried)
+        for piece, *run in runs[i]:
+            ends = source[piece], target[piece], out[piece], into[piece]
+            how = *rows_, plan.width, plan.both, places[i]
+            _scatter(*ends, payload[piece], *run, *how, keys, carried)
 
     share(scattering, threads, threads)
     return keys, carried, bounds
+
+
+def _runs(lengths: Sequence[int], parts: int) -> list[list[tuple[int, int, int]]]:
+    """Cut arrays, read as one, into equal parts; return what each part reads: array, start and stop."""
+    begins = list(itertools.accumulate(lengths, initial=0))
+    return [
+        [
+            (array, max(low - begin, 0), min(high, stop) - begin)
+            for array, (begin, stop) in enumerate(itertools.pairwise(begins))
+            if low < stop and begin < high
+        ]
+        for low, high in itertools.pairwise(_cuts(begins[-1], parts))
+    ]
 
 
 def _into_rows(
@@ -497,41 +522,69 @@ def _into_rows(
     labels: np.ndarray | None,
     policy: int | None,
     plan: _Plan,
-) -> Rows:
-    """Sort each bucket into its rows; where edges were made one, close up."""
-    total = len(keys)
-    dtype = index_dtype(1 << plan.width)
+) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+    """Sort each bucket into its rows.
+
+    Returns
+    -------
+    offsets : ndarray
+        Where each row begins; the last entry is not set.
+    columns : list of ndarray
+        Ends and weights, with gaps behind buckets in which edges were made one.
+    left : ndarray
+        How many edges each bucket has.
+    """
+    dtype = np.dtype(index_dtype(1 << plan.width))
     named = np.empty(0, dtype) if labels is None else labels
     offsets = np.empty(plan.size + 1, np.int64)
-    ends, weights = np.empty(total, dtype), np.empty_like(carried)
+    # Ends are written over the keys of their bucket if they are as wide, weights over what it carries.
+    ends = keys.view(dtype) if keys.itemsize == dtype.itemsize else np.empty(len(keys), dtype)
+    weights = carried
+    summed = policy is not None and weights.dtype.kind == "i"
+    words = weights.view(f"u{weights.itemsize}") if summed else None
     left = np.empty(len(bounds) - 1, np.int64)
     # The largest first, so that no thread is left with one at the end.
     order = np.argsort(-np.diff(bounds), kind="stable")
-    parts = 4 * plan.threads
-    turns = [order[i::parts] for i in range(parts)]
+    turns = [order[i :: 4 * plan.threads] for i in range(4 * plan.threads)]
 
     def finishing(i: int) -> int:
         mine = bounds, turns[i], plan.shift, plan.width, policy, named
         wrong: int = _finish(keys, carried, *mine, offsets, ends, weights, words, left)
         return wrong
 
-    summed = policy is not None and weights.dtype.kind == "i"
-    words = weights.view(f"u{weights.itemsize}") if summed else None
-    if any(share(finishing, parts, plan.threads)):
+    if any(share(finishing, len(turns), plan.threads)):
         raise no_such_sum(weights.dtype)
-    if left.sum() < total:
-        starts = np.concatenate([[0], np.cumsum(left)])
-        total = int(starts[-1])
-        gapped = ends, weights
-        ends, weights = np.empty(total, dtype), np.empty(min(total, len(weights)), weights.dtype)
+    return offsets, [ends, weights], left
 
-        def closing(i: int) -> None:
-            where = bounds, left, starts, turns[i], plan.shift
-            _close_up(offsets, *gapped, *where, ends, weights)
 
-        share(closing, parts, plan.threads)
-    offsets[plan.size] = total
-    return Rows(offsets, ends, weights, plan.first)
+def _without_gaps(
+    offsets: np.ndarray,
+    columns: list[np.ndarray],
+    bounds: np.ndarray,
+    left: np.ndarray,
+    plan: _Plan,
+) -> list[np.ndarray]:
+    """Return columns without gaps, and move the rows' offsets.
+
+    `columns` is emptied: a column that nobody else uses is freed before the next one is copied.
+    """
+    starts = np.concatenate([[0], np.cumsum(left)])
+
+    def move_rows(bucket: int) -> None:
+        rows_ = slice(bucket << plan.shift, (bucket + 1) << plan.shift)
+        offsets[rows_] += starts[bucket] - bounds[bucket]
+
+    def closed(gapped: np.ndarray) -> np.ndarray:
+        whole = np.empty(min(starts[-1], len(gapped)), gapped.dtype)  # there may be no weights
+
+        def move(bucket: int) -> None:
+            whole[starts[bucket] :][: left[bucket]] = gapped[bounds[bucket] :][: left[bucket]]
+
+        share(move, len(left), plan.threads)
+        return whole
+
+    share(move_rows, len(left), plan.threads)
+    return [closed(columns.pop(0)) for _ in range(len(columns))]
 
 
 def relabelled(

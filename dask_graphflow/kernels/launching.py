@@ -35,10 +35,12 @@ def _module(file: str) -> Any:
 
 
 @cache
-def _kernel(name: str, shared: int, device: int) -> Any:
+def _kernel(name: str, device: int, shares: bool = False) -> Any:
     kernel = _module(_FILES[name]).get_function(name)
-    if shared:  # more than a block has by default
-        kernel.max_dynamic_shared_size_bytes = shared
+    if shares:
+        # All there is: the limit belongs to the function, and a smaller one would stop larger launches.
+        most = _attribute("MaxSharedMemoryPerBlockOptin", device)
+        kernel.max_dynamic_shared_size_bytes = most - kernel.shared_size_bytes
     return kernel
 
 
@@ -55,7 +57,8 @@ def blocks_for(items: int) -> int:
 def launch_blocks(name: str, blocks: int, threads: int, shared: int, *arguments: Any) -> None:
     """Run a kernel in so many blocks of threads, each with `shared` bytes of shared memory."""
     device = cupy.cuda.runtime.getDevice()
-    _kernel(name, shared, device)((blocks,), (threads,), arguments, shared_mem=shared)
+    kernel = _kernel(name, device, shares=shared > 0)
+    kernel((blocks,), (threads,), arguments, shared_mem=shared)
 
 
 def launch_gang(name: str, *arguments: Any) -> None:
@@ -63,5 +66,5 @@ def launch_gang(name: str, *arguments: Any) -> None:
     device = cupy.cuda.runtime.getDevice()
     blocks = attribute("MultiProcessorCount")
     # So launched that it fails rather than waits for ever where they do not all fit.
-    run = _kernel(name, 0, device).kernel
+    run = _kernel(name, device).kernel
     run((blocks,), (GANG,), arguments, enable_cooperative_groups=True)

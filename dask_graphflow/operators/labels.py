@@ -100,8 +100,8 @@ def _around(shard: Shard, g: GraphView) -> Local:
         dtype = index_dtype(shard.size)
         sides = shard.out, incoming
         both = kernels.rows(
-            np.concatenate([kernels.owners(rows, dtype, threads=g.threads) for rows in sides]),
-            np.concatenate([rows.ends for rows in sides]),
+            [kernels.owners(rows, dtype, threads=g.threads) for rows in sides],
+            [rows.ends for rows in sides],
             first=shard.low,
             count=shard.owned,
             columns=shard.size,

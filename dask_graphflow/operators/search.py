@@ -65,6 +65,23 @@ class Search:
         """Level of each owned vertex: array of int32, shape (V_p,); -1 if it was not reached."""
         return self._level[: self._g.owned]
 
+    def run(self, rule: str, limit: int | None = None) -> None:
+        """Search until no more vertices are reached.
+
+        Parameters
+        ----------
+        rule : {"gemini", "beamer", "push", "pull"}
+            When to pull; see :class:`.Direction`.
+        limit : int, optional
+            Maximum number of levels.
+        """
+        direction = Direction(rule, self._g)
+        while self.frontier and self.depth != limit:
+            if direction.choose(self.frontier) == "push":
+                self.push(direction, limit)
+            else:
+                self.pull()
+
     def push(self, rule: Direction, limit: int | None = None) -> None:
         """Push from the frontier.
 

@@ -121,6 +121,8 @@ class Resident:
         self.layer = frame.operand("layer")
         self.keys = frame.operand("keys")
         self.npartitions = frame.npartitions
+        # Made here: on the scheduler, which also asks for it, futures have no client.
+        self._token = ("graphflow-resident", self.keys, futures_in(self.layer))
 
     @property
     def futures(self) -> list[Any]:
@@ -128,7 +130,7 @@ class Resident:
         return [self.layer[key] for key in self.keys]
 
     def __dask_tokenize__(self) -> Any:
-        return ("graphflow-resident", self.keys, futures_in(self.layer))
+        return self._token
 
     @classmethod
     def of(cls, frame: Expr) -> Resident | None:

@@ -47,9 +47,11 @@ class Parts:
         self.layer = whole.__dask_graph__()
         self.keys = [key for (key,) in whole.__dask_keys__()]
         self.npartitions = len(parts)
+        # Made here: on the scheduler, which also asks for it, futures have no client.
+        self._token = ("graphflow-parts", self.keys, futures_in(self.layer))
 
     def __dask_tokenize__(self) -> Any:
-        return ("graphflow-parts", self.keys, futures_in(self.layer))
+        return self._token
 
 
 class Reads(Expr):  # type: ignore[misc]

@@ -137,6 +137,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.katz_centrality(alpha=0.01, fail_on_nonconvergence=False),
         gf.eigenvector_centrality(g, max_iter=200, tol=0.01),
         g.eigenvector_centrality(fail_on_nonconvergence=False),
+        gf.betweenness_centrality(g, k=2, normalized=False, endpoints=True, seed=1),
+        g.betweenness_centrality(),
         gf.closeness_centrality(g, wf_improved=False, k=2, seed=1),
         g.closeness_centrality(),
         gf.harmonic_centrality(g, k=2, seed=1),
@@ -145,6 +147,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.degree_centrality(),
         gf.maximal_independent_set(g, seed=1),
         g.maximal_independent_set(seed=1),
+        gf.strongly_connected_components(g),
+        g.strongly_connected_components(),
         g.connected_components(),
         g.run(widest(), columns={"width": 0.0}, max_iter=4, balance="auto"),
     ]

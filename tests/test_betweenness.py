@@ -1,0 +1,117 @@
+"""Betweenness centrality: NetworkX' values, and the same bits everywhere."""
+
+from __future__ import annotations
+
+import random
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms.priorities import priorities
+from dask_graphflow.exceptions import OptionError
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+ENDS = {"source": "a", "target": "b"}
+DIFFICULT = [(0, 1), (0, 2), (2, 3), (2, 3), (2, 0), (4, 3), (3, 3), (300, 3), (301, 302)]
+WAYS = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+OPTIONS = [
+    {},
+    {"normalized": False},
+    {"endpoints": True},
+    {"k": 5},
+    {"k": 4, "normalized": False},
+    {"k": 4, "endpoints": True},
+    {"k": 1},
+    {"k": 1000},
+]
+
+
+class OurSample(random.Random):
+    """Has NetworkX take the vertices that we take."""
+
+    def sample(self, population, k):
+        ranked = sorted(population)
+        order = np.argsort(priorities(np.arange(len(ranked)), 0))
+        return [ranked[i] for i in order[:k]]
+
+
+def rmat(scale=6):
+    edges = gf.generate.rmat(scale, edge_factor=3, npartitions=1).compute()
+    return frame(edges.to_numpy().tolist())
+
+
+def squares(count):
+    """Return squares in a row that meet at corners: 2**count shortest paths lead through them."""
+    corners = 3 * np.arange(count)
+    pairs = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    return frame([(int(at) + a, int(at) + b) for at in corners for a, b in pairs])
+
+
+def assert_networkx(found, edges, directed, **options):
+    graph = nx.DiGraph() if directed else nx.Graph()
+    graph.add_nodes_from(found.vertex)
+    graph.add_edges_from(edges.itertuples(index=False, name=None))
+    if options.get("k", 0) > len(graph):
+        options["k"] = None
+    wanted = pd.Series(nx.betweenness_centrality(graph, **options, seed=OurSample()))
+    np.testing.assert_allclose(found.betweenness, wanted[found.vertex], rtol=1e-12)
+
+
+@WAYS
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_values_are_those_of_networkx(built, options, directed):
+    for edges, alone in ((rmat(), [7, 1000]), (frame(DIFFICULT), [7])):
+        graph = built(edges, directed=directed, vertices=pd.Series(alone))
+        found = graph.betweenness_centrality(**options).compute()
+        assert_networkx(found, edges, directed, **options)
+
+
+@pytest.mark.parametrize("shape", ["squares", "rmat"])
+def test_partitions_and_ids_of_text_change_no_bit(built, shape):
+    edges, few = (squares(70), {"k": 5}) if shape == "squares" else (rmat(), {})
+    wanted = gf.betweenness_centrality(edges, **ENDS, **few).compute()
+    assert_networkx(wanted, edges, True, **few)
+    shuffled = edges.sample(frac=1, random_state=1)
+    text = shuffled.assign(**{end: shuffled[end].map("v{:05d}".format) for end in ("a", "b")})
+    for given in (shuffled, text):
+        found = built(given, partitions=7).betweenness_centrality(**few).compute()
+        assert found.betweenness.to_numpy().tobytes() == wanted.betweenness.to_numpy().tobytes()
+
+
+@pytest.mark.parametrize("members", [1, 3])
+def test_more_paths_than_a_float_can_count(built, members):
+    size = 1100
+    last = 3 * size
+    sources = (np.argmin(priorities(np.arange(last + 1), seed)) for seed in range(1000))
+    seed, source = next((i, one) for i, one in enumerate(sources) if one < 60)
+    graph = built(squares(size))
+    found = graph.betweenness_centrality(k=1, seed=seed, normalized=False).compute()
+    # Each path to the vertices behind a corner leads through it, and through either of the two before it.
+    wanted = np.zeros(last + 1)
+    corners = np.arange(-(-source // 3) * 3, last, 3)
+    wanted[corners] = last - corners
+    for side in (1, 2):
+        wanted[corners + side] = (last - corners - 2) / 2
+    wanted[source] = np.nan
+    np.testing.assert_allclose(found.betweenness, wanted * last, rtol=1e-12)
+
+
+@pytest.mark.parametrize("vertices", [[], [3], [3, 5]])
+def test_graphs_without_edges_have_zeros(built, vertices):
+    for endpoints in (False, True):
+        graph = built([], vertices=pd.Series(vertices, dtype="int64"))
+        found = graph.betweenness_centrality(endpoints=endpoints).compute()
+        assert found.betweenness.tolist() == [0] * len(vertices)
+
+
+@pytest.mark.parametrize(
+    "option", [{"k": 0}, {"k": 2.5}, {"normalized": 1}, {"endpoints": None}, {"seed": -1}]
+)
+def test_options_out_of_range_raise_an_error(option):
+    with pytest.raises(OptionError, match="give"):
+        gf.betweenness_centrality(frame(DIFFICULT), **ENDS, **option)
