@@ -33,6 +33,7 @@ class Function(NamedTuple):
 #: The functions of the backend. ``dask_graphflow/nx_backend/functions.py`` implements each of them.
 FUNCTIONS: dict[str, Function] = {
     "ancestors": Function(linear=True),
+    "betweenness_centrality": Function(unsupported=("k", "weight")),
     "closeness_centrality": Function(unsupported=("u", "distance"), least_edges=300),
     "connected_components": Function(linear=True),
     "core_number": Function(),
@@ -44,11 +45,13 @@ FUNCTIONS: dict[str, Function] = {
     "hits": Function(unsupported=("nstart", "normalized")),
     "in_degree_centrality": Function(linear=True),
     "is_connected": Function(linear=True),
+    "is_strongly_connected": Function(linear=True),
     "is_weakly_connected": Function(linear=True),
     "katz_centrality": Function(unsupported=("nstart",)),
     "multi_source_dijkstra_path_length": Function(),
     "node_connected_component": Function(linear=True),
     "number_connected_components": Function(linear=True),
+    "number_strongly_connected_components": Function(linear=True),
     "number_weakly_connected_components": Function(linear=True),
     "out_degree_centrality": Function(linear=True),
     "pagerank": Function(),

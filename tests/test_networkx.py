@@ -29,12 +29,14 @@ ALGORITHMS = pathlib.Path(nx.__file__).parent / "algorithms"
 
 #: The files of NetworkX with tests of the functions, below ``networkx/algorithms``.
 MODULES = [
+    "centrality/tests/test_betweenness_centrality.py",
     "centrality/tests/test_closeness_centrality.py",
     "centrality/tests/test_degree_centrality.py",
     "centrality/tests/test_eigenvector_centrality.py",
     "centrality/tests/test_harmonic_centrality.py",
     "centrality/tests/test_katz_centrality.py",
     "components/tests/test_connected.py",
+    "components/tests/test_strongly_connected.py",
     "components/tests/test_weakly_connected.py",
     "link_analysis/tests/test_hits.py",
     "link_analysis/tests/test_pagerank.py",
@@ -320,6 +322,7 @@ BY_NODE = {
     "degree_centrality": [{}],
     "in_degree_centrality": [{}],
     "out_degree_centrality": [{}],
+    "betweenness_centrality": [{}, {"endpoints": True}, {"normalized": False}],
     "closeness_centrality": [{}, {"wf_improved": False}],
     "harmonic_centrality": [{}],
     "core_number": [{}],
@@ -328,6 +331,8 @@ SEVERAL = {
     "connected_components": [{}],
     "number_connected_components": [{}],
     "is_connected": [{}],
+    "number_strongly_connected_components": [{}],
+    "is_strongly_connected": [{}],
     "weakly_connected_components": [{}],
     "number_weakly_connected_components": [{}],
     "is_weakly_connected": [{}],
@@ -347,7 +352,11 @@ def defined(name, kind):
     """Return whether NetworkX defines a function for a type of graph."""
     if name in ("katz_centrality", "eigenvector_centrality", "core_number"):
         return not kind().is_multigraph()
-    if "weakly" in name or name in ("in_degree_centrality", "out_degree_centrality"):
+    if (
+        "weakly" in name
+        or "strongly" in name
+        or name in ("in_degree_centrality", "out_degree_centrality")
+    ):
         return kind().is_directed()
     return "connected" not in name or not kind().is_directed()
 

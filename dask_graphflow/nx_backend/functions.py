@@ -145,6 +145,20 @@ def harmonic_centrality(
     return G.by_node(G.run("harmonic_centrality").harmonic)
 
 
+@with_networkx_errors
+def betweenness_centrality(
+    G: ConvertedGraph,
+    k: int | None = None,
+    normalized: bool = True,
+    weight: Any = None,
+    endpoints: bool = False,
+    seed: Any = None,
+) -> dict[Node, float]:
+    """Return the betweenness centrality of each node."""
+    options = {"normalized": bool(normalized), "endpoints": bool(endpoints)}
+    return G.by_node(G.run("betweenness_centrality", **options).betweenness)
+
+
 # Components and cores
 
 
@@ -184,6 +198,20 @@ def node_connected_component(G: ConvertedGraph, n: Node) -> set[Node]:
 weakly_connected_components = connected_components
 number_weakly_connected_components = number_connected_components
 is_weakly_connected = is_connected
+
+
+@with_networkx_errors
+def number_strongly_connected_components(G: ConvertedGraph) -> int:
+    """Return the number of strongly connected components."""
+    return int(G.run("strongly_connected_components").component.nunique())
+
+
+@with_networkx_errors
+def is_strongly_connected(G: ConvertedGraph) -> bool:
+    """Return whether there is one strongly connected component."""
+    if not len(G):
+        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
+    return bool((G.run("strongly_connected_components").component == 0).all())
 
 
 @with_networkx_errors
