@@ -28,6 +28,11 @@ SHAPES["power law"] = power_law_pairs(700, 4000)
 WAYS = list(itertools.product([*DIRECTIONS, "in turn"], (1, 2)))  # and numbers of threads
 
 
+@pytest.fixture(autouse=True)
+def small_graphs_have_work_for_several_threads(monkeypatch):
+    monkeypatch.setattr(host_advance, "EDGES", 1)
+
+
 class Case:
     """A graph with weights, and its rows."""
 

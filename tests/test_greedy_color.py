@@ -97,6 +97,12 @@ def test_partitions_and_ids_of_text_change_nothing(built):
         assert found.tolist() == wanted
 
 
+@pytest.mark.parametrize("members", [3])
+def test_members_of_different_sizes(built):
+    graph = built(MIXED, directed=False, shards=None, hybrid=gf.Hybrid([0.2, 0.5, 0.3]))
+    check(graph.greedy_color().compute(), MIXED)
+
+
 def test_vertices_without_an_edge_have_color_0(built):
     pairs, vertices = [(0, 1), (4, 4)], [300, 3]
     graph = built(pairs, vertices=pd.Series(vertices))

@@ -71,7 +71,8 @@ MIXED = apart({**GRAPHS, **SHAPES, "rmat": rmat(), "random": at_random(500, 600)
 
 def by_scipy(pairs, vertices=()):
     """Return {vertex: smallest vertex of its component}."""
-    ids, at = np.unique([v for pair in pairs for v in pair] + [*vertices], return_inverse=True)
+    named = pd.Series([v for pair in pairs for v in pair] + [*vertices])
+    at, ids = pd.factorize(named, sort=True)
     ends = at[: 2 * len(pairs)].reshape(-1, 2).T
     matrix = coo_array((np.ones(len(pairs)), tuple(ends)), shape=(len(ids), len(ids)))
     labels = connected_components(matrix, connection="strong")[1]
@@ -129,6 +130,12 @@ def test_partitions_and_ids_of_text_change_nothing(built):
     wanted = by_scipy(list(edges.itertuples(index=False, name=None)))
     shuffled = edges.sample(frac=1, random_state=1)
     assert strong(built(edges)) == strong(built(shuffled, partitions=7)) == wanted
+
+
+@pytest.mark.parametrize("members", [3])
+def test_members_of_different_sizes(built):
+    graph = built(MIXED, shards=None, hybrid=gf.Hybrid([0.2, 0.5, 0.3]))
+    assert strong(graph) == by_scipy(MIXED)
 
 
 def test_weights_are_ignored():
