@@ -44,6 +44,7 @@ TESTS = {
         "tests/test_bfs.py",
         "tests/test_sssp.py",
         "tests/test_core_number.py",
+        "tests/test_k_core.py",
         "tests/test_maximal_independent_set.py",
     ),
     "tests-ranks": (

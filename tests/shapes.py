@@ -42,6 +42,7 @@ ASKED = {
     "label propagation": lambda g, start: g.label_propagation(max_iter=4),
     "components": lambda g, start: g.connected_components(),
     "degrees": lambda g, start: g.degrees(),
+    "k-core": lambda g, start: g.k_core(),
     "a program": lambda g, start: g.run(LEAST, columns={"least": "vertex"}),
     "a program from one": lambda g, start: g.run(
         LEAST,

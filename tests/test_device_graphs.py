@@ -218,6 +218,7 @@ ASKED = {
     "eigenvector": lambda g, start: g.eigenvector_centrality(tol=1.0),
     "degree centrality": lambda g, start: g.degree_centrality(),
     "core numbers": lambda g, start: g.core_number(),
+    "k-core": lambda g, start: g.k_core(k=3),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
 }
 

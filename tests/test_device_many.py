@@ -105,6 +105,7 @@ MORE = {
     "eigenvector": lambda g, start: g.eigenvector_centrality(tol=1.0),
     "degree centrality": lambda g, start: g.degree_centrality(),
     "core numbers": lambda g, start: g.core_number(),
+    "k-core": lambda g, start: g.k_core(k=3),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
     "sums": lambda g, start: g.run(RECEIVED, columns={"sum": 0, "share": 3}, max_iter=1),
 }

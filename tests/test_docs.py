@@ -73,6 +73,7 @@ def test_exported_names():
         "generate",
         "hits",
         "hybrid_cluster",
+        "k_core",
         "katz_centrality",
         "label_propagation",
         "maximal_independent_set",

@@ -33,6 +33,7 @@ FROM_PAPERS = (
     "Graph.run",
     "hits",
     "Hybrid",
+    "k_core",
     "katz_centrality",
     "label_propagation",
     "maximal_independent_set",

@@ -8,40 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
 
+from .answer import Answer, OrNull
 from .options import Check
 
 __all__ = ["ALGORITHMS", "Algorithm", "Answer", "OrNull", "algorithm", "ask"]
 
 Columns = Mapping[str, Any]
-
-
-class OrNull(NamedTuple):
-    """Vertex numbers, and which of them are null."""
-
-    numbers: Any
-    none: Any
-
-
-@dataclass
-class Answer:
-    """What an algorithm returns.
-
-    Attributes
-    ----------
-    columns : dict of str to array
-        One value per position; see :class:`.GraphView`. A column of vertex ids holds vertex numbers, or an
-        :class:`OrNull` if some of the ids are null.
-    among : array of bool, shape (V_p,), or None
-        Positions that get a row in the result; None for all vertices.
-    """
-
-    columns: dict[str, Any]
-    among: Any = None
 
 
 @dataclass(frozen=True)
@@ -53,8 +30,9 @@ class Algorithm:
     run : callable
         The function. It takes the graph's view and the options.
     columns : mapping, or callable
-        The columns after ``vertex`` with their dtypes, or a function that returns them for a graph. "id"
-        stands for vertex ids, and "id or null" for vertex ids that can be null.
+        The columns after ``vertex``, or after the columns of an edge, with their dtypes, or a function that
+        returns them for a graph. "id" stands for vertex ids, and "id or null" for vertex ids that can be
+        null.
     checks : mapping of str to Check
         How each option is checked.
     weights : {"ignored", "optional", "required"}
@@ -65,6 +43,9 @@ class Algorithm:
         Whether the algorithm uses only the edges that enter vertices, as long as no option names vertices.
     supersteps : bool
         Whether the algorithm works in supersteps, which `trace` and `progress` report.
+    edges : bool
+        Whether the result has one row per edge, with the columns ``source``, ``target`` and, if edges have
+        weights that the algorithm does not ignore, ``weight``.
     """
 
     run: Callable[..., Answer]
@@ -74,6 +55,7 @@ class Algorithm:
     directed: bool
     incoming: bool
     supersteps: bool
+    edges: bool
 
     @property
     def name(self) -> str:
@@ -92,11 +74,13 @@ def algorithm(
     directed: bool = True,
     incoming: bool = False,
     supersteps: bool = True,
+    edges: bool = False,
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Return a decorator that declares an algorithm; see :class:`Algorithm` for the parameters."""
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
-        declared = Algorithm(run, columns, checks or {}, weights, directed, incoming, supersteps)
+        how = weights, directed, incoming, supersteps, edges
+        declared = Algorithm(run, columns, checks or {}, *how)
         ALGORITHMS[declared.name] = declared
         return run
 
@@ -128,11 +112,14 @@ def ask(
         if check.names_vertices and sent[name] is not None
     }
     columns = declared.columns(graph) if callable(declared.columns) else declared.columns
+    if declared.edges:
+        columns = graph._edge_columns(weighted=declared.weights != "ignored") | columns
     return graph._ask(
         declared.name.replace("_", "-"),
         partial(_answer, run=run, resolve=resolve),
         dict(columns),
         sent,
+        edges=declared.edges,
         turned=declared.incoming and not resolve,
         trace=trace,
         progress=progress,

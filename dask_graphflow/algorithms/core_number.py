@@ -12,13 +12,15 @@ vertices at once, and follows only their edges, so each edge is followed once fr
 
 from __future__ import annotations
 
+from typing import Any
+
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 
-__all__ = ["core_number"]
+__all__ = ["core_number", "peel"]
 
 PEEL = EdgeOp("peel", target="degree", signal="-1", slot="add")
 
@@ -50,19 +52,37 @@ def core_number(g: GraphView) -> Answer:
     >>> gf.core_number(ties, source="a", target="b").compute().core.tolist()
     [2, 2, 2, 1]
     """
+    return Answer({"core": peel(g)})
+
+
+def peel(g: GraphView, only: int | None = None) -> Any:
+    """Return the core number of each owned vertex: array of int32, shape (V_p,).
+
+    It is -1 for positions that are not vertices.
+
+    Parameters
+    ----------
+    g : GraphView
+    only : int, optional
+        Return only whether the core number is at least this: the numbers of vertices in that core are this
+        number, and those of all others are smaller. The others are then peeled without finding out in which
+        order.
+    """
+    exists = g.exists
     g = g.simple.undirected
     degree, core = g.degrees.copy(), g.column(-1, "int32")
     peel = Advance(g, PEEL, {"degree": degree}, own_changes=True)
-    remaining = g.exists.nonzero()[0]
-    k = 0
+    remaining = exists.nonzero()[0]
+    k = 0 if only is None else only - 1
     while True:
         least = int(degree[remaining].min()) if len(remaining) else 0
         (left,), most = g.all_reduce(
             sums=(len(remaining),), most=-least if len(remaining) else -(2.0**53)
         )
-        if not left:
-            return Answer({"core": core})
-        k = max(k, -int(most))
+        k = max(k, -int(most)) if left else k
+        if not left or (only is not None and k >= only):
+            core[remaining] = k if only is None else only
+            return core
         peeled = g.frontier(remaining[degree[remaining] <= k])
         while peeled:
             core[peeled.vertices] = k

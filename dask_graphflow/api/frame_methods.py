@@ -70,6 +70,13 @@ class FrameMethods:
             multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
+    def k_core(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
+        directed: bool = False, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+        k: int | None = None, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the edges of the k-core."""
+        return functions.k_core(self._frame, source=source, target=target, weight=weight, directed=directed,
+            multi=multi, vertices=vertices, dropna=dropna, k=k, trace=trace, progress=progress)
+
     def katz_centrality(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
         vertices: Any = None, dropna: bool = False, alpha: float = 0.1, beta: float = 1.0,

@@ -22,6 +22,7 @@ __all__ = [
     "degrees",
     "eigenvector_centrality",
     "hits",
+    "k_core",
     "katz_centrality",
     "label_propagation",
     "maximal_independent_set",
@@ -153,6 +154,31 @@ def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames |
         multi=multi, vertices=vertices, dropna=dropna)
     return graph.hits(max_iter=max_iter, tol=tol, fail_on_nonconvergence=fail_on_nonconvergence,
         trace=trace, progress=progress)
+
+
+@overload
+def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, k: int | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, k: int | None = None, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the edges of the k-core."""
+    graph = as_graph(k_core, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.k_core(k=k, trace=trace, progress=progress)
 
 
 @overload

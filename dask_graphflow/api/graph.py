@@ -21,9 +21,10 @@ from dask_graphflow.graph.build import build
 from dask_graphflow.graph.counting import num_edges, num_vertices
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.partition_stats import layout, layout_frame
-from dask_graphflow.graph.reading import read_edges, read_vertices
+from dask_graphflow.graph.reading import read_edges, read_vertices, weight_dtype
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import as_hybrid, members_of
+from dask_graphflow.kernels import summable
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.scheduling import gang, gang_build, partitions, placement
 from dask_graphflow.scheduling.expr import Held, held_by
@@ -173,6 +174,11 @@ class Graph(GraphMethods):
         frame, columns = given[0]
         self._columns = columns
         self.weighted = weight is not None
+        self._weight_dtype: Any = None
+        if self.weighted:
+            self._weight_dtype = weight_dtype(columns.weight_dtype)
+            if multi == "sum":
+                self._weight_dtype = summable(np.empty(0, self._weight_dtype)).dtype
         self.directed = directed
         self._npartitions = int(frame.npartitions)
         self._parts = min(MOST_PARTS, -(-self._npartitions // PARTITIONS_PER_PART))
@@ -470,6 +476,7 @@ optional
         work: Callable[..., Answer],
         dtypes: dict[str, Any],
         *arguments: Any,
+        edges: bool = False,
         turned: bool = False,
         trace: bool = False,
         progress: Any = False,
@@ -484,9 +491,11 @@ optional
             The algorithm. It is called in each member with its :class:`.GraphView` and `arguments`.
         dtypes : dict
             Columns of the result after the vertex, with their dtypes. "id" stands for vertex ids, and
-            "id or null" for vertex ids that can be null.
+            "id or null" for vertex ids that can be null. For edges, all columns of the result.
         *arguments
             Further arguments of the algorithm. They must be picklable.
+        edges : bool
+            Whether the result has one row per edge instead of one row per vertex. False by default.
         turned : bool
             Whether `work` uses only the edges that enter vertices. A graph with several shards that is not
             persisted then builds only these. False by default.
@@ -498,8 +507,8 @@ optional
         Returns
         -------
         dask.dataframe.DataFrame
-            One row per vertex, with the vertex and the columns of `dtypes`. With `trace`, a pair of this
-            frame and a frame with one row per superstep.
+            One row per vertex, with the vertex and the columns of `dtypes`, or one row per edge. With
+            `trace`, a pair of this frame and a frame with one row per superstep.
 
         Raises
         ------
@@ -507,10 +516,11 @@ optional
             `progress` is invalid.
         """
         self._settle()
+        dtypes = dtypes if edges else {"vertex": "id", **dtypes}
         kinds = tuple(dtypes.items())
         if kinds not in self._metas:
             empty = {column: empty_values(self._ids, dtype) for column, dtype in kinds}
-            self._metas[kinds] = framed(self._ids, empty)
+            self._metas[kinds] = framed(type(self._ids), empty)
         meta, parts = self._metas[kinds], max(1, self._parts // self._shards)
         told = Progress(listener(progress, name))
         by_member = self._chosen or self._shards > 1 or self._hybrid
@@ -526,6 +536,11 @@ optional
             return found
         result = partitions.frames(found, range(parts), meta)
         return (result, partitions.frames(found, [parts], steps)) if trace else result
+
+    def _edge_columns(self, *, weighted: bool) -> dict[str, Any]:
+        """Return the columns of an edge in a result, with their dtypes: its ends, and its weight."""
+        ends = {"source": "id", "target": "id"}
+        return ends | {"weight": self._weight_dtype} if weighted and self.weighted else ends
 
     def _number(self, name: str, work: gang.Loop) -> int:
         asked = self._gang(work, None, name=f"num-{name}")[0]

@@ -18,6 +18,7 @@ from dask_graphflow.algorithms import (
     degrees,
     eigenvector_centrality,
     hits,
+    k_core,
     katz_centrality,
     label_propagation,
     maximal_independent_set,
@@ -118,6 +119,19 @@ class GraphMethods:
         """Return the hub score and the authority score of each vertex."""
         return ask(self, hits.hits, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    @overload
+    def k_core(self, *, k: int | None = None, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def k_core(self, *, k: int | None = None, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def k_core(self, *, k: int | None = None, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def k_core(self, *, k: int | None = None, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the edges of the k-core."""
+        return ask(self, k_core.k_core, k=k, trace=trace, progress=progress)
 
     @overload
     def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,

@@ -22,7 +22,7 @@ from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import restore_ids
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import kernels_of, no_room_on_device
+from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, no_room_on_device
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import gang, placement
 from dask_graphflow.scheduling.progress import Progress
@@ -91,11 +91,11 @@ def answered(
         g = GraphView(shard, exchange, threads, note if trace or tell is not None else None)
         with _said(shard):
             answer = work(g, *arguments)
-    among = occurs(shard, exchange) if answer.among is None else answer.among
     named = partial(names_of, shard, exchange)
+    cut = _cut_vertices if answer.edges is None else _cut_edges
     found = [
-        frame_of(columns, vertices, dtypes, named, shard.like)
-        for columns, vertices in _cut(shard, exchange, answer, among, parts, threads)
+        frame_of(columns, dtypes, named, shard.like)
+        for columns in cut(shard, exchange, answer, parts, threads)
     ]
     if trace:
         member = rank if by_member else None
@@ -103,13 +103,14 @@ def answered(
     return found if parts > 1 else found[0]
 
 
-def _cut(
-    shard: Shard, exchange: Exchange, answer: Answer, among: Any, parts: int, threads: int
-) -> Iterator[tuple[dict[str, Any], Any]]:
-    """Cut an answer evenly: yield the columns of some vertices, and the numbers of these vertices.
+def _cut_vertices(
+    shard: Shard, exchange: Exchange, answer: Answer, parts: int, threads: int
+) -> Iterator[dict[str, Any]]:
+    """Cut an answer evenly: yield the columns of some vertices, after their numbers.
 
     The vertices are those whose ids this member has.
     """
+    among = occurs(shard, exchange) if answer.among is None else answer.among
     if shard.placed is None:
         chosen, columns = np.flatnonzero(among), {}
     else:
@@ -119,15 +120,90 @@ def _cut(
         bring = partial(way.bring, exchange, order=order, threads=threads)
         columns = {name: _each(bring, values) for name, values in answer.columns.items()}
     first = shard.homes[shard.rank]
-    cuts = [len(chosen) * part // parts for part in range(parts + 1)]
-    for part in itertools.starmap(slice, itertools.pairwise(cuts)):
+    for part in _even(len(chosen), parts):
         own = chosen[part]
         if shard.placed is None:
             take = partial(_renamed, own, threads)
             found = {name: _each(take, values) for name, values in answer.columns.items()}
         else:
             found = {name: _each(itemgetter(part), values) for name, values in columns.items()}
-        yield found, own + first if first else own
+        yield {"vertex": own + first if first else own, **found}
+
+
+def _even(count: int, parts: int) -> Iterator[slice]:
+    """Cut a number of rows into parts of the same size."""
+    cuts = [count * part // parts for part in range(parts + 1)]
+    return itertools.starmap(slice, itertools.pairwise(cuts))
+
+
+def _cut_edges(
+    shard: Shard, exchange: Exchange, answer: Answer, parts: int, threads: int
+) -> Iterator[dict[str, Any]]:
+    """Cut an answer evenly: yield the columns of some edges, after the numbers of their ends.
+
+    The edges are those whose sources' ids this member has, sorted by source, target and weight. Edges
+    without a direction, which both ends have, have the end with the smaller number as their source.
+    """
+    assert answer.edges is not None
+    rows = answer.edges.shard.out
+    owners = kernels_of("rows", rows.ends).owners(rows, index_dtype(shard.size), threads=threads)
+    columns = {"source": owners, "target": rows.ends, **answer.columns}
+    if rows.weights is not None:
+        columns["weight"] = rows.weights
+    among = answer.among
+    if shard.placed is not None:  # the graph is in host memory, and the answer may be on a device
+        columns = {name: _each(_on_host, values) for name, values in columns.items()}
+        among = None if among is None else _on_host(among)
+        for name in ("source", "target"):
+            columns[name] = shard.host.numbers_at(columns[name], threads)
+    if not answer.edges.directed:
+        once = columns["source"] <= columns["target"]
+        among = once if among is None else among & once
+    if among is not None:
+        columns = _taken(columns, np.flatnonzero(among))
+    if shard.placed is not None:
+        columns = _at_home(shard.homes, exchange, columns)
+    if "weight" in columns:
+        columns = _by_weight(columns)
+    for part in _even(len(columns["source"]), parts):
+        yield _taken(columns, part)
+
+
+def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
+    """Sort parallel edges, which are in the order in which they were read, by weight."""
+    source, target, weight = (columns[name] for name in ("source", "target", "weight"))
+    other = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    if other.all():
+        return columns
+    pair = np.zeros_like(source, "int64")
+    np.cumsum(other, out=pair[1:])
+    order = np.argsort(weight, kind="stable")
+    return _taken(columns, order[np.argsort(pair[order], kind="stable")])
+
+
+def _at_home(homes: Sequence[int], exchange: Exchange, columns: dict[str, Any]) -> dict[str, Any]:
+    """Send edges to the members that have the ids of their sources; return this member's, sorted."""
+    owners = np.searchsorted(homes[1:], columns["source"], side="right")
+    cuts = np.searchsorted(np.sort(owners), np.arange(exchange.size + 1)).tolist()
+    columns = _taken(columns, np.argsort(owners, kind="stable"))
+    pieces = [slice(*cut) for cut in itertools.pairwise(cuts)]
+
+    def bring(values: Any) -> Any:
+        return np.concatenate(exchange.all_to_all([values[piece] for piece in pieces]))
+
+    columns = {name: _each(bring, values) for name, values in columns.items()}
+    # All edges of a source come from one member, sorted by target.
+    return _taken(columns, np.argsort(columns["source"], kind="stable"))
+
+
+def _taken(columns: dict[str, Any], rows: Any) -> dict[str, Any]:
+    """Return some rows of all columns."""
+    return {name: _each(itemgetter(rows), values) for name, values in columns.items()}
+
+
+def _on_host(values: Any) -> np.ndarray:
+    found: np.ndarray = kernels_for(values).to_host(values)
+    return found
 
 
 def _renamed(chosen: Any, threads: int, values: Any) -> Any:
@@ -154,19 +230,16 @@ def _said(shard: Shard) -> Iterator[None]:
 
 def frame_of(
     columns: dict[str, Any],
-    vertices: Any,
     dtypes: dict[str, Any],
     named: Callable[[Any], list[Any]],
     like: Any,
 ) -> Any:
-    """Return the frame of some vertices.
+    """Return the frame of some vertices or edges.
 
     Parameters
     ----------
     columns : dict of str to array
-        The columns of an :class:`.Answer`, for these vertices only.
-    vertices : array of integers
-        Their numbers, ascending.
+        The numbers of the vertices, or of the edges' ends, and the columns of an :class:`.Answer` for them.
     dtypes : dict
         The columns' dtypes; "id" and "id or null" for those that are numbers of vertices.
     named : callable
@@ -174,18 +247,18 @@ def frame_of(
     like : frame
         Without rows; of the ids' columns.
     """
+    known = next(iter(columns.values()))  # numbers that have ids, where those of a column are null
 
     def value(values: Any, dtype: Any) -> Any:
         if dtype == "id":
             return named(values)
         if dtype != "id or null":
             return values
-        numbers = np.where(values.none, vertices, values.numbers)
+        numbers = np.where(values.none, known, values.numbers)
         return [_with_nulls(part, values.none) for part in named(numbers)]
 
-    ids = dict(zip(like.columns, named(vertices), strict=True))
     found = {name: value(columns[name], dtype) for name, dtype in dtypes.items()}
-    return framed(frames.build(type(like), ids), found)
+    return framed(type(like), found)
 
 
 def _with_nulls(series: Any, mask: Any) -> Any:
@@ -221,15 +294,15 @@ def empty_values(ids: Any, dtype: Any) -> Any:
     return np.zeros(0, dtype)
 
 
-def framed(ids: Any, columns: dict[str, Any]) -> Any:
-    """Return a frame of ids and columns. A list of columns has one for each part of an id."""
-    found = {column: ids[column] for column in ids.columns}
+def framed(kind: type, columns: dict[str, Any]) -> Any:
+    """Return a frame of columns. A list of columns has one for each part of an id."""
+    found: dict[str, Any] = {}
     for name, values in columns.items():
         if isinstance(values, list):
             found |= dict(zip(edgelist.vertex_names(name, len(values)), values, strict=True))
         else:
             found[name] = values
-    return frames.build(type(ids), found)
+    return frames.build(kind, found)
 
 
 def steps_frame(

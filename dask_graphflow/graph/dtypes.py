@@ -22,6 +22,7 @@ __all__ = [
     "is_number",
     "kind",
     "limits",
+    "plain",
     "to_text",
     "values_dtype",
     "values_of",
@@ -118,21 +119,21 @@ def is_number(dtype: Any) -> bool:
     return kind(dtype) in NUMBERS
 
 
-def _plain(dtype: Any) -> np.dtype:
+def plain(dtype: Any) -> np.dtype:
     """Return NumPy's dtype for a dtype of numbers."""
     if isinstance(dtype, pd.ArrowDtype):
         dtype = dtype.pyarrow_dtype.to_pandas_dtype()
-    plain: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
-    return plain
+    found: np.dtype[Any] = np.dtype(getattr(dtype, "numpy_dtype", dtype))
+    return found
 
 
 def limits(dtype: Any) -> tuple[int, int]:
     """Return the least and the greatest integer that a dtype of numbers holds, without gaps between."""
-    plain = _plain(dtype)
-    if plain.kind == "f":
-        most = 2 ** (np.finfo(plain).nmant + 1)
+    found = plain(dtype)
+    if found.kind == "f":
+        most = 2 ** (np.finfo(found).nmant + 1)
         return -most, most
-    info = np.iinfo(plain)
+    info = np.iinfo(found)
     return int(info.min), int(info.max)
 
 
@@ -220,7 +221,7 @@ def common_dtype(left: Any, right: Any, left_name: str, right_name: str) -> Any:
             f"astype({{...: {str(left)!r}}})"
         )
     if of_left == "integer":
-        wide = np.promote_types(_plain(left), _plain(right))
+        wide = np.promote_types(plain(left), plain(right))
         if wide.kind == "f":
             raise VertexTypeError(
                 f"{both}, and no integer type holds the values of both. Convert one of them, for "

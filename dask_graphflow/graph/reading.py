@@ -10,10 +10,11 @@ from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
 
+from . import dtypes
 from .edgelist import EdgeColumns, Ends
 from .vertex_ids import brought
 
-__all__ = ["Piece", "read_edges", "read_vertices"]
+__all__ = ["Piece", "read_edges", "read_vertices", "weight_dtype"]
 
 
 class Piece(NamedTuple):
@@ -62,16 +63,19 @@ def read_edges(frame: Any, partition: int, columns: EdgeColumns) -> Piece:
             f"{counted(len(weight), 'edge')}; fill them, or leave those edges out"
         )
     values = kernels_for(frame).asarray(columns.exact_weight(weight, partition))
-    if values.dtype.kind in "bui" and values.dtype.itemsize < 8:
-        values = values.astype("int32" if values.dtype.itemsize < 4 else "int64")
-    elif values.dtype.kind == "u":
+    if values.dtype == np.uint64:
         largest = int(values.max()) if len(values) else 0
         if largest > np.iinfo("int64").max:
             raise WeightError(
                 f"weight column {columns.weight!r} holds {largest}, which does not fit int64. Convert the "
                 "column with astype('float64'), which rounds weights beyond 2**53"
             )
-        values = values.astype("int64")
-    elif values.dtype == np.float16:
-        values = values.astype("float32")
-    return Piece(source, target, values, partition)
+    return Piece(source, target, values.astype(weight_dtype(values.dtype), copy=False), partition)
+
+
+def weight_dtype(dtype: Any) -> np.dtype:
+    """Return the dtype in which a graph stores weights of a dtype of numbers."""
+    own = dtypes.plain(dtype)
+    if own.kind == "f":
+        return np.promote_types(own, np.float32)
+    return np.dtype("int32" if own.itemsize < 4 else "int64")

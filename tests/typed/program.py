@@ -131,6 +131,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.label_propagation(max_iter=2),
         gf.core_number(g),
         g.core_number(),
+        gf.k_core(g, k=3),
+        g.k_core(),
         gf.hits(g, max_iter=200, tol=0.01),
         g.hits(max_iter=200, tol=0.01),
         gf.katz_centrality(g, alpha=0.01, beta=2, normalized=False),

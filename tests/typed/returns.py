@@ -24,6 +24,7 @@ def returned(edges: dd.DataFrame, graph: gf.Graph, trace: bool) -> None:
     assert_type(gf.pagerank(graph, personalization={1: 2.0}, trace=True), Pair)
     assert_type(gf.label_propagation(graph), dd.DataFrame)
     assert_type(gf.core_number(graph), dd.DataFrame)
+    assert_type(gf.k_core(edges, source="a", target="b", weight="km", k=2, trace=True), Pair)
     assert_type(gf.hits(edges, source="a", target="b", weight="km", trace=True), Pair)
     assert_type(graph.maximal_independent_set(seed=1), dd.DataFrame)
     assert_type(gf.degrees(edges, source="a", target="b", directed=False), dd.DataFrame)

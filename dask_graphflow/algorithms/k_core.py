@@ -1,0 +1,69 @@
+"""k-core: the edges of the largest subgraph in which every vertex has at least k edges.
+
+The vertices of the k-core are those with a core number of at least k [1]_. They are found by peeling, as in
+:mod:`.core_number`. The result has the edges of the graph between them.
+
+.. [1] V. Batagelj, M. Zaversnik, "An O(m) Algorithm for Cores Decomposition of Networks", 2003.
+"""
+
+from __future__ import annotations
+
+from dask_graphflow.operators.between import between
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+from .core_number import peel
+from .options import Count
+
+__all__ = ["k_core"]
+
+MOST = 2**31 - 1  # of an int32
+
+
+@algorithm(
+    columns={},
+    checks={"k": Count(least=0, optional=True)},
+    weights="optional",
+    directed=False,
+    edges=True,
+)
+def k_core(g: GraphView, *, k: int | None = None) -> Answer:
+    """Return the edges of the k-core.
+
+    The k-core is the largest subgraph in which every vertex has at least k edges. Its vertices are those
+    with a core number of at least k; see :func:`dask_graphflow.core_number`. Self-loops and parallel edges
+    do not count for it. The result has all edges of the graph between these vertices, self-loops and
+    parallel edges included.
+
+    Parameters
+    ----------
+    k : int, optional
+        Number of edges that every vertex of the k-core has at least. By default it is the largest core
+        number, so the result is the innermost core.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
+        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
+        one row, and its source is the end with the smaller id. Vertices without an edge have no row.
+
+    References
+    ----------
+    .. [1] V. Batagelj, M. Zaversnik, "An O(m) Algorithm for Cores Decomposition of Networks", 2003.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 3, 2, 3], "b": [2, 1, 3, 4]})
+    >>> gf.k_core(ties, source="a", target="b", k=2).compute()
+       source  target
+    0       1       2
+    1       1       3
+    2       2       3
+    """
+    core = peel(g, only=None if k is None else min(k, MOST))
+    if k is None:
+        k = int(g.all_reduce(most=float(core.max()) if len(core) else -1.0).most)
+    return Answer({}, among=between(g, g.exists & (core >= k)), edges=g)

@@ -1,0 +1,119 @@
+"""k-cores: those of NetworkX; results with one row per edge, for every number of members."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame, is_as_announced, partitioned
+from test_core_number import ENDS, MIXED, WAYS, rmat
+
+import dask_graphflow as gf
+from dask_graphflow.exceptions import OptionError
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+
+def rows(found):
+    return list(found.itertuples(index=False, name=None))
+
+
+def simple(pairs, directed):
+    graph = nx.DiGraph(pairs) if directed else nx.Graph(pairs)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    return graph
+
+
+def by_networkx(pairs, k, directed):
+    found = nx.k_core(simple(pairs, directed), k).edges
+    return sorted(found if directed else map(tuple, map(sorted, found)))
+
+
+def induced(edges, directed, k):
+    """Return the edges between vertices of a core number of at least k, sorted."""
+    core = nx.core_number(simple(edges[["a", "b"]].itertuples(index=False, name=None), directed))
+    core = {v: core.get(v, 0) for v in {*edges.a, *edges.b}}
+    k = max(core.values()) if k is None else k
+    found = edges[(edges.a.map(core) >= k) & (edges.b.map(core) >= k)].copy()
+    if not directed:
+        found["a"], found["b"] = edges[["a", "b"]].min(axis=1), edges[["a", "b"]].max(axis=1)
+    found = found.rename(columns={"a": "source", "b": "target", "w": "weight"})
+    return found.sort_values([name for name in ("source", "target", "weight") if name in found])
+
+
+@WAYS
+@pytest.mark.parametrize("k", [None, 0, 1, 3, 500])
+def test_edges_are_those_of_networkx(built, k, directed):
+    pairs = sorted(simple(MIXED, directed).edges)
+    found = built(pairs, directed=directed).k_core(k=k).compute()
+    assert list(found) == ["source", "target"]
+    assert rows(found) == by_networkx(pairs, k, directed)
+
+
+@WAYS
+@pytest.mark.parametrize("ids", ["numbers", "text"])
+def test_parallel_edges_self_loops_and_weights_are_kept(built, ids, directed):
+    edges = frame(MIXED).assign(w=np.arange(len(MIXED), dtype="float32")[::-1])
+    if ids == "text":
+        ends = edges[["a", "b"]].map(lambda number: f"v{number:05d}")
+        edges = edges.assign(a=ends.a, b=ends.b)
+    g = built(edges, directed=directed)
+    for k in (None, 0, 2):
+        lazy, wanted = g.k_core(k=k), induced(edges, directed, k)
+        found = lazy.compute()
+        assert is_as_announced(found, lazy)
+        assert rows(found) == rows(wanted)
+    assert len(found) > len({*map(tuple, found[["source", "target"]].to_numpy())})
+    assert (found.source == found.target).any() == any(wanted.source == wanted.target)
+
+
+@WAYS
+@pytest.mark.parametrize("dtype", ["int8", "uint64", "bool", "Float32"])
+def test_weights_have_the_dtype_that_was_announced(directed, dtype):
+    edges = frame([(1, 2), (2, 1), (2, 3), (1, 3), (3, 3)]).assign(w=1)
+    edges["w"] = edges["w"].astype(dtype)
+    for multi in ("keep", "sum"):
+        lazy = gf.k_core(edges, **ENDS, weight="w", multi=multi, directed=directed)
+        found = lazy.compute()
+        assert is_as_announced(found, lazy)
+        assert found.weight.tolist()[-1] == 1
+
+
+def test_ids_of_two_columns():
+    edges = pd.DataFrame({"p": ["x", "x"], "q": [2, 2], "r": ["x", "y"], "s": [1, 7]})
+    found = gf.k_core(edges, source=["p", "q"], target=["r", "s"], k=1).compute()
+    assert list(found) == ["source_0", "source_1", "target_0", "target_1"]
+    assert rows(found) == [("x", 1, "x", 2), ("x", 2, "y", 7)]
+
+
+def test_several_partitions_and_a_trace(built, members):
+    pairs = rmat()
+    g = built(pairs, partitions=40, directed=False)
+    found, steps = g.k_core(k=2, trace=True)
+    assert found.npartitions == members * max(1, 5 // members)
+    assert rows(found.compute()) == rows(induced(frame(pairs), False, 2))
+    _, all_steps = g.core_number(trace=True)
+    assert len(steps.compute()) < len(all_steps.compute())
+
+
+def test_a_graph_without_edges(built):
+    assert len(built([]).k_core().compute()) == 0
+    assert len(built([], vertices=pd.Series([5, 3])).k_core(k=0).compute()) == 0
+    assert rows(built([(4, 4)]).k_core().compute()) == [(4, 4)]
+
+
+@WAYS
+@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.2, 0.5, 0.3]], ids=len)
+def test_a_hybrid_graph_has_the_same_edges(directed, shares):
+    edges = frame(MIXED).assign(w=np.arange(len(MIXED)))
+    options = {**ENDS, "weight": "w", "directed": directed}
+    g = gf.Graph(partitioned(edges, 3), hybrid=gf.Hybrid(shares, "random"), **options)
+    for k in (None, 2):
+        assert rows(g.k_core(k=k).compute()) == rows(induced(edges, directed, k))
+
+
+@pytest.mark.parametrize("k", [-1, 1.5, True])
+def test_a_k_that_is_refused(k):
+    with pytest.raises(OptionError, match=r"k=.*; give a whole number, 0 or more, or None"):
+        gf.k_core(frame([(1, 2)]), **ENDS, k=k)
