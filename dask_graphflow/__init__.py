@@ -21,6 +21,7 @@ from dask_graphflow.api.functions import (
     sssp,
 )
 from dask_graphflow.api.graph import Graph
+from dask_graphflow.api.paths import shortest_paths
 from dask_graphflow.api.versions import show_versions
 from dask_graphflow.graph.shares import Hybrid
 from dask_graphflow.kernels.edge_op import EdgeOp
@@ -54,6 +55,7 @@ __all__ = [
     "maximal_independent_set",
     "pagerank",
     "plot",
+    "shortest_paths",
     "show_versions",
     "sssp",
 ]

@@ -79,6 +79,7 @@ def test_exported_names():
         "maximal_independent_set",
         "pagerank",
         "plot",
+        "shortest_paths",
         "show_versions",
         "sssp",
     ]

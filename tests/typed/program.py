@@ -132,6 +132,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         gf.core_number(g),
         g.core_number(),
         gf.k_core(g, k=3),
+        gf.shortest_paths(g.bfs(start), targets=[start]),
         g.k_core(),
         gf.hits(g, max_iter=200, tol=0.01),
         g.hits(max_iter=200, tol=0.01),

@@ -1,0 +1,90 @@
+"""The vertices of shortest paths, from the result of a search."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import dask.dataframe as dd
+import numpy as np
+
+from dask_graphflow.exceptions import UnknownColumnError
+from dask_graphflow.graph import paths, renumber, vertex_ids
+from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.graph.frames import empty_like, is_pandas
+from dask_graphflow.kernels import kernels_for
+from dask_graphflow.scheduling import gang_build, placement
+from dask_graphflow.scheduling.expr import Held
+from dask_graphflow.showing.suggestions import nearest
+
+from .inputs import as_dask
+
+__all__ = ["shortest_paths"]
+
+
+def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
+    """Return the vertices on the shortest path to each target.
+
+    The paths are those of the predecessors in a result of :func:`dask_graphflow.bfs` or
+    :func:`dask_graphflow.sssp`. They are followed on the workers that hold the result.
+
+    Parameters
+    ----------
+    result : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
+        All rows of a result of `bfs` or `sssp`, which was called without `targets`.
+    targets : id, or list, Series or DataFrame of ids
+        Where the paths end. If ids have several columns, write each id as a tuple; a single tuple with one
+        part per column is one target.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex on a path, sorted by target, then by step, with the columns ``target`` (the dtype
+        of the ids), ``step`` (int32, 0 at the source) and ``vertex`` (the dtype of the ids). A target that
+        has no row in `result` has none here either.
+
+    Raises
+    ------
+    EdgeListError, VertexTypeError, UnknownColumnError
+        An argument is invalid; raised at the call.
+    UsageError
+        `result` lacks the row of a vertex on a path; raised when the paths are computed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 1, 2, 5], "b": [2, 5, 7, 7]})
+    >>> reached = gf.bfs(links, source="a", target="b", sources=[1])
+    >>> gf.shortest_paths(reached, targets=[7]).compute()
+       target  step  vertex
+    0       7     0       1
+    1       7     1       2
+    2       7     2       7
+    """
+    frame = as_dask(result, "result")
+    width = sum(str(column).partition("_")[0] == "predecessor" for column in frame.columns) or 1
+    columns = vertex_names("vertex", width) + vertex_names("predecessor", width)
+    for column in columns:
+        if column not in frame.columns:
+            raise UnknownColumnError(
+                f"result does not have the column {column!r}{nearest(column, list(frame.columns))}; give "
+                "what bfs or sssp returned"
+            )
+    like = empty_like(frame._meta).reset_index(drop=True)
+    ids = like[columns[:width]]
+    given = vertex_ids.named(targets, ids, "targets")
+    host = kernels_for(given).to_pandas(given)
+    ordered, _ = renumber.sort(host.drop_duplicates(ignore_index=True))
+    empty = ids if is_pandas(type(ids)) else kernels_for(ids).to_pandas(ids)
+    members = min(len(placement.slots().workers), int(frame.npartitions))
+    read = partial(paths.read, width=width)
+    return gang_build.run(
+        [(frame if isinstance(frame, Held) else frame[columns], read)],
+        paths.walk,
+        members,
+        paths.frame_of_paths(empty, np.zeros(0), empty, like),
+        ordered.reset_index(drop=True),
+        like,
+        name="shortest-paths",
+    )

@@ -1,0 +1,177 @@
+"""Paths: predecessors are followed from targets back to their sources, over the rows of a search's result.
+
+Each member holds some rows of the result: a vertex and its predecessor. In a *round*, all members get the
+vertices that the paths have come to. The member with the row of a vertex follows predecessors as far as it
+holds their rows, and tells all members where that leads. At the end, each member collects the paths of some
+of the targets.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.exceptions import UsageError
+from dask_graphflow.kernels import kernels_for
+
+from . import frames
+from .edgelist import vertex_names
+from .numbering import swap
+from .vertex_ids import brought
+
+__all__ = ["frame_of_paths", "read", "walk"]
+
+
+class Rows(NamedTuple):
+    """Some rows of a result, in host memory.
+
+    Attributes
+    ----------
+    vertices : DataFrame
+        Ids of the vertices.
+    predecessors : DataFrame
+        Ids of their predecessors, with the same columns and dtypes; of any value for sources.
+    sources : array of bool
+        Which vertices have no predecessor.
+    """
+
+    vertices: Any
+    predecessors: Any
+    sources: np.ndarray
+
+
+def read(frame: Any, partition: int, width: int) -> Rows:
+    """Return the rows of a partition of a result, whose ids have so many parts."""
+    frame = kernels_for(frame).to_pandas(frame).reset_index(drop=True)
+    vertices = frame[vertex_names("vertex", width)]
+    names = vertex_names("predecessor", width)
+    sources = frame[names[0]].isna().to_numpy(bool)
+    predecessors = pd.DataFrame(
+        {
+            column: frame[name].where(~sources, vertices[column]).astype(vertices[column].dtype)
+            for name, column in zip(names, vertices.columns, strict=True)
+        }
+    )
+    return Rows(vertices, predecessors, sources)
+
+
+class _Step(NamedTuple):
+    """Where a round led: one entry per path that a member followed."""
+
+    paths: np.ndarray  # numbers of the paths
+    lengths: np.ndarray  # vertices that were added to each
+    ended: np.ndarray  # whether its source was reached
+    following: Any  # ids of the vertices to go on from
+
+
+def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like: Any) -> Any:
+    """Return the paths to this member's part of the targets: the loop of a gang.
+
+    Parameters
+    ----------
+    channel : Channel
+    pieces : list of Rows
+        What this member reads of the result.
+    rank : int
+        The channel's.
+    targets : DataFrame
+        Ids of the targets, each once, in ascending order.
+    like : DataFrame
+        An empty frame of the result.
+
+    Raises
+    ------
+    UsageError
+        The result has no row for a vertex of a path, or predecessors lead in a circle. All members raise
+        it.
+    """
+    exchange = Exchange(channel)
+    rows = [piece for piece in pieces if len(piece.vertices)] or list(pieces[:1])
+    vertices = frames.stack([piece.vertices for piece in rows]) if rows else targets.iloc[:0]
+    index = _index(vertices)
+    ahead, sources, predecessors = np.zeros(0, np.int64), np.zeros(0, bool), vertices
+    if rows:
+        predecessors = frames.stack([piece.predecessors for piece in rows])
+        sources = np.concatenate([piece.sources for piece in rows])
+        ahead = index.get_indexer(_index(predecessors))
+    count = exchange.all_reduce(sums=(len(vertices),)).sums[0]
+
+    lengths = np.zeros(len(targets), np.int64)
+    chains: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # paths, vertices before, rows
+    paths, at = np.arange(len(targets)), targets
+    while len(paths):
+        found = index.get_indexer(_index(at))
+        own = np.flatnonzero(found >= 0)
+        row, path = found[own], paths[own]
+        last, before, open_ = row.copy(), lengths[path], np.arange(len(own))
+        steps = np.zeros(len(own), np.int64)
+        while len(open_):
+            chains.append((path[open_], before[open_] + steps[open_], row[open_]))
+            last[open_] = row[open_]
+            steps[open_] += 1
+            going = ~sources[row[open_]] & (ahead[row[open_]] >= 0) & (steps[open_] <= count)
+            open_ = open_[going]
+            row[open_] = ahead[row[open_]]
+        step = _Step(path, steps, sources[last], predecessors.iloc[last])
+        told = swap(exchange, [step] * exchange.size)
+        if sum(len(each.paths) for each in told) < len(paths) and lengths[paths].any():
+            raise _broken("has no row for a predecessor in it")
+        for each in told:
+            lengths[each.paths] += each.lengths
+        if lengths.max(initial=0) > count:
+            raise _broken("has predecessors that lead in a circle")
+        paths = np.concatenate([each.paths[~each.ended] for each in told])
+        at = frames.stack([each.following[~each.ended] for each in told])
+    return _collected(exchange, targets, lengths, chains, vertices, like)
+
+
+def _collected(
+    exchange: Exchange,
+    targets: Any,
+    lengths: np.ndarray,
+    chains: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
+    vertices: Any,
+    like: Any,
+) -> Any:
+    """Send the vertices of each path to the member that collects it; return this member's paths."""
+    none = np.zeros(0, np.int64)
+    path, back, row = (np.concatenate(parts) for parts in zip((none,) * 3, *chains, strict=True))
+    cuts = [len(targets) * part // exchange.size for part in range(exchange.size + 1)]
+    pieces = []
+    for low, high in itertools.pairwise(cuts):
+        some = (path >= low) & (path < high)
+        pieces.append((path[some], back[some], vertices.iloc[row[some]]))
+    paths, backs, ids = zip(*swap(exchange, pieces), strict=True)
+    path, back = np.concatenate(paths), np.concatenate(backs)
+    step = lengths[path] - 1 - back
+    order = np.lexsort((step, path))
+    found = frames.stack([each for each in ids if len(each)] or ids[:1]).iloc[order]
+    return frame_of_paths(targets.iloc[path[order]], step[order], found, like)
+
+
+def frame_of_paths(targets: Any, steps: np.ndarray, vertices: Any, like: Any) -> Any:
+    """Return the frame of some paths, where and of the dtypes that the result has."""
+    names = list(vertices.columns)
+    targets, vertices = targets.reset_index(drop=True), vertices.reset_index(drop=True)
+    targets = targets.set_axis(vertex_names("target", len(names)), axis=1)
+    middle = pd.DataFrame({"step": steps.astype("int32")})
+    return brought(pd.concat([targets, middle, vertices], axis=1), like)
+
+
+def _index(ids: Any) -> pd.Index:
+    """Return ids as an index, in which they can be looked up."""
+    columns = list(ids.columns)
+    return pd.Index(ids[columns[0]]) if len(columns) == 1 else pd.MultiIndex.from_frame(ids)
+
+
+def _broken(what: str) -> UsageError:
+    return UsageError(
+        f"the path to a target cannot be followed, because the result {what}. Give all rows of a result of "
+        "bfs or sssp, called without targets="
+    )
