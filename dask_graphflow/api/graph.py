@@ -543,11 +543,6 @@ optional
         ends = {"source": "id", "target": "id"}
         return ends | {"weight": self._weight_dtype} if weighted and self.weighted else ends
 
-    def _edge_columns(self, *, weighted: bool) -> dict[str, Any]:
-        """Return the columns of an edge in a result, with their dtypes: its ends, and its weight."""
-        ends = {"source": "id", "target": "id"}
-        return ends | {"weight": self._weight_dtype} if weighted and self.weighted else ends
-
     def _number(self, name: str, work: gang.Loop) -> int:
         asked = self._gang(work, None, name=f"num-{name}")[0]
         found = int(placement.computed(asked, f"num_{name}"))
