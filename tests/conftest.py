@@ -206,6 +206,8 @@ def on_backend(data):
     """
     if isinstance(data, OnHost):
         return data.collection
+    if isinstance(data, GraphOnHost):
+        return data.graph
     if BACKEND.name == "pandas":
         return data
     if isinstance(data, np.ndarray):
@@ -295,7 +297,7 @@ def backend(monkeypatch):
     """Let the calls of a test see the frames that --backend names."""
     if BACKEND.name == "pandas":
         return
-    for name in ("Graph", "connected_components", *ALGORITHMS):
+    for name in ("Graph", "connected_components", "shortest_paths", *ALGORITHMS):
         monkeypatch.setattr(gf, name, _calling(getattr(gf, name)))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import pandas as pd
 import pytest
-from conftest import GRAPHS, frame, partitioned
+from conftest import GRAPHS, frame, host_only, partitioned
 from test_core_number import apart, rmat
 
 import dask_graphflow as gf
@@ -99,6 +99,7 @@ def test_partitions_and_ids_of_text_change_nothing(built):
 
 @pytest.mark.parametrize("members", [3])
 def test_members_of_different_sizes(built):
+    host_only("hybrid graphs take edges in host memory")
     graph = built(MIXED, directed=False, shards=None, hybrid=gf.Hybrid([0.2, 0.5, 0.3]))
     check(graph.greedy_color().compute(), MIXED)
 

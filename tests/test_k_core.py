@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, is_as_announced, partitioned
+from conftest import frame, host_only, is_as_announced, partitioned
 from test_core_number import ENDS, MIXED, WAYS, rmat
 
 import dask_graphflow as gf
@@ -106,6 +106,7 @@ def test_a_graph_without_edges(built):
 @WAYS
 @pytest.mark.parametrize("shares", [[0.3, 0.7], [0.2, 0.5, 0.3]], ids=len)
 def test_a_hybrid_graph_has_the_same_edges(directed, shares):
+    host_only("hybrid graphs take edges in host memory")
     edges = frame(MIXED).assign(w=np.arange(len(MIXED)))
     options = {**ENDS, "weight": "w", "directed": directed}
     g = gf.Graph(partitioned(edges, 3), hybrid=gf.Hybrid(shares, "random"), **options)

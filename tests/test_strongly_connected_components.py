@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import GRAPHS, frame, partitioned
+from conftest import GRAPHS, frame, host_only, partitioned
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from test_core_number import apart, rmat
@@ -134,6 +134,7 @@ def test_partitions_and_ids_of_text_change_nothing(built):
 
 @pytest.mark.parametrize("members", [3])
 def test_members_of_different_sizes(built):
+    host_only("hybrid graphs take edges in host memory")
     graph = built(MIXED, shards=None, hybrid=gf.Hybrid([0.2, 0.5, 0.3]))
     assert strong(graph) == by_scipy(MIXED)
 
