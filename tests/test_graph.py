@@ -275,7 +275,8 @@ def test_listed_vertices_are_in_every_result(listed, shards):
             assert found.iloc[[0, 4], 1].tolist() == [0, 12]
         own = to_host(graph.run(LEAST, columns={"least": "vertex"}).compute())
         assert own["least"].tolist() == [0, 3, 3, 3, 12]
-        assert to_host(graph.layout().compute())["vertices"].sum() == 5
+        layout = getattr(graph, "graph", graph).layout()  # is pandas' for every backend
+        assert layout.compute()["vertices"].sum() == 5
 
 
 def plain_pagerank(count, out, alpha=0.85):

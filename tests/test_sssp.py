@@ -209,7 +209,8 @@ def test_a_search_stops_once_the_distances_of_all_targets_are_final(built, monke
     found, steps = traced(g.sssp([0], targets=[90, 5], trace=True))
     same(found, whole[whole["vertex"].isin([5, 90])])
     assert found["distance"].tolist() == [5, 90]
-    assert len(steps) < len(all_steps) / 2
+    # A single device does all of them in one launch.
+    assert len(steps) < max(2, len(all_steps) / 2)
 
 
 def test_targets_that_are_no_vertices_or_cannot_be_reached(built):
