@@ -70,7 +70,7 @@ class Rates:
     dense_ids, far_ids, text_ids : tuple of float
         Ends of edges per second that one thread replaces by vertex numbers, if ids are integers close
         together, other integers, or text. Other ids are sorted too: each distinct id counts as
-        :data:`.model.SORTED` more ends.
+        three more ends.
     copies : float
         Bytes per second from host memory to the memory of the kernels; infinite on the host itself.
 
