@@ -1,7 +1,7 @@
 """A look at persisted ids before a call is planned, which leaves out the numbering of dense integers.
 
 The shape of a task graph must not depend on the data. Numbering therefore takes six levels of tasks, which
-do nothing if the ids are dense integers. If all edges lie in the workers' memory, asking the workers for
+do nothing if the ids are dense integers. If all edges are in the workers' memory, asking the workers for
 the range of the ids takes less time than these levels.
 """
 
