@@ -186,7 +186,7 @@ class ConvergenceError(GraphflowError, RuntimeError):
         ...
     dask_graphflow.exceptions.ConvergenceError: after 1 iteration ranks still change by 0.13 per \
 vertex, which is not below tol=1e-06; give a larger max_iter or tol, or set \
-fail_on_nonconvergence=False to get the ranks so far
+fail_on_nonconvergence=False to get the result so far
     """
 
 
