@@ -10,6 +10,7 @@ wants the forest to itself.
 from __future__ import annotations
 
 import itertools
+import threading
 import uuid
 from functools import partial
 from typing import Any
@@ -52,7 +53,7 @@ class Forest:
         hook over a chunk, compressions.
     """
 
-    __slots__ = ("_held", "_known", "counts", "flat", "kernels")
+    __slots__ = ("_compressing", "_held", "_known", "counts", "flat", "kernels")
 
     def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
         self.kernels = kernels_for(like)
@@ -61,6 +62,7 @@ class Forest:
         self._held = (base, *self._new_arrays(size))
         self._known: dict[str, Any] = {}  # what kernels remember of these arrays
         self.flat = True
+        self._compressing = threading.Lock()
         self.counts = {"edges": 0, "hooked": 0, "launches": 0, "compressions": 0}
 
     def _new_arrays(self, size: int) -> tuple[Any, Any]:
@@ -206,11 +208,13 @@ class Forest:
 
     def compress(self, *, threads: int = 1) -> None:
         """Point every vertex at its root, unless all do."""
-        if not self.flat:
-            # Said before it is so: a thread that hooks meanwhile takes it back when it is done.
-            self.flat = True
-            self.kernels.compress(self.parent, threads=threads)
-            self.counts["compressions"] += 1
+        # One thread at a time: a slow pass would write old roots over those of a pass that began later.
+        with self._compressing:
+            if not self.flat:
+                # Said before it is so: a thread that hooks meanwhile takes it back when it is done.
+                self.flat = True
+                self.kernels.compress(self.parent, threads=threads)
+                self.counts["compressions"] += 1
 
     def members(self, low: int, high: int) -> Any:
         """Return which of the vertices `low` to `high` - 1 occur, as ids in ascending order.
@@ -261,7 +265,8 @@ class Forest:
             known=self._known,
             threads=threads,
         )
-        self._hooked(hooked)
+        # A sample was compressed beside other threads, so old roots may have been written.
+        self._hooked(hooked or step > 1)
         return outside, hooked
 
     def _hooked(self, count: int) -> None:
