@@ -28,6 +28,9 @@ LEAST = EdgeOp("least", target="least", signal="least[src]", slot="min")
 
 ENDS = {"source": "a", "target": "b"}
 
+# Parallel edges, a self-loop, opposite edges, vertices that nothing leaves, and two components.
+DIFFICULT = [(0, 1), (0, 2), (2, 3), (2, 3), (2, 0), (4, 3), (3, 3), (300, 3), (301, 302)]
+
 # What can be asked of a graph with weights; `start` is a list of ids.
 ASKED = {
     "bfs": lambda g, start: g.bfs(start),

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import frame
+from shapes import DIFFICULT, ENDS
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.priorities import priorities
@@ -16,8 +17,6 @@ from dask_graphflow.exceptions import OptionError
 
 pytestmark = pytest.mark.usefixtures("backend")
 
-ENDS = {"source": "a", "target": "b"}
-DIFFICULT = [(0, 1), (0, 2), (2, 3), (2, 3), (2, 0), (4, 3), (3, 3), (300, 3), (301, 302)]
 WAYS = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 OPTIONS = [
     {},

@@ -6,8 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-
-DIFFICULT = [(0, 1), (0, 2), (2, 3), (2, 3), (2, 0), (4, 3), (3, 3), (300, 3), (301, 302)]
+from shapes import DIFFICULT
 
 pytestmark = pytest.mark.usefixtures("backend")
 

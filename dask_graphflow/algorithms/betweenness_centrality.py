@@ -85,7 +85,7 @@ def betweenness_centrality(
     [0.0, 0.667, 0.667, 0.0]
     """
     places, count = sampled(g, k, seed)
-    every = g.all_reduce(sums=(int(g.exists.sum()),)).sums[0]
+    every = g.count
     g = g.simple
     level, betweenness = g.column(-1, "int32"), g.column(0, "float64")
     onward, back = LevelSums(g, level, 1), LevelSums(g.T, level, -1)

@@ -46,8 +46,7 @@ def degree_centrality(g: GraphView) -> Answer:
     1       2                1.0                   0.5                    0.5
     2       3                1.0                   1.0                    0.0
     """
-    exists = g.exists
-    others = g.all_reduce(sums=(int(exists.sum()),)).sums[0] - 1
+    exists, others = g.exists, g.count - 1
 
     def central(degrees: Any) -> Any:
         return degrees / others if others > 0 else exists.astype("float64")

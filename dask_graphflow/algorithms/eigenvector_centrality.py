@@ -77,15 +77,14 @@ def eigenvector_centrality(
     >>> found.compute().eigenvector.round(3).tolist()
     [0.612, 0.523, 0.523, 0.282]
     """
-    sums, exists = NeighborSums(g), g.exists
-    count = g.all_reduce(sums=(int(exists.sum()),)).sums[0]
+    sums, exists, count = NeighborSums(g), g.exists, g.count
     entering, most, change = sums.most_entering, 1 / max(1, count), math.inf
     score = exists * most
     for _ in range(max_iter):
         before = score
         found, unit = sums.pull(before, most * entering)
         score = before + unit * found
-        largest = g.all_reduce(most=float(score.max()) if len(score) else 0.0).most
+        largest = g.largest(score)
         norm = math.sqrt(g.total(score * score, largest * largest)) or 1.0
         score /= norm
         most = largest / norm

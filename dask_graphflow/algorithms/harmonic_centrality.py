@@ -58,7 +58,7 @@ def harmonic_centrality(g: GraphView, *, k: int | None = None, seed: int = 0) ->
     [1.833, 2.5, 2.5, 1.833]
     """
     places, count = sampled(g, k, seed)
-    every = g.all_reduce(sums=(int(g.exists.sum()),)).sums[0]
+    every = g.count
     harmonic = g.column(0, "float64")
     for distance, vertices, sources in reached(g, places, count):
         harmonic[vertices] += sources / distance

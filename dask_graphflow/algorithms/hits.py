@@ -73,7 +73,7 @@ def hits(
     2       3  0.000      0.382
     3       4  0.000      0.618
     """
-    hub = g.exists / max(1, g.all_reduce(sums=(int(g.exists.sum()),)).sums[0])
+    hub = g.exists / max(1, g.count)
     hubs, authorities = NeighborSums(g), NeighborSums(g.T)
     if not hubs.most_leaving:
         return Answer({"hub": hub, "authority": hub.copy()})

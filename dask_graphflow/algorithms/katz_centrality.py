@@ -95,14 +95,13 @@ def katz_centrality(
     1       2  1.10
     2       3  1.21
     """
-    sums, exists = NeighborSums(g), g.exists
-    count = g.all_reduce(sums=(int(exists.sum()),)).sums[0]
+    sums, exists, count = NeighborSums(g), g.exists, g.count
     entering, score, most, change = sums.most_entering, g.column(0, "float64"), 0.0, math.inf
     for _ in range(max_iter):
         before = score
         found, unit = sums.pull(before, most * entering)
         score = (alpha * unit * found + beta) * exists
-        most = g.all_reduce(most=float(score.max()) if len(score) else 0.0).most
+        most = g.largest(score)
         if most > ENDLESS:
             raise ConvergenceError(
                 f"scores exceed {ENDLESS:g} and keep growing; give an alpha below {alpha:g}: it has to be "

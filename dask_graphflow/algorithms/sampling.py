@@ -33,7 +33,7 @@ def sampled(g: GraphView, count: int | None, seed: int) -> tuple[Any, int]:
         Number of vertices in the sample.
     """
     exists, ranks = g.exists, g.ranks
-    every = g.all_reduce(sums=(int(exists.sum()),)).sums[0]
+    every = g.count
     if count is None or count >= every:
         return np.where(exists, ranks, -1).astype("int64"), every
     drawn = np.where(exists, priorities(ranks, seed), LAST)

@@ -98,7 +98,7 @@ def strongly_connected_components(g: GraphView) -> Answer:
 def _take_giant(g: GraphView, back: GraphView, component: Any) -> None:
     """Find the component of a vertex that many edges enter and leave."""
     paths = g.degrees.astype("float64") * back.degrees
-    most = g.all_reduce(most=float(paths.max()) if len(paths) else 0.0).most
+    most = g.largest(paths)
     if most > 0:
         pivot = (g.numbers == _smallest(g, paths == most)).nonzero()[0]
         reached = _reached(g, pivot) & _reached(back, pivot)

@@ -73,8 +73,7 @@ class NeighborSums:
 
 
 def _most(g: GraphView) -> float:
-    degrees = g.weighted_degrees
-    largest = g.all_reduce(most=float(degrees.max()) if len(degrees) else 0.0).most
+    largest = g.largest(g.weighted_degrees)
     if largest and not 1e-200 < largest < 1e200:
         message = f"the weights of a vertex's edges sum to {largest:g}; scale them to about 1"
         raise WeightError(message)

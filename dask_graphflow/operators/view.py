@@ -207,6 +207,11 @@ class GraphView:
         return self.shard.here(f"weighted degrees {side}", totals)
 
     @property
+    def count(self) -> int:
+        """Number of vertices of all members. All members call it."""
+        return self.all_reduce(sums=(int(self.exists.sum()),)).sums[0]
+
+    @property
     def edges(self) -> int:
         """Number of edges of all members; an undirected edge counts at both ends."""
         return self.all_reduce(sums=(len(self.shard.out.ends),)).sums[0]
@@ -218,6 +223,10 @@ class GraphView:
         if self.alone:
             return Totals(tuple(sums), most)
         return self.exchange.all_reduce(sums, most)
+
+    def largest(self, values: Any) -> float:
+        """Return the largest value of a column over all members, and 0 for a member without any."""
+        return self.all_reduce(most=float(values.max()) if len(values) else 0.0).most
 
     def total(self, values: Any, bound: float) -> float:
         """Return the sum of a column over all members, with the same bits for every partitioning.
