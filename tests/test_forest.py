@@ -243,11 +243,11 @@ def test_two_threads_that_compress_at_once_leave_flat_trees(monkeypatch):
 
 
 def test_a_sample_that_another_thread_disturbs_leaves_no_flat_forest(monkeypatch):
-    forest, edge = chained()
-    # Another thread hooks the edge and compresses while the sample compresses.
+    forest, _ = chained()
+    # Another thread joins both trees and compresses while the sample compresses.
     stale(monkeypatch, forest, lambda: forest.parent.fill(0))
     forest.flat = True  # as that thread says
-    forest.hook(*(side.repeat(9) for side in edge), plan=Plan(9, step=9))
+    forest.hook(*arrays([(2, 1)] * 9), plan=Plan(9, step=9))  # joins nothing
     forest.compress()
     assert not forest.parent.any()
 
