@@ -31,8 +31,8 @@ class Algorithm:
         The function. It takes the graph's view and the options.
     columns : mapping, or callable
         The columns after ``vertex``, or after the columns of an edge, with their dtypes, or a function that
-        returns them for a graph. "id" stands for vertex ids, and "id or null" for vertex ids that can be
-        null. If rows are "listed", these are all columns.
+        returns them for a graph and the checked options. "id" stands for vertex ids, and "id or null" for
+        vertex ids that can be null. If rows are "listed", these are all columns.
     checks : mapping of str to Check
         How each option is checked.
     weights : {"ignored", "optional", "required"}
@@ -50,7 +50,7 @@ class Algorithm:
     """
 
     run: Callable[..., Answer]
-    columns: Columns | Callable[[Any], Columns]
+    columns: Columns | Callable[[Any, Mapping[str, Any]], Columns]
     checks: Mapping[str, Check]
     weights: str
     directed: bool
@@ -69,7 +69,7 @@ ALGORITHMS: dict[str, Algorithm] = {}
 
 def algorithm(
     *,
-    columns: Columns | Callable[[Any], Columns],
+    columns: Columns | Callable[[Any, Mapping[str, Any]], Columns],
     checks: Mapping[str, Check] | None = None,
     weights: str = "ignored",
     directed: bool = True,
@@ -112,7 +112,7 @@ def ask(
         for name, check in declared.checks.items()
         if check.names_vertices and sent[name] is not None
     }
-    columns = declared.columns(graph) if callable(declared.columns) else declared.columns
+    columns = declared.columns(graph, sent) if callable(declared.columns) else declared.columns
     if declared.rows == "edges":
         columns = graph._edge_columns(weighted=declared.weights != "ignored") | columns
     return graph._ask(

@@ -15,7 +15,7 @@ __all__ = ["degree_centrality"]
 LOOPS = EdgeOp("loops", target="loops", signal="1 if src == dst else 0", slot="add")
 
 
-def _columns(graph: Any) -> dict[str, str]:
+def _columns(graph: Any, options: Any) -> dict[str, str]:
     ways = ["", "in_", "out_"] if graph.directed else [""]
     return {f"{way}degree_centrality": "float64" for way in ways}
 

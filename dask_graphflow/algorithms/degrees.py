@@ -11,7 +11,7 @@ from .algorithm import Answer, algorithm
 __all__ = ["degrees"]
 
 
-def _columns(graph: Any) -> dict[str, str]:
+def _columns(graph: Any, options: Any) -> dict[str, str]:
     names = ["in_degree", "out_degree"] if graph.directed else ["degree"]
     return dict.fromkeys(names, "int64")
 

@@ -29,6 +29,8 @@ __all__ = [
     "k_core",
     "katz_centrality",
     "label_propagation",
+    "leiden",
+    "louvain",
     "maximal_independent_set",
     "pagerank",
     "sssp",
@@ -345,6 +347,66 @@ def label_propagation(edges: Any, *, source: ColumnNames | None = None,
     graph = as_graph(label_propagation, edges, source=source, target=target, directed=directed,
         vertices=vertices, dropna=dropna)
     return graph.label_propagation(max_iter=max_iter, trace=trace, progress=progress)
+
+
+@overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any:
+    """Return the community of each vertex, by the Leiden method. Every community is connected."""
+    graph = as_graph(leiden, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.leiden(objective=objective, resolution=resolution, tol=tol, levels=levels, seed=seed,
+        trace=trace, progress=progress)
+
+
+@overload
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the community of each vertex, by the Louvain method."""
+    graph = as_graph(louvain, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.louvain(resolution=resolution, tol=tol, levels=levels, seed=seed, trace=trace,
+        progress=progress)
 
 
 @overload

@@ -25,6 +25,8 @@ from dask_graphflow.algorithms import (
     k_core,
     katz_centrality,
     label_propagation,
+    leiden,
+    louvain,
     maximal_independent_set,
     pagerank,
     sssp,
@@ -233,6 +235,41 @@ class GraphMethods:
         """Return the community of each vertex, by label propagation."""
         return ask(self, label_propagation.label_propagation, max_iter=max_iter, trace=trace,
             progress=progress)
+
+    @overload
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the community of each vertex, by the Leiden method. Every community is connected."""
+        return ask(self, leiden.leiden, objective=objective, resolution=resolution, tol=tol, levels=levels,
+            seed=seed, trace=trace, progress=progress)
+
+    @overload
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the community of each vertex, by the Louvain method."""
+        return ask(self, louvain.louvain, resolution=resolution, tol=tol, levels=levels, seed=seed,
+            trace=trace, progress=progress)
 
     @overload
     def maximal_independent_set(self, *, seed: int = 0, trace: Literal[False] = False,

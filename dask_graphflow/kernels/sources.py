@@ -112,6 +112,11 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("some_labels", 1),
         *_instances("many_labels", 1),
     ),
+    "groups.cu": (
+        *_instances("few_groups", 1),
+        *_instances("some_groups", 1),
+        *_instances("many_groups", 1),
+    ),
 }
 """The kernels of each source file, every one that the device's modules may ask for.
 

@@ -107,7 +107,7 @@ class GraphView:
         """The same graph with every edge reversed. No edge is copied."""
         if not self.directed:
             return self
-        turned = self._of(self.shard)
+        turned = self.view_of(self.shard)
         turned._reversed = not self._reversed
         return turned
 
@@ -117,20 +117,21 @@ class GraphView:
 
         Its rows are made once, and kept with the graph.
         """
-        return self._of(derived.simple(self.shard, self.exchange, self.threads))
+        return self.view_of(derived.simple(self.shard, self.exchange, self.threads))
 
     @property
     def undirected(self) -> GraphView:
         """The same graph without the directions of the edges. All members call it.
 
-        In a directed graph, a pair of opposite edges becomes two parallel edges, and edges have no weights.
-        The rows are made once, and kept with the graph.
+        In a directed graph, a pair of opposite edges becomes two parallel edges. The rows are made once,
+        and kept with the graph.
         """
         if not self.directed:
             return self
-        return self._of(derived.undirected(self.shard, self.exchange, self.threads))
+        return self.view_of(derived.undirected(self.shard, self.exchange, self.threads))
 
-    def _of(self, shard: Shard) -> GraphView:
+    def view_of(self, shard: Shard) -> GraphView:
+        """Return the view of another graph of the same members; all of them call it."""
         view = GraphView(shard, self.exchange, self.threads, self._tell)
         view._reversed = self._reversed and shard.directed
         return view
