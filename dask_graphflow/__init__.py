@@ -24,6 +24,7 @@ from dask_graphflow.api.functions import (
     pagerank,
     sssp,
     strongly_connected_components,
+    triangle_count,
 )
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.paths import shortest_paths
@@ -68,6 +69,7 @@ __all__ = [
     "show_versions",
     "sssp",
     "strongly_connected_components",
+    "triangle_count",
 ]
 
 __version__ = "0.1.0"

@@ -161,5 +161,12 @@ class FrameMethods:
         return functions.strongly_connected_components(self._frame, source=source, target=target,
             directed=directed, vertices=vertices, dropna=dropna, trace=trace, progress=progress)
 
+    def triangle_count(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the number of triangles at each vertex."""
+        return functions.triangle_count(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
 
 document(vars(FrameMethods))

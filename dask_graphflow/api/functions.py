@@ -33,6 +33,7 @@ __all__ = [
     "pagerank",
     "sssp",
     "strongly_connected_components",
+    "triangle_count",
 ]
 
 # fmt: off
@@ -452,6 +453,29 @@ def strongly_connected_components(edges: Any, *, source: ColumnNames | None = No
     graph = as_graph(strongly_connected_components, edges, source=source, target=target,
         directed=directed, vertices=vertices, dropna=dropna)
     return graph.strongly_connected_components(trace=trace, progress=progress)
+
+
+@overload
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the number of triangles at each vertex."""
+    graph = as_graph(triangle_count, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.triangle_count(trace=trace, progress=progress)
 
 
 document(globals())

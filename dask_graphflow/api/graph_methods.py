@@ -29,6 +29,7 @@ from dask_graphflow.algorithms import (
     pagerank,
     sssp,
     strongly_connected_components,
+    triangle_count,
 )
 from dask_graphflow.algorithms.algorithm import ask
 
@@ -301,6 +302,18 @@ class GraphMethods:
         """Return the strongly connected component of each vertex."""
         return ask(self, strongly_connected_components.strongly_connected_components, trace=trace,
             progress=progress)
+
+    @overload
+    def triangle_count(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def triangle_count(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def triangle_count(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    def triangle_count(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the number of triangles at each vertex."""
+        return ask(self, triangle_count.triangle_count, trace=trace, progress=progress)
 
 
 document(vars(GraphMethods))

@@ -1,0 +1,68 @@
+"""Intersections of sorted rows on the device; :mod:`.host_intersect` has the twins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .device import namespace as cupy
+from .launching import BLOCKS, NULL, attribute, launch, launch_blocks
+from .sources import THREADS, instance
+
+__all__ = ["credit", "triangles"]
+
+TILE = 512  # of cuda/intersect.cu
+TILE_LANES = 8  # entries of a tile for each thread of the block
+
+
+def triangles(
+    rows: Any,
+    entering: Any,
+    own: Any,
+    last_middle: Any,
+    middle_first: Any,
+    last_first: Any,
+    *,
+    threads: int = 1,
+) -> None:
+    """Count the triangles that rows close; see :func:`.host_intersect.triangles`."""
+    if not len(entering.ends) or not len(own.ends):
+        return
+    with own.ends.device:
+        tiles = -(-len(entering.ends) // TILE)
+        launch_blocks(
+            instance("triangles", own.ends.dtype),
+            min(tiles, BLOCKS * attribute("MultiProcessorCount")),
+            THREADS,
+            0,
+            rows.offsets,
+            rows.ends.astype(own.ends.dtype, copy=False),
+            entering.offsets,
+            entering.ends.astype(own.ends.dtype, copy=False),
+            np.uint64(len(own.offsets) - 1),
+            own.offsets,
+            own.ends,
+            last_middle,
+            middle_first,
+            NULL if last_first is None else last_first,
+        )
+
+
+def credit(rows: Any, last_middle: Any, middle_first: Any, *, threads: int = 1) -> Any:
+    """Return the triangles of each vertex; see :func:`.host_intersect.credit`."""
+    count = len(rows.offsets) - 1
+    totals = cupy.zeros(count, "int64")
+    if len(rows.ends):
+        with rows.ends.device:
+            launch(
+                instance("credit", rows.ends.dtype),
+                -(-len(rows.ends) // TILE_LANES),
+                rows.offsets,
+                rows.ends,
+                np.uint64(count),
+                last_middle,
+                middle_first,
+                totals,
+            )
+    return totals

@@ -1,0 +1,102 @@
+"""Orientation: each edge of a graph leads from the end of lower degree to the end of higher degree.
+
+Vertices are ordered by descending degree, and then by number. A row has the neighbors of a vertex that come
+before it in this order. The longest row of a graph with m edges has at most the square root of 2 m ends,
+also if some vertices have far more neighbors (Shun, Tangwongsan, ICDE 2015).
+
+A member *labels* its vertices and their mirrors with 0, 1 and so on, in this order, which is the same for
+all members. Its rows are of labels, so ends that many rows have are small numbers and lie side by side.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.graph import numbering
+from dask_graphflow.kernels import index_dtype, kernels_of
+
+from .view import GraphView
+
+__all__ = ["Orientation", "oriented"]
+
+
+class Orientation(NamedTuple):
+    """A member's rows by labels.
+
+    Attributes
+    ----------
+    rows : Rows
+        For each label, the labels of the neighbors before it, in ascending order. The rows of mirrors are
+        empty.
+    entering : Rows
+        For each label, the labels of the rows that it is an end of, in ascending order.
+    label : array of index, shape (L,)
+        The label of each position: owned vertices, then mirrors.
+    places : array of index, shape (L,)
+        The vertex of each label, as an index among those of all members.
+    owner : array of int32, shape (L,)
+        The member that owns the vertex of each label.
+    """
+
+    rows: Any
+    entering: Any
+    label: Any
+    places: Any
+    owner: Any
+
+
+def oriented(g: GraphView) -> Orientation:
+    """Return this member's part of an undirected graph without self-loops and parallel edges, oriented.
+
+    All members call it. It is made once, and kept with the graph.
+    """
+    shard, host = g.shard, g.shard.host
+    found = numbering.kept_by_all(host, g.exchange, "oriented", lambda: _oriented(g))
+    made: Orientation = shard.here("oriented", found)
+    return made
+
+
+def _oriented(g: GraphView) -> Orientation:
+    host = g.shard.host
+    local = host.local("out", g.threads)
+    rows = local.rows._replace(first=0)
+    kernels = kernels_of("rows", rows.ends)
+    degrees, slots = np.diff(rows.offsets), local.slots.astype(index_dtype(host.size), copy=False)
+    own = np.arange(host.low, host.high, dtype=slots.dtype, like=slots)
+    before = local.slot_bounds[host.rank]  # mirrors of vertices that come before owned ones
+    if len(slots) or g.exchange.size > 1:
+        mirrored = numbering.mirrors(host, g.exchange, "out", g.threads).mirrored
+        told = g.exchange.all_to_all(
+            [degrees if some is None else degrees[some] for some in mirrored]
+        )
+        told[host.rank] = degrees[:0]
+        theirs = np.concatenate(told)
+        degrees = np.concatenate([theirs[:before], degrees, theirs[before:]])
+    # Labels of vertices in the order of their places: mirrors lie before and after owned vertices.
+    ordered = kernels.degree_labels(degrees).astype(rows.ends.dtype, copy=False)
+    split = before, before + host.owned
+    label = np.concatenate([ordered[split[0] : split[1]], ordered[: split[0]], ordered[split[1] :]])
+    places, owner = np.empty_like(slots, shape=len(label)), np.empty_like(label, "int32")
+    places[label] = np.concatenate([own, slots])
+    ranks = np.empty_like(owner)
+    ranks[: host.owned] = host.rank
+    for rank, (low, high) in enumerate(itertools.pairwise(local.slot_bounds)):
+        ranks[host.owned + low : host.owned + high] = rank
+    owner[label] = ranks
+    how: dict[str, Any] = {"count": len(label), "threads": g.threads}
+    source = kernels.owners(rows, rows.ends.dtype, threads=g.threads)
+    source, target = (
+        kernels.renamed(ends, label, threads=g.threads) for ends in (source, rows.ends)
+    )
+    down = target < source
+    source, target = source[down], target[down]
+    return Orientation(
+        kernels.rows(source, target, **how),
+        kernels.rows(target, source, **how),
+        label,
+        places,
+        owner,
+    )
