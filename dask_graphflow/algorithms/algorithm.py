@@ -32,7 +32,7 @@ class Algorithm:
     columns : mapping, or callable
         The columns after ``vertex``, or after the columns of an edge, with their dtypes, or a function that
         returns them for a graph. "id" stands for vertex ids, and "id or null" for vertex ids that can be
-        null.
+        null. If rows are "listed", these are all columns.
     checks : mapping of str to Check
         How each option is checked.
     weights : {"ignored", "optional", "required"}
@@ -43,9 +43,10 @@ class Algorithm:
         Whether the algorithm uses only the edges that enter vertices, as long as no option names vertices.
     supersteps : bool
         Whether the algorithm works in supersteps, which `trace` and `progress` report.
-    edges : bool
-        Whether the result has one row per edge, with the columns ``source``, ``target`` and, if edges have
-        weights that the algorithm does not ignore, ``weight``.
+    rows : {"vertices", "edges", "listed"}
+        "vertices": the result has one row per vertex, with the column ``vertex``. "edges": it has one row
+        per edge, with the columns ``source``, ``target`` and, if edges have weights that the algorithm does
+        not ignore, ``weight``. "listed": it has the rows that the algorithm lists; see :class:`.Answer`.
     """
 
     run: Callable[..., Answer]
@@ -55,7 +56,7 @@ class Algorithm:
     directed: bool
     incoming: bool
     supersteps: bool
-    edges: bool
+    rows: str
 
     @property
     def name(self) -> str:
@@ -74,12 +75,12 @@ def algorithm(
     directed: bool = True,
     incoming: bool = False,
     supersteps: bool = True,
-    edges: bool = False,
+    rows: str = "vertices",
 ) -> Callable[[Callable[..., Answer]], Callable[..., Answer]]:
     """Return a decorator that declares an algorithm; see :class:`Algorithm` for the parameters."""
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
-        how = weights, directed, incoming, supersteps, edges
+        how = weights, directed, incoming, supersteps, rows
         declared = Algorithm(run, columns, checks or {}, *how)
         ALGORITHMS[declared.name] = declared
         return run
@@ -112,14 +113,14 @@ def ask(
         if check.names_vertices and sent[name] is not None
     }
     columns = declared.columns(graph) if callable(declared.columns) else declared.columns
-    if declared.edges:
+    if declared.rows == "edges":
         columns = graph._edge_columns(weighted=declared.weights != "ignored") | columns
     return graph._ask(
         declared.name.replace("_", "-"),
         partial(_answer, run=run, resolve=resolve),
         dict(columns),
         sent,
-        edges=declared.edges,
+        rows=declared.rows,
         turned=declared.incoming and not resolve,
         trace=trace,
         progress=progress,

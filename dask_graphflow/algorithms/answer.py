@@ -1,4 +1,4 @@
-"""What an algorithm returns: columns with one value per vertex, or per edge."""
+"""What an algorithm returns: columns with one value per vertex, per edge, or per row that it lists."""
 
 from __future__ import annotations
 
@@ -19,17 +19,23 @@ class OrNull(NamedTuple):
 
 @dataclass
 class Answer:
-    """What an algorithm returns: columns with one value per vertex, or per edge.
+    """What an algorithm returns: columns with one value per vertex, per edge, or per row that it lists.
 
     Attributes
     ----------
     columns : dict of str to array
-        One value per position; see :class:`.GraphView`. A column of vertex ids holds vertex numbers, or an
-        :class:`OrNull` if some of the ids are null.
+        One value per position; see :class:`.GraphView`. A column of vertex ids holds vertex numbers (see
+        :attr:`.GraphView.numbers`), of this or other members' vertices, or an :class:`OrNull` if some of
+        the ids are null.
+
+        If the algorithm is declared with ``rows="listed"``, it has one value per row instead. All columns
+        have the same length, which may differ between members and may be 0. The result has the rows of the
+        first member, then those of the second, and so on, in the order in which each member lists them. So
+        the algorithm decides which member lists a row; :func:`.send_rows` sends rows to other members.
     among : array of bool, shape (V_p,), or None
-        Positions that get a row in the result; None for all vertices.
+        Positions that get a row in the result; None for all vertices. Listed rows do not use it.
     edges : GraphView or None
-        The graph whose edges the answer is about, if it is about edges: `columns` and `among` then have one
+        The graph whose edges the answer is about, if ``rows="edges"``: `columns` and `among` then have one
         entry per edge in its ``rows("out")``. The members' results together have each edge once.
     """
 

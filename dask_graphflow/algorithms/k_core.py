@@ -25,7 +25,7 @@ MOST = 2**31 - 1  # of an int32
     checks={"k": Count(least=0, optional=True)},
     weights="optional",
     directed=False,
-    edges=True,
+    rows="edges",
 )
 def k_core(g: GraphView, *, k: int | None = None) -> Answer:
     """Return the edges of the k-core.

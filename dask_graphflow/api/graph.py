@@ -476,7 +476,7 @@ optional
         work: Callable[..., Answer],
         dtypes: dict[str, Any],
         *arguments: Any,
-        edges: bool = False,
+        rows: str = "vertices",
         turned: bool = False,
         trace: bool = False,
         progress: Any = False,
@@ -491,11 +491,11 @@ optional
             The algorithm. It is called in each member with its :class:`.GraphView` and `arguments`.
         dtypes : dict
             Columns of the result after the vertex, with their dtypes. "id" stands for vertex ids, and
-            "id or null" for vertex ids that can be null. For edges, all columns of the result.
+            "id or null" for vertex ids that can be null. Unless `rows` is "vertices", all columns.
         *arguments
             Further arguments of the algorithm. They must be picklable.
-        edges : bool
-            Whether the result has one row per edge instead of one row per vertex. False by default.
+        rows : {"vertices", "edges", "listed"}
+            What the result has one row per; see :class:`.Algorithm`. "vertices" by default.
         turned : bool
             Whether `work` uses only the edges that enter vertices. A graph with several shards that is not
             persisted then builds only these. False by default.
@@ -507,8 +507,9 @@ optional
         Returns
         -------
         dask.dataframe.DataFrame
-            One row per vertex, with the vertex and the columns of `dtypes`, or one row per edge. With
-            `trace`, a pair of this frame and a frame with one row per superstep.
+            One row per vertex, with the vertex and the columns of `dtypes`, or one row per edge or listed
+            row, with the columns of `dtypes`. With `trace`, a pair of this frame and a frame with one row
+            per superstep.
 
         Raises
         ------
@@ -516,7 +517,7 @@ optional
             `progress` is invalid.
         """
         self._settle()
-        dtypes = dtypes if edges else {"vertex": "id", **dtypes}
+        dtypes = {"vertex": "id", **dtypes} if rows == "vertices" else dtypes
         kinds = tuple(dtypes.items())
         if kinds not in self._metas:
             empty = {column: empty_values(self._ids, dtype) for column, dtype in kinds}
@@ -525,7 +526,7 @@ optional
         told = Progress(listener(progress, name))
         by_member = self._chosen or self._shards > 1 or self._hybrid
         answer = partial(
-            answered, work=work, dtypes=dtypes, parts=parts, trace=trace, progress=told,
+            answered, work=work, dtypes=dtypes, rows=rows, parts=parts, trace=trace, progress=told,
             by_member=by_member,
         )  # fmt: skip
         how: dict[str, Any] = {"name": name, "turned": turned}

@@ -23,6 +23,7 @@ from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import restore_ids
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, no_room_on_device
+from dask_graphflow.operators.send_rows import send_rows
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import gang, placement
 from dask_graphflow.scheduling.progress import Progress
@@ -44,12 +45,13 @@ def answered(
     *arguments: Any,
     work: Callable[..., Answer],
     dtypes: dict[str, Any],
+    rows: str,
     parts: int,
     trace: bool,
     by_member: bool,
     progress: Progress,
 ) -> Any:
-    """Run an algorithm as a member of a gang, and return the frames of the member's vertices.
+    """Run an algorithm as a member of a gang, and return the frames of the member's rows.
 
     Parameters
     ----------
@@ -59,6 +61,8 @@ def answered(
         Takes the :class:`.GraphView` and `arguments`, and returns an :class:`.Answer`.
     dtypes : dict
         See :func:`frame_of`.
+    rows : {"vertices", "edges", "listed"}
+        What the result has one row per; see :class:`.Algorithm`.
     parts : int
         Number of frames to cut the result into. All members give the same.
     trace : bool
@@ -92,10 +96,9 @@ def answered(
         with _said(shard):
             answer = work(g, *arguments)
     named = partial(names_of, shard, exchange)
-    cut = _cut_vertices if answer.edges is None else _cut_edges
     found = [
         frame_of(columns, dtypes, named, shard.like)
-        for columns in cut(shard, exchange, answer, parts, threads)
+        for columns in CUTS[rows](shard, exchange, answer, parts, threads)
     ]
     if trace:
         member = rank if by_member else None
@@ -169,6 +172,22 @@ def _cut_edges(
         yield _taken(columns, part)
 
 
+def _cut_listed(
+    shard: Shard, exchange: Exchange, answer: Answer, parts: int, threads: int
+) -> Iterator[dict[str, Any]]:
+    """Cut the rows that an algorithm listed evenly: yield the columns of some of them."""
+    columns = answer.columns
+    if shard.placed is not None:  # the frame is in host memory, and the answer may be on a device
+        columns = {name: _each(_on_host, values) for name, values in columns.items()}
+    first = next(iter(columns.values()))
+    count = len(first.none if isinstance(first, OrNull) else first)
+    for part in _even(count, parts):
+        yield _taken(columns, part)
+
+
+CUTS = {"vertices": _cut_vertices, "edges": _cut_edges, "listed": _cut_listed}
+
+
 def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
     """Sort parallel edges, which are in the order in which they were read, by weight."""
     source, target, weight = (columns[name] for name in ("source", "target", "weight"))
@@ -183,14 +202,7 @@ def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
 
 def _at_home(homes: Sequence[int], exchange: Exchange, columns: dict[str, Any]) -> dict[str, Any]:
     """Send edges to the members that have the ids of their sources; return this member's, sorted."""
-    owners = np.searchsorted(homes[1:], columns["source"], side="right")
-    cuts = np.searchsorted(np.sort(owners), np.arange(exchange.size + 1)).tolist()
-    columns = _taken(columns, np.argsort(owners, kind="stable"))
-    pieces = [slice(*cut) for cut in itertools.pairwise(cuts)]
-
-    def bring(values: Any) -> Any:
-        return np.concatenate(exchange.all_to_all([values[piece] for piece in pieces]))
-
+    bring = send_rows(exchange, np.searchsorted(homes[1:], columns["source"], side="right"))
     columns = {name: _each(bring, values) for name, values in columns.items()}
     # All edges of a source come from one member, sorted by target.
     return _taken(columns, np.argsort(columns["source"], kind="stable"))
@@ -234,12 +246,13 @@ def frame_of(
     named: Callable[[Any], list[Any]],
     like: Any,
 ) -> Any:
-    """Return the frame of some vertices or edges.
+    """Return the frame of some rows of a result.
 
     Parameters
     ----------
     columns : dict of str to array
-        The numbers of the vertices, or of the edges' ends, and the columns of an :class:`.Answer` for them.
+        The columns of an :class:`.Answer`, and before them the numbers of the vertices or of the edges'
+        ends.
     dtypes : dict
         The columns' dtypes; "id" and "id or null" for those that are numbers of vertices.
     named : callable
@@ -247,14 +260,13 @@ def frame_of(
     like : frame
         Without rows; of the ids' columns.
     """
-    known = next(iter(columns.values()))  # numbers that have ids, where those of a column are null
 
     def value(values: Any, dtype: Any) -> Any:
         if dtype == "id":
             return named(values)
         if dtype != "id or null":
             return values
-        numbers = np.where(values.none, known, values.numbers)
+        numbers = np.where(values.none, values.numbers.dtype.type(0), values.numbers)  # 0 has an id
         return [_with_nulls(part, values.none) for part in named(numbers)]
 
     found = {name: value(columns[name], dtype) for name, dtype in dtypes.items()}

@@ -1,8 +1,4 @@
-"""The edges of a built graph between some of its vertices.
-
-A graph answers by vertex. So each of those that are asked for says which of them its edges lead to: a bit
-for each, in as many integers as it takes.
-"""
+"""The edges of a built graph between some of its vertices."""
 
 from __future__ import annotations
 
@@ -19,46 +15,35 @@ from dask_graphflow.operators.view import GraphView
 
 __all__ = ["adjacency"]
 
-BITS = 62  # of an int64, well clear of its sign
-
 
 def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
-    """Return the edges between the vertices that a frame names, as pairs of its rows: shape (m, 2)."""
-    words = [f"to_{word}" for word in range(-(-len(ids) // BITS))]
-    dtypes = dict.fromkeys(words, "int64")
-    found = graph._ask("adjacency", _adjacent, dtypes, vertex_ids.named(ids, graph._ids)).compute()
-    found = kernels_for(found).to_pandas(found)
-    # Vertices come in the order of their numbers, which need not be that of the rows asked for.
-    order = found.merge(ids.assign(__row__=np.arange(len(ids))), on=list(ids.columns))
-    masks = order[words].to_numpy()
-    bits = (masks[:, :, None] >> np.arange(BITS)) & 1
-    at, to = np.nonzero(bits.reshape(len(order), -1))
-    return np.column_stack([order["__row__"].to_numpy()[at], to])
+    """Return the edges between the vertices that a frame names, as pairs of its rows: shape (m, 2).
+
+    Parallel edges are one pair. Pairs are sorted.
+    """
+    dtypes = dict.fromkeys(("source", "target"), "int64")
+    named = vertex_ids.named(ids, graph._ids)
+    found = graph._ask("adjacency", _adjacent, dtypes, named, rows="listed").compute()
+    return np.unique(kernels_for(found).to_pandas(found).to_numpy(), axis=0)
 
 
 def _adjacent(g: GraphView, ids: Any) -> Answer:
-    """Answer as a member, for its own vertices."""
+    """Return the edges that leave the vertices of this member, as pairs of rows of `ids`."""
     shard = g.shard.host
     own = _host(g.find(ids, unique=False))
-    told = g.exchange.all_gather(np.where(own < 0, -1, own + shard.low))
-    return _answer(shard.out, np.max(told, axis=0), shard.low, shard.owned)
-
-
-def _answer(rows: Any, numbers: np.ndarray, low: int, size: int) -> Answer:
-    """Return which of some vertices lead to which, of `size` vertices from `low` on."""
-    order = np.argsort(numbers)
-    words = [np.zeros(size, np.int64) for _ in range(-(-len(numbers) // BITS))]
-    among = np.zeros(size, bool)
-    offsets = rows.offsets
-    for number in numbers[(numbers >= low) & (numbers < low + size)] - low:
-        ends = _host(rows.ends[int(offsets[number]) : int(offsets[number + 1])])
-        at = np.searchsorted(numbers, ends, sorter=order).clip(max=len(numbers) - 1)
-        hits = order[at[numbers[order[at]] == ends]]
-        among[number] = True
-        for bit in np.unique(hits).tolist():
-            words[bit // BITS][number] |= 1 << (bit % BITS)
-    there = kernels_for(rows.ends).namespace.asarray
-    return Answer({f"to_{i}": there(word) for i, word in enumerate(words)}, there(among))
+    places = np.max(g.exchange.all_gather(np.where(own < 0, -1, own + shard.low)), axis=0)
+    order = np.argsort(places)
+    sources, targets = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)]
+    for row in np.flatnonzero(own >= 0).tolist():
+        low, high = (int(offset) for offset in shard.out.offsets[own[row] : own[row] + 2])
+        ends = _host(shard.out.ends[low:high])
+        at = order[np.searchsorted(places, ends, sorter=order).clip(max=len(places) - 1)]
+        hits = at[places[at] == ends]
+        sources.append(np.full(len(hits), row))
+        targets.append(hits)
+    there = kernels_for(shard.out.ends).namespace.asarray
+    found = {"source": np.concatenate(sources), "target": np.concatenate(targets)}
+    return Answer({name: there(rows) for name, rows in found.items()})
 
 
 def _host(values: Any) -> np.ndarray:
