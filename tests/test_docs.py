@@ -87,6 +87,7 @@ def test_exported_names():
         "show_versions",
         "sssp",
         "strongly_connected_components",
+        "clustering",
         "triangle_count",
     ]
     assert all(hasattr(gf, name) for name in gf.__all__)

@@ -42,4 +42,4 @@ def triangle_count(g: GraphView) -> Answer:
     >>> gf.triangle_count(ties, source="a", target="b").compute().triangles.tolist()
     [1, 1, 1, 0]
     """
-    return Answer({"triangles": Triangles(g.undirected.simple).totals})
+    return Answer({"triangles": Triangles(g.undirected).totals})

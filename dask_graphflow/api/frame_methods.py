@@ -49,6 +49,13 @@ class FrameMethods:
             vertices=vertices, dropna=dropna, wf_improved=wf_improved, k=k, seed=seed, trace=trace,
             progress=progress)
 
+    def clustering(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the clustering coefficient of each vertex."""
+        return functions.clustering(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
     def core_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, trace: bool = False,
         progress: Listener = False) -> Any:

@@ -19,6 +19,7 @@ __all__ = [
     "betweenness_centrality",
     "bfs",
     "closeness_centrality",
+    "clustering",
     "core_number",
     "degree_centrality",
     "degrees",
@@ -116,6 +117,27 @@ def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
         vertices=vertices, dropna=dropna)
     return graph.closeness_centrality(wf_improved=wf_improved, k=k, seed=seed, trace=trace,
         progress=progress)
+
+
+@overload
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the clustering coefficient of each vertex."""
+    graph = as_graph(clustering, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.clustering(trace=trace, progress=progress)
 
 
 @overload

@@ -14,6 +14,7 @@ from dask_graphflow.algorithms import (
     betweenness_centrality,
     bfs,
     closeness_centrality,
+    clustering,
     components_by_label,
     core_number,
     degree_centrality,
@@ -93,6 +94,18 @@ class GraphMethods:
         """Return the closeness centrality of each vertex."""
         return ask(self, closeness_centrality.closeness_centrality, wf_improved=wf_improved, k=k, seed=seed,
             trace=trace, progress=progress)
+
+    @overload
+    def clustering(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def clustering(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def clustering(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    def clustering(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the clustering coefficient of each vertex."""
+        return ask(self, clustering.clustering, trace=trace, progress=progress)
 
     @overload
     def connected_components(self, *, trace: Literal[False] = False,

@@ -17,14 +17,7 @@ TILE_LANES = 8  # entries of a tile for each thread of the block
 
 
 def triangles(
-    rows: Any,
-    entering: Any,
-    own: Any,
-    last_middle: Any,
-    middle_first: Any,
-    last_first: Any,
-    *,
-    threads: int = 1,
+    rows: Any, entering: Any, own: Any, of_row: list[Any], of_own: Any, *, threads: int = 1
 ) -> None:
     """Count the triangles that rows close; see :func:`.host_intersect.triangles`."""
     if not len(entering.ends) or not len(own.ends):
@@ -43,13 +36,14 @@ def triangles(
             np.uint64(len(own.offsets) - 1),
             own.offsets,
             own.ends,
-            last_middle,
-            middle_first,
-            NULL if last_first is None else last_first,
+            *(NULL if side.weights is None else side.weights for side in (rows, entering, own)),
+            of_row[0],
+            of_row[1] if len(of_row) > 1 else NULL,
+            of_own,
         )
 
 
-def credit(rows: Any, last_middle: Any, middle_first: Any, *, threads: int = 1) -> Any:
+def credit(rows: Any, last: Any, middle: Any, first: Any, *, threads: int = 1) -> Any:
     """Return the triangles of each vertex; see :func:`.host_intersect.credit`."""
     count = len(rows.offsets) - 1
     totals = cupy.zeros(count, "int64")
@@ -61,8 +55,9 @@ def credit(rows: Any, last_middle: Any, middle_first: Any, *, threads: int = 1) 
                 rows.offsets,
                 rows.ends,
                 np.uint64(count),
-                last_middle,
-                middle_first,
+                last,
+                middle,
+                first,
                 totals,
             )
     return totals

@@ -26,7 +26,7 @@ AHEAD = 4  # rows whose first ends are asked for before they are read
 
 
 @_compiled
-def _read(row, middle, ends, at, marks, last_first):  # type: ignore[no-untyped-def]
+def _read(ends, at, middle, marks, last_first):  # type: ignore[no-untyped-def]
     """Count the marked ends of a row that come before `middle`; return their number and its place."""
     one = marks.dtype.type(1)
     found = np.int64(0)
@@ -45,8 +45,8 @@ def _read(row, middle, ends, at, marks, last_first):  # type: ignore[no-untyped-
 
 @_compiled
 def _triangles(  # type: ignore[no-untyped-def]
-    offsets, ends, enter_offsets, entering, own_offsets, own_ends, marks, last_middle, middle_first,
-    last_first, ranges, part,
+    offsets, ends, enter_offsets, entering, own_offsets, own_ends, marks, last_middle, last_first,
+    middle_first, ranges, part,
 ):  # fmt: skip
     one = marks.dtype.type(1)
     start, stop = take(ranges, part, MINI_CHUNK)
@@ -62,7 +62,7 @@ def _triangles(  # type: ignore[no-untyped-def]
                 soon = np.uint64(entering[min(k + AHEAD, end - 1)])
                 prefetch(ends, np.intp(offsets[soon]))
                 row = np.uint64(entering[k])
-                found, at = _read(row, middle, ends, offsets[row], marks, last_first)
+                found, at = _read(ends, offsets[row], middle, marks, last_first)
                 last_middle[at] = found
             for i in range(low, high):
                 middle_first[i] += marks[np.uint64(own_ends[i])] >> one
@@ -70,13 +70,45 @@ def _triangles(  # type: ignore[no-untyped-def]
         start, stop = take(ranges, part, MINI_CHUNK)
 
 
+@_compiled
+def _opposite(  # type: ignore[no-untyped-def]
+    offsets, ends, weights, enter_offsets, entering, enter_weights, own_offsets, own_ends,
+    own_weights, places, of_last, of_middle, of_first, ranges, part,
+):  # fmt: skip
+    """Add the weights of the edges that are opposite to the vertices of triangles."""
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for middle in range(start, stop):
+            low, high = own_offsets[middle], own_offsets[middle + 1]
+            begin, stop_at = enter_offsets[middle], enter_offsets[middle + 1]
+            if low == high or begin == stop_at:
+                continue
+            for i in range(low, high):
+                places[np.uint64(own_ends[i])] = i + 1
+            for k in range(begin, stop_at):
+                at = offsets[np.uint64(entering[k])]
+                last, between = np.int64(0), np.int64(0)
+                end = ends[at]
+                while end < middle:
+                    place = places[np.uint64(end)]
+                    if place:
+                        last += own_weights[place - 1]
+                        between += weights[at]
+                        of_first[place - 1] += enter_weights[k]
+                    at += 1
+                    end = ends[at]
+                of_last[at], of_middle[at] = last, between
+            for i in range(low, high):
+                places[np.uint64(own_ends[i])] = 0
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
 def triangles(
     rows: Rows,
     entering: Rows,
     own: Rows,
-    last_middle: np.ndarray,
-    middle_first: np.ndarray,
-    last_first: np.ndarray | None,
+    of_row: list[np.ndarray],
+    of_own: np.ndarray,
     *,
     threads: int = 1,
 ) -> None:
@@ -85,44 +117,50 @@ def triangles(
     Parameters
     ----------
     rows : Rows
-        Rows of last vertices, in ascending order. They may be of any vertices.
+        Rows of last vertices, in ascending order. They may be of any vertices. If they have weights,
+        weights are added instead of triangles: those of the edge opposite to each vertex of a triangle.
     entering : Rows
-        For each vertex, the rows that it is an end of, as indices into `rows`.
+        For each vertex, the rows that it is an end of, as indices into `rows`, with the same weights.
     own : Rows
         Rows of all vertices; empty for vertices that are not own ones.
-    last_middle : ndarray of the unsigned type of ends, shape (ends of rows,)
-        Written for each entry whose end is an own vertex with ends and entries: triangles in which the
-        entry is the edge from the last to the middle vertex.
-    middle_first : ndarray of the same dtype, shape (ends of own,)
-        The number of triangles in which an entry is the edge from the middle to the first vertex is added.
-    last_first : ndarray of the same dtype, shape (ends of rows,), or None
-        The number of triangles in which an entry is the edge from the last to the first vertex is added.
+    of_row : list of ndarray of the unsigned type of ends, shape (ends of rows,)
+        Counts for entries of `rows`. The first array is written for entries whose end is a middle vertex:
+        triangles that have the edge from the last to the middle vertex. In a second array, triangles are
+        added to the edge from the last to the first vertex. With weights, the two arrays are written for
+        entries whose end is a middle vertex: sums for the last, and for the middle vertex.
+    of_own : ndarray of the same dtype, shape (ends of own,)
+        Triangles are added to the edge from the middle to the first vertex. With weights, this is the sum
+        for the first vertex.
     threads : int
         Threads to use.
     """
     count = len(own.offsets) - 1
     ranges = even_turns(count, threads, entering.offsets)
-    also = last_middle[:0] if last_first is None else last_first
 
     def work(part: int) -> None:
-        marks = np.zeros(count, last_middle.dtype)
-        _triangles(
-            rows.offsets, rows.ends, entering.offsets, entering.ends, own.offsets, own.ends, marks,
-            last_middle, middle_first, also, ranges, part,
-        )  # fmt: skip
+        if rows.weights is None:
+            marks = np.zeros(count, of_own.dtype)
+            last_first = of_row[1] if len(of_row) > 1 else of_own[:0]
+            _triangles(
+                rows.offsets, rows.ends, entering.offsets, entering.ends, own.offsets, own.ends,
+                marks, of_row[0], last_first, of_own, ranges, part,
+            )  # fmt: skip
+        else:
+            places = np.zeros(count, np.int64)
+            _opposite(*rows[:3], *entering[:3], *own[:3], places, *of_row, of_own, ranges, part)
 
     share(work, threads, threads)
 
 
 @_compiled
-def _credit(offsets, ends, last_middle, middle_first, totals, ranges, part):  # type: ignore[no-untyped-def]
+def _credit(offsets, ends, last, middle, first, totals, ranges, part):  # type: ignore[no-untyped-def]
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for row in range(start, stop):
             own = np.int64(0)
             for i in range(offsets[row], offsets[row + 1]):
-                own += np.int64(last_middle[i])
-                more = np.int64(last_middle[i]) + np.int64(middle_first[i])
+                own += np.int64(last[i])
+                more = np.int64(middle[i]) + np.int64(first[i])
                 if more:
                     fetch_add(totals, np.intp(ends[i]), more)
             if own:
@@ -131,16 +169,16 @@ def _credit(offsets, ends, last_middle, middle_first, totals, ranges, part):  # 
 
 
 def credit(
-    rows: Rows, last_middle: np.ndarray, middle_first: np.ndarray, *, threads: int = 1
+    rows: Rows, last: np.ndarray, middle: np.ndarray, first: np.ndarray, *, threads: int = 1
 ) -> np.ndarray:
-    """Return the triangles of each vertex: those that it is the last, the middle, or the first vertex of.
+    """Return the sum of counts for each vertex: those for which it is the last, middle or first vertex.
 
     Parameters
     ----------
     rows : Rows
         Of all vertices, from 0 on.
-    last_middle, middle_first : ndarray of unsigned integers
-        Counts of :func:`triangles`, one per entry of the rows.
+    last, middle, first : ndarray of unsigned integers, shape (ends of rows,)
+        Counts of :func:`triangles` for the vertex of the row, and for the end of the entry.
     threads : int
         Threads to use.
 
@@ -151,6 +189,6 @@ def credit(
     count = len(rows.offsets) - 1
     totals = np.zeros(count, np.int64)
     ranges = even_turns(count, threads, rows.offsets)
-    found = last_middle, middle_first, totals, ranges
+    found = last, middle, first, totals, ranges
     share(lambda part: _credit(rows.offsets, rows.ends, *found, part), threads, threads)
     return totals

@@ -9,7 +9,7 @@ for the entries of a row is sent back.
 from __future__ import annotations
 
 import itertools
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,30 +24,35 @@ __all__ = ["Triangles"]
 PIECE = 1 << 23  # entries of rows that a member sends at a time to each other member, at most
 
 
+class _Sent(NamedTuple):
+    """Rows for another member: their lengths, and which entries they are of the rows here."""
+
+    lengths: Any
+    entries: Any
+
+
 class Triangles:
     """The triangles of a graph, counted. All members make theirs at once.
 
     Parameters
     ----------
     g : GraphView
-        An undirected graph without self-loops and parallel edges.
+        An undirected graph. Self-loops are ignored, and parallel edges are one edge.
     supports : bool
         Whether triangles are counted for each edge too.
+    counted : bool
+        Count, for each vertex of a triangle, the parallel edges between the two other vertices.
     """
 
-    def __init__(self, g: GraphView, *, supports: bool = False) -> None:
-        self._g, self._oriented = g, oriented(g)
+    def __init__(self, g: GraphView, *, supports: bool = False, counted: bool = False) -> None:
+        self._g, self._oriented = g, oriented(g, counted=counted)
         rows = self._rows = self._oriented.rows
-        self._kernels, self._of_rows = (
-            kernels_of("intersect", rows.ends),
-            kernels_of("rows", rows.ends),
-        )
-        kind = f"uint{8 * rows.ends.dtype.itemsize}"
-        # Counts for the three edges of a triangle, which end at its last, middle and first vertex.
-        last_middle, self._middle_first, last_first = (
-            np.zeros_like(rows.ends, kind) for _ in range(3)
-        )
-        self._of_row = [last_middle, last_first] if supports else [last_middle]
+        self._kernels = kernels_of("intersect", rows.ends)
+        self._of_rows = kernels_of("rows", rows.ends)
+        # What is counted for entries of a row by its middle vertices, and for entries of the middle
+        # vertices' rows.
+        self._of_row = self._zeros(rows.ends, 2 if supports or counted else 1)
+        (self._of_own,) = self._zeros(rows.ends, 1)
         with g.superstep("push", g.shard.count, len(rows.ends)):
             self._count(rows, self._oriented.entering, self._of_row)
             if g.exchange.size > 1:
@@ -55,94 +60,114 @@ class Triangles:
 
     @property
     def totals(self) -> Any:
-        """Number of triangles of each owned vertex: array of int64, shape (V_p,). All members call it."""
-        g, found = self._g, (self._of_row[0], self._middle_first)
-        totals = self._kernels.credit(self._rows, *found, threads=g.threads)[self._oriented.label]
-        if g.exchange.size > 1:
-            mirrors = g.mirrors("out")
-            mirrors.reduce(totals)
+        """Number of triangles, or of the edges opposite to each owned vertex: array of int64, shape (V_p,).
 
-            def add(at: Any, values: Any) -> None:
-                totals[at] += values
+        All members call it.
+        """
+        rows, counted = self._rows, self._rows.weights is not None
+        last, middle = self._of_row if counted else (self._of_row[0], self._of_row[0])
+        found = self._kernels.credit(rows, last, middle, self._of_own, threads=self._g.threads)
+        return self._own(found)
 
-            mirrors.receive(add)
-        return totals[: g.owned]
+    @property
+    def degrees(self) -> Any:
+        """Number of neighbors of each owned vertex: array of int64, shape (V_p,). All members call it."""
+        return self._own(np.diff(self._rows.offsets) + np.diff(self._oriented.entering.offsets))
 
     @property
     def supports(self) -> Any:
         """Number of triangles of each entry of the oriented rows: an array of unsigned integers."""
         last_middle, last_first = self._of_row
-        return last_middle + last_first + self._middle_first
+        return last_middle + last_first + self._of_own
+
+    def _own(self, column: Any) -> Any:
+        """Return what all members together have counted for each owned vertex."""
+        g, column = self._g, column[self._oriented.label]
+        if g.exchange.size > 1:
+            mirrors = g.mirrors("out")
+            mirrors.reduce(column)
+
+            def add(at: Any, values: Any) -> None:
+                column[at] += values
+
+            mirrors.receive(add)
+        return column[: g.owned]
+
+    def _zeros(self, like: Any, count: int) -> list[Any]:
+        dtype = f"uint{8 * self._rows.ends.dtype.itemsize}"
+        return [np.zeros_like(like, dtype) for _ in range(count)]
 
     def _count(self, rows: Rows, entering: Rows, of_row: list[Any]) -> None:
-        last_first = of_row[1] if len(of_row) > 1 else None
         self._kernels.triangles(
-            rows,
-            entering,
-            self._rows,
-            of_row[0],
-            self._middle_first,
-            last_first,
-            threads=self._g.threads,
+            rows, entering, self._rows, of_row, self._of_own, threads=self._g.threads
         )
 
     def _count_with_others(self) -> None:
         """Count the triangles whose last and middle vertices belong to different members."""
-        exchange, places = self._g.exchange, self._oriented.places
-        cuts = self._pieces()
-        for low, high in cuts:
+        exchange, rows, places = self._g.exchange, self._rows, self._oriented.places
+        for low, high in self._pieces():
             sent = [self._sent(low, high, rank) for rank in range(exchange.size)]
-            lengths = exchange.all_to_all([some for some, _ in sent])
-            ends = exchange.all_to_all([places[self._rows.ends[entries]] for _, entries in sent])
-            answers = [self._answer(*rows) for rows in zip(lengths, ends, strict=True)]
-            for counts, own in zip(self._of_row, zip(*answers, strict=True), strict=True):
-                for (_, entries), more in zip(sent, exchange.all_to_all(own), strict=True):
-                    counts[entries] += more
+            told = [
+                exchange.all_to_all([some.lengths for some in sent]),
+                exchange.all_to_all([places[rows.ends[some.entries]] for some in sent]),
+            ]
+            if rows.weights is not None:
+                told.append(exchange.all_to_all([rows.weights[some.entries] for some in sent]))
+            answers = [self._answer(*theirs) for theirs in zip(*told, strict=True)]
+            for counts, theirs in zip(self._of_row, zip(*answers, strict=True), strict=True):
+                for some, more in zip(sent, exchange.all_to_all(theirs), strict=True):
+                    counts[some.entries] += more
 
     def _pieces(self) -> list[tuple[int, int]]:
         """Cut the rows into pieces: the first row of each, and the last one. All members have as many."""
         offsets = self._rows.offsets
-        edges = int(offsets[-1])
+        edges = len(self._rows.ends)
         count = int(self._g.all_reduce(most=-(-edges // PIECE)).most)
-        wanted = np.array(
-            [edges * i // max(count, 1) for i in range(1, count)], "int64", like=offsets
-        )
+        wanted = np.array([edges * i // count for i in range(1, count)], "int64", like=offsets)
         cuts = [0, *np.searchsorted(offsets, wanted).tolist(), len(offsets) - 1]
         return list(itertools.pairwise(cuts)) if count else []
 
-    def _sent(self, low: int, high: int, to: int) -> tuple[Any, Any]:
-        """Return the rows of a piece that a member needs: their lengths, and their entries."""
-        offsets, exchange = self._rows.offsets[low : high + 1], self._g.exchange
+    def _sent(self, low: int, high: int, to: int) -> _Sent:
+        """Return the rows of a piece that a member needs."""
+        offsets = self._rows.offsets[low : high + 1]
         first, last = int(offsets[0]), int(offsets[-1])
         ends, starts = self._rows.ends[first:last], offsets[:-1] - first
+        needs = np.zeros_like(starts, bool)
         piece = Rows(offsets - first, ends, None, 0)
         row = self._of_rows.owners(piece, ends.dtype, threads=self._g.threads)
-        wanted = self._oriented.owner[ends] == to
-        # No vertex comes before the first end of a row in that row.
-        wanted[starts[starts < len(ends)]] = False
-        needs = np.zeros_like(starts, bool)
-        if to != exchange.rank:
+        if to != self._g.exchange.rank:
+            wanted = self._oriented.owner[ends] == to
+            wanted[starts[starts < len(ends)]] = (
+                False  # no vertex comes before the first end in its row
+            )
             needs[row[wanted]] = True
-        return np.diff(offsets)[needs], np.flatnonzero(needs[row]) + first
+        return _Sent(np.diff(offsets)[needs], np.flatnonzero(needs[row]) + first)
 
-    def _answer(self, lengths: Any, places: Any) -> list[Any]:
+    def _answer(self, lengths: Any, places: Any, weights: Any = None) -> list[Any]:
         """Count the triangles that another member's rows close here; return counts for their entries."""
         g, o = self._g, self._oriented
-        of_row = [np.zeros_like(places, self._middle_first.dtype) for _ in self._of_row]
+        of_row = self._zeros(places, len(self._of_row))
         if not len(places):
             return of_row
         offsets = np.zeros_like(lengths, shape=len(lengths) + 1)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets[1:] = np.cumsum(lengths)
         row = self._of_rows.owners(Rows(offsets, places, None, 0), o.label.dtype, threads=g.threads)
         labels, known = self._labels(places)
         labels, row = labels[known], row[known]
+        weights = None if weights is None else weights[known]
         before = np.zeros_like(offsets, shape=len(places) + 1)
-        np.cumsum(known, out=before[1:])
-        rows = Rows(before[offsets], labels, None, 0)
+        before[1:] = np.cumsum(known)
+        rows = Rows(before[offsets], labels, weights, 0)
         own = o.owner[labels] == g.exchange.rank
-        size = {"count": len(o.label), "columns": max(len(lengths), 1), "threads": g.threads}
-        entering = self._of_rows.rows(labels[own], row[own], **size)
-        kept = [np.zeros_like(labels, counts.dtype) for counts in of_row]
+        entering = self._of_rows.rows(
+            labels[own],
+            row[own],
+            None if weights is None else weights[own],
+            count=len(o.label),
+            columns=max(len(o.label), len(lengths)),
+            threads=g.threads,
+        )
+        kept = self._zeros(labels, len(of_row))
         self._count(rows, entering, kept)
         for counts, some in zip(of_row, kept, strict=True):
             counts[known] = some
@@ -150,14 +175,12 @@ class Triangles:
 
     def _labels(self, places: Any) -> tuple[Any, Any]:
         """Return the labels of vertices of all members, and which of them have one here."""
-        shard, o = self._g.shard, self._oriented
-        slots = self._g.local("out").slots
-        own = (places >= shard.low) & (places < shard.high)
-        position = np.where(own, places - shard.low, 0)
-        known = own
+        shard, slots = self._g.shard, self._g.local("out").slots
+        known = (places >= shard.low) & (places < shard.high)
+        position = np.where(known, places - shard.low, 0)
         if len(slots):
             at = np.minimum(np.searchsorted(slots, places), len(slots) - 1)
             mirrored = slots[at] == places
             position = np.where(mirrored, shard.owned + at, position)
-            known = own | mirrored
-        return o.label[position], known
+            known |= mirrored
+        return self._oriented.label[position], known

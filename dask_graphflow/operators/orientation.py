@@ -30,7 +30,7 @@ class Orientation(NamedTuple):
     ----------
     rows : Rows
         For each label, the labels of the neighbors before it, in ascending order. The rows of mirrors are
-        empty.
+        empty. With weights: how many edges there are to the neighbor.
     entering : Rows
         For each label, the labels of the rows that it is an end of, in ascending order.
     label : array of index, shape (L,)
@@ -48,18 +48,25 @@ class Orientation(NamedTuple):
     owner: Any
 
 
-def oriented(g: GraphView) -> Orientation:
-    """Return this member's part of an undirected graph without self-loops and parallel edges, oriented.
+def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
+    """Return this member's part of an undirected graph, oriented, without self-loops and parallel edges.
 
     All members call it. It is made once, and kept with the graph.
+
+    Parameters
+    ----------
+    g : GraphView
+    counted : bool
+        Whether weights say how many parallel edges there were.
     """
     shard, host = g.shard, g.shard.host
-    found = numbering.kept_by_all(host, g.exchange, "oriented", lambda: _oriented(g))
-    made: Orientation = shard.here("oriented", found)
+    name = "oriented, edges counted" if counted else "oriented"
+    found = numbering.kept_by_all(host, g.exchange, name, lambda: _oriented(g, counted))
+    made: Orientation = shard.here(name, found)
     return made
 
 
-def _oriented(g: GraphView) -> Orientation:
+def _oriented(g: GraphView, counted: bool) -> Orientation:
     host = g.shard.host
     local = host.local("out", g.threads)
     rows = local.rows._replace(first=0)
@@ -86,16 +93,18 @@ def _oriented(g: GraphView) -> Orientation:
     for rank, (low, high) in enumerate(itertools.pairwise(local.slot_bounds)):
         ranks[host.owned + low : host.owned + high] = rank
     owner[label] = ranks
-    how: dict[str, Any] = {"count": len(label), "threads": g.threads}
     source = kernels.owners(rows, rows.ends.dtype, threads=g.threads)
     source, target = (
         kernels.renamed(ends, label, threads=g.threads) for ends in (source, rows.ends)
     )
     down = target < source
     source, target = source[down], target[down]
+    weight = np.ones_like(source, "int32") if counted else None
+    how: dict[str, Any] = {"count": len(label), "threads": g.threads}
+    how["multi"] = "sum" if counted else "first"
     return Orientation(
-        kernels.rows(source, target, **how),
-        kernels.rows(target, source, **how),
+        kernels.rows(source, target, weight, **how),
+        kernels.rows(target, source, weight, **how),
         label,
         places,
         owner,

@@ -152,6 +152,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.maximal_independent_set(seed=1),
         gf.greedy_color(g, seed=1),
         g.greedy_color(seed=1),
+        gf.clustering(g),
+        g.clustering(),
         gf.triangle_count(g),
         g.triangle_count(),
         gf.strongly_connected_components(g),

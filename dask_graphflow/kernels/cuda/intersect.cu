@@ -35,11 +35,12 @@ __device__ __forceinline__ u32 first_slot(u64 end, u32 slots)
     return u32(end * 0x9e3779b97f4a7c15ull >> 20) & (slots - 1);
 }
 
-// A row in shared memory, with a count for each end.
+// A row in shared memory, with a count for each end. A key of -1 is an empty slot.
 template <typename I>
 struct Table {
     I* keys;
     u32* counts;
+    u32* places;  // in the row
     u32 slots;
 
     // All threads of a block; they wait for each other.
@@ -54,6 +55,7 @@ struct Table {
         for (u32 i = threadIdx.x; i < size; i += blockDim.x) {
             u32 slot = first_slot(u64(ends[i]), slots);
             while (swap_key(keys + slot, I(-1), ends[i]) >= 0) slot = (slot + 1) & (slots - 1);
+            places[slot] = i;
         }
         __syncthreads();
     }
@@ -84,59 +86,71 @@ __device__ __forceinline__ u64 sought(const I* ends, u64 size, I end)
     return low < size && ends[low] == end ? low : size;
 }
 
+// With weights, of_row and of_also are the sums of the weights opposite to the last and to the middle vertex, and
+// of_own of those opposite to the first one. Else of_also is for the edge from the last to the first vertex, or null.
 template <typename I>
 __global__ void __launch_bounds__(THREADS)
     triangles(const i64* offsets, const I* ends, const i64* enter_offsets, const I* entering, u64 vertices,
-              const i64* own_offsets, const I* own_ends, typename Unsigned<I>::type* last_middle,
-              typename Unsigned<I>::type* middle_first, typename Unsigned<I>::type* last_first)
+              const i64* own_offsets, const I* own_ends, const int* weights, const int* enter_weights,
+              const int* own_weights, typename Unsigned<I>::type* of_row, typename Unsigned<I>::type* of_also,
+              typename Unsigned<I>::type* of_own)
 {
+    using Count = typename Unsigned<I>::type;
     __shared__ I keys[SLOTS];
-    __shared__ u32 counts[SLOTS];
-    Table<I> table{keys, counts, 0};
+    __shared__ u32 counts[SLOTS], places[SLOTS];
+    Table<I> table{keys, counts, places, 0};
     const i64 entries = enter_offsets[vertices];
     for (i64 first = i64(blockIdx.x) * TILE; first < entries; first += i64(gridDim.x) * TILE) {
         const i64 stop = min(first + i64(TILE), entries);
         for (i64 entry = first; entry < stop;) {
             // The same for all threads, as all branches up to the warps' loop are.
             const u64 middle = row_of(enter_offsets, vertices, entry);
-            const i64 until = min(enter_offsets[middle + 1], stop);
-            const I* own = own_ends + own_offsets[middle];
-            const u64 size = u64(own_offsets[middle + 1] - own_offsets[middle]);
+            const i64 until = min(enter_offsets[middle + 1], stop), own_first = own_offsets[middle];
+            const I* own = own_ends + own_first;
+            const u64 size = u64(own_offsets[middle + 1] - own_first);
             const bool tabled = size <= MOST;
             if (size && tabled) table.fill(own, u32(size));
             for (i64 k = entry + threadIdx.x / 32; size && k < until; k += WARPS) {
                 const u64 row = u64(entering[k]);
                 const i64 end = offsets[row + 1];
-                i64 found = 0;
+                const u32 weight = weights ? enter_weights[k] : 1;
+                i64 found = 0, also = 0;
                 for (i64 at = offsets[row] + lane();; at += 32) {
                     // A row that enters the middle vertex has it as an end, so some lane ends the loop.
                     const I there = at < end ? ends[at] : I(middle);
-                    bool hit = false;
+                    u64 place = size;
                     if (u64(there) < middle && tabled) {
                         const u32 slot = table.find(there);
-                        hit = slot < table.slots;
-                        if (hit) atomicAdd(counts + slot, 1u);
+                        if (slot < table.slots) {
+                            place = places[slot];
+                            atomicAdd(counts + slot, weight);
+                        }
                     } else if (u64(there) < middle) {
-                        const u64 place = sought(own, size, there);
-                        hit = place < size;
-                        if (hit) atomicAdd(middle_first + (own - own_ends) + place, 1);
+                        place = sought(own, size, there);
+                        if (place < size) atomicAdd(of_own + own_first + place, Count(weight));
                     }
-                    found += hit;
-                    if (hit && last_first) atomicAdd(last_first + at, 1);
-                    const u32 past = __ballot_sync(ALL_LANES, u64(there) >= middle);
-                    if (past) {
+                    if (place < size) {
+                        found += weights ? own_weights[own_first + place] : 1;
+                        if (weights)
+                            also += weights[at];
+                        else if (of_also)
+                            atomicAdd(of_also + at, Count(1));
+                    }
+                    if (__ballot_sync(ALL_LANES, u64(there) >= middle)) {
                         found = warp_sum(found);
-                        if (at < end && u64(there) == middle) last_middle[at] = found;
+                        also = warp_sum(also);
+                        if (at < end && u64(there) == middle) {
+                            of_row[at] = Count(found);
+                            if (weights) of_also[at] = Count(also);
+                        }
                         break;
                     }
                 }
             }
             if (size && tabled) {
                 __syncthreads();
-                for (u32 i = threadIdx.x; i < size; i += blockDim.x) {
-                    const u32 count = counts[table.find(own[i])];
-                    if (count) atomicAdd(middle_first + (own - own_ends) + i, count);
-                }
+                for (u32 slot = threadIdx.x; slot < table.slots; slot += blockDim.x)
+                    if (counts[slot]) atomicAdd(of_own + own_first + places[slot], Count(counts[slot]));
                 __syncthreads();
             }
             entry = until;
@@ -145,15 +159,15 @@ __global__ void __launch_bounds__(THREADS)
 }
 
 template <typename I>
-__global__ void credit(const i64* offsets, const I* ends, u64 vertices, const typename Unsigned<I>::type* last_middle,
-                       const typename Unsigned<I>::type* middle_first, i64* totals)
+__global__ void credit(const i64* offsets, const I* ends, u64 vertices, const typename Unsigned<I>::type* last,
+                       const typename Unsigned<I>::type* middle, const typename Unsigned<I>::type* first, i64* totals)
 {
     visit_edges(offsets, vertices, [&](const Span& span) {
         for (i64 edge = span.first; edge < span.last; edge += 32) {
             const i64 mine = min(edge + lane(), span.last - 1);
             const u64 row = span.row - lane() + owner_of(span, mine);
             if (mine != edge + lane()) continue;
-            const i64 own = i64(last_middle[mine]), more = own + i64(middle_first[mine]);
+            const i64 own = i64(last[mine]), more = i64(middle[mine]) + i64(first[mine]);
             if (own) add_to(totals + row, own);
             if (more) add_to(totals + u64(ends[mine]), more);
         }
