@@ -19,6 +19,7 @@ from dask_graphflow.api.functions import (
     harmonic_centrality,
     hits,
     k_core,
+    k_truss,
     katz_centrality,
     label_propagation,
     maximal_independent_set,
@@ -26,6 +27,7 @@ from dask_graphflow.api.functions import (
     sssp,
     strongly_connected_components,
     triangle_count,
+    truss_number,
 )
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.paths import shortest_paths
@@ -62,6 +64,7 @@ __all__ = [
     "hits",
     "hybrid_cluster",
     "k_core",
+    "k_truss",
     "katz_centrality",
     "label_propagation",
     "maximal_independent_set",
@@ -72,6 +75,7 @@ __all__ = [
     "sssp",
     "strongly_connected_components",
     "triangle_count",
+    "truss_number",
 ]
 
 __version__ = "0.1.0"

@@ -87,6 +87,8 @@ def test_exported_names():
         "show_versions",
         "sssp",
         "strongly_connected_components",
+        "truss_number",
+        "k_truss",
         "clustering",
         "triangle_count",
     ]

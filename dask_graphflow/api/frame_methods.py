@@ -114,6 +114,15 @@ class FrameMethods:
         return functions.k_core(self._frame, source=source, target=target, weight=weight, directed=directed,
             multi=multi, vertices=vertices, dropna=dropna, k=k, trace=trace, progress=progress)
 
+    def k_truss(self, *, source: ColumnNames, target: ColumnNames, k: int,
+        weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the edges of the k-truss."""
+        return functions.k_truss(self._frame, source=source, target=target, k=k, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna, trace=trace,
+            progress=progress)
+
     def katz_centrality(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
         vertices: Any = None, dropna: bool = False, alpha: float = 0.1, beta: float = 1.0,
@@ -173,6 +182,13 @@ class FrameMethods:
         progress: Listener = False) -> Any:
         """Return the number of triangles at each vertex."""
         return functions.triangle_count(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
+    def truss_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the truss number of each edge."""
+        return functions.truss_number(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna, trace=trace, progress=progress)
 
 

@@ -28,6 +28,7 @@ __all__ = [
     "harmonic_centrality",
     "hits",
     "k_core",
+    "k_truss",
     "katz_centrality",
     "label_propagation",
     "maximal_independent_set",
@@ -35,6 +36,7 @@ __all__ = [
     "sssp",
     "strongly_connected_components",
     "triangle_count",
+    "truss_number",
 ]
 
 # fmt: off
@@ -312,6 +314,31 @@ def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames
 
 
 @overload
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the edges of the k-truss."""
+    graph = as_graph(k_truss, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.k_truss(k=k, trace=trace, progress=progress)
+
+
+@overload
 def katz_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
     multi: str = "keep", vertices: Any = None, dropna: bool = False, alpha: float = 0.1,
@@ -498,6 +525,29 @@ def triangle_count(edges: Any, *, source: ColumnNames | None = None,
     graph = as_graph(triangle_count, edges, source=source, target=target, directed=directed,
         vertices=vertices, dropna=dropna)
     return graph.triangle_count(trace=trace, progress=progress)
+
+
+@overload
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the truss number of each edge."""
+    graph = as_graph(truss_number, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.truss_number(trace=trace, progress=progress)
 
 
 document(globals())

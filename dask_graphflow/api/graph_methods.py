@@ -24,6 +24,7 @@ from dask_graphflow.algorithms import (
     harmonic_centrality,
     hits,
     k_core,
+    k_truss,
     katz_centrality,
     label_propagation,
     maximal_independent_set,
@@ -31,6 +32,7 @@ from dask_graphflow.algorithms import (
     sssp,
     strongly_connected_components,
     triangle_count,
+    truss_number,
 )
 from dask_graphflow.algorithms.algorithm import ask
 
@@ -214,6 +216,18 @@ class GraphMethods:
         return ask(self, k_core.k_core, k=k, trace=trace, progress=progress)
 
     @overload
+    def k_truss(self, *, k: int, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def k_truss(self, *, k: int, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def k_truss(self, *, k: int, trace: bool = False, progress: Listener = False) -> Any: ...
+    def k_truss(self, *, k: int, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the edges of the k-truss."""
+        return ask(self, k_truss.k_truss, k=k, trace=trace, progress=progress)
+
+    @overload
     def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
         tol: float = 1e-06, normalized: bool = True, fail_on_nonconvergence: bool = True,
         trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
@@ -327,6 +341,18 @@ class GraphMethods:
     def triangle_count(self, *, trace: bool = False, progress: Listener = False) -> Any:
         """Return the number of triangles at each vertex."""
         return ask(self, triangle_count.triangle_count, trace=trace, progress=progress)
+
+    @overload
+    def truss_number(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def truss_number(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def truss_number(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    def truss_number(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the truss number of each edge."""
+        return ask(self, truss_number.truss_number, trace=trace, progress=progress)
 
 
 document(vars(GraphMethods))

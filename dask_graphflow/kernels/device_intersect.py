@@ -10,7 +10,7 @@ from .device import namespace as cupy
 from .launching import BLOCKS, NULL, attribute, launch, launch_blocks
 from .sources import THREADS, instance
 
-__all__ = ["credit", "triangles"]
+__all__ = ["credit", "lose", "triangles"]
 
 TILE = 512  # of cuda/intersect.cu
 TILE_LANES = 8  # entries of a tile for each thread of the block
@@ -61,3 +61,38 @@ def credit(rows: Any, last: Any, middle: Any, first: Any, *, threads: int = 1) -
                 totals,
             )
     return totals
+
+
+def lose(
+    rows: Any,
+    state: Any,
+    lost: Any,
+    own: Any,
+    own_state: Any,
+    own_lost: Any,
+    row: Any,
+    late: Any,
+    early: Any,
+    *,
+    threads: int = 1,
+) -> None:
+    """Count how many triangles edges lose; see :func:`.host_intersect.lose`."""
+    if not len(row):
+        return
+    with own.ends.device:
+        launch(
+            instance("lose", own.ends.dtype, own.weights.dtype),
+            32 * len(row),
+            rows.offsets,
+            rows.ends.astype(own.ends.dtype, copy=False),
+            rows.weights,
+            state,
+            lost,
+            own.offsets,
+            own.ends,
+            own.weights,
+            own_state,
+            own_lost,
+            *(side.astype(own.ends.dtype, copy=False) for side in (row, late, early)),
+            np.uint64(len(row)),
+        )

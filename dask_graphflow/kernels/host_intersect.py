@@ -18,11 +18,14 @@ import numpy as np
 from .compiling import compiled as _compiled
 from .host_atomics import fetch_add, prefetch
 from .host_rows import Rows
-from .host_threads import MINI_CHUNK, even_turns, share, take
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
-__all__ = ["credit", "triangles"]
+__all__ = ["credit", "lose", "triangles"]
 
 AHEAD = 4  # rows whose first ends are asked for before they are read
+SEARCHED = (
+    8  # a row that has so many times as many ends as those sought in it is searched, not marked
+)
 
 
 @_compiled
@@ -192,3 +195,105 @@ def credit(
     found = last, middle, first, totals, ranges
     share(lambda part: _credit(rows.offsets, rows.ends, *found, part), threads, threads)
     return totals
+
+
+@_compiled
+def _sought(ends, low, high, end):  # type: ignore[no-untyped-def]
+    """Return the index of an end in a sorted row, plus 1, or 0."""
+    stop = high
+    while low < high:
+        middle = (low + high) >> 1
+        if ends[middle] < end:
+            low = middle + 1
+        else:
+            high = middle
+    return low + 1 if low < stop and ends[low] == end else 0
+
+
+@_compiled
+def _lose(  # type: ignore[no-untyped-def]
+    offsets, ends, edges, state, lost, own_offsets, own_ends, own_edges, own_state, own_lost, row,
+    late, early, groups, places, ranges, part,
+):  # fmt: skip
+    one = lost.dtype.type(1)
+    start, stop = take(ranges, part, 1)
+    while start < stop:
+        first, last = groups[start], groups[start + 1]
+        before = early[first]
+        low, high = own_offsets[before], own_offsets[before + 1]
+        wanted = np.int64(0)
+        for pair in range(first, last):
+            wanted += offsets[row[pair] + 1] - offsets[row[pair]]
+        marked = wanted * SEARCHED > high - low
+        if marked:
+            for i in range(low, high):
+                places[np.uint64(own_ends[i])] = i + 1
+        for pair in range(first, last):
+            after = late[pair]
+            for at in range(offsets[row[pair]], offsets[row[pair] + 1]):
+                end = ends[at]
+                place = places[np.uint64(end)] if marked else _sought(own_ends, low, high, end)
+                if not place:
+                    continue
+                edge, other = edges[at], own_edges[place - 1]
+                here, there = state[edge], own_state[other]
+                # A triangle that loses several edges at once is lost by one of them: the one whose
+                # opposite vertex comes first.
+                if here > 1 or there > 1 or (here and end > before) or (there and end > after):
+                    continue
+                if not here:
+                    fetch_add(lost, np.intp(edge), one)
+                if not there:
+                    fetch_add(own_lost, np.intp(other), one)
+        if marked:
+            for i in range(low, high):
+                places[np.uint64(own_ends[i])] = 0
+        start, stop = take(ranges, part, 1)
+
+
+def lose(
+    rows: Rows,
+    state: np.ndarray,
+    lost: np.ndarray,
+    own: Rows,
+    own_state: np.ndarray,
+    own_lost: np.ndarray,
+    row: np.ndarray,
+    late: np.ndarray,
+    early: np.ndarray,
+    *,
+    threads: int = 1,
+) -> None:
+    """Count how many triangles edges lose because other edges leave.
+
+    Parameters
+    ----------
+    rows, own : Rows
+        Ends in ascending order, and the edge of each entry as a weight: rows of the late ends of the edges
+        that leave, and of their early ends.
+    state, own_state : ndarray of uint8
+        For each edge of `rows` and of `own`: 0 if it remains, 1 if it leaves now, and 2 if it was removed.
+    lost, own_lost : ndarray of unsigned integers
+        For each edge of `rows` and of `own`, the triangles that it loses are added, if it remains.
+    row : ndarray of integers, shape (e,)
+        The row in `rows` of the late end of each edge that leaves.
+    late, early : ndarray of integers, shape (e,)
+        The ends of these edges. `early` is ascending; it is a row of `own`.
+    threads : int
+        Threads to use.
+    """
+    if not len(row):
+        return
+    groups = np.append(np.flatnonzero(np.append(True, early[1:] != early[:-1])), len(early))
+    costs = np.zeros(len(groups), np.int64)
+    costs[1:] = np.cumsum(np.diff(rows.offsets)[row])[groups[1:] - 1]
+    ranges = frontier_turns(costs, threads)
+
+    def work(part: int) -> None:
+        places = np.zeros(len(own.offsets) - 1, np.int64)
+        _lose(
+            *rows[:3], state, lost, *own[:3], own_state, own_lost, row, late, early, groups, places,
+            ranges, part,
+        )  # fmt: skip
+
+    share(work, threads, threads)

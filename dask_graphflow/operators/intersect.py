@@ -16,7 +16,7 @@ import numpy as np
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.host_rows import Rows
 
-from .orientation import oriented
+from .orientation import oriented, received
 from .view import GraphView
 
 __all__ = ["Triangles"]
@@ -149,38 +149,18 @@ class Triangles:
         of_row = self._zeros(places, len(self._of_row))
         if not len(places):
             return of_row
-        offsets = np.zeros_like(lengths, shape=len(lengths) + 1)
-        offsets[1:] = np.cumsum(lengths)
-        row = self._of_rows.owners(Rows(offsets, places, None, 0), o.label.dtype, threads=g.threads)
-        labels, known = self._labels(places)
-        labels, row = labels[known], row[known]
-        weights = None if weights is None else weights[known]
-        before = np.zeros_like(offsets, shape=len(places) + 1)
-        before[1:] = np.cumsum(known)
-        rows = Rows(before[offsets], labels, weights, 0)
-        own = o.owner[labels] == g.exchange.rank
+        rows, known = received(g, o, lengths, places, weights)
+        own = o.owner[rows.ends] == g.exchange.rank
         entering = self._of_rows.rows(
-            labels[own],
-            row[own],
-            None if weights is None else weights[own],
+            rows.ends[own],
+            self._of_rows.owners(rows, o.label.dtype, threads=g.threads)[own],
+            None if rows.weights is None else rows.weights[own],
             count=len(o.label),
             columns=max(len(o.label), len(lengths)),
             threads=g.threads,
         )
-        kept = self._zeros(labels, len(of_row))
+        kept = self._zeros(rows.ends, len(of_row))
         self._count(rows, entering, kept)
         for counts, some in zip(of_row, kept, strict=True):
             counts[known] = some
         return of_row
-
-    def _labels(self, places: Any) -> tuple[Any, Any]:
-        """Return the labels of vertices of all members, and which of them have one here."""
-        shard, slots = self._g.shard, self._g.local("out").slots
-        known = (places >= shard.low) & (places < shard.high)
-        position = np.where(known, places - shard.low, 0)
-        if len(slots):
-            at = np.minimum(np.searchsorted(slots, places), len(slots) - 1)
-            mirrored = slots[at] == places
-            position = np.where(mirrored, shard.owned + at, position)
-            known |= mirrored
-        return self._oriented.label[position], known

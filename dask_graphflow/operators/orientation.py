@@ -17,10 +17,11 @@ import numpy as np
 
 from dask_graphflow.graph import numbering
 from dask_graphflow.kernels import index_dtype, kernels_of
+from dask_graphflow.kernels.host_rows import Rows
 
 from .view import GraphView
 
-__all__ = ["Orientation", "oriented"]
+__all__ = ["Orientation", "labels_of", "oriented", "received"]
 
 
 class Orientation(NamedTuple):
@@ -64,6 +65,43 @@ def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
     found = numbering.kept_by_all(host, g.exchange, name, lambda: _oriented(g, counted))
     made: Orientation = shard.here(name, found)
     return made
+
+
+def labels_of(g: GraphView, o: Orientation, places: Any) -> tuple[Any, Any]:
+    """Return the labels of vertices of all members, and which of the vertices have one here."""
+    shard, slots = g.shard, g.local("out").slots
+    known = (places >= shard.low) & (places < shard.high)
+    position = np.where(known, places - shard.low, 0)
+    if len(slots):
+        at = np.minimum(np.searchsorted(slots, places), len(slots) - 1)
+        mirrored = slots[at] == places
+        position = np.where(mirrored, shard.owned + at, position)
+        known |= mirrored
+    return o.label[position], known
+
+
+def received(
+    g: GraphView, o: Orientation, lengths: Any, places: Any, weights: Any = None
+) -> tuple[Rows, Any]:
+    """Return rows that another member sent by labels here, and which of their entries have one.
+
+    Parameters
+    ----------
+    g : GraphView
+    o : Orientation
+    lengths : array of int64, shape (r,)
+        Entries of each row.
+    places : array of index, shape (e,)
+        The vertex of each entry.
+    weights : array, shape (e,), optional
+    """
+    offsets = np.zeros_like(lengths, shape=len(lengths) + 1)
+    offsets[1:] = np.cumsum(lengths)
+    labels, known = labels_of(g, o, places)
+    before = np.zeros_like(offsets, shape=len(places) + 1)
+    before[1:] = np.cumsum(known)
+    weights = None if weights is None else weights[known]
+    return Rows(before[offsets], labels[known], weights, 0), known
 
 
 def _oriented(g: GraphView, counted: bool) -> Orientation:

@@ -173,3 +173,29 @@ __global__ void credit(const i64* offsets, const I* ends, u64 vertices, const ty
         }
     });
 }
+
+// Each warp takes an edge that leaves, and looks the ends of its late end's row up in that of its early end.
+template <typename I, typename E>
+__global__ void lose(const i64* offsets, const I* ends, const E* edges, const unsigned char* state,
+                     typename Unsigned<I>::type* lost, const i64* own_offsets, const I* own_ends, const E* own_edges,
+                     const unsigned char* own_state, typename Unsigned<I>::type* own_lost, const I* row, const I* late,
+                     const I* early, u64 pairs)
+{
+    using Count = typename Unsigned<I>::type;
+    for (u64 pair = warp_index(); pair < pairs; pair += warp_count()) {
+        const I before = early[pair], after = late[pair];
+        const i64 first = own_offsets[before], stop = offsets[u64(row[pair]) + 1];
+        const u64 size = u64(own_offsets[u64(before) + 1] - first);
+        for (i64 at = offsets[row[pair]] + lane(); at < stop; at += 32) {
+            const I end = ends[at];
+            const u64 place = sought(own_ends + first, size, end);
+            if (place == size) continue;
+            const u64 edge = u64(edges[at]), other = u64(own_edges[first + place]);
+            const u32 here = state[edge], there = own_state[other];
+            // Of several edges that leave, the one whose opposite vertex comes first loses the triangle.
+            if (here > 1 || there > 1 || (here && end > before) || (there && end > after)) continue;
+            if (!here) atomicAdd(lost + edge, Count(1));
+            if (!there) atomicAdd(own_lost + other, Count(1));
+        }
+    }
+}
