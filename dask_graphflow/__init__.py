@@ -10,6 +10,7 @@ from dask_graphflow.api.functions import (
     betweenness_centrality,
     bfs,
     closeness_centrality,
+    clustering,
     core_number,
     degree_centrality,
     degrees,
@@ -18,6 +19,7 @@ from dask_graphflow.api.functions import (
     harmonic_centrality,
     hits,
     k_core,
+    k_truss,
     katz_centrality,
     label_propagation,
     leiden,
@@ -26,6 +28,8 @@ from dask_graphflow.api.functions import (
     pagerank,
     sssp,
     strongly_connected_components,
+    triangle_count,
+    truss_number,
 )
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.paths import shortest_paths
@@ -47,6 +51,7 @@ __all__ = [
     "bfs",
     "calibrate",
     "closeness_centrality",
+    "clustering",
     "connected_components",
     "core_number",
     "costs",
@@ -61,6 +66,7 @@ __all__ = [
     "hits",
     "hybrid_cluster",
     "k_core",
+    "k_truss",
     "katz_centrality",
     "label_propagation",
     "leiden",
@@ -72,6 +78,8 @@ __all__ = [
     "show_versions",
     "sssp",
     "strongly_connected_components",
+    "triangle_count",
+    "truss_number",
 ]
 
 __version__ = "0.1.0"

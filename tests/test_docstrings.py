@@ -44,6 +44,10 @@ FROM_PAPERS = (
     "pagerank",
     "sssp",
     "strongly_connected_components",
+    "truss_number",
+    "k_truss",
+    "clustering",
+    "triangle_count",
 )
 
 

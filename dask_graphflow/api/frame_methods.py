@@ -49,6 +49,13 @@ class FrameMethods:
             vertices=vertices, dropna=dropna, wf_improved=wf_improved, k=k, seed=seed, trace=trace,
             progress=progress)
 
+    def clustering(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the clustering coefficient of each vertex."""
+        return functions.clustering(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
     def core_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, trace: bool = False,
         progress: Listener = False) -> Any:
@@ -106,6 +113,15 @@ class FrameMethods:
         """Return the edges of the k-core."""
         return functions.k_core(self._frame, source=source, target=target, weight=weight, directed=directed,
             multi=multi, vertices=vertices, dropna=dropna, k=k, trace=trace, progress=progress)
+
+    def k_truss(self, *, source: ColumnNames, target: ColumnNames, k: int,
+        weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the edges of the k-truss."""
+        return functions.k_truss(self._frame, source=source, target=target, k=k, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna, trace=trace,
+            progress=progress)
 
     def katz_centrality(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
@@ -178,6 +194,20 @@ class FrameMethods:
         """Return the strongly connected component of each vertex."""
         return functions.strongly_connected_components(self._frame, source=source, target=target,
             directed=directed, vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
+    def triangle_count(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the number of triangles at each vertex."""
+        return functions.triangle_count(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
+    def truss_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the truss number of each edge."""
+        return functions.truss_number(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, trace=trace, progress=progress)
 
 
 document(vars(FrameMethods))

@@ -19,6 +19,7 @@ __all__ = [
     "betweenness_centrality",
     "bfs",
     "closeness_centrality",
+    "clustering",
     "core_number",
     "degree_centrality",
     "degrees",
@@ -27,6 +28,7 @@ __all__ = [
     "harmonic_centrality",
     "hits",
     "k_core",
+    "k_truss",
     "katz_centrality",
     "label_propagation",
     "leiden",
@@ -35,6 +37,8 @@ __all__ = [
     "pagerank",
     "sssp",
     "strongly_connected_components",
+    "triangle_count",
+    "truss_number",
 ]
 
 # fmt: off
@@ -117,6 +121,27 @@ def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
         vertices=vertices, dropna=dropna)
     return graph.closeness_centrality(wf_improved=wf_improved, k=k, seed=seed, trace=trace,
         progress=progress)
+
+
+@overload
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the clustering coefficient of each vertex."""
+    graph = as_graph(clustering, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.clustering(trace=trace, progress=progress)
 
 
 @overload
@@ -288,6 +313,31 @@ def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames
     graph = as_graph(k_core, edges, source=source, target=target, weight=weight, directed=directed,
         multi=multi, vertices=vertices, dropna=dropna)
     return graph.k_core(k=k, trace=trace, progress=progress)
+
+
+@overload
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the edges of the k-truss."""
+    graph = as_graph(k_truss, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.k_truss(k=k, trace=trace, progress=progress)
 
 
 @overload
@@ -514,6 +564,52 @@ def strongly_connected_components(edges: Any, *, source: ColumnNames | None = No
     graph = as_graph(strongly_connected_components, edges, source=source, target=target,
         directed=directed, vertices=vertices, dropna=dropna)
     return graph.strongly_connected_components(trace=trace, progress=progress)
+
+
+@overload
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the number of triangles at each vertex."""
+    graph = as_graph(triangle_count, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.triangle_count(trace=trace, progress=progress)
+
+
+@overload
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the truss number of each edge."""
+    graph = as_graph(truss_number, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.truss_number(trace=trace, progress=progress)
 
 
 document(globals())

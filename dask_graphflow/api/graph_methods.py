@@ -14,6 +14,7 @@ from dask_graphflow.algorithms import (
     betweenness_centrality,
     bfs,
     closeness_centrality,
+    clustering,
     components_by_label,
     core_number,
     degree_centrality,
@@ -23,6 +24,7 @@ from dask_graphflow.algorithms import (
     harmonic_centrality,
     hits,
     k_core,
+    k_truss,
     katz_centrality,
     label_propagation,
     leiden,
@@ -31,6 +33,8 @@ from dask_graphflow.algorithms import (
     pagerank,
     sssp,
     strongly_connected_components,
+    triangle_count,
+    truss_number,
 )
 from dask_graphflow.algorithms.algorithm import ask
 
@@ -94,6 +98,18 @@ class GraphMethods:
         """Return the closeness centrality of each vertex."""
         return ask(self, closeness_centrality.closeness_centrality, wf_improved=wf_improved, k=k, seed=seed,
             trace=trace, progress=progress)
+
+    @overload
+    def clustering(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def clustering(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def clustering(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    def clustering(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the clustering coefficient of each vertex."""
+        return ask(self, clustering.clustering, trace=trace, progress=progress)
 
     @overload
     def connected_components(self, *, trace: Literal[False] = False,
@@ -200,6 +216,18 @@ class GraphMethods:
     def k_core(self, *, k: int | None = None, trace: bool = False, progress: Listener = False) -> Any:
         """Return the edges of the k-core."""
         return ask(self, k_core.k_core, k=k, trace=trace, progress=progress)
+
+    @overload
+    def k_truss(self, *, k: int, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def k_truss(self, *, k: int, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def k_truss(self, *, k: int, trace: bool = False, progress: Listener = False) -> Any: ...
+    def k_truss(self, *, k: int, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the edges of the k-truss."""
+        return ask(self, k_truss.k_truss, k=k, trace=trace, progress=progress)
 
     @overload
     def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
@@ -338,6 +366,30 @@ class GraphMethods:
         """Return the strongly connected component of each vertex."""
         return ask(self, strongly_connected_components.strongly_connected_components, trace=trace,
             progress=progress)
+
+    @overload
+    def triangle_count(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def triangle_count(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def triangle_count(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    def triangle_count(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the number of triangles at each vertex."""
+        return ask(self, triangle_count.triangle_count, trace=trace, progress=progress)
+
+    @overload
+    def truss_number(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def truss_number(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def truss_number(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    def truss_number(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the truss number of each edge."""
+        return ask(self, truss_number.truss_number, trace=trace, progress=progress)
 
 
 document(vars(GraphMethods))
