@@ -22,6 +22,7 @@ from dask_graphflow.api.functions import (
     label_propagation,
     maximal_independent_set,
     pagerank,
+    personalized_pagerank,
     sssp,
     strongly_connected_components,
 )
@@ -63,6 +64,7 @@ __all__ = [
     "label_propagation",
     "maximal_independent_set",
     "pagerank",
+    "personalized_pagerank",
     "plot",
     "shortest_paths",
     "show_versions",
