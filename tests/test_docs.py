@@ -82,6 +82,7 @@ def test_exported_names():
         "label_propagation",
         "maximal_independent_set",
         "pagerank",
+        "personalized_pagerank",
         "plot",
         "shortest_paths",
         "show_versions",

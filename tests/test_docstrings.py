@@ -42,6 +42,7 @@ FROM_PAPERS = (
     "label_propagation",
     "maximal_independent_set",
     "pagerank",
+    "personalized_pagerank",
     "sssp",
     "strongly_connected_components",
     "truss_number",

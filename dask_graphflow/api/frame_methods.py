@@ -179,6 +179,17 @@ class FrameMethods:
             precision=precision, fail_on_nonconvergence=fail_on_nonconvergence, trace=trace,
             progress=progress)
 
+    def personalized_pagerank(self, *, source: ColumnNames, target: ColumnNames, sources: Any,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return the personalized PageRank of the vertices for each source: how near they are to it."""
+        return functions.personalized_pagerank(self._frame, source=source, target=target, sources=sources,
+            weight=weight, directed=directed, multi=multi, vertices=vertices, dropna=dropna, alpha=alpha,
+            max_iter=max_iter, tol=tol, top_k=top_k, fail_on_nonconvergence=fail_on_nonconvergence,
+            trace=trace, progress=progress)
+
     def sssp(self, *, source: ColumnNames, target: ColumnNames, sources: Any, weight: Hashable,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
         targets: Any = None, cutoff: float | None = None, trace: bool = False,

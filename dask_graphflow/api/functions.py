@@ -35,6 +35,7 @@ __all__ = [
     "louvain",
     "maximal_independent_set",
     "pagerank",
+    "personalized_pagerank",
     "sssp",
     "strongly_connected_components",
     "triangle_count",
@@ -515,6 +516,39 @@ def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNam
         multi=multi, vertices=vertices, dropna=dropna)
     return graph.pagerank(alpha=alpha, tol=tol, max_iter=max_iter, personalization=personalization,
         nstart=nstart, dangling=dangling, precision=precision,
+        fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+
+@overload
+def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the personalized PageRank of the vertices for each source: how near they are to it."""
+    graph = as_graph(personalized_pagerank, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.personalized_pagerank(sources, alpha=alpha, max_iter=max_iter, tol=tol, top_k=top_k,
         fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
 

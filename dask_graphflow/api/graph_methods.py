@@ -31,6 +31,7 @@ from dask_graphflow.algorithms import (
     louvain,
     maximal_independent_set,
     pagerank,
+    personalized_pagerank,
     sssp,
     strongly_connected_components,
     triangle_count,
@@ -337,6 +338,26 @@ class GraphMethods:
         return ask(self, pagerank.pagerank, alpha=alpha, tol=tol, max_iter=max_iter,
             personalization=personalization, nstart=nstart, dangling=dangling, precision=precision,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    @overload
+    def personalized_pagerank(self, sources: Any, *, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def personalized_pagerank(self, sources: Any, *, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def personalized_pagerank(self, sources: Any, *, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def personalized_pagerank(self, sources: Any, *, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return the personalized PageRank of the vertices for each source: how near they are to it."""
+        return ask(self, personalized_pagerank.personalized_pagerank, sources=sources, alpha=alpha,
+            max_iter=max_iter, tol=tol, top_k=top_k, fail_on_nonconvergence=fail_on_nonconvergence,
+            trace=trace, progress=progress)
 
     @overload
     def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,

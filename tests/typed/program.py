@@ -128,6 +128,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.bfs(start, targets=[start], direction="push"),
         g.sssp(sources=[start], cutoff=None),
         g.pagerank(max_iter=3, fail_on_nonconvergence=False),
+        gf.personalized_pagerank(g, sources=[start], top_k=3),
+        g.personalized_pagerank([start], tol=None, fail_on_nonconvergence=False),
         g.label_propagation(max_iter=2),
         gf.core_number(g),
         g.core_number(),
