@@ -114,7 +114,17 @@ def test_every_algorithm_beside_a_peer_in_a_process_of_its_own(tmp_path, capsys)
     pytest.importorskip("scipy")
     where = tmp_path / "found.json"
     some = "hits", "closeness_centrality", "strongly_connected_components", "louvain"
-    arguments = "--scale 6 --repeat 1 --workers 2 --peers scipy,gap --json".split()
+    arguments = [
+        "--scale",
+        "6",
+        "--repeat",
+        "1",
+        "--workers",
+        "2",
+        "--peers",
+        "scipy,gap",
+        "--json",
+    ]
     assert command.main(["algorithms", "--only", *some, *arguments, str(where)]) == 0
     rows = json.loads(where.read_text())["rows"]
     assert set(rows) == set(some)
