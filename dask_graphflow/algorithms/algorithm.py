@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dask_graphflow.costs.cost import Cost
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
 
@@ -43,6 +44,8 @@ class Algorithm:
         Whether the algorithm uses only the edges that enter vertices, as long as no option names vertices.
     supersteps : bool
         Whether the algorithm works in supersteps, which `trace` and `progress` report.
+    cost : Cost
+        What it takes, for :func:`.estimate`.
     edges : bool
         Whether the result has one row per edge, with the columns ``source``, ``target`` and, if edges have
         weights that the algorithm does not ignore, ``weight``.
@@ -56,6 +59,7 @@ class Algorithm:
     incoming: bool
     supersteps: bool
     edges: bool
+    cost: Cost
 
     @property
     def name(self) -> str:
@@ -68,6 +72,7 @@ ALGORITHMS: dict[str, Algorithm] = {}
 
 def algorithm(
     *,
+    cost: Cost,
     columns: Columns | Callable[[Any], Columns],
     checks: Mapping[str, Check] | None = None,
     weights: str = "ignored",
@@ -80,7 +85,7 @@ def algorithm(
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
         how = weights, directed, incoming, supersteps, edges
-        declared = Algorithm(run, columns, checks or {}, *how)
+        declared = Algorithm(run, columns, checks or {}, *how, cost)
         ALGORITHMS[declared.name] = declared
         return run
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.level_sums import LevelSums
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
@@ -37,6 +38,7 @@ __all__ = ["betweenness_centrality"]
         "k": Count(optional=True),
         "seed": Count(least=0),
     },
+    cost=Cost("label", levels(5), passes=5, sources=1, rows=1, copies=1, scratch=120),
 )
 def betweenness_centrality(
     g: GraphView,
