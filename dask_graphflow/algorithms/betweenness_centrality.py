@@ -90,7 +90,7 @@ def betweenness_centrality(
     every = g.count
     g = g.simple
     level, betweenness = g.column(-1, "int32"), g.column(0, "float64")
-    onward, back = LevelSums(g, level, 1), LevelSums(g.T, level, -1)
+    onward, back = LevelSums(g, level), LevelSums(g.T, level)
     for place in range(count):
         source = (places == place).nonzero()[0]
         search = Search(g, source)
@@ -124,13 +124,13 @@ def _through(g: GraphView, source: Any, onward: LevelSums, back: LevelSums) -> t
     layers, frontier = [], g.frontier(source)
     while frontier:
         at = frontier.vertices
-        frontier, sums, powers = onward.push(frontier, paths[at], exponents[at])
-        paths[frontier.vertices], exponents[frontier.vertices] = sums, powers
         layers.append(frontier)
-    for layer in reversed(layers[:-1]):
-        at = layer.vertices
+        frontier, sums, powers = onward.send(frontier, paths[at], exponents[at], len(layers))
+        paths[frontier.vertices], exponents[frontier.vertices] = sums, powers
+    for depth in range(len(layers) - 1, 0, -1):
+        at = layers[depth].vertices
         shares, powers = np.frexp((1 + through[at]) / paths[at])
-        before, sums, powers = back.push(layer, shares, powers - exponents[at])
+        before, sums, powers = back.send(layers[depth], shares, powers - exponents[at], depth - 1)
         at = before.vertices
         through[at] = np.ldexp(sums * paths[at], powers + exponents[at])
-    return through, sum(map(len, layers))
+    return through, sum(map(len, layers[1:]))

@@ -89,6 +89,11 @@ class Advance:
         # Direction of the last step, and the masters that it changed.
         self._last: tuple[str, Any] = "", None
 
+    def step(self, way: str, frontier: Frontier, **params: Any) -> Frontier:
+        """Push or pull with other values of some parameters, which stay; return the vertices that changed."""
+        self._op = self._op.with_params(**params)
+        return self.push(frontier) if way == "push" else self.pull(frontier)
+
     def push(self, frontier: Frontier) -> Frontier:
         """Push from a frontier; return the vertices that changed."""
         g, op = self._g, self._op
