@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dask_graphflow.costs.cost import Cost
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
 
@@ -47,6 +48,8 @@ class Algorithm:
         "vertices": the result has one row per vertex, with the column ``vertex``. "edges": it has one row
         per edge, with the columns ``source``, ``target`` and, if edges have weights that the algorithm does
         not ignore, ``weight``. "listed": it has the rows that the algorithm lists; see :class:`.Answer`.
+    cost : Cost
+        What it takes, for :func:`.estimate`.
     """
 
     run: Callable[..., Answer]
@@ -57,6 +60,7 @@ class Algorithm:
     incoming: bool
     supersteps: bool
     rows: str
+    cost: Cost
 
     @property
     def name(self) -> str:
@@ -69,6 +73,7 @@ ALGORITHMS: dict[str, Algorithm] = {}
 
 def algorithm(
     *,
+    cost: Cost,
     columns: Columns | Callable[[Any, Mapping[str, Any]], Columns],
     checks: Mapping[str, Check] | None = None,
     weights: str = "ignored",
@@ -81,7 +86,7 @@ def algorithm(
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
         how = weights, directed, incoming, supersteps, rows
-        declared = Algorithm(run, columns, checks or {}, *how)
+        declared = Algorithm(run, columns, checks or {}, *how, cost)
         ALGORITHMS[declared.name] = declared
         return run
 
