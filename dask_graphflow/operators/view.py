@@ -130,6 +130,13 @@ class GraphView:
             return self
         return self._of(derived.undirected(self.shard, self.exchange, self.threads))
 
+    @property
+    def quiet(self) -> GraphView:
+        """The same graph, but its supersteps are not recorded."""
+        view = self._of(self.shard)
+        view._tell = None
+        return view
+
     def _of(self, shard: Shard) -> GraphView:
         view = GraphView(shard, self.exchange, self.threads, self._tell)
         view._reversed = self._reversed and shard.directed
