@@ -79,8 +79,7 @@ class VertexValues:
             case "name" if node.value == "degree":
                 return self._g.degrees
             case "name":
-                self._count = self._g.count if self._count is None else self._count
-                return np.int64(self._count)
+                return np.int64(self._vertices())
             case "convert":
                 return _converted(args[0], node.dtype)
             case "total":
@@ -95,6 +94,10 @@ class VertexValues:
         if node.kind in ("//", "%"):
             return (_WHOLE if whole else _FLOAT)[node.kind](*args)
         return _OPERATIONS[node.kind](*args)
+
+    def _vertices(self) -> int:
+        self._count = self._g.count if self._count is None else self._count
+        return self._count
 
     def _total(self, values: Any) -> Any:
         g, dtype = self._g, values.dtype
@@ -112,7 +115,8 @@ class VertexValues:
                 "for example total(x if abs(x) < inf else 0.0)"
             )
         exponent = int(np.frexp(largest)[1])
-        return np.ldexp(np.float64(g.total(np.ldexp(values, -exponent), 1.0)), exponent)
+        total = g.total(np.ldexp(values, -exponent), 1.0, self._vertices())
+        return np.ldexp(np.float64(total), exponent)
 
     def _largest(self, values: Any) -> Any:
         exists, dtype = self._g.exists, values.dtype
