@@ -14,11 +14,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .communities import Resolution, columns, communities
+from .communities import communities
 from .options import Choice, Count, Number
+from .resolution import Resolution, columns
 
 __all__ = ["leiden"]
 
@@ -34,6 +36,7 @@ __all__ = ["leiden"]
     },
     weights="optional",
     directed=False,
+    cost=Cost("label", 1500, passes=40, rows=6, copies=2),
 )
 def leiden(
     g: GraphView,

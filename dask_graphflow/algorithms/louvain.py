@@ -10,11 +10,13 @@ with the communities that this gives, so that single vertices can leave a commun
 
 from __future__ import annotations
 
+from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .communities import Resolution, columns, communities
+from .communities import communities
 from .options import Count, Number
+from .resolution import Resolution, columns
 
 __all__ = ["louvain"]
 
@@ -29,6 +31,7 @@ __all__ = ["louvain"]
     },
     weights="optional",
     directed=False,
+    cost=Cost("label", 1000, passes=25, rows=4, copies=2),
 )
 def louvain(
     g: GraphView,

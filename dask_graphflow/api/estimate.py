@@ -564,9 +564,8 @@ def _id_columns(declared: Algorithm) -> int:
     """Return how many columns of ids a result has beside the vertex."""
     columns = declared.columns
     found = () if callable(columns) else columns.values()
-    return (
-        sum(isinstance(dtype, str) and dtype.startswith("id") for dtype in found) + declared.edges
-    )
+    ids = sum(isinstance(dtype, str) and dtype.startswith("id") for dtype in found)
+    return ids + (declared.rows == "edges")
 
 
 def _binding(parts: dict[str, float]) -> str:
