@@ -2,7 +2,7 @@
 
 In a *sweep*, vertices move to the communities that raise the quality most. Neighbors that move at once
 could swap their communities forever. So vertices are drawn into classes by a hash, anew for each sweep, and
-one class moves at a time. Only vertices with a neighbor that moved are looked at again. The draws depend on
+one class moves at a time. The next sweep looks at vertices with a neighbor that moved. The draws depend on
 the seed and on the order of the ids, and scores are exact, so the communities are the same for every
 partitioning and number of threads.
 """
@@ -44,19 +44,16 @@ def move(level: Level, groups: Groups, draws: Iterator[int]) -> None:
     awake = (level.mass > 0).astype("int32")
     wake = Advance(g, WAKE, {"awake": awake})
     for _ in range(SWEEPS):
-        moved = 0
-        for vertices in _classes(level, next(draws)):
-            vertices = vertices[awake[vertices] > 0]
+        movers, count = [], 0
+        for vertices in _classes(level, np.flatnonzero(awake), next(draws)):
             labels = groups.best(vertices)
-            moves = labels != groups.own[vertices]
-            awake[vertices] = 0
-            moving = vertices[moves]
-            count = groups.move(moving, labels[moves])
-            if count:
-                wake.push(g.frontier(moving.astype(g.index)))
-            moved += count
-        if not moved:
+            moves = np.flatnonzero(labels != groups.own[vertices])
+            movers.append(vertices[moves])
+            count += groups.move(movers[-1], labels[moves])
+        if not count:
             break
+        awake[:] = 0
+        wake.push(g.frontier(np.concatenate(movers).astype(g.index)))
 
 
 def connected_parts(level: Level, groups: Groups, draw: int) -> Groups:
@@ -66,25 +63,25 @@ def connected_parts(level: Level, groups: Groups, draw: int) -> Groups:
     at the same time. So no part loses the vertex that connects it.
     """
     parts, numbers = level.groups(), level.g.numbers
-    for vertices in _classes(level, draw):
-        own, mass = numbers[vertices], level.mass[vertices]
-        alone = (parts.own[vertices] == own) & (parts.load[own] == mass) & (mass > 0)
+    for vertices in _classes(level, np.flatnonzero(level.mass > 0), draw):
+        own = numbers[vertices]
+        alone = (parts.own[vertices] == own) & (parts.load[own] == level.mass[vertices])
         vertices, own = vertices[alone], own[alone]
         closed = np.zeros_like(parts.load, "bool")
         closed[gather(level.g, own)] = True
         labels = parts.best(vertices, groups.labels, closed)
-        moves = labels != own
+        moves = np.flatnonzero(labels != own)
         parts.move(vertices[moves], labels[moves])
     return parts
 
 
-def _classes(level: Level, draw: int) -> Iterator[Any]:
-    """Draw the vertices into classes; yield the positions of each class, ascending."""
-    drawn = (priorities(level.ranks, draw) & (CLASSES - 1)).astype("uint8")
+def _classes(level: Level, vertices: Any, draw: int) -> Iterator[Any]:
+    """Draw vertices into classes; yield the vertices of each class, ascending."""
+    drawn = (priorities(level.ranks[vertices], draw) & (CLASSES - 1)).astype("uint8")
     order = np.argsort(drawn, kind="stable")
     cuts = np.cumsum(np.bincount(drawn, minlength=CLASSES)).tolist()
     for low, high in itertools.pairwise([0, *cuts]):
-        yield order[low:high]
+        yield vertices[order[low:high]]
 
 
 def components(level: Level, groups: Groups) -> Any:

@@ -1,4 +1,4 @@
-"""Groups of neighbors on the host: the label whose group of neighbors is worth most to a vertex."""
+"""Groups of neighbors on the host: the best one for each vertex, and the sums of weights between groups."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .compiling import compiled as _compiled
 from .host_rows import Rows
 from .host_threads import even_turns, share, take
 
-__all__ = ["best_groups"]
+__all__ = ["best_groups", "sums_between"]
 
 CHUNK = 64  # vertices that a thread takes at a time
 
@@ -141,3 +141,101 @@ def best_groups(
 
     share(work, threads, threads)
     return found
+
+
+@_compiled
+def _sum(  # type: ignore[no-untyped-def]
+    offsets, ends, weights, weighted, vertices, number, place, low, high, table, source, target, total, at
+):
+    """Sum the weights of some rows by the numbers of both ends; return how many sums there are."""
+    keys, sums, slots = table
+    count, first = 0, low
+    while first < high:
+        a = number[vertices[first]]
+        last, edges = first, 0
+        while last < high and number[vertices[last]] == a:
+            edges += offsets[vertices[last] + 1] - offsets[vertices[last]]
+            last += 1
+        size = 2
+        while size < 2 * edges and size < keys.size:
+            size *= 2
+        mask = np.uint64(size - 1)
+        groups = 0
+        for i in range(first, last):
+            v = vertices[i]
+            for k in range(offsets[v], offsets[v + 1]):
+                u = ends[k]
+                b = number[u]
+                if b < a or (b == a and place[u] < place[v]):
+                    continue
+                weight = weights[k] if weighted else 1
+                if weight == 0:  # a sum of 0 is an empty slot
+                    continue
+                slot = (np.uint64(b) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
+                while sums[slot] and keys[slot] != b:
+                    slot = (slot + np.uint64(1)) & mask
+                if sums[slot] == 0:
+                    keys[slot] = b
+                    slots[groups] = slot
+                    groups += 1
+                sums[slot] += weight
+        for j in range(groups):
+            slot = slots[j]
+            source[at + count], target[at + count], total[at + count] = a, keys[slot], sums[slot]
+            sums[slot] = 0
+            count += 1
+        first = last
+    return count
+
+
+def sums_between(
+    rows: Rows, number: np.ndarray, place: np.ndarray, *, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the sums of the weights of edges between groups of vertices.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of an undirected graph: each edge is in the rows of both its ends. Weights are int64, or None for 1
+        each.
+    number : ndarray of int32 or int64, shape (masters + mirrors,)
+        Group of each vertex, from 0 on. Below 0 for vertices all of whose edges have the weight 0.
+    place : ndarray of integers, shape (masters + mirrors,)
+        A number of each vertex that no other vertex has on any member.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    source, target : ndarray of the dtype of `number`
+        Pairs of groups. The source is at most the target. A pair can come more than once.
+    sums : ndarray of int64
+        Sums of weights, of which none is 0. Each edge counts once, with all members together.
+    """
+    count = len(rows.offsets) - 1
+    vertices = np.argsort(number[:count])
+    degrees = rows.offsets[vertices + 1] - rows.offsets[vertices]
+    costs = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
+    parts = max(1, threads)
+    cuts = [0, *np.searchsorted(costs, costs[-1] * np.arange(1, parts) // parts).tolist(), count]
+    bounds = costs[cuts].tolist()
+    found = (
+        np.empty(bounds[-1], number.dtype), np.empty(bounds[-1], number.dtype),
+        np.empty(bounds[-1], np.int64),
+    )  # fmt: skip
+    weighted = rows.weights is not None
+    weights = rows.weights if weighted else costs[:1]
+    most = int(min(number.max(initial=-1) + 1, bounds[-1]))
+
+    def work(part: int) -> int:
+        size = max(2, 1 << (2 * most - 1).bit_length()) if most else 2
+        table = np.empty(size, number.dtype), np.zeros(size, np.int64), np.empty(most, np.uint64)
+        return _sum(  # type: ignore[no-any-return]
+            rows.offsets, rows.ends, weights, weighted, vertices, number, place, cuts[part],
+            cuts[part + 1], table, *found, bounds[part],
+        )  # fmt: skip
+
+    counts = share(work, parts, parts)
+    taken = [slice(low, low + size) for low, size in zip(bounds, counts, strict=False)]
+    source, target, sums = (np.concatenate([side[part] for part in taken]) for side in found)
+    return source, target, sums
