@@ -10,6 +10,7 @@ from dask_graphflow.api.functions import (
     betweenness_centrality,
     bfs,
     closeness_centrality,
+    clustering,
     core_number,
     degree_centrality,
     degrees,
@@ -18,13 +19,18 @@ from dask_graphflow.api.functions import (
     harmonic_centrality,
     hits,
     k_core,
+    k_truss,
     katz_centrality,
     label_propagation,
+    leiden,
+    louvain,
     maximal_independent_set,
     pagerank,
     personalized_pagerank,
     sssp,
     strongly_connected_components,
+    triangle_count,
+    truss_number,
 )
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.paths import shortest_paths
@@ -46,6 +52,7 @@ __all__ = [
     "bfs",
     "calibrate",
     "closeness_centrality",
+    "clustering",
     "connected_components",
     "core_number",
     "costs",
@@ -60,8 +67,11 @@ __all__ = [
     "hits",
     "hybrid_cluster",
     "k_core",
+    "k_truss",
     "katz_centrality",
     "label_propagation",
+    "leiden",
+    "louvain",
     "maximal_independent_set",
     "pagerank",
     "personalized_pagerank",
@@ -70,6 +80,8 @@ __all__ = [
     "show_versions",
     "sssp",
     "strongly_connected_components",
+    "triangle_count",
+    "truss_number",
 ]
 
 __version__ = "0.1.0"

@@ -226,6 +226,10 @@ ASKED = {
     "core numbers": lambda g, start: g.core_number(),
     "k-core": lambda g, start: g.k_core(k=3),
     "coloring": lambda g, start: g.greedy_color(seed=3),
+    "truss numbers": lambda g, start: g.truss_number(),
+    "k-truss": lambda g, start: g.k_truss(k=4),
+    "clustering": lambda g, start: g.clustering(),
+    "triangles": lambda g, start: g.triangle_count(),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
 }
 

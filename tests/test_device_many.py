@@ -113,6 +113,10 @@ MORE = {
     "core numbers": lambda g, start: g.core_number(),
     "k-core": lambda g, start: g.k_core(k=3),
     "coloring": lambda g, start: g.greedy_color(seed=3),
+    "truss numbers": lambda g, start: g.truss_number(),
+    "k-truss": lambda g, start: g.k_truss(k=4),
+    "clustering": lambda g, start: g.clustering(),
+    "triangles": lambda g, start: g.triangle_count(),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
     "sums": lambda g, start: g.run(RECEIVED, columns={"sum": 0, "share": 3}, max_iter=1),
 }

@@ -88,6 +88,10 @@ def test_exported_names():
         "show_versions",
         "sssp",
         "strongly_connected_components",
+        "truss_number",
+        "k_truss",
+        "clustering",
+        "triangle_count",
     ]
     assert all(hasattr(gf, name) for name in gf.__all__)
 

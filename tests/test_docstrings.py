@@ -45,6 +45,10 @@ FROM_PAPERS = (
     "personalized_pagerank",
     "sssp",
     "strongly_connected_components",
+    "truss_number",
+    "k_truss",
+    "clustering",
+    "triangle_count",
 )
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
@@ -25,7 +26,11 @@ __all__ = ["core_number", "peel"]
 PEEL = EdgeOp("peel", target="degree", signal="-1", slot="add")
 
 
-@algorithm(columns={"core": "int32"}, directed=False)
+@algorithm(
+    columns={"core": "int32"},
+    directed=False,
+    cost=Cost("label", rounds(1.5, 1), passes=3, rows=1, copies=1),
+)
 def core_number(g: GraphView) -> Answer:
     """Return the core number of each vertex.
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost, converging
 from dask_graphflow.operators.batched_pull import WIDTH, BatchedPull
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.top_rows import largest, top_rows
@@ -39,6 +40,7 @@ __all__ = ["personalized_pagerank"]
     },
     weights="optional",
     rows="listed",
+    cost=Cost("pull", converging, each=8, sources=16, both_ways=True, scratch=512),
 )
 def personalized_pagerank(
     g: GraphView,

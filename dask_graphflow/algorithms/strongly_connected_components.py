@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.fixpoint import fixpoint
@@ -53,7 +54,7 @@ FIRST = "component[src] if color[src] == color[dst] else component[dst]"
 SMALLEST = EdgeOp("smallest", target="component", signal=FIRST, slot="min")
 
 
-@algorithm(columns={"component": "id"})
+@algorithm(columns={"component": "id"}, cost=Cost("label", levels(2), passes=2, both_ways=True))
 def strongly_connected_components(g: GraphView) -> Answer:
     """Return the strongly connected component of each vertex.
 

@@ -49,6 +49,13 @@ class FrameMethods:
             vertices=vertices, dropna=dropna, wf_improved=wf_improved, k=k, seed=seed, trace=trace,
             progress=progress)
 
+    def clustering(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the clustering coefficient of each vertex."""
+        return functions.clustering(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
     def core_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, trace: bool = False,
         progress: Listener = False) -> Any:
@@ -107,6 +114,15 @@ class FrameMethods:
         return functions.k_core(self._frame, source=source, target=target, weight=weight, directed=directed,
             multi=multi, vertices=vertices, dropna=dropna, k=k, trace=trace, progress=progress)
 
+    def k_truss(self, *, source: ColumnNames, target: ColumnNames, k: int,
+        weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the edges of the k-truss."""
+        return functions.k_truss(self._frame, source=source, target=target, k=k, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna, trace=trace,
+            progress=progress)
+
     def katz_centrality(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
         vertices: Any = None, dropna: bool = False, alpha: float = 0.1, beta: float = 1.0,
@@ -124,6 +140,24 @@ class FrameMethods:
         """Return the community of each vertex, by label propagation."""
         return functions.label_propagation(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna, max_iter=max_iter, trace=trace, progress=progress)
+
+    def leiden(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
+        directed: bool = False, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+        objective: str = "modularity", resolution: float | list[float] = 1.0, tol: float = 1e-07,
+        levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the community of each vertex, by the Leiden method. Every community is connected."""
+        return functions.leiden(self._frame, source=source, target=target, weight=weight, directed=directed,
+            multi=multi, vertices=vertices, dropna=dropna, objective=objective, resolution=resolution,
+            tol=tol, levels=levels, seed=seed, trace=trace, progress=progress)
+
+    def louvain(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
+        directed: bool = False, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return the community of each vertex, by the Louvain method."""
+        return functions.louvain(self._frame, source=source, target=target, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna, resolution=resolution,
+            tol=tol, levels=levels, seed=seed, trace=trace, progress=progress)
 
     def maximal_independent_set(self, *, source: ColumnNames, target: ColumnNames,
         directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
@@ -171,6 +205,20 @@ class FrameMethods:
         """Return the strongly connected component of each vertex."""
         return functions.strongly_connected_components(self._frame, source=source, target=target,
             directed=directed, vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
+    def triangle_count(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the number of triangles at each vertex."""
+        return functions.triangle_count(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, trace=trace, progress=progress)
+
+    def truss_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the truss number of each edge."""
+        return functions.truss_number(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, trace=trace, progress=progress)
 
 
 document(vars(FrameMethods))

@@ -19,6 +19,7 @@ __all__ = [
     "betweenness_centrality",
     "bfs",
     "closeness_centrality",
+    "clustering",
     "core_number",
     "degree_centrality",
     "degrees",
@@ -27,13 +28,18 @@ __all__ = [
     "harmonic_centrality",
     "hits",
     "k_core",
+    "k_truss",
     "katz_centrality",
     "label_propagation",
+    "leiden",
+    "louvain",
     "maximal_independent_set",
     "pagerank",
     "personalized_pagerank",
     "sssp",
     "strongly_connected_components",
+    "triangle_count",
+    "truss_number",
 ]
 
 # fmt: off
@@ -116,6 +122,27 @@ def closeness_centrality(edges: Any, *, source: ColumnNames | None = None,
         vertices=vertices, dropna=dropna)
     return graph.closeness_centrality(wf_improved=wf_improved, k=k, seed=seed, trace=trace,
         progress=progress)
+
+
+@overload
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the clustering coefficient of each vertex."""
+    graph = as_graph(clustering, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.clustering(trace=trace, progress=progress)
 
 
 @overload
@@ -290,6 +317,31 @@ def k_core(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames
 
 
 @overload
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def k_truss(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    k: int, weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the edges of the k-truss."""
+    graph = as_graph(k_truss, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.k_truss(k=k, trace=trace, progress=progress)
+
+
+@overload
 def katz_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
     multi: str = "keep", vertices: Any = None, dropna: bool = False, alpha: float = 0.1,
@@ -346,6 +398,66 @@ def label_propagation(edges: Any, *, source: ColumnNames | None = None,
     graph = as_graph(label_propagation, edges, source=source, target=target, directed=directed,
         vertices=vertices, dropna=dropna)
     return graph.label_propagation(max_iter=max_iter, trace=trace, progress=progress)
+
+
+@overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any:
+    """Return the community of each vertex, by the Leiden method. Every community is connected."""
+    graph = as_graph(leiden, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.leiden(objective=objective, resolution=resolution, tol=tol, levels=levels, seed=seed,
+        trace=trace, progress=progress)
+
+
+@overload
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the community of each vertex, by the Louvain method."""
+    graph = as_graph(louvain, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.louvain(resolution=resolution, tol=tol, levels=levels, seed=seed, trace=trace,
+        progress=progress)
 
 
 @overload
@@ -486,6 +598,52 @@ def strongly_connected_components(edges: Any, *, source: ColumnNames | None = No
     graph = as_graph(strongly_connected_components, edges, source=source, target=target,
         directed=directed, vertices=vertices, dropna=dropna)
     return graph.strongly_connected_components(trace=trace, progress=progress)
+
+
+@overload
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+def triangle_count(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the number of triangles at each vertex."""
+    graph = as_graph(triangle_count, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.triangle_count(trace=trace, progress=progress)
+
+
+@overload
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any: ...
+def truss_number(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
+    dropna: bool = False, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the truss number of each edge."""
+    graph = as_graph(truss_number, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.truss_number(trace=trace, progress=progress)
 
 
 document(globals())

@@ -14,6 +14,7 @@ from dask_graphflow.algorithms import (
     betweenness_centrality,
     bfs,
     closeness_centrality,
+    clustering,
     components_by_label,
     core_number,
     degree_centrality,
@@ -23,13 +24,18 @@ from dask_graphflow.algorithms import (
     harmonic_centrality,
     hits,
     k_core,
+    k_truss,
     katz_centrality,
     label_propagation,
+    leiden,
+    louvain,
     maximal_independent_set,
     pagerank,
     personalized_pagerank,
     sssp,
     strongly_connected_components,
+    triangle_count,
+    truss_number,
 )
 from dask_graphflow.algorithms.algorithm import ask
 
@@ -93,6 +99,18 @@ class GraphMethods:
         """Return the closeness centrality of each vertex."""
         return ask(self, closeness_centrality.closeness_centrality, wf_improved=wf_improved, k=k, seed=seed,
             trace=trace, progress=progress)
+
+    @overload
+    def clustering(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def clustering(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def clustering(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    def clustering(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the clustering coefficient of each vertex."""
+        return ask(self, clustering.clustering, trace=trace, progress=progress)
 
     @overload
     def connected_components(self, *, trace: Literal[False] = False,
@@ -201,6 +219,18 @@ class GraphMethods:
         return ask(self, k_core.k_core, k=k, trace=trace, progress=progress)
 
     @overload
+    def k_truss(self, *, k: int, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def k_truss(self, *, k: int, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def k_truss(self, *, k: int, trace: bool = False, progress: Listener = False) -> Any: ...
+    def k_truss(self, *, k: int, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the edges of the k-truss."""
+        return ask(self, k_truss.k_truss, k=k, trace=trace, progress=progress)
+
+    @overload
     def katz_centrality(self, *, alpha: float = 0.1, beta: float = 1.0, max_iter: int = 1000,
         tol: float = 1e-06, normalized: bool = True, fail_on_nonconvergence: bool = True,
         trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
@@ -234,6 +264,41 @@ class GraphMethods:
         """Return the community of each vertex, by label propagation."""
         return ask(self, label_propagation.label_propagation, max_iter=max_iter, trace=trace,
             progress=progress)
+
+    @overload
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the community of each vertex, by the Leiden method. Every community is connected."""
+        return ask(self, leiden.leiden, objective=objective, resolution=resolution, tol=tol, levels=levels,
+            seed=seed, trace=trace, progress=progress)
+
+    @overload
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the community of each vertex, by the Louvain method."""
+        return ask(self, louvain.louvain, resolution=resolution, tol=tol, levels=levels, seed=seed,
+            trace=trace, progress=progress)
 
     @overload
     def maximal_independent_set(self, *, seed: int = 0, trace: Literal[False] = False,
@@ -322,6 +387,30 @@ class GraphMethods:
         """Return the strongly connected component of each vertex."""
         return ask(self, strongly_connected_components.strongly_connected_components, trace=trace,
             progress=progress)
+
+    @overload
+    def triangle_count(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def triangle_count(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def triangle_count(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    def triangle_count(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the number of triangles at each vertex."""
+        return ask(self, triangle_count.triangle_count, trace=trace, progress=progress)
+
+    @overload
+    def truss_number(self, *, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def truss_number(self, *, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def truss_number(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
+    def truss_number(self, *, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the truss number of each edge."""
+        return ask(self, truss_number.truss_number, trace=trace, progress=progress)
 
 
 document(vars(GraphMethods))

@@ -1,0 +1,68 @@
+"""k-truss: the edges of the largest subgraph in which every edge is in at least k - 2 triangles.
+
+The edges of the k-truss are those with a truss number of at least k. They are found by peeling, as in
+:mod:`.truss_number`.
+
+.. [1] J. Cohen, "Trusses: Cohesive Subgraphs for Social Network Analysis", National Security Agency, 2008.
+"""
+
+from __future__ import annotations
+
+from dask_graphflow.costs.cost import Cost, levels
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+from .options import Count
+from .truss_number import peel_edges
+
+__all__ = ["k_truss"]
+
+MOST = 2**31 - 1  # of an int32
+
+
+@algorithm(
+    columns={},
+    checks={"k": Count(least=2)},
+    weights="optional",
+    directed=False,
+    rows="edges",
+    cost=Cost("label", levels(4), passes=30, rows=1, copies=1),
+)
+def k_truss(g: GraphView, *, k: int) -> Answer:
+    """Return the edges of the k-truss.
+
+    The k-truss is the largest subgraph in which every edge is in at least k - 2 triangles of the subgraph.
+    The directions of edges, self-loops and parallel edges do not count for it. The result has all edges of
+    the graph between ends that are neighbors in the k-truss: parallel edges are included, and self-loops
+    are not.
+
+    Parameters
+    ----------
+    k : int
+        Every edge of the k-truss is in at least k - 2 triangles; 2 or more.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
+        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
+        one row, and its source is the end with the smaller id. Vertices without an edge have no row.
+
+    References
+    ----------
+    .. [1] J. Cohen, "Trusses: Cohesive Subgraphs for Social Network Analysis", National Security Agency,
+       2008.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 3, 2, 3], "b": [2, 1, 3, 4]})
+    >>> gf.k_truss(ties, source="a", target="b", k=3).compute()
+       source  target
+    0       1       2
+    1       1       3
+    2       2       3
+    """
+    k = min(k, MOST)
+    return Answer({}, among=peel_edges(g.undirected, g, only=k) >= k, edges=g)

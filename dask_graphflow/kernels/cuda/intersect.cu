@@ -1,0 +1,201 @@
+// Intersections of sorted rows: the triangles that edges close. host_intersect.py has the twin, and its words.
+//
+// A block takes a tile of entries that neighboring middle vertices have. For each of these vertices it puts the
+// vertex's row into a hash table in shared memory (TRUST: S. Pandey et al., "TRUST: Triangle Counting Reloaded
+// on GPUs", 2021). Then each warp reads the row of a last vertex up to the middle one, and looks each end up. A
+// row that is too long for the table is searched in memory instead.
+#include "common.cuh"
+#include "edges.cuh"
+
+constexpr u32 TILE = 512;        // entries
+constexpr u32 SLOTS = 2048;      // of the table
+constexpr u64 MOST = SLOTS / 2;  // ends that it has room for
+constexpr u32 WARPS = THREADS / 32;
+
+template <typename I>
+struct Unsigned;
+template <>
+struct Unsigned<int> {
+    using type = u32;
+};
+template <>
+struct Unsigned<i64> {
+    using type = u64;
+};
+
+__device__ __forceinline__ int swap_key(int* at, int expected, int desired) { return atomicCAS(at, expected, desired); }
+__device__ __forceinline__ i64 swap_key(i64* at, i64 expected, i64 desired)
+{
+    return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
+}
+
+// Fibonacci hashing: ends are small numbers, often in a row.
+__device__ __forceinline__ u32 first_slot(u64 end, u32 slots)
+{
+    return u32(end * 0x9e3779b97f4a7c15ull >> 20) & (slots - 1);
+}
+
+// A row in shared memory, with a count for each end. A key of -1 is an empty slot.
+template <typename I>
+struct Table {
+    I* keys;
+    u32* counts;
+    u32* places;  // in the row
+    u32 slots;
+
+    // All threads of a block; they wait for each other.
+    __device__ __forceinline__ void fill(const I* ends, u32 size)
+    {
+        for (slots = 64; slots < size * 2;) slots *= 2;
+        for (u32 slot = threadIdx.x; slot < slots; slot += blockDim.x) {
+            keys[slot] = I(-1);
+            counts[slot] = 0;
+        }
+        __syncthreads();
+        for (u32 i = threadIdx.x; i < size; i += blockDim.x) {
+            u32 slot = first_slot(u64(ends[i]), slots);
+            while (swap_key(keys + slot, I(-1), ends[i]) >= 0) slot = (slot + 1) & (slots - 1);
+            places[slot] = i;
+        }
+        __syncthreads();
+    }
+
+    // The slot of an end, or `slots`.
+    __device__ __forceinline__ u32 find(I end) const
+    {
+        for (u32 slot = first_slot(u64(end), slots);; slot = (slot + 1) & (slots - 1)) {
+            const I key = keys[slot];
+            if (key == end) return slot;
+            if (key < 0) return slots;
+        }
+    }
+};
+
+// The place of an end in a sorted row, or `size`.
+template <typename I>
+__device__ __forceinline__ u64 sought(const I* ends, u64 size, I end)
+{
+    u64 low = 0, high = size;
+    while (low < high) {
+        const u64 middle = (low + high) / 2;
+        if (ends[middle] < end)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < size && ends[low] == end ? low : size;
+}
+
+// With weights, of_row and of_also are the sums of the weights opposite to the last and to the middle vertex, and
+// of_own of those opposite to the first one. Else of_also is for the edge from the last to the first vertex, or null.
+template <typename I>
+__global__ void __launch_bounds__(THREADS)
+    triangles(const i64* offsets, const I* ends, const i64* enter_offsets, const I* entering, u64 vertices,
+              const i64* own_offsets, const I* own_ends, const int* weights, const int* enter_weights,
+              const int* own_weights, typename Unsigned<I>::type* of_row, typename Unsigned<I>::type* of_also,
+              typename Unsigned<I>::type* of_own)
+{
+    using Count = typename Unsigned<I>::type;
+    __shared__ I keys[SLOTS];
+    __shared__ u32 counts[SLOTS], places[SLOTS];
+    Table<I> table{keys, counts, places, 0};
+    const i64 entries = enter_offsets[vertices];
+    for (i64 first = i64(blockIdx.x) * TILE; first < entries; first += i64(gridDim.x) * TILE) {
+        const i64 stop = min(first + i64(TILE), entries);
+        for (i64 entry = first; entry < stop;) {
+            // The same for all threads, as all branches up to the warps' loop are.
+            const u64 middle = row_of(enter_offsets, vertices, entry);
+            const i64 until = min(enter_offsets[middle + 1], stop), own_first = own_offsets[middle];
+            const I* own = own_ends + own_first;
+            const u64 size = u64(own_offsets[middle + 1] - own_first);
+            const bool tabled = size <= MOST;
+            if (size && tabled) table.fill(own, u32(size));
+            for (i64 k = entry + threadIdx.x / 32; size && k < until; k += WARPS) {
+                const u64 row = u64(entering[k]);
+                const i64 end = offsets[row + 1];
+                const u32 weight = weights ? enter_weights[k] : 1;
+                i64 found = 0, also = 0;
+                for (i64 at = offsets[row] + lane();; at += 32) {
+                    // A row that enters the middle vertex has it as an end, so some lane ends the loop.
+                    const I there = at < end ? ends[at] : I(middle);
+                    u64 place = size;
+                    if (u64(there) < middle && tabled) {
+                        const u32 slot = table.find(there);
+                        if (slot < table.slots) {
+                            place = places[slot];
+                            atomicAdd(counts + slot, weight);
+                        }
+                    } else if (u64(there) < middle) {
+                        place = sought(own, size, there);
+                        if (place < size) atomicAdd(of_own + own_first + place, Count(weight));
+                    }
+                    if (place < size) {
+                        found += weights ? own_weights[own_first + place] : 1;
+                        if (weights)
+                            also += weights[at];
+                        else if (of_also)
+                            atomicAdd(of_also + at, Count(1));
+                    }
+                    if (__ballot_sync(ALL_LANES, u64(there) >= middle)) {
+                        found = warp_sum(found);
+                        also = warp_sum(also);
+                        if (at < end && u64(there) == middle) {
+                            of_row[at] = Count(found);
+                            if (weights) of_also[at] = Count(also);
+                        }
+                        break;
+                    }
+                }
+            }
+            if (size && tabled) {
+                __syncthreads();
+                for (u32 slot = threadIdx.x; slot < table.slots; slot += blockDim.x)
+                    if (counts[slot]) atomicAdd(of_own + own_first + places[slot], Count(counts[slot]));
+                __syncthreads();
+            }
+            entry = until;
+        }
+    }
+}
+
+template <typename I>
+__global__ void credit(const i64* offsets, const I* ends, u64 vertices, const typename Unsigned<I>::type* last,
+                       const typename Unsigned<I>::type* middle, const typename Unsigned<I>::type* first, i64* totals)
+{
+    visit_edges(offsets, vertices, [&](const Span& span) {
+        for (i64 edge = span.first; edge < span.last; edge += 32) {
+            const i64 mine = min(edge + lane(), span.last - 1);
+            const u64 row = span.row - lane() + owner_of(span, mine);
+            if (mine != edge + lane()) continue;
+            const i64 own = i64(last[mine]), more = i64(middle[mine]) + i64(first[mine]);
+            if (own) add_to(totals + row, own);
+            if (more) add_to(totals + u64(ends[mine]), more);
+        }
+    });
+}
+
+// Each warp takes an edge that leaves, and looks the ends of its late end's row up in that of its early end.
+template <typename I, typename E>
+__global__ void lose(const i64* offsets, const I* ends, const E* edges, const unsigned char* state,
+                     typename Unsigned<I>::type* lost, const i64* own_offsets, const I* own_ends, const E* own_edges,
+                     const unsigned char* own_state, typename Unsigned<I>::type* own_lost, const I* row, const I* late,
+                     const I* early, u64 pairs)
+{
+    using Count = typename Unsigned<I>::type;
+    for (u64 pair = warp_index(); pair < pairs; pair += warp_count()) {
+        const I before = early[pair], after = late[pair];
+        const i64 first = own_offsets[before], stop = offsets[u64(row[pair]) + 1];
+        const u64 size = u64(own_offsets[u64(before) + 1] - first);
+        for (i64 at = offsets[row[pair]] + lane(); at < stop; at += 32) {
+            const I end = ends[at];
+            const u64 place = sought(own_ends + first, size, end);
+            if (place == size) continue;
+            const u64 edge = u64(edges[at]), other = u64(own_edges[first + place]);
+            const u32 here = state[edge], there = own_state[other];
+            // Of several edges that leave, the one whose opposite vertex comes first loses the triangle.
+            if (here > 1 || there > 1 || (here && end > before) || (there && end > after)) continue;
+            if (!here) atomicAdd(lost + edge, Count(1));
+            if (!there) atomicAdd(own_lost + other, Count(1));
+        }
+    }
+}

@@ -1,0 +1,299 @@
+"""Intersections of sorted rows on the host: the triangles that the edges of a graph close.
+
+Vertices have an order in which those of high degree come first. The row of a vertex has its neighbors that
+come before it, in ascending order. So each triangle is found once: its *last* vertex has an edge to the
+*middle* one, and both have an edge to the *first* one.
+
+The row of a middle vertex is marked in an array. Then the rows of all last vertices are read up to the
+middle one, and each marked end closes a triangle. Rows are short, since few vertices have a higher degree,
+and only the pairs of ends within a row are looked at [1]_.
+
+.. [1] J. Shun, K. Tangwongsan, "Multicore Triangle Computations Without Tuning", ICDE 2015.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled as _compiled
+from .host_atomics import fetch_add, prefetch
+from .host_rows import Rows
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
+
+__all__ = ["credit", "lose", "triangles"]
+
+AHEAD = 4  # rows whose first ends are asked for before they are read
+SEARCHED = (
+    8  # a row that has so many times as many ends as those sought in it is searched, not marked
+)
+
+
+@_compiled
+def _read(ends, at, middle, marks, last_first):  # type: ignore[no-untyped-def]
+    """Count the marked ends of a row that come before `middle`; return their number and its place."""
+    one = marks.dtype.type(1)
+    found = np.int64(0)
+    end = ends[at]
+    while end < middle:
+        mark = marks[np.uint64(end)]
+        hit = mark & one
+        found += np.int64(hit)
+        marks[np.uint64(end)] = mark + (hit << one)  # the higher bits count triangles
+        if hit and last_first.size:
+            fetch_add(last_first, np.intp(at), one)
+        at += 1
+        end = ends[at]
+    return found, at
+
+
+@_compiled
+def _triangles(  # type: ignore[no-untyped-def]
+    offsets, ends, enter_offsets, entering, own_offsets, own_ends, marks, last_middle, last_first,
+    middle_first, ranges, part,
+):  # fmt: skip
+    one = marks.dtype.type(1)
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for middle in range(start, stop):
+            low, high = own_offsets[middle], own_offsets[middle + 1]
+            begin, end = enter_offsets[middle], enter_offsets[middle + 1]
+            if low == high or begin == end:
+                continue
+            for i in range(low, high):
+                marks[np.uint64(own_ends[i])] = one
+            for k in range(begin, end):
+                soon = np.uint64(entering[min(k + AHEAD, end - 1)])
+                prefetch(ends, np.intp(offsets[soon]))
+                row = np.uint64(entering[k])
+                found, at = _read(ends, offsets[row], middle, marks, last_first)
+                last_middle[at] = found
+            for i in range(low, high):
+                middle_first[i] += marks[np.uint64(own_ends[i])] >> one
+                marks[np.uint64(own_ends[i])] = 0
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+@_compiled
+def _opposite(  # type: ignore[no-untyped-def]
+    offsets, ends, weights, enter_offsets, entering, enter_weights, own_offsets, own_ends,
+    own_weights, places, of_last, of_middle, of_first, ranges, part,
+):  # fmt: skip
+    """Add the weights of the edges that are opposite to the vertices of triangles."""
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for middle in range(start, stop):
+            low, high = own_offsets[middle], own_offsets[middle + 1]
+            begin, stop_at = enter_offsets[middle], enter_offsets[middle + 1]
+            if low == high or begin == stop_at:
+                continue
+            for i in range(low, high):
+                places[np.uint64(own_ends[i])] = i + 1
+            for k in range(begin, stop_at):
+                at = offsets[np.uint64(entering[k])]
+                last, between = np.int64(0), np.int64(0)
+                end = ends[at]
+                while end < middle:
+                    place = places[np.uint64(end)]
+                    if place:
+                        last += own_weights[place - 1]
+                        between += weights[at]
+                        of_first[place - 1] += enter_weights[k]
+                    at += 1
+                    end = ends[at]
+                of_last[at], of_middle[at] = last, between
+            for i in range(low, high):
+                places[np.uint64(own_ends[i])] = 0
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def triangles(
+    rows: Rows,
+    entering: Rows,
+    own: Rows,
+    of_row: list[np.ndarray],
+    of_own: np.ndarray,
+    *,
+    threads: int = 1,
+) -> None:
+    """Count the triangles whose last vertex has a row, and whose middle vertex has an own row.
+
+    Parameters
+    ----------
+    rows : Rows
+        Rows of last vertices, in ascending order. They may be of any vertices. If they have weights,
+        weights are added instead of triangles: those of the edge opposite to each vertex of a triangle.
+    entering : Rows
+        For each vertex, the rows that it is an end of, as indices into `rows`, with the same weights.
+    own : Rows
+        Rows of all vertices; empty for vertices that are not own ones.
+    of_row : list of ndarray of the unsigned type of ends, shape (ends of rows,)
+        Counts for entries of `rows`. The first array is written for entries whose end is a middle vertex:
+        triangles that have the edge from the last to the middle vertex. In a second array, triangles are
+        added to the edge from the last to the first vertex. With weights, the two arrays are written for
+        entries whose end is a middle vertex: sums for the last, and for the middle vertex.
+    of_own : ndarray of the same dtype, shape (ends of own,)
+        Triangles are added to the edge from the middle to the first vertex. With weights, this is the sum
+        for the first vertex.
+    threads : int
+        Threads to use.
+    """
+    count = len(own.offsets) - 1
+    ranges = even_turns(count, threads, entering.offsets)
+
+    def work(part: int) -> None:
+        if rows.weights is None:
+            marks = np.zeros(count, of_own.dtype)
+            last_first = of_row[1] if len(of_row) > 1 else of_own[:0]
+            _triangles(
+                rows.offsets, rows.ends, entering.offsets, entering.ends, own.offsets, own.ends,
+                marks, of_row[0], last_first, of_own, ranges, part,
+            )  # fmt: skip
+        else:
+            places = np.zeros(count, np.int64)
+            _opposite(*rows[:3], *entering[:3], *own[:3], places, *of_row, of_own, ranges, part)
+
+    share(work, threads, threads)
+
+
+@_compiled
+def _credit(offsets, ends, last, middle, first, totals, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for row in range(start, stop):
+            own = np.int64(0)
+            for i in range(offsets[row], offsets[row + 1]):
+                own += np.int64(last[i])
+                more = np.int64(middle[i]) + np.int64(first[i])
+                if more:
+                    fetch_add(totals, np.intp(ends[i]), more)
+            if own:
+                fetch_add(totals, np.intp(row), own)
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def credit(
+    rows: Rows, last: np.ndarray, middle: np.ndarray, first: np.ndarray, *, threads: int = 1
+) -> np.ndarray:
+    """Return the sum of counts for each vertex: those for which it is the last, middle or first vertex.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of all vertices, from 0 on.
+    last, middle, first : ndarray of unsigned integers, shape (ends of rows,)
+        Counts of :func:`triangles` for the vertex of the row, and for the end of the entry.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    ndarray of int64, shape (V,)
+    """
+    count = len(rows.offsets) - 1
+    totals = np.zeros(count, np.int64)
+    ranges = even_turns(count, threads, rows.offsets)
+    found = last, middle, first, totals, ranges
+    share(lambda part: _credit(rows.offsets, rows.ends, *found, part), threads, threads)
+    return totals
+
+
+@_compiled
+def _sought(ends, low, high, end):  # type: ignore[no-untyped-def]
+    """Return the index of an end in a sorted row, plus 1, or 0."""
+    stop = high
+    while low < high:
+        middle = (low + high) >> 1
+        if ends[middle] < end:
+            low = middle + 1
+        else:
+            high = middle
+    return low + 1 if low < stop and ends[low] == end else 0
+
+
+@_compiled
+def _lose(  # type: ignore[no-untyped-def]
+    offsets, ends, edges, state, lost, own_offsets, own_ends, own_edges, own_state, own_lost, row,
+    late, early, groups, places, ranges, part,
+):  # fmt: skip
+    one = lost.dtype.type(1)
+    start, stop = take(ranges, part, 1)
+    while start < stop:
+        first, last = groups[start], groups[start + 1]
+        before = early[first]
+        low, high = own_offsets[before], own_offsets[before + 1]
+        wanted = np.int64(0)
+        for pair in range(first, last):
+            wanted += offsets[row[pair] + 1] - offsets[row[pair]]
+        marked = wanted * SEARCHED > high - low
+        if marked:
+            for i in range(low, high):
+                places[np.uint64(own_ends[i])] = i + 1
+        for pair in range(first, last):
+            after = late[pair]
+            for at in range(offsets[row[pair]], offsets[row[pair] + 1]):
+                end = ends[at]
+                place = places[np.uint64(end)] if marked else _sought(own_ends, low, high, end)
+                if not place:
+                    continue
+                edge, other = edges[at], own_edges[place - 1]
+                here, there = state[edge], own_state[other]
+                # A triangle that loses several edges at once is lost by one of them: the one whose
+                # opposite vertex comes first.
+                if here > 1 or there > 1 or (here and end > before) or (there and end > after):
+                    continue
+                if not here:
+                    fetch_add(lost, np.intp(edge), one)
+                if not there:
+                    fetch_add(own_lost, np.intp(other), one)
+        if marked:
+            for i in range(low, high):
+                places[np.uint64(own_ends[i])] = 0
+        start, stop = take(ranges, part, 1)
+
+
+def lose(
+    rows: Rows,
+    state: np.ndarray,
+    lost: np.ndarray,
+    own: Rows,
+    own_state: np.ndarray,
+    own_lost: np.ndarray,
+    row: np.ndarray,
+    late: np.ndarray,
+    early: np.ndarray,
+    *,
+    threads: int = 1,
+) -> None:
+    """Count how many triangles edges lose because other edges leave.
+
+    Parameters
+    ----------
+    rows, own : Rows
+        Ends in ascending order, and the edge of each entry as a weight: rows of the late ends of the edges
+        that leave, and of their early ends.
+    state, own_state : ndarray of uint8
+        For each edge of `rows` and of `own`: 0 if it remains, 1 if it leaves now, and 2 if it was removed.
+    lost, own_lost : ndarray of unsigned integers
+        For each edge of `rows` and of `own`, the triangles that it loses are added, if it remains.
+    row : ndarray of integers, shape (e,)
+        The row in `rows` of the late end of each edge that leaves.
+    late, early : ndarray of integers, shape (e,)
+        The ends of these edges. `early` is ascending; it is a row of `own`.
+    threads : int
+        Threads to use.
+    """
+    if not len(row):
+        return
+    groups = np.append(np.flatnonzero(np.append(True, early[1:] != early[:-1])), len(early))
+    costs = np.zeros(len(groups), np.int64)
+    costs[1:] = np.cumsum(np.diff(rows.offsets)[row])[groups[1:] - 1]
+    ranges = frontier_turns(costs, threads)
+
+    def work(part: int) -> None:
+        places = np.zeros(len(own.offsets) - 1, np.int64)
+        _lose(
+            *rows[:3], state, lost, *own[:3], own_state, own_lost, row, late, early, groups, places,
+            ranges, part,
+        )  # fmt: skip
+
+    share(work, threads, threads)

@@ -1,0 +1,252 @@
+"""Triangles of the edges of a graph, from which edges are removed step by step.
+
+The owner of the *late* end of an edge, which comes later in the order of an :class:`.Orientation`, owns the
+edge. Other members that have an edge in one of their rows have a mirror of it. For a removed edge, the
+owner of its early end intersects the rows of both ends. If another member owns the edge, it sends the row
+of the late end, which is the shorter one, and gets back how many triangles its edges lost.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
+from dask_graphflow.kernels.host_rows import Rows
+
+from . import intersect
+from .intersect import Triangles
+from .orientation import labels_of, oriented, received
+from .view import GraphView
+
+__all__ = ["EdgeTriangles"]
+
+REMAINS, LEAVES, REMOVED = 0, 1, 2  # states of an edge; it leaves during one step
+
+
+class EdgeTriangles:
+    """The edges of a graph and their numbers of triangles. All members do the same steps.
+
+    Parameters
+    ----------
+    g : GraphView
+        An undirected graph. Self-loops are left out, and parallel edges are one edge.
+
+    Attributes
+    ----------
+    support : array of integers, shape (E_p,)
+        The number of triangles of each edge of this member, among the edges that remain.
+    """
+
+    def __init__(self, g: GraphView) -> None:
+        self._g, self._oriented = g, oriented(g)
+        rows = self._oriented.rows
+        self.support = Triangles(g, supports=True).supports.astype(rows.ends.dtype)
+        self._of_rows = kernels_of("rows", rows.ends)
+        self._kernels = kernels_of("intersect", rows.ends)
+        self._early, self._owned = rows.ends, len(rows.ends)
+        self._late = self._of_rows.owners(rows, rows.ends.dtype, threads=g.threads)
+        theirs = self._shared() if g.exchange.size > 1 else (rows.ends[:0],) * 2
+        size = self._owned + len(theirs[0])
+        edges = np.arange(size, dtype=index_dtype(size), like=rows.ends)
+        source = np.concatenate([self._late, self._early, theirs[1]])
+        target = np.concatenate([self._early, self._late, theirs[0]])
+        edge = np.concatenate([edges[: self._owned], edges])
+        mine = self._oriented.owner[source] == g.exchange.rank
+        # For each label, the labels of all neighbors, and the edges to them as weights.
+        self._whole = self._rows = self._of_rows.rows(
+            source[mine],
+            target[mine],
+            edge[mine],
+            count=len(self._oriented.label),
+            threads=g.threads,
+        )
+        self._state = np.zeros_like(edges, "uint8")
+        self._lost = np.zeros_like(edges, f"uint{8 * rows.ends.dtype.itemsize}")
+        self._left = size
+
+    def _shared(self) -> tuple[Any, Any]:
+        """Make mirrors of the edges of other members; return the labels of their late and early ends."""
+        g, o, exchange = self._g, self._oriented, self._g.exchange
+        owner = o.owner[self._early]
+        sent = [np.flatnonzero(owner == rank) for rank in range(exchange.size)]
+        sent[exchange.rank] = sent[exchange.rank][:0]
+        ends = [
+            np.concatenate(exchange.all_to_all([o.places[side[edges]] for edges in sent]))
+            for side in (self._late, self._early)
+        ]
+        counts = [
+            int(count[0]) for count in exchange.all_to_all([np.array([len(e)]) for e in sent])
+        ]
+        bounds = list(itertools.accumulate(counts, initial=0))
+        own = [0] * (exchange.rank + 1) + [self._owned] * (exchange.size - exchange.rank)
+        self._mirrors = Mirrors(exchange, ends[0][:0], bounds, own, sent)
+        late, early = (labels_of(g, o, places)[0] for places in ends)
+        return late, early
+
+    def remove(self, edges: Any) -> Any:
+        """Remove some of this member's edges; return which ones lost triangles. All members call it.
+
+        Parameters
+        ----------
+        edges : array of integers, shape (r,)
+            Edges that remain, ascending.
+
+        Returns
+        -------
+        array of int64
+            The edges of this member that remain and lost triangles, ascending.
+        """
+        g, several = self._g, self._g.exchange.size > 1
+        with g.superstep("push", len(edges), 0):
+            self._mark(edges, LEAVES)
+            own = self._oriented.owner[self._early[edges]] == g.exchange.rank
+            at_home = edges[own]
+            late = self._late[at_home]
+            self._lose(self._rows, self._state, self._lost, late, late, self._early[at_home])
+            if several:
+                self._lose_with_others(edges[~own])
+                dirty = np.flatnonzero(self._lost[self._owned :])
+                self._mirrors.reduce(self._lost, dirty)
+                self._mirrors.receive(self._add)
+            self._mark(edges, REMOVED)
+            touched = np.flatnonzero(self._lost[: self._owned])
+            self.support[touched] -= self._lost[touched].astype(self.support.dtype)
+            self._lost[:] = 0
+            self._shrink()
+        return touched
+
+    def values(self, of_edges: Any, g: GraphView) -> Any:
+        """Return the values of the edges in ``g.rows("out")``, and 0 for self-loops. All members call it.
+
+        Parameters
+        ----------
+        of_edges : array, shape (E_p,)
+            A value for each edge of this member.
+        g : GraphView
+            A graph with the same vertices, in which the same ones are adjacent.
+        """
+        column = np.zeros_like(of_edges, shape=len(self._state))
+        column[: self._owned] = of_edges
+        if g.exchange.size > 1:
+            self._mirrors.broadcast(column)
+            self._mirrors.receive(lambda at, values: column.__setitem__(at, values))
+        o, rows = self._oriented, g.rows("out")
+        source = self._of_rows.owners(
+            rows._replace(first=0), index_dtype(g.shard.size), threads=g.threads
+        )
+        key = _keys(o.label[source], labels_of(self._g, o, rows.ends)[0], len(o.label))
+        owners = self._of_rows.owners(self._whole, o.label.dtype, threads=g.threads)
+        keys = _keys(owners, self._whole.ends, len(o.label))
+        at = np.minimum(np.searchsorted(keys, key), max(len(keys) - 1, 0))
+        found = np.zeros_like(of_edges, shape=len(key))
+        if len(keys):
+            found = np.where(keys[at] == key, column[self._whole.weights[at]], found)
+        return found
+
+    def _mark(self, edges: Any, state: int) -> None:
+        self._state[edges] = state
+        if self._g.exchange.size > 1:
+            self._mirrors.broadcast(self._state, edges)
+            self._mirrors.receive(lambda at, values: self._state.__setitem__(at, values))
+
+    def _add(self, at: Any, values: Any) -> None:
+        self._lost[at] += values
+
+    def _lose(self, rows: Rows, state: Any, lost: Any, row: Any, late: Any, early: Any) -> None:
+        """Count the triangles that edges lose with removed edges, whose early ends are own vertices."""
+        order = np.argsort(early, kind="stable")
+        pairs = (side[order] for side in (row, late, early))
+        own = self._rows, self._state, self._lost
+        self._kernels.lose(rows, state, lost, *own, *pairs, threads=self._g.threads)
+
+    def _lose_with_others(self, edges: Any) -> None:
+        """Do the same for removed edges whose early ends belong to other members."""
+        exchange = self._g.exchange
+        for pieces in self._pieces(edges):
+            sent = [self._sent(piece) for piece in pieces]
+            columns = zip(*(told for _, told in sent), strict=True)
+            told = [exchange.all_to_all(list(column)) for column in columns]
+            answers = [self._answer(*theirs) for theirs in zip(*told, strict=True)]
+            for (lost, _), more in zip(sent, exchange.all_to_all(answers), strict=True):
+                kernels_for(more).namespace.add.at(self._lost, lost, more)
+
+    def _pieces(self, edges: Any) -> Iterator[list[Any]]:
+        """Yield the edges to send to each member, in pieces. All members have as many pieces."""
+        g, o = self._g, self._oriented
+        owner, sizes = o.owner[self._early[edges]], np.diff(self._rows.offsets)
+        to = [edges[owner == rank] for rank in range(g.exchange.size)]
+        costs = [np.cumsum(sizes[self._late[some]]) for some in to]
+        most = max(int(cost[-1]) if len(cost) else 0 for cost in costs)
+        count = int(g.all_reduce(most=-(-most // intersect.PIECE)).most)
+        cuts = []
+        for cost in costs:
+            wanted = [int(cost[-1]) * i // count if len(cost) else 0 for i in range(1, count)]
+            found = np.searchsorted(cost, np.array(wanted, "int64", like=cost)).tolist()
+            cuts.append([0, *found, len(cost)])
+        for i in range(count):
+            yield [some[cut[i] : cut[i + 1]] for some, cut in zip(to, cuts, strict=True)]
+
+    def _sent(self, edges: Any) -> tuple[Any, tuple[Any, ...]]:
+        """Return what another member is told of removed edges, after the edges of the rows in it.
+
+        It is told the vertices and the lengths of the rows of late ends, the ends and the states of their
+        edges that were not removed before, and of each removed edge the row and the early end.
+        """
+        places, rows = self._oriented.places, self._rows
+        late = self._late[edges]  # ascending, as edges are
+        new = np.ones_like(late, bool)
+        new[1:] = late[1:] != late[:-1]
+        row = (np.cumsum(new) - 1).astype(late.dtype)
+        late = late[new]
+        starts, lengths = rows.offsets[late], np.diff(rows.offsets)[late]
+        offsets = np.zeros_like(rows.offsets, shape=len(late) + 1)
+        offsets[1:] = np.cumsum(lengths)
+        at = np.arange(int(offsets[-1]), like=offsets)
+        owners = self._of_rows.owners(
+            Rows(offsets, at, None, 0), late.dtype, threads=self._g.threads
+        )
+        at += (starts - offsets[:-1])[owners]
+        state = self._state[rows.weights[at]]
+        remain = state != REMOVED
+        at, before = at[remain], np.zeros_like(offsets, shape=len(state) + 1)
+        before[1:] = np.cumsum(remain)
+        lengths = np.diff(before[offsets])
+        ends = places[rows.ends[at]]
+        told = places[late], lengths, ends, state[remain], row, places[self._early[edges]]
+        return rows.weights[at], told
+
+    def _answer(self, late: Any, lengths: Any, ends: Any, state: Any, row: Any, early: Any) -> Any:
+        """Return how many triangles the edges in another member's rows lose here."""
+        g, o = self._g, self._oriented
+        lost = np.zeros_like(ends, self._lost.dtype)
+        if len(row):
+            rows, known = received(g, o, lengths, ends)
+            rows = rows._replace(
+                weights=np.arange(len(rows.ends), dtype=self._whole.weights.dtype, like=ends)
+            )
+            late, early = (labels_of(g, o, places)[0] for places in (late, early))
+            mine = np.zeros_like(rows.ends, lost.dtype)
+            self._lose(rows, state[known], mine, row, late[row], early)
+            lost[known] = mine
+        return lost
+
+    def _shrink(self) -> None:
+        """Leave removed edges out of the rows, once these are half of the edges."""
+        left = int((self._state != REMOVED).sum())
+        if left * 2 > self._left:
+            return
+        self._left, rows = left, self._rows
+        keep = self._state[rows.weights] != REMOVED
+        before = np.zeros_like(rows.offsets, shape=len(keep) + 1)
+        before[1:] = np.cumsum(keep)
+        self._rows = Rows(before[rows.offsets], rows.ends[keep], rows.weights[keep], 0)
+
+
+def _keys(rows: Any, ends: Any, size: int) -> Any:
+    """Return a number for each entry of rows, ascending in the rows and the ends."""
+    return rows.astype("int64") * size + ends

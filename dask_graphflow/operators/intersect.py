@@ -1,0 +1,166 @@
+"""Intersect: the neighbors that two vertices have in common, for the edges of a graph.
+
+The rows of an :class:`.Orientation` are intersected. So each triangle is found once, by the owner of its
+*middle* vertex, which is an end in the row of its *last* vertex. If another member owns that row, it sends
+the row. Rows are sent in pieces, so that memory stays bounded. What the owner of the middle vertex counts
+for the entries of a row is sent back.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels.host_rows import Rows
+
+from .orientation import oriented, received
+from .view import GraphView
+
+__all__ = ["Triangles"]
+
+PIECE = 1 << 23  # entries of rows that a member sends at a time to each other member, at most
+
+
+class _Sent(NamedTuple):
+    """Rows for another member: their lengths, and which entries they are of the rows here."""
+
+    lengths: Any
+    entries: Any
+
+
+class Triangles:
+    """The triangles of a graph, counted. All members make theirs at once.
+
+    Parameters
+    ----------
+    g : GraphView
+        An undirected graph. Self-loops are ignored, and parallel edges are one edge.
+    supports : bool
+        Whether triangles are counted for each edge too.
+    counted : bool
+        Count, for each vertex of a triangle, the parallel edges between the two other vertices.
+    """
+
+    def __init__(self, g: GraphView, *, supports: bool = False, counted: bool = False) -> None:
+        self._g, self._oriented = g, oriented(g, counted=counted)
+        rows = self._rows = self._oriented.rows
+        self._kernels = kernels_of("intersect", rows.ends)
+        self._of_rows = kernels_of("rows", rows.ends)
+        # What is counted for entries of a row by its middle vertices, and for entries of the middle
+        # vertices' rows.
+        self._of_row = self._zeros(rows.ends, 2 if supports or counted else 1)
+        (self._of_own,) = self._zeros(rows.ends, 1)
+        with g.superstep("push", g.shard.count, len(rows.ends)):
+            self._count(rows, self._oriented.entering, self._of_row)
+            if g.exchange.size > 1:
+                self._count_with_others()
+
+    @property
+    def totals(self) -> Any:
+        """Number of triangles, or of the edges opposite to each owned vertex: array of int64, shape (V_p,).
+
+        All members call it.
+        """
+        rows, counted = self._rows, self._rows.weights is not None
+        last, middle = self._of_row if counted else (self._of_row[0], self._of_row[0])
+        found = self._kernels.credit(rows, last, middle, self._of_own, threads=self._g.threads)
+        return self._own(found)
+
+    @property
+    def degrees(self) -> Any:
+        """Number of neighbors of each owned vertex: array of int64, shape (V_p,). All members call it."""
+        return self._own(np.diff(self._rows.offsets) + np.diff(self._oriented.entering.offsets))
+
+    @property
+    def supports(self) -> Any:
+        """Number of triangles of each entry of the oriented rows: an array of unsigned integers."""
+        last_middle, last_first = self._of_row
+        return last_middle + last_first + self._of_own
+
+    def _own(self, column: Any) -> Any:
+        """Return what all members together have counted for each owned vertex."""
+        g, column = self._g, column[self._oriented.label]
+        if g.exchange.size > 1:
+            mirrors = g.mirrors("out")
+            mirrors.reduce(column)
+
+            def add(at: Any, values: Any) -> None:
+                column[at] += values
+
+            mirrors.receive(add)
+        return column[: g.owned]
+
+    def _zeros(self, like: Any, count: int) -> list[Any]:
+        dtype = f"uint{8 * self._rows.ends.dtype.itemsize}"
+        return [np.zeros_like(like, dtype) for _ in range(count)]
+
+    def _count(self, rows: Rows, entering: Rows, of_row: list[Any]) -> None:
+        self._kernels.triangles(
+            rows, entering, self._rows, of_row, self._of_own, threads=self._g.threads
+        )
+
+    def _count_with_others(self) -> None:
+        """Count the triangles whose last and middle vertices belong to different members."""
+        exchange, rows, places = self._g.exchange, self._rows, self._oriented.places
+        for low, high in self._pieces():
+            sent = [self._sent(low, high, rank) for rank in range(exchange.size)]
+            told = [
+                exchange.all_to_all([some.lengths for some in sent]),
+                exchange.all_to_all([places[rows.ends[some.entries]] for some in sent]),
+            ]
+            if rows.weights is not None:
+                told.append(exchange.all_to_all([rows.weights[some.entries] for some in sent]))
+            answers = [self._answer(*theirs) for theirs in zip(*told, strict=True)]
+            for counts, theirs in zip(self._of_row, zip(*answers, strict=True), strict=True):
+                for some, more in zip(sent, exchange.all_to_all(theirs), strict=True):
+                    counts[some.entries] += more
+
+    def _pieces(self) -> list[tuple[int, int]]:
+        """Cut the rows into pieces: the first row of each, and the last one. All members have as many."""
+        offsets = self._rows.offsets
+        edges = len(self._rows.ends)
+        count = int(self._g.all_reduce(most=-(-edges // PIECE)).most)
+        wanted = np.array([edges * i // count for i in range(1, count)], "int64", like=offsets)
+        cuts = [0, *np.searchsorted(offsets, wanted).tolist(), len(offsets) - 1]
+        return list(itertools.pairwise(cuts)) if count else []
+
+    def _sent(self, low: int, high: int, to: int) -> _Sent:
+        """Return the rows of a piece that a member needs."""
+        offsets = self._rows.offsets[low : high + 1]
+        first, last = int(offsets[0]), int(offsets[-1])
+        ends, starts = self._rows.ends[first:last], offsets[:-1] - first
+        needs = np.zeros_like(starts, bool)
+        piece = Rows(offsets - first, ends, None, 0)
+        row = self._of_rows.owners(piece, ends.dtype, threads=self._g.threads)
+        if to != self._g.exchange.rank:
+            wanted = self._oriented.owner[ends] == to
+            wanted[starts[starts < len(ends)]] = (
+                False  # no vertex comes before the first end in its row
+            )
+            needs[row[wanted]] = True
+        return _Sent(np.diff(offsets)[needs], np.flatnonzero(needs[row]) + first)
+
+    def _answer(self, lengths: Any, places: Any, weights: Any = None) -> list[Any]:
+        """Count the triangles that another member's rows close here; return counts for their entries."""
+        g, o = self._g, self._oriented
+        of_row = self._zeros(places, len(self._of_row))
+        if not len(places):
+            return of_row
+        rows, known = received(g, o, lengths, places, weights)
+        own = o.owner[rows.ends] == g.exchange.rank
+        entering = self._of_rows.rows(
+            rows.ends[own],
+            self._of_rows.owners(rows, o.label.dtype, threads=g.threads)[own],
+            None if rows.weights is None else rows.weights[own],
+            count=len(o.label),
+            columns=max(len(o.label), len(lengths)),
+            threads=g.threads,
+        )
+        kept = self._zeros(rows.ends, len(of_row))
+        self._count(rows, entering, kept)
+        for counts, some in zip(of_row, kept, strict=True):
+            counts[known] = some
+        return of_row

@@ -1,0 +1,149 @@
+"""Orientation: each edge of a graph leads from the end of lower degree to the end of higher degree.
+
+Vertices are ordered by descending degree, and then by number. A row has the neighbors of a vertex that come
+before it in this order. The longest row of a graph with m edges has at most the square root of 2 m ends,
+also if some vertices have far more neighbors (Shun, Tangwongsan, ICDE 2015).
+
+A member *labels* its vertices and their mirrors with 0, 1 and so on, in this order, which is the same for
+all members. Its rows are of labels, so ends that many rows have are small numbers and lie side by side.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.graph import numbering
+from dask_graphflow.kernels import index_dtype, kernels_of
+from dask_graphflow.kernels.host_rows import Rows
+
+from .view import GraphView
+
+__all__ = ["Orientation", "labels_of", "oriented", "received"]
+
+
+class Orientation(NamedTuple):
+    """A member's rows by labels.
+
+    Attributes
+    ----------
+    rows : Rows
+        For each label, the labels of the neighbors before it, in ascending order. The rows of mirrors are
+        empty. With weights: how many edges there are to the neighbor.
+    entering : Rows
+        For each label, the labels of the rows that it is an end of, in ascending order.
+    label : array of index, shape (L,)
+        The label of each position: owned vertices, then mirrors.
+    places : array of index, shape (L,)
+        The vertex of each label, as an index among those of all members.
+    owner : array of int32, shape (L,)
+        The member that owns the vertex of each label.
+    """
+
+    rows: Any
+    entering: Any
+    label: Any
+    places: Any
+    owner: Any
+
+
+def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
+    """Return this member's part of an undirected graph, oriented, without self-loops and parallel edges.
+
+    All members call it. It is made once, and kept with the graph.
+
+    Parameters
+    ----------
+    g : GraphView
+    counted : bool
+        Whether weights say how many parallel edges there were.
+    """
+    shard, host = g.shard, g.shard.host
+    name = "oriented, edges counted" if counted else "oriented"
+    found = numbering.kept_by_all(host, g.exchange, name, lambda: _oriented(g, counted))
+    made: Orientation = shard.here(name, found)
+    return made
+
+
+def labels_of(g: GraphView, o: Orientation, places: Any) -> tuple[Any, Any]:
+    """Return the labels of vertices of all members, and which of the vertices have one here."""
+    shard, slots = g.shard, g.local("out").slots
+    known = (places >= shard.low) & (places < shard.high)
+    position = np.where(known, places - shard.low, 0)
+    if len(slots):
+        at = np.minimum(np.searchsorted(slots, places), len(slots) - 1)
+        mirrored = slots[at] == places
+        position = np.where(mirrored, shard.owned + at, position)
+        known |= mirrored
+    return o.label[position], known
+
+
+def received(
+    g: GraphView, o: Orientation, lengths: Any, places: Any, weights: Any = None
+) -> tuple[Rows, Any]:
+    """Return rows that another member sent by labels here, and which of their entries have one.
+
+    Parameters
+    ----------
+    g : GraphView
+    o : Orientation
+    lengths : array of int64, shape (r,)
+        Entries of each row.
+    places : array of index, shape (e,)
+        The vertex of each entry.
+    weights : array, shape (e,), optional
+    """
+    offsets = np.zeros_like(lengths, shape=len(lengths) + 1)
+    offsets[1:] = np.cumsum(lengths)
+    labels, known = labels_of(g, o, places)
+    before = np.zeros_like(offsets, shape=len(places) + 1)
+    before[1:] = np.cumsum(known)
+    weights = None if weights is None else weights[known]
+    return Rows(before[offsets], labels[known], weights, 0), known
+
+
+def _oriented(g: GraphView, counted: bool) -> Orientation:
+    host = g.shard.host
+    local = host.local("out", g.threads)
+    rows = local.rows._replace(first=0)
+    kernels = kernels_of("rows", rows.ends)
+    degrees, slots = np.diff(rows.offsets), local.slots.astype(index_dtype(host.size), copy=False)
+    own = np.arange(host.low, host.high, dtype=slots.dtype, like=slots)
+    before = local.slot_bounds[host.rank]  # mirrors of vertices that come before owned ones
+    if len(slots) or g.exchange.size > 1:
+        mirrored = numbering.mirrors(host, g.exchange, "out", g.threads).mirrored
+        told = g.exchange.all_to_all(
+            [degrees if some is None else degrees[some] for some in mirrored]
+        )
+        told[host.rank] = degrees[:0]
+        theirs = np.concatenate(told)
+        degrees = np.concatenate([theirs[:before], degrees, theirs[before:]])
+    # Labels of vertices in the order of their places: mirrors lie before and after owned vertices.
+    ordered = kernels.degree_labels(degrees).astype(rows.ends.dtype, copy=False)
+    split = before, before + host.owned
+    label = np.concatenate([ordered[split[0] : split[1]], ordered[: split[0]], ordered[split[1] :]])
+    places, owner = np.empty_like(slots, shape=len(label)), np.empty_like(label, "int32")
+    places[label] = np.concatenate([own, slots])
+    ranks = np.empty_like(owner)
+    ranks[: host.owned] = host.rank
+    for rank, (low, high) in enumerate(itertools.pairwise(local.slot_bounds)):
+        ranks[host.owned + low : host.owned + high] = rank
+    owner[label] = ranks
+    source = kernels.owners(rows, rows.ends.dtype, threads=g.threads)
+    source, target = (
+        kernels.renamed(ends, label, threads=g.threads) for ends in (source, rows.ends)
+    )
+    down = target < source
+    source, target = source[down], target[down]
+    weight = np.ones_like(source, "int32") if counted else None
+    how: dict[str, Any] = {"count": len(label), "threads": g.threads}
+    how["multi"] = "sum" if counted else "first"
+    return Orientation(
+        kernels.rows(source, target, weight, **how),
+        kernels.rows(target, source, weight, **how),
+        label,
+        places,
+        owner,
+    )

@@ -1,0 +1,63 @@
+"""Triangles: the counts of NetworkX, whatever the partitioning."""
+
+from __future__ import annotations
+
+import networkx as nx
+import pandas as pd
+import pytest
+from conftest import GRAPHS, frame, partitioned
+from test_core_number import apart, rmat
+
+import dask_graphflow as gf
+from dask_graphflow.operators import intersect
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+# The row of the last vertex of the second clique is longer than a hash table of the GPU kernel.
+DENSE = {f"clique of {size}": [(a, b) for a in range(size) for b in range(a)] for size in (4, 70)}
+HUBS = [(hub, 10 + v) for v in range(300) for hub in range(4)] + [(0, 1), (2, 3), (1, 2)]
+MIXED = apart({**GRAPHS, "rmat": rmat(), "hubs": HUBS, **DENSE})
+
+
+def simple(pairs, vertices=()):
+    graph = nx.Graph(pairs)
+    graph.add_nodes_from(vertices)
+    graph.remove_edges_from(list(nx.selfloop_edges(graph)))
+    return graph
+
+
+def counts(found):
+    return dict(zip(found.vertex, found.triangles, strict=True))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+def test_triangles_are_those_of_networkx(built, directed):
+    found = built(MIXED, directed=directed).triangle_count().compute()
+    assert found.triangles.dtype == "int64"
+    assert counts(found) == nx.triangles(simple(MIXED))
+
+
+def test_rows_are_sent_in_pieces_of_bounded_size(built, monkeypatch):
+    monkeypatch.setattr(intersect, "PIECE", 100)
+    assert counts(built(rmat()).triangle_count().compute()) == nx.triangles(simple(rmat()))
+
+
+def test_vertices_of_a_row_that_is_too_long_for_shared_memory(built):
+    pairs = [(a, b) for a in range(1200) for b in range(a)]
+    found = built(pairs).triangle_count().compute()
+    assert set(found.triangles) == {1199 * 1198 // 2}
+
+
+def test_triangles_of_strings_and_isolated_vertices():
+    ties = pd.DataFrame({"a": ["x", "y", "z", "z"], "b": ["y", "z", "x", "w"]})
+    listed = pd.DataFrame({"v": ["x", "y", "z", "w", "alone"]})
+    found = gf.triangle_count(
+        partitioned(ties, 2), source="a", target="b", vertices=partitioned(listed, 1)
+    )
+    assert counts(found.compute()) == {"alone": 0, "w": 0, "x": 1, "y": 1, "z": 1}
+
+
+def test_the_sum_is_three_times_the_number_of_triangles():
+    found = gf.triangle_count(frame(rmat()), source="a", target="b").compute()
+    assert found.triangles.sum() == sum(nx.triangles(simple(rmat())).values())
+    assert found.triangles.sum() % 3 == 0
