@@ -64,6 +64,7 @@ def test_exported_names():
         "bfs",
         "calibrate",
         "closeness_centrality",
+        "clustering",
         "connected_components",
         "core_number",
         "costs",
@@ -78,8 +79,11 @@ def test_exported_names():
         "hits",
         "hybrid_cluster",
         "k_core",
+        "k_truss",
         "katz_centrality",
         "label_propagation",
+        "leiden",
+        "louvain",
         "maximal_independent_set",
         "pagerank",
         "personalized_pagerank",
@@ -88,10 +92,8 @@ def test_exported_names():
         "show_versions",
         "sssp",
         "strongly_connected_components",
-        "truss_number",
-        "k_truss",
-        "clustering",
         "triangle_count",
+        "truss_number",
     ]
     assert all(hasattr(gf, name) for name in gf.__all__)
 
