@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from .device import namespace as cupy
+from .device_rows import owners as row_owners
 from .host_rows import Rows
 from .launching import attribute, launch, launch_blocks
 from .sources import THREADS, instance
 
-__all__ = ["best_groups"]
+__all__ = ["best_groups", "sums_between"]
 
 # Of cuda/groups.cu: the most edges of a row without a table, and with a table in shared memory.
 SOME, MANY = 32, 1 << 10
@@ -59,3 +60,26 @@ def best_groups(
         kernel = instance("many_groups", dtype)
         launch_blocks(kernel, blocks, THREADS, 0, groups, many, np.uint64(room), *tables, sizes)
     return found
+
+
+def sums_between(rows: Rows, number: Any, place: Any, *, threads: int = 1) -> tuple[Any, Any, Any]:
+    """Return the sums of the weights of edges between groups of vertices; each pair of groups once."""
+    owners = row_owners(rows._replace(first=0), rows.ends.dtype)
+    source, target = number[owners], number[rows.ends]
+    inside = (source == target) & (place[owners] <= place[rows.ends])
+    once = inside | (source < target)
+    if rows.weights is not None:
+        once &= rows.weights != 0
+    del owners, inside
+    source, target = source[once], target[once]
+    if not len(source):
+        return source, target, source.astype("int64")
+    pairs = source.astype("int64") * (int(number.max()) + 1) + target
+    # The sums of whole numbers up to each edge are exact, so their differences are too.
+    order, before = cupy.argsort(pairs), cupy.arange(len(pairs) + 1)
+    if rows.weights is not None:
+        cupy.cumsum(rows.weights[once][order], out=before[1:])
+    pairs = pairs[order]
+    first = cupy.flatnonzero(cupy.concatenate([pairs[:1] >= 0, pairs[1:] != pairs[:-1]]))
+    last = cupy.concatenate([first[1:], cupy.array([len(pairs)])])
+    return source[order[first]], target[order[first]], before[last] - before[first]

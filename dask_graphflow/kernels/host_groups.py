@@ -145,7 +145,20 @@ def best_groups(
 
 @_compiled
 def _sum(  # type: ignore[no-untyped-def]
-    offsets, ends, weights, weighted, vertices, number, place, low, high, table, source, target, total, at
+    offsets,
+    ends,
+    weights,
+    weighted,
+    vertices,
+    number,
+    place,
+    low,
+    high,
+    table,
+    source,
+    target,
+    total,
+    at,
 ):
     """Sum the weights of some rows by the numbers of both ends; return how many sums there are."""
     keys, sums, slots = table

@@ -1,4 +1,7 @@
-"""Random access: read and combine values of vertices by their numbers, whichever member owns them."""
+"""Random access: read and combine values of vertices by their numbers, whichever member owns them.
+
+A column can be in host memory while numbers and values are on a device, and the other way round.
+"""
 
 from __future__ import annotations
 
@@ -7,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels import kernels_for, on_device
 
 from .view import GraphView
 
-__all__ = ["combine", "fetch", "gather"]
+__all__ = ["beside", "combine", "fetch", "gather"]
 
 
 def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
@@ -27,13 +30,15 @@ def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
     Returns
     -------
     array of the dtype of `column`, shape (f,)
+        In the memory of `numbers`.
     """
+    where, numbers = numbers, beside(column, numbers)
     if g.alone:
-        return column[numbers]
+        return beside(where, column[numbers])
     distinct, back = np.unique(_places(g, numbers), return_inverse=True)
     asked = g.exchange.all_to_all(_by_owner(g, distinct, distinct))
     told = g.exchange.all_to_all([column[places - g.shard.low] for places in asked])
-    return np.concatenate(told)[back]
+    return beside(where, np.concatenate(told)[back])
 
 
 def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> None:
@@ -49,6 +54,7 @@ def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> 
     slot : {"add", "min"}
         How values of the same vertex are combined.
     """
+    numbers, values = beside(column, numbers), beside(column, values)
     at = getattr(kernels_for(column).namespace, {"add": "add", "min": "minimum"}[slot]).at
     if g.alone:
         at(column, numbers, values)
@@ -64,6 +70,13 @@ def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> 
 def gather(g: GraphView, values: Any) -> Any:
     """Return the values of all members, one member after the other. All members call it."""
     return values if g.exchange.size == 1 else np.concatenate(g.exchange.all_gather(values))
+
+
+def beside(array: Any, values: Any) -> Any:
+    """Return values in the memory of an array."""
+    if on_device(array):
+        return kernels_for(array).namespace.asarray(values)
+    return kernels_for(values).to_host(values)
 
 
 def _places(g: GraphView, numbers: Any) -> Any:

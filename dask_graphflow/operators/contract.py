@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import pandas as pd
+
 from dask_graphflow.graph.build import Edges, of_numbers
-from dask_graphflow.graph.device_shard import on_this_device
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
 
 from .view import GraphView
 
 __all__ = ["contract"]
+
+FEW = 1 << 20  # edges: fewer are in host memory, as a launch takes longer than they take there
 
 
 def contract(g: GraphView, labels: Any, weights: Any, numbers: Any) -> tuple[GraphView, Any]:
@@ -32,28 +35,23 @@ def contract(g: GraphView, labels: Any, weights: Any, numbers: Any) -> tuple[Gra
     Returns
     -------
     GraphView
+        In host memory if the graph is small, or if `g` is a hybrid graph.
     array of int64
         Weights of the edges in ``local("out")`` of the new graph.
     """
     shard, local = g.shard, g.local("out")
-    rows = local.rows._replace(first=0)
     count = int(numbers.max()) + 1
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
     place = g.column(0, g.index, local.size)
     place[: g.owned] = g.numbers
     if not g.alone:
         place[g.owned :] = shard.slot_numbers("out", g.threads)
-    # Each edge is in the rows of both its ends, and a self-loop in one row.
-    once = place[owners] <= place[rows.ends]
-    if weights is not None:
-        once &= weights != 0  # only such edges lead to a label without a number
+    rows = local.rows._replace(first=0, weights=weights)
     new = numbers.astype(index_dtype(count))[labels]
-    weight = once[once].astype("int64") if weights is None else weights[once]
-    edges = Edges(new[owners[once]], new[rows.ends[once]], weight)
-    if shard.placed is not None:
+    sums_between = kernels_of("groups", new).sums_between
+    edges = Edges(*sums_between(rows, new, place, threads=g.threads))
+    exchange, like = g.exchange, shard.like
+    if shard.placed is not None or g.all_reduce(sums=(len(edges.source),)).sums[0] < FEW:
         edges = Edges(*(kernels_for(side).to_host(side) for side in edges))
-    made = of_numbers(g.exchange, shard.like, edges, count, g.threads)
-    if shard is not shard.host:
-        made = on_this_device(made)
-    view = g.view_of(made)
+        exchange, like = exchange.host, pd.DataFrame()
+    view = g.view_of(of_numbers(exchange, like, edges, count, g.threads), exchange)
     return view, view.local("out").rows.weights

@@ -9,6 +9,7 @@ import numpy as np
 
 from dask_graphflow.kernels import kernels_of
 
+from .access import beside
 from .contract import contract
 from .groups import Groups
 from .neighbor_sums import most_leaving
@@ -59,7 +60,7 @@ class Level(NamedTuple):
         has = groups.load > 0
         numbers = np.where(has, np.cumsum(has) - 1, -1)
         made, weights = contract(self.g, groups.labels, self.weights, numbers)
-        mass = groups.load[has][made.shard.low : made.shard.high]
+        mass = beside(weights, groups.load[has][made.shard.low : made.shard.high])
         own = np.where(self.mass > 0, numbers[groups.own], -1)
         return Level(made, weights, mass, made.numbers, self.factor), own
 

@@ -137,9 +137,9 @@ class GraphView:
         view._tell = None
         return view
 
-    def view_of(self, shard: Shard) -> GraphView:
+    def view_of(self, shard: Shard, exchange: Exchange | None = None) -> GraphView:
         """Return the view of another graph of the same members; all of them call it."""
-        view = GraphView(shard, self.exchange, self.threads, self._tell)
+        view = GraphView(shard, exchange or self.exchange, self.threads, self._tell)
         view._reversed = self._reversed and shard.directed
         return view
 
