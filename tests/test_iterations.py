@@ -139,6 +139,13 @@ def test_floats_add_up_to_the_nearest_of_the_exact_sum(built, reverse, dtype):
         assert bits(alone) == bits(repeated)
 
 
+def test_a_sum_that_no_float_can_hold_is_infinite(built):
+    g = built([(0, 140), (70, 140)])
+    op = gf.EdgeOp("sums", target="y", signal="x[src]", slot="add")
+    found = g.run(op, columns={"x": 1e308, "y": 0.0}, max_iter=1).compute()
+    assert found["y"].tolist() == [0, 0, np.inf]
+
+
 def test_a_program_that_adds_floats_ends_when_no_vertex_changes(built):
     g = built([(i, i + 1) for i in range(150)])
     flow = gf.EdgeOp("flow", target="water", signal="water[src] / 2", slot="add")
