@@ -7,11 +7,11 @@ import math
 import re
 import warnings
 
+import expressions
 import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-import test_edge_op
 from conftest import BACKEND, cupy_or_skip, frame
 from hypothesis import given, reject, settings
 from shapes import DIFFICULT, ENDS, power_law, traced
@@ -226,12 +226,12 @@ def per_vertex(text):
     return text, re.sub(r"\b[ilfdut]\b", r"\g<0>[src]", text)
 
 
-@settings(test_edge_op.FEW, max_examples=150, derandomize=True)
-@given(test_edge_op.PAIRS)
+@settings(expressions.FEW, max_examples=150, derandomize=True)
+@given(expressions.PAIRS)
 def test_an_expression_means_what_it_means_over_an_edge(pair):
     """Each value per vertex has the bits of NumPy's scalars, for random expressions."""
-    count, params = test_edge_op.COUNT, test_edge_op.PARAMS
-    columns = {name: test_edge_op.VALUES[name] for name in "ilfdut"}
+    count, params = expressions.COUNT, expressions.PARAMS
+    columns = {name: expressions.VALUES[name] for name in "ilfdut"}
     dtypes = {name: array.dtype.name for name, array in columns.items()}
     dtypes = dtypes, {name: value.dtype.name for name, value in params.items()}
     (number, message), (question, cond) = map(per_vertex, pair)
@@ -251,7 +251,7 @@ def test_an_expression_means_what_it_means_over_an_edge(pair):
         parsed = ast.parse(text, mode="eval").body
         with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
             wanted = [
-                test_edge_op.reference(parsed, params | {"src": v, "dst": v}) for v in range(count)
+                expressions.reference(parsed, params | {"src": v, "dst": v}) for v in range(count)
             ]
         wanted = np.array(wanted).astype(tree.dtype)
         assert found.dtype == wanted.dtype
