@@ -7,6 +7,7 @@ import math
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,6 +36,7 @@ from test_cuda_compile import GENERATIONS
 from dask_graphflow import EdgeOp
 from dask_graphflow import exceptions as ex
 from dask_graphflow.kernels import edge_cuda, sources
+from dask_graphflow.operators.rewrite import in_fixed_point
 
 nvrtc = test_cuda_compile.nvrtc
 
@@ -294,6 +296,11 @@ def bounds_for_cuda():
     yield SUM.bind(columns | {"total": "int64"}, index_dtype="int32", weight_dtype="float64")
     yield PARENT.bind(columns | {"parent": "int64"}, index_dtype="int32")
     yield BY_HAND.bind({"level": "int32"}, index_dtype="int32")
+    floats = EdgeOp("floats", target="d", signal="d[src] * weight", slot="add")
+    for way, op in zip(("find", "add"), in_fixed_point(floats, ["d"]), strict=False):
+        fixed = {"d": "float64", "largest": "float64", "scale": "float64", "sums": "int64"}
+        op = replace(op, name=f"floats_{way}")
+        yield op.bind(fixed, index_dtype="int32", weight_dtype="float64")
 
 
 @pytest.mark.parametrize("generation", GENERATIONS)
