@@ -34,7 +34,7 @@ __all__ = ["run"]
 
 def run(
     graph: Any,
-    op: EdgeOp | Sequence[Step],
+    op: EdgeOp | list[Any] | tuple[Any, ...],
     *,
     columns: Mapping[str, Any],
     start: Any,
@@ -83,7 +83,7 @@ def _steps(given: Any) -> list[Step]:
         "an EdgeOp, or a dict of expressions by the columns that they change, for example "
         "{'rank': '0.15 / n + 0.85 * sum'}"
     )
-    if isinstance(given, str) or not isinstance(given, Sequence) or not given:
+    if not isinstance(given, list | tuple) or not given:
         raise OptionError(
             f"{given!r} is not a program; give an EdgeOp, or a list of steps: each is {what}"
         )

@@ -389,7 +389,7 @@ class Graph(GraphMethods):
 
     def run(
         self,
-        op: EdgeOp | Sequence[EdgeOp | Mapping[str, str]],
+        op: EdgeOp | list[Any] | tuple[Any, ...],
         *,
         columns: Mapping[str, Any],
         start: Any = None,

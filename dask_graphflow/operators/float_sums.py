@@ -85,10 +85,11 @@ class FloatSums:
         return at, exponents
 
     def _added(self, at: Any, exponents: Any) -> Frontier:
-        sums = np.ldexp(self._sums[at].astype("float64"), -exponents)
-        self._sums[at] = 0
         old = self._target[at]
-        new = (old + sums).astype(old.dtype)
+        with np.errstate(over="ignore"):  # a sum that no float can hold is infinite
+            sums = np.ldexp(self._sums[at].astype("float64"), -exponents)
+            new = (old + sums).astype(old.dtype)
+        self._sums[at] = 0
         self._target[at] = new
         changed = (new != old) & ((new == new) | (old == old))  # a NaN stays
         return self._g.frontier(at[changed])

@@ -96,8 +96,12 @@ def iterate(
         if test is not None and values.of(test):
             return
     if test is not None and fail:
+        why = ""
+        if test.kind in ("<", "<=", ">", ">="):
+            left, right = (values.of(side).item() for side in test.args)
+            why = f", since {left:.6g} {test.kind} {right:.6g} is false"
         raise ConvergenceError(
-            f"after {counted(max_iter, 'iteration')} until={until!r} does not hold; give a larger "
+            f"after {counted(max_iter, 'iteration')} until={until!r} does not hold{why}; give a larger "
             "max_iter, or set fail_on_nonconvergence=False to get the result so far"
         )
 

@@ -95,13 +95,16 @@ class VertexValues:
             return (_WHOLE if whole else _FLOAT)[node.kind](*args)
         return _OPERATIONS[node.kind](*args)
 
+    def _column(self, values: Any) -> Any:
+        return self._g.column(values, values.dtype) if np.ndim(values) == 0 else values
+
     def _vertices(self) -> int:
         self._count = self._g.count if self._count is None else self._count
         return self._count
 
     def _total(self, values: Any) -> Any:
         g, dtype = self._g, values.dtype
-        values = np.where(g.exists, values, dtype.type(0)).astype(dtype, copy=False)
+        values = np.where(g.exists, self._column(values), dtype.type(0))
         if dtype.kind != "f":  # it wraps
             own = int(values.sum()) % WORD
             low, high = g.all_reduce(sums=(own % 2**32, own >> 32)).sums
@@ -119,8 +122,7 @@ class VertexValues:
         return np.ldexp(np.float64(total), exponent)
 
     def _largest(self, values: Any) -> Any:
-        exists, dtype = self._g.exists, values.dtype
-        own = np.where(exists, values, dtype.type(0)).astype(dtype, copy=False)[exists]
+        own = self._column(values)[self._g.exists]
         own = own.max(keepdims=True) if len(own) else own
         told = self._g.exchange.all_gather(kernels_for(own).to_host(own))
         found = np.concatenate(told)
@@ -138,9 +140,9 @@ def _converted(x: Any, dtype: str) -> Any:
     if dtype not in INTEGERS or x.dtype.kind != "f":
         return x.astype(dtype)
     limits, kind = np.iinfo(dtype), np.dtype(dtype).type
-    inside = (x > x.dtype.type(limits.min)) & (x < x.dtype.type(limits.max))
-    end = _chosen(x > 0, kind(limits.max), _chosen(x < 0, kind(limits.min), kind(0)))
-    return _chosen(inside, _chosen(inside, x, x.dtype.type(0)).astype(dtype), end)
+    low, high = x.dtype.type(limits.min), x.dtype.type(limits.max)
+    found = _chosen((x > low) & (x < high), x, x.dtype.type(0)).astype(dtype)  # 0 for a NaN
+    return _chosen(x >= high, kind(limits.max), _chosen(x <= low, kind(limits.min), found))
 
 
 def _quotient(a: Any, b: Any) -> Any:
@@ -181,9 +183,9 @@ def _shifted_left(a: Any, b: Any) -> Any:
 
 
 def _shifted_right(a: Any, b: Any) -> Any:
-    inside, kind = _fits(a, b), a.dtype.type
-    rest = a >> _chosen(inside, b, kind(8 * a.dtype.itemsize - 1))
-    return rest >> _chosen(inside, kind(0), kind(1))
+    inside = _fits(a, b)
+    rest = a >> _chosen(inside, b, a.dtype.type(8 * a.dtype.itemsize - 1))
+    return rest >> np.logical_not(inside).astype(a.dtype)  # by all bits, in two steps
 
 
 def _fits(a: Any, b: Any) -> Any:

@@ -122,6 +122,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     assert_type(g.directed, bool)
     assert_type(g.weighted, bool)
     start: int = g.degrees().nlargest(1, columns="degree").compute().vertex.iloc[0]
+    steps = [widest(), {"width": "width / 2"}]
     answers: list[dd.DataFrame] = [
         g.layout(),
         gf.degrees(g),
@@ -166,6 +167,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.strongly_connected_components(),
         g.connected_components(),
         g.run(widest(), columns={"width": 0.0}, max_iter=4, balance="auto"),
+        g.run(steps, columns={"width": 0.0}, until="largest(width) < n", max_iter=4),
     ]
     for answer in answers:
         assert len(answer) > 0
