@@ -30,8 +30,8 @@ import numpy as np
 
 from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
@@ -41,10 +41,8 @@ from .priorities import priorities
 
 __all__ = ["strongly_connected_components"]
 
-COUNT = EdgeOp(
-    "count", target="entering", signal="step if src != dst else 0", slot="add", params={"step": 1}
-)
-REMOVE = COUNT.with_params(step=-1)
+COUNT = EdgeOp("count", target="entering", signal="1 if src != dst else 0", slot="add")
+NEVER = 2**62  # edges that a vertex which is not to be removed has left
 REMAINS = "component[dst] < 0"
 LEAST = f"color[src] if group[src] == group[dst] else {2**63 - 1}"
 COLOR = EdgeOp("color", target="color", signal=LEAST, slot="min", cond=REMAINS)
@@ -123,12 +121,10 @@ def _trim(g: GraphView, component: Any) -> None:
     entering = {"entering": g.column(0, "int64")}
     remaining = (g.exists & (component < 0)).nonzero()[0]
     fixpoint(g, COUNT, entering, g.frontier(remaining), max_iter=1)
-    remove, left = Advance(g, REMOVE, entering, own_changes=True), entering["entering"]
-    trimmed = g.frontier(remaining[left[remaining] == 0])
-    while trimmed:
-        component[trimmed.vertices] = g.numbers[trimmed.vertices]
-        touched = remove.push(trimmed).vertices
-        trimmed = g.frontier(touched[(left[touched] == 0) & (component[touched] < 0)])
+    left = entering["entering"]
+    left[component >= 0] = NEVER
+    trimmed = Peel(g, left).remove(remaining[left[remaining] == 0], 0)
+    component[trimmed] = g.numbers[trimmed]
 
 
 def _color(g: GraphView, back: GraphView, component: Any) -> None:

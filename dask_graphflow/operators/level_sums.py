@@ -1,9 +1,9 @@
 """Sums along the edges from one level of a search to the next, with the same bits in every order.
 
 Numbers of shortest paths grow beyond the range of floats, and are far apart from each other. So a value is
-a float from 0.5 to 1, times a power of two, and each vertex has a unit of its own. A first push finds the
-largest exponent that a vertex receives, which gives the unit. A second push adds the values up as whole
-multiples of the unit.
+a float from 0.5 to 1, times a power of two, and each vertex has a unit of its own. A first superstep finds
+the largest exponent that a vertex receives, which gives the unit. A second one adds the values up as whole
+multiples of the unit. Both push or pull, along fewer edges, which gives the same sums.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ SUM = EdgeOp(
 
 
 class LevelSums:
-    """Pushes values from the vertices of a level to those of the next one, or of the one before.
+    """Sends values from the vertices of a level to those of the next one, or of the one before.
 
     Parameters
     ----------
     g : GraphView
         For ``g.T``, edges are followed backwards. All members make theirs at once.
     level : array of int32, shape (V_p,)
-        Level of each vertex. It can change before a first level is pushed.
+        Level of each vertex. It can change between two searches.
     """
 
     def __init__(self, g: GraphView, level: Any) -> None:
