@@ -90,7 +90,7 @@ def betweenness_centrality(
     every = g.count
     g = g.simple
     level, betweenness = g.column(-1, "int32"), g.column(0, "float64")
-    onward, back = LevelSums(g, level), LevelSums(g.T, level)
+    onward, back = LevelSums(g, level, whole=True), LevelSums(g.T, level)
     for place in range(count):
         source = (places == place).nonzero()[0]
         search = Search(g, source)
