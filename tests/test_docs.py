@@ -87,6 +87,7 @@ def test_exported_names():
         "show_versions",
         "sssp",
         "strongly_connected_components",
+        "similarity",
         "truss_number",
         "k_truss",
         "clustering",

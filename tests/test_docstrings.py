@@ -44,6 +44,7 @@ FROM_PAPERS = (
     "pagerank",
     "sssp",
     "strongly_connected_components",
+    "similarity",
     "truss_number",
     "k_truss",
     "clustering",

@@ -20,7 +20,7 @@ from .host_atomics import fetch_add, prefetch
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
-__all__ = ["credit", "lose", "triangles"]
+__all__ = ["best", "common", "credit", "lose", "triangles", "two_hops"]
 
 AHEAD = 4  # rows whose first ends are asked for before they are read
 SEARCHED = (
@@ -297,3 +297,208 @@ def lose(
         )  # fmt: skip
 
     share(work, threads, threads)
+
+
+@_compiled
+def _common(  # type: ignore[no-untyped-def]
+    offsets, ends, own_offsets, own_ends, weights, row, own_row, found, ranges, part
+):
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for pair in range(start, stop):
+            at, last = offsets[row[pair]], offsets[row[pair] + 1]
+            low, high = own_offsets[own_row[pair]], own_offsets[own_row[pair] + 1]
+            search = (last - at) * SEARCHED < high - low
+            total = np.int64(0)
+            while at < last and low < high:
+                end = ends[at]
+                if search:
+                    stop_at = high
+                    while low < stop_at:  # to the first end that does not come before
+                        middle = (low + stop_at) >> 1
+                        if own_ends[middle] < end:
+                            low = middle + 1
+                        else:
+                            stop_at = middle
+                else:
+                    while low < high and own_ends[low] < end:
+                        low += 1
+                if low < high and own_ends[low] == end:
+                    total += weights[low] if weights.size else 1
+                at += 1
+            found[pair] = total
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def common(
+    rows: Rows, own: Rows, row: np.ndarray, own_row: np.ndarray, *, threads: int = 1
+) -> np.ndarray:
+    """Return the sum of the weights of the common ends of pairs of rows.
+
+    Parameters
+    ----------
+    rows, own : Rows
+        Ends in ascending order. Entries of `own` have weights of int64; without them, each weight is 1.
+    row, own_row : ndarray of int64, shape (n,)
+        The pairs: indices of rows in `rows` and in `own`.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+    """
+    found = np.zeros(len(row), np.int64)
+    weights = found[:0] if own.weights is None else own.weights
+    ranges = even_turns(len(row), threads)
+
+    def work(part: int) -> None:
+        _common(*rows[:2], *own[:2], weights, row, own_row, found, ranges, part)
+
+    share(work, threads, threads)
+    return found
+
+
+@_compiled
+def _two_hops(  # type: ignore[no-untyped-def]
+    offsets,
+    ends,
+    own_offsets,
+    own_ends,
+    weights,
+    bounds,
+    lengths,
+    second,
+    sums,
+    total,
+    ranges,
+    part,
+):
+    start, stop = take(ranges, part, 1)
+    while start < stop:
+        for row in range(start, stop):
+            begin = bounds[row]
+            last = begin
+            for i in range(offsets[row], offsets[row + 1]):
+                middle = np.uint64(ends[i])
+                weight = weights[middle]
+                for k in range(own_offsets[middle], own_offsets[middle + np.uint64(1)]):
+                    end = own_ends[k]
+                    if total[end] < 0:
+                        total[end] = 0
+                        second[last] = end
+                        last += 1
+                    total[end] += weight
+            second[begin:last].sort()
+            for i in range(begin, last):
+                sums[i] = total[second[i]]
+                total[second[i]] = -1
+            lengths[row] = last - begin
+        start, stop = take(ranges, part, 1)
+
+
+def two_hops(
+    rows: Rows, own: Rows, weights: np.ndarray, size: int, *, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the ends of the rows of the ends of rows, each once, with the weights of all ways there.
+
+    Parameters
+    ----------
+    rows : Rows
+        Ends are indices of rows in `own`.
+    own : Rows
+        Rows of ends from 0 to ``size - 1``.
+    weights : ndarray of int64
+        For each row of `own`, at least 0: the weight of a way over it.
+    size : int
+        Number of ends that there are.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    lengths : ndarray of int64
+        How many ends each row leads to.
+    ends : ndarray of the type of ends
+        The ends, ascending for each row.
+    sums : ndarray of int64
+        The sum of the weights of the ways to each end.
+    """
+    count = len(rows.offsets) - 1
+    ways = np.zeros(len(rows.ends) + 1, np.int64)
+    np.cumsum(np.diff(own.offsets)[rows.ends], out=ways[1:])
+    ways = ways[rows.offsets]
+    bounds = np.zeros(count + 1, np.int64)
+    np.cumsum(np.minimum(np.diff(ways), size), out=bounds[1:])
+    lengths, second = np.zeros(count, np.int64), np.empty(bounds[-1], own.ends.dtype)
+    sums = np.empty(bounds[-1], np.int64)
+    ranges = frontier_turns(ways, threads)
+
+    def work(part: int) -> None:
+        total = np.full(size, -1, np.int64)
+        found = bounds, lengths, second, sums, total, ranges, part
+        _two_hops(*rows[:2], *own[:2], weights, *found)
+
+    share(work, threads, threads)
+    kept = np.arange(bounds[-1]) - np.repeat(bounds[:-1], np.diff(bounds)) < np.repeat(
+        lengths, np.diff(bounds)
+    )
+    return lengths, second[kept], sums[kept]
+
+
+@_compiled
+def _best(offsets, scores, count, chosen, lengths, starts, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for row in range(start, stop):
+            low, size = offsets[row], offsets[row + 1] - offsets[row]
+            begin = starts[row]
+            if size <= 4 * count:
+                order = np.argsort(-scores[low : low + size], kind="mergesort")
+                for i in range(lengths[row]):
+                    chosen[begin + i] = low + order[i]
+                continue
+            held = 0
+            for i in range(low, low + size):
+                if held == count and scores[i] <= scores[chosen[begin + held - 1]]:
+                    continue
+                at = begin + (held if held < count else count - 1)
+                held = min(held + 1, count)
+                while at > begin and scores[chosen[at - 1]] < scores[i]:
+                    chosen[at] = chosen[at - 1]
+                    at -= 1
+                chosen[at] = i
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def best(
+    offsets: np.ndarray, scores: np.ndarray, count: int | None, *, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the entries with the highest scores of each row, and how many they are.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (r + 1,)
+        Where the entries of each row begin, and those of the last one end.
+    scores : ndarray of float64
+        A score for each entry.
+    count : int or None
+        How many entries of each row to return, at most; None returns all.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    entries : ndarray of int64
+        By row, by descending score, and then in their order.
+    lengths : ndarray of int64, shape (r,)
+    """
+    sizes = np.diff(offsets)
+    count = max(int(sizes.max(initial=0)), 1) if count is None else count
+    lengths = np.minimum(sizes, count)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    chosen = np.empty(starts[-1], np.int64)
+    ranges = even_turns(len(sizes), threads, offsets)
+    found = chosen, lengths, starts, ranges
+    share(lambda part: _best(offsets, scores, count, *found, part), threads, threads)
+    return chosen, lengths
