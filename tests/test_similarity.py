@@ -8,6 +8,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from conftest import host_only
 from test_core_number import rmat
 from test_triangle_count import MIXED, simple
 
@@ -117,3 +118,21 @@ def test_wrong_options_say_what_is_allowed():
         gf.similarity(ties, pairs=ties, top_k=1, **ends).compute()
     with pytest.raises(UnknownVertexError, match="not in the graph: 9"):
         gf.similarity(ties, pairs=pd.DataFrame({"a": [9], "b": [1]}), **ends).compute()
+
+
+@pytest.mark.parametrize("members", [3])
+@pytest.mark.parametrize("directed", [False, True])
+def test_results_do_not_depend_on_where_vertices_are_placed(built, directed):
+    host_only("a hybrid graph with several shards on one device")
+    one = built(MIXED, directed=directed, shards=1)
+    placed = built(MIXED, directed=directed, shards=None, hybrid=gf.Hybrid([0.2, 0.5, 0.3]))
+    pairs = pd.DataFrame(PAIRS)
+    for ask in (
+        lambda g: g.triangle_count(),
+        lambda g: g.clustering(),
+        lambda g: g.truss_number(),
+        lambda g: g.similarity(measure="adamic_adar", top_k=3),
+        lambda g: g.similarity(pairs=pairs),
+    ):
+        found, expected = (ask(g).compute().reset_index(drop=True) for g in (placed, one))
+        pd.testing.assert_frame_equal(found, expected, check_exact=True)

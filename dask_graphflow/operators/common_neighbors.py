@@ -36,17 +36,17 @@ def degrees_at(g: GraphView, places: Any) -> Any:
     return g.told(degrees)
 
 
-def of_pairs(g: GraphView, first: Any, second: Any, weights: Any = None) -> Any:
+def of_pairs(g: GraphView, pairs: tuple[Any, Any], weights: Any = None) -> Any:
     """Return the sum of the weights of the common neighbors of each of some pairs.
 
-    All members call it. Of the two rows of a pair, the shorter one is sent to the owner of the other one.
+    All members call it. The shorter one of the two rows of a pair is sent to the owner of the other one.
 
     Parameters
     ----------
     g : GraphView
         An undirected graph without self-loops and parallel edges.
-    first, second : array of int64, shape (n,)
-        The same for all members: places of vertices.
+    pairs : pair of array of int64, shape (n,)
+        The same for all members: places of the first and of the second vertices.
     weights : array of int64, shape (V_p,), optional
         The weight of each vertex; 1 by default.
 
@@ -55,7 +55,9 @@ def of_pairs(g: GraphView, first: Any, second: Any, weights: Any = None) -> Any:
     array of int64
         The sums of the pairs that this member lists: from ``n * rank // members`` on.
     """
-    shard, exchange, own = g.shard, g.exchange, g.rows("out")._replace(first=0)
+    (first, second), shard, exchange = pairs, g.shard, g.exchange
+    own = g.rows("out")._replace(first=0)
+    own = own._replace(ends=shard.numbers_at(own.ends, g.threads))  # ascending in each row
     if weights is not None:
         own = own._replace(weights=_everywhere(g, weights)[g.local("out").rows.ends])
     kernels = kernels_of("intersect", own.ends)
@@ -73,13 +75,13 @@ def of_pairs(g: GraphView, first: Any, second: Any, weights: Any = None) -> Any:
             which = np.unique(short[part][mine & (long_owner[part] == rank)]) - shard.low
             sent.append(own.ends[entries_of(own, which, g.threads)[1]])
         for rank, ends in enumerate(exchange.all_to_all(sent)):
-            pairs = np.flatnonzero(here & (short_owner[part] == rank)) + low
-            if not len(pairs):
+            some = np.flatnonzero(here & (short_owner[part] == rank)) + low
+            if not len(some):
                 continue
-            _, at, row = np.unique(short[pairs], return_index=True, return_inverse=True)
-            rows = Rows(offsets_of(size[pairs][at]), ends, None, 0)
-            found = kernels.common(rows, own, row, long[pairs] - shard.low, threads=g.threads)
-            sums[pairs] = found
+            _, at, row = np.unique(short[some], return_index=True, return_inverse=True)
+            rows = Rows(offsets_of(size[some][at]), ends, None, 0)
+            found = kernels.common(rows, own, row, long[some] - shard.low, threads=g.threads)
+            sums[some] = found
     if exchange.size == 1:
         return sums
     cuts = [len(sums) * rank // exchange.size for rank in range(exchange.size + 1)]
