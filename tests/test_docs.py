@@ -64,6 +64,7 @@ def test_exported_names():
         "bfs",
         "calibrate",
         "closeness_centrality",
+        "clustering",
         "connected_components",
         "core_number",
         "costs",
@@ -78,6 +79,7 @@ def test_exported_names():
         "hits",
         "hybrid_cluster",
         "k_core",
+        "k_truss",
         "katz_centrality",
         "label_propagation",
         "maximal_independent_set",
@@ -85,13 +87,11 @@ def test_exported_names():
         "plot",
         "shortest_paths",
         "show_versions",
+        "similarity",
         "sssp",
         "strongly_connected_components",
-        "similarity",
-        "truss_number",
-        "k_truss",
-        "clustering",
         "triangle_count",
+        "truss_number",
     ]
     assert all(hasattr(gf, name) for name in gf.__all__)
 

@@ -121,7 +121,7 @@ def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> 
 
 
 def two_hops(
-    rows: Any, own: Any, weights: Any, size: int, *, threads: int = 1
+    rows: Any, without: Any, own: Any, weights: Any, size: int, *, threads: int = 1
 ) -> tuple[Any, Any, Any]:
     """Return the ends of the rows of ends; see :func:`.host_intersect.two_hops`.
 
@@ -135,8 +135,10 @@ def two_hops(
     over = owners(Rows(ways, cupy.empty(int(ways[-1]), "int8"), None, 0), "int64")
     entry = cupy.arange(len(over)) + (own.offsets[ends] - ways[:-1])[over]
     source = owners(Rows(rows.offsets, ends, None, 0), "int64")
-    key = source[over] * size + own.ends[entry]
-    del entry
+    row, end = source[over], own.ends[entry]
+    kept = end != without[row]
+    key, over = (row * size + end)[kept], over[kept]
+    del entry, row, end, kept
     order = cupy.argsort(key)  # stable
     key, totals = key[order], cupy.zeros(len(order) + 1, "int64")
     totals[1:] = cupy.cumsum(weights[ends][over[order]])

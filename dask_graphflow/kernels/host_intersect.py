@@ -16,16 +16,17 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled as _compiled
-from .host_atomics import fetch_add, prefetch
+from .host_atomics import fetch_add, prefetch, trailing_zeros
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
 __all__ = ["best", "common", "credit", "lose", "triangles", "two_hops"]
 
 AHEAD = 4  # rows whose first ends are asked for before they are read
-SEARCHED = (
-    8  # a row that has so many times as many ends as those sought in it is searched, not marked
-)
+# A row that has so many times as many ends as are sought in it is searched, not read.
+SEARCHED = 8
+# Ends are listed and sorted if a bitmap of all ends has so many times as many words.
+SPARSE = 8
 
 
 @_compiled
@@ -360,45 +361,83 @@ def common(
 
 
 @_compiled
+def _few(offsets, ends, row, without, own_offsets, own_ends, weights, total, second, sums):  # type: ignore[no-untyped-def]
+    """Write the ends that a row leads to into a list, and sort it; return their number."""
+    last = 0
+    for i in range(offsets[row], offsets[row + 1]):
+        middle = np.uint64(ends[i])
+        for k in range(own_offsets[middle], own_offsets[middle + np.uint64(1)]):
+            end = np.uint64(own_ends[k])
+            if total[end] < 0:
+                total[end] = 0
+                second[last] = end
+                last += 1
+            total[end] += weights[middle]
+    second[:last].sort()
+    found = 0
+    for i in range(last):
+        end = np.uint64(second[i])
+        if second[i] != without:
+            second[found], sums[found] = second[i], total[end]
+            found += 1
+        total[end] = -1
+    return found
+
+
+@_compiled
+def _many(offsets, ends, row, without, own_offsets, own_ends, weights, total, words, second, sums):  # type: ignore[no-untyped-def]
+    """Mark the ends that a row leads to in a bitmap, and read it; return their number."""
+    one, last = np.uint64(1), 0
+    for i in range(offsets[row], offsets[row + 1]):
+        middle = np.uint64(ends[i])
+        weight = weights[middle]
+        for k in range(own_offsets[middle], own_offsets[middle + one]):
+            end = np.uint64(own_ends[k])
+            words[end >> np.uint64(6)] |= one << (end & np.uint64(63))
+            total[end] += weight
+    for at in range(words.size):
+        word, words[at] = words[at], np.uint64(0)
+        while word:
+            end = np.uint64(at) * np.uint64(64) + trailing_zeros(word)
+            word &= word - one
+            # A total begins at -1, which says that a list does not have the end yet.
+            if np.int64(end) != without:
+                second[last], sums[last] = end, total[end] + 1
+                last += 1
+            total[end] = -1
+    return last
+
+
+@_compiled
 def _two_hops(  # type: ignore[no-untyped-def]
-    offsets,
-    ends,
-    own_offsets,
-    own_ends,
-    weights,
-    bounds,
-    lengths,
-    second,
-    sums,
-    total,
-    ranges,
-    part,
-):
+    offsets, ends, without, own_offsets, own_ends, weights, ways, bounds, lengths, second, sums, total,
+    words, ranges, part,
+):  # fmt: skip
     start, stop = take(ranges, part, 1)
     while start < stop:
         for row in range(start, stop):
-            begin = bounds[row]
-            last = begin
-            for i in range(offsets[row], offsets[row + 1]):
-                middle = np.uint64(ends[i])
-                weight = weights[middle]
-                for k in range(own_offsets[middle], own_offsets[middle + np.uint64(1)]):
-                    end = own_ends[k]
-                    if total[end] < 0:
-                        total[end] = 0
-                        second[last] = end
-                        last += 1
-                    total[end] += weight
-            second[begin:last].sort()
-            for i in range(begin, last):
-                sums[i] = total[second[i]]
-                total[second[i]] = -1
-            lengths[row] = last - begin
+            given = offsets, ends, row, without[row], own_offsets, own_ends, weights, total
+            found = second[bounds[row] : bounds[row + 1]], sums[bounds[row] : bounds[row + 1]]
+            if (ways[row + 1] - ways[row]) * SPARSE < words.size:
+                lengths[row] = _few(*given, *found)
+            else:
+                lengths[row] = _many(*given, words, *found)
         start, stop = take(ranges, part, 1)
 
 
+@_compiled
+def _without_gaps(bounds, last, second, sums, new_second, new_sums, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for row in range(start, stop):
+            shift = bounds[row] - last[row]
+            for i in range(last[row], last[row + 1]):
+                new_second[i], new_sums[i] = second[i + shift], sums[i + shift]
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
 def two_hops(
-    rows: Rows, own: Rows, weights: np.ndarray, size: int, *, threads: int = 1
+    rows: Rows, without: np.ndarray, own: Rows, weights: np.ndarray, size: int, *, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the ends of the rows of the ends of rows, each once, with the weights of all ways there.
 
@@ -406,6 +445,8 @@ def two_hops(
     ----------
     rows : Rows
         Ends are indices of rows in `own`.
+    without : ndarray of int64
+        For each row, an end that it does not lead to, or -1.
     own : Rows
         Rows of ends from 0 to ``size - 1``.
     weights : ndarray of int64
@@ -435,15 +476,19 @@ def two_hops(
     ranges = frontier_turns(ways, threads)
 
     def work(part: int) -> None:
-        total = np.full(size, -1, np.int64)
-        found = bounds, lengths, second, sums, total, ranges, part
-        _two_hops(*rows[:2], *own[:2], weights, *found)
+        memory = np.full(size, -1, np.int64), np.zeros(-(-size // 64), np.uint64)
+        found = ways, bounds, lengths, second, sums
+        _two_hops(*rows[:2], without, *own[:2], weights, *found, *memory, ranges, part)
 
     share(work, threads, threads)
-    kept = np.arange(bounds[-1]) - np.repeat(bounds[:-1], np.diff(bounds)) < np.repeat(
-        lengths, np.diff(bounds)
+    last = np.zeros(count + 1, np.int64)
+    np.cumsum(lengths, out=last[1:])
+    whole = np.empty(last[-1], second.dtype), np.empty(last[-1], np.int64)
+    cuts = even_turns(count, threads, last)
+    share(
+        lambda part: _without_gaps(bounds, last, second, sums, *whole, cuts, part), threads, threads
     )
-    return lengths, second[kept], sums[kept]
+    return lengths, *whole
 
 
 @_compiled

@@ -130,8 +130,8 @@ def all_pairs(g: GraphView, weights: Any = None) -> Iterator[Neighborhood]:
     """
     local, exchange = g.local("out"), g.exchange
     rows, degrees = local.rows._replace(first=0), _everywhere(g, g.degrees)
-    own = g.shard.low + np.arange(g.owned, dtype=g.index, like=rows.ends)
-    places = np.concatenate([own, local.slots.astype(g.index, copy=False)])
+    owned = g.shard.low + np.arange(g.owned, dtype=g.index, like=rows.ends)
+    places = np.concatenate([owned, local.slots.astype(g.index, copy=False)])
     weights = g.column(1, "int64") if weights is None else weights
     # Entries of the rows that are read for each vertex.
     blocks = list(_blocks(offsets_of(degrees[rows.ends])[rows.offsets]))
@@ -142,13 +142,28 @@ def all_pairs(g: GraphView, weights: Any = None) -> Iterator[Neighborhood]:
         ends = rows.ends[int(cut[0]) : int(cut[-1])]
         asked = _by_owner(g, Rows(cut - cut[0], ends, None, low))
         lengths, sought = (exchange.all_to_all(list(sent)) for sent in zip(*asked, strict=True))
+        firsts = exchange.all_gather(np.array([g.shard.low + low]))
         told = []
-        for count, ends in zip(lengths, sought, strict=True):
+        for count, ends, first in zip(lengths, sought, firsts, strict=True):
             some = Rows(offsets_of(count), ends, None, 0)
-            size, end, total = kernels.two_hops(some, rows, weights, len(places), threads=g.threads)
-            told.append((size, places[end], total, degrees[end]))
+            own = _positions(g, int(first[0]) + np.arange(len(count), like=count))
+            size, end, total = kernels.two_hops(
+                some, own, rows, weights, len(places), threads=g.threads
+            )
+            told.append((size, end if g.alone else places[end], total, degrees[end]))
         answers = [exchange.all_to_all(list(sent)) for sent in zip(*told, strict=True)]
         yield _merged(g, low, list(zip(*answers, strict=True)))
+
+
+def _positions(g: GraphView, places: Any) -> Any:
+    """Return the positions of vertices of all members, or -1 if a vertex has no mirror here."""
+    slots, found = g.local("out").slots, places - g.shard.low
+    if len(slots):
+        at = np.minimum(np.searchsorted(slots, places), len(slots) - 1)
+        mirrored = slots[at] == places
+        own = (found >= 0) & (found < g.owned)
+        found = np.where(own, found, np.where(mirrored, at + g.owned, -1))
+    return found
 
 
 def _everywhere(g: GraphView, own: Any) -> Any:
@@ -194,25 +209,23 @@ def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any]]:
 
 
 def _merged(g: GraphView, low: int, told: list[tuple[Any, ...]]) -> Neighborhood:
-    """Put what members found for some vertices together, without pairs of a vertex with itself."""
-    of_rows = kernels_of("rows", told[0][1])
-    parts = []
+    """Put what members found for some vertices together."""
+    if g.alone:
+        ((lengths, second, sums, degrees),) = told
+        return Neighborhood(low, offsets_of(lengths), second, sums, degrees)
+    of_rows, parts = kernels_of("rows", told[0][1]), []
     for lengths, second, sums, degrees in told:
-        offsets = offsets_of(lengths)
-        row = of_rows.owners(Rows(offsets, second, None, 0), "int64", threads=g.threads)
-        other = second != row + (g.shard.low + low)
-        second = g.shard.numbers_at(second[other], g.threads)
-        parts.append([row[other], second, sums[other], degrees[other]])
+        rows = Rows(offsets_of(lengths), second, None, 0)
+        row = of_rows.owners(rows, "int64", threads=g.threads)
+        parts.append((row, g.shard.numbers_at(second, g.threads), sums, degrees))
     row, second, sums, degrees = (np.concatenate(column) for column in zip(*parts, strict=True))
-    if len(parts) > 1 or g.shard.placed is not None:
-        key = row * g.size + second
-        order = np.argsort(key, kind="stable")
-        key, row, second, degrees = key[order], row[order], second[order], degrees[order]
-        new = np.ones_like(key, bool)
-        new[1:] = key[1:] != key[:-1]
-        at = np.flatnonzero(new)
-        totals = offsets_of(sums[order])
-        sums = np.diff(totals[np.append(at, len(key))])
-        row, second, degrees = row[at], second[at], degrees[at]
-    rows = np.arange(len(told[0][0]) + 1, like=row)
-    return Neighborhood(low, np.searchsorted(row, rows), second, sums, degrees)
+    key = row * g.size + second
+    order = np.argsort(key, kind="stable")
+    key = key[order]
+    new = np.ones_like(key, bool)
+    new[1:] = key[1:] != key[:-1]
+    at = np.flatnonzero(new)
+    sums = np.diff(offsets_of(sums[order])[np.append(at, len(key))])
+    row, second, degrees = (column[order[at]] for column in (row, second, degrees))
+    starts = np.searchsorted(row, np.arange(len(told[0][0]) + 1, like=row))
+    return Neighborhood(low, starts, second, sums, degrees)
