@@ -12,10 +12,17 @@ from .host_rows import Rows
 from .launching import BLOCKS, NULL, attribute, launch, launch_blocks
 from .sources import THREADS, instance
 
-__all__ = ["best", "common", "credit", "lose", "triangles", "two_hops"]
+__all__ = ["best", "common", "credit", "directed", "lose", "triangles", "two_hops"]
 
 TILE = 512  # of cuda/intersect.cu
 TILE_LANES = 8  # entries of a tile for each thread of the block
+
+
+def directed(rows: Any, label: Any, *, threads: int = 1) -> tuple[Any, Any]:
+    """Return the edges to ends with a smaller label; see :func:`.host_intersect.directed`."""
+    source, target = label[owners(rows, "int64")], label[rows.ends]
+    down = target < source
+    return source[down], target[down]
 
 
 def triangles(

@@ -20,13 +20,58 @@ from .host_atomics import fetch_add, prefetch, trailing_zeros
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
-__all__ = ["best", "common", "credit", "lose", "triangles", "two_hops"]
+__all__ = ["best", "common", "credit", "directed", "lose", "triangles", "two_hops"]
 
 AHEAD = 4  # rows whose first ends are asked for before they are read
+PARTS = 4  # pieces of the edges for each thread
 # A row that has so many times as many ends as are sought in it is searched, not read.
 SEARCHED = 8
 # Ends are listed and sorted if a bitmap of all ends has so many times as many words.
 SPARSE = 8
+
+
+@_compiled
+def _count_before(offsets, ends, label, start, stop):  # type: ignore[no-untyped-def]
+    found = np.int64(0)
+    for row in range(start, stop):
+        own = label[row]
+        for i in range(offsets[row], offsets[row + 1]):
+            found += label[np.uint64(ends[i])] < own
+    return found
+
+
+@_compiled
+def _write_before(offsets, ends, label, start, stop, source, target, at):  # type: ignore[no-untyped-def]
+    for row in range(start, stop):
+        own = label[row]
+        for i in range(offsets[row], offsets[row + 1]):
+            other = label[np.uint64(ends[i])]
+            if other < own:
+                source[at], target[at] = own, other
+                at += 1
+
+
+def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges of rows to ends with a smaller label, as labels of both ends.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the vertices from 0 on.
+    label : ndarray of integers
+        The label of each vertex and each end.
+    threads : int
+        Threads to use.
+    """
+    count, parts = len(rows.offsets) - 1, max(1, threads) * PARTS
+    cuts = np.searchsorted(rows.offsets, len(rows.ends) * np.arange(1, parts) // parts)
+    cuts = [0, *np.minimum(cuts, count).tolist(), count]
+    given = rows.offsets, rows.ends, label
+    found = share(lambda i: _count_before(*given, cuts[i], cuts[i + 1]), parts, threads)
+    begins = [0, *np.cumsum(found).tolist()]
+    edges = [np.empty(begins[-1], label.dtype) for _ in range(2)]
+    share(lambda i: _write_before(*given, cuts[i], cuts[i + 1], *edges, begins[i]), parts, threads)
+    return edges[0], edges[1]
 
 
 @_compiled

@@ -128,12 +128,8 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
     for rank, (low, high) in enumerate(itertools.pairwise(local.slot_bounds)):
         ranks[host.owned + low : host.owned + high] = rank
     owner[label] = ranks
-    source = kernels.owners(rows, rows.ends.dtype, threads=g.threads)
-    source, target = (
-        kernels.renamed(ends, label, threads=g.threads) for ends in (source, rows.ends)
-    )
-    down = target < source
-    source, target = source[down], target[down]
+    directed = kernels_of("intersect", rows.ends).directed
+    source, target = directed(rows, label, threads=g.threads)
     weight = np.ones_like(source, "int32") if counted else None
     how: dict[str, Any] = {"count": len(label), "threads": g.threads}
     how["multi"] = "sum" if counted else "first"
