@@ -25,6 +25,7 @@ FROM_PAPERS = (
     "betweenness_centrality",
     "bfs",
     "closeness_centrality",
+    "clustering",
     "connected_components",
     "core_number",
     "costs.share_out",
@@ -38,17 +39,17 @@ FROM_PAPERS = (
     "hits",
     "Hybrid",
     "k_core",
+    "k_truss",
     "katz_centrality",
     "label_propagation",
     "maximal_independent_set",
     "pagerank",
     "personalized_pagerank",
+    "similarity",
     "sssp",
     "strongly_connected_components",
-    "truss_number",
-    "k_truss",
-    "clustering",
     "triangle_count",
+    "truss_number",
 )
 
 

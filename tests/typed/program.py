@@ -159,6 +159,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.maximal_independent_set(seed=1),
         gf.greedy_color(g, seed=1),
         g.greedy_color(seed=1),
+        gf.similarity(g, top_k=3),
+        g.similarity(top_k=3),
         gf.truss_number(g),
         g.truss_number(),
         gf.k_truss(g, k=4),
