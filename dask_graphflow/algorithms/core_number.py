@@ -75,9 +75,9 @@ def peel(g: GraphView, only: int | None = None) -> Any:
     degree, core = g.degrees.copy(), g.column(-1, "int32")
     peel = Peel(g, degree)
     remaining = exists.nonzero()[0]
+    left_with = degree[remaining]
     k = 0 if only is None else only - 1
     while True:
-        left_with = degree[remaining]
         least = int(left_with.min()) if len(remaining) else 0
         (left,), most = g.all_reduce(
             sums=(len(remaining),), most=-least if len(remaining) else -(2.0**53)
@@ -87,4 +87,6 @@ def peel(g: GraphView, only: int | None = None) -> Any:
             core[remaining] = k if only is None else only
             return core
         core[peel.remove(remaining[left_with <= k], k)] = k
-        remaining = remaining[core[remaining] < 0]
+        left_with = degree[remaining]
+        remains = left_with > k  # a vertex that was peeled off has fewer
+        remaining, left_with = remaining[remains], left_with[remains]

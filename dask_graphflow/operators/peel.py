@@ -29,8 +29,8 @@ class Peel:
     g : GraphView
         Edges lead from a removed vertex to those that lose an edge.
     counts : array of int64, shape (V_p,)
-        Number of edges that each vertex has left. Only :meth:`remove` changes it from then on. Later counts
-        of removed vertices mean nothing.
+        Number of edges that each vertex has left. Only :meth:`remove` changes it from then on. The count of
+        a removed vertex is at most the limit.
     """
 
     def __init__(self, g: GraphView, counts: Any) -> None:
