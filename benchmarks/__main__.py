@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from . import (
+    algorithms,
     chunks,
     compare,
     components,
@@ -37,6 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chunks,
         memory,
         graphs,
+        algorithms,
         members,
         splits,
         levels,

@@ -6,6 +6,7 @@ import argparse
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from time import perf_counter, process_time
 from typing import Any
 
@@ -15,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.algorithm import ALGORITHMS
 
 from . import machine, report
 from .forgetting import forgotten, known_tasks
@@ -27,19 +29,19 @@ IDS: dict[str, Callable[[Any], Any]] = {
     "far": lambda ids: ids.astype("uint64") * np.uint64(SPREAD) >> np.uint64(1),
     "text": lambda ids: np.char.add("vertex-", ids.astype(str)),
 }
-CALLS: dict[str, Callable[..., Any]] = {
-    "connected_components": lambda edges, start, **how: gf.connected_components(edges, **how),
-    "bfs": lambda edges, start, **how: gf.bfs(edges, sources=[start], **how),
-    "sssp": lambda edges, start, **how: gf.sssp(edges, sources=[start], weight="weight", **how),
-    "pagerank": lambda edges, start, **how: gf.pagerank(edges, **how),
-    "label_propagation": lambda edges, start, **how: gf.label_propagation(edges, **how),
+SOURCES = 16  # of algorithms that sample them
+OPTIONS: dict[str, dict[str, Any]] = {  # that grids and R-MAT graphs need
+    "katz_centrality": {"alpha": 1e-4},
+    "hits": {"fail_on_nonconvergence": False},
+    "eigenvector_centrality": {"fail_on_nonconvergence": False},
+    "k_core": {"k": 3},
 }
 PLACES = ("process", "cluster")
 NOTES = """\
 Milliseconds from the call on a persisted frame of edges to its persisted result, the best of the rounds;
 with --cpu, of the processor of this process, which runs one thread. The prediction uses the stored rates
-of this machine, or those of a typical one. R-MAT graphs are directed (components and label propagation
-ignore that), grids are undirected."""
+of this machine, or those of a typical one. R-MAT graphs are directed, except for algorithms of undirected
+graphs; grids are undirected. Algorithms that sample sources take 16."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -54,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ids", nargs="+", choices=list(IDS), default=list(IDS), help="kinds of ids"
     )
-    parser.add_argument("--calls", nargs="+", choices=list(CALLS), default=list(CALLS))
+    parser.add_argument("--calls", nargs="+", choices=list(ALGORITHMS), default=list(ALGORITHMS))
     parser.add_argument(
         "--places", nargs="+", choices=PLACES, default=list(PLACES),
         help="this process with the threaded scheduler, or a local cluster",
@@ -139,14 +141,21 @@ def measured(
     ends = {"source": "src", "target": "dst"}
     sizes = {"num_edges": len(frame), "num_vertices": count}
     for name in options.calls:
-        both = name in ("connected_components", "label_propagation")
-        about: dict[str, Any] = {"directed": directed and not both}
-        how = ends if both else {**ends, **about}
-        if name == "sssp":
-            about["weight"] = "weight"
+        declared = ALGORITHMS[name]
+        about: dict[str, Any] = {"directed": directed and declared.directed}
+        how = dict(OPTIONS.get(name, {}))
+        if name != "connected_components":
+            how["directed"] = about["directed"]
+        if declared.weights == "required":
+            how["weight"] = about["weight"] = "weight"
+        if "sources" in declared.checks:
+            how["sources"] = [start]
+        if declared.cost.sources is not None:
+            how["k"] = about["k"] = SOURCES
         about["dense_ids"] = ids == "dense"
         found = gf.estimate(lazy, name, **ends, **about, **sizes)
-        seconds = timed(client, lambda: CALLS[name](lazy, start, **how), options)  # noqa: B023
+        call = partial(getattr(gf, name), lazy, **ends, **how)
+        seconds = timed(client, call, options)
         yield {
             "call": name,
             "seconds": seconds,

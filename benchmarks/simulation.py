@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.components import merging
 from dask_graphflow.costs import Rates, model
 from dask_graphflow.exceptions import OptionError
@@ -217,10 +218,12 @@ def _told(cluster: GPUs, count: int, rounds: int, received: float) -> dict[str, 
 
 
 def _rows(graph: GraphStats, algorithm: str, count: int, read: float, *, directed: bool) -> int:
+    cost = ALGORITHMS[algorithm].cost
     return memory.graph_bytes(
         graph.vertices,
         graph.edges,
-        algorithm,
+        cost.scratch,
+        cost.copies,
         share=1 / count,
         remote=read,
         directed=directed,

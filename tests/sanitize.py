@@ -473,7 +473,15 @@ def searched(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(before), least)
 
 
-@launches("sum_contributions", "sum_weighted", "row_totals", "apply_sums")
+@launches(
+    "sum_contributions",
+    "sum_weighted",
+    "row_totals",
+    "apply_sums",
+    "sum_batch",
+    "sum_weighted_batch",
+    "apply_batch",
+)
 def ranked(kernels, parents, ids):
     pagerank = kernels_of(kernels, "pull")
     there, rng = kernels.namespace.asarray, np.random.default_rng(4)
@@ -491,6 +499,12 @@ def ranked(kernels, parents, ids):
             sums = kernels.namespace.full(VERTICES, 3, "int64")
             pagerank.sum_contributions(one, there(given), sums)
             np.testing.assert_array_equal(kernels.to_host(sums), wanted)
+            for width in (1, 5, 16):
+                told = np.stack([given.astype("float64")] * width, axis=1)
+                several = kernels.namespace.full((VERTICES, width), 3, "int64")
+                pagerank.sum_batch(one, there(told), several)
+                for column in kernels.to_host(several).T:
+                    np.testing.assert_array_equal(column, wanted)
         totals = np.bincount(owners, kernels.to_host(into.weights), VERTICES)
         np.testing.assert_allclose(kernels.to_host(pagerank.row_totals(into)), totals, rtol=1e-12)
         rank, contribution = (kernels.namespace.zeros(VERTICES, precision) for _ in range(2))
@@ -504,6 +518,20 @@ def ranked(kernels, parents, ids):
         )
         np.testing.assert_array_equal(
             kernels.to_host(contribution), kernels.to_host(shares) * rank.dtype.type(part)
+        )
+        several, told = (kernels.namespace.zeros((VERTICES, 5), "float64") for _ in range(2))
+        at, base = np.array([-1, 7, 0, -1, VERTICES - 1]), np.array([1, 0.5, 0.25, 1, 1])
+        wide = shares.astype("float64")
+        nothing = kernels.namespace.zeros((VERTICES, 5), "int64")
+        totals = pagerank.apply_batch(nothing, several, wide, told, at, base, 0.85)
+        wanted = np.zeros((VERTICES, 5))
+        wanted[at, range(5)] = base * (at >= 0)
+        np.testing.assert_array_equal(kernels.to_host(several), wanted)
+        owned = kernels.to_host(wide)[:, None]
+        np.testing.assert_array_equal(kernels.to_host(told), wanted * owned)
+        sinks = wanted * (owned == 0)
+        np.testing.assert_array_equal(
+            totals / pagerank.CHANGE, [wanted.sum(axis=0), sinks.sum(axis=0)]
         )
 
 

@@ -42,6 +42,7 @@ ASKED = {
     "pagerank from one": lambda g, start: g.pagerank(
         personalization=pd.Series(2.0, index=start[:1]), precision="float32"
     ),
+    "personalized pagerank": lambda g, start: g.personalized_pagerank(start, top_k=9),
     "label propagation": lambda g, start: g.label_propagation(max_iter=4),
     "components": lambda g, start: g.connected_components(),
     "degrees": lambda g, start: g.degrees(),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import argparse
 import gc
 import json
+import sys
 
 import dask.dataframe as dd
 import numpy as np
@@ -15,19 +17,26 @@ from test_cuda_compile import nvrtc  # noqa: F401
 import dask_graphflow as gf
 from benchmarks import __main__ as command
 from benchmarks import compare, levels, machine, members, report, side, soak, wire
+from benchmarks.algorithms.agreement import Agreement
+from benchmarks.algorithms.inputs import Inputs
+from benchmarks.algorithms.peers import Peer
+from benchmarks.algorithms.rows import ROWS
 from benchmarks.device import (
     agreement,
     algorithms,
     clock,
+    floors,
     graphs,
     needs,
     oracles,
     out_of_core,
     pool,
+    scores,
     shapes,
     tables,
 )
 from benchmarks.errors import ContenderFailedError, DisagreementError, UnusableInputError
+from benchmarks.graphs.edges import Timed
 from benchmarks.soak import calls
 from benchmarks.timing import interleave
 from dask_graphflow.comm import outbox
@@ -84,6 +93,74 @@ def test_the_first_wrong_value_is_named():
         agreement.equal("ours", (truth[0], wrong), truth)
     with pytest.raises(DisagreementError, match="5 vertices, and 6"):
         agreement.equal("ours", (truth[0][1:], truth[1][1:]), truth)
+
+
+def test_answers_of_several_libraries_are_compared():
+    check = Agreement("partition")
+    check("ours", Timed(1.0, np.array([0, 0, 2])))
+    check("peer", Timed(1.0, np.array([7, 7, 1])))
+    check("other", Timed(1.0, np.array([7, 8, 1])))
+    check("without", Timed(1.0))
+    found = check.found()
+    assert found["answers"] == {"ours": "same", "peer": "same", "other": "differs"}
+    assert found["differs"] == {"other": "differs from the first answer at 1 vertices"}
+    scaled = Agreement("near", np.array([True, True, False]))
+    scaled("ours", Timed(1.0, np.array([1.0, 3.0, 9.0])))
+    scaled("peer", Timed(1.0, np.array([2.0, 6.0, 0.0])))
+    assert not scaled.found()["differs"]
+
+
+def test_every_algorithm_beside_a_peer_in_a_process_of_its_own(tmp_path, capsys):
+    pytest.importorskip("scipy")
+    where = tmp_path / "found.json"
+    some = "hits", "closeness_centrality", "strongly_connected_components", "louvain"
+    arguments = [
+        "--scale",
+        "6",
+        "--repeat",
+        "1",
+        "--workers",
+        "2",
+        "--peers",
+        "scipy,gap",
+        "--json",
+    ]
+    assert command.main(["algorithms", "--only", *some, *arguments, str(where)]) == 0
+    rows = json.loads(where.read_text())["rows"]
+    assert set(rows) == set(some)
+    both = rows["strongly_connected_components"]
+    assert both["answers"] == dict.fromkeys(("graphflow", "graphflow, to a frame", "scipy"), "same")
+    assert not any(row["failures"] or row["differs"] for row in rows.values())
+    assert "left out gap" in capsys.readouterr().err
+
+
+def test_a_peer_that_fails_does_not_end_the_others(tmp_path):
+    inputs = Inputs.of(5, 4, 0)
+    options = argparse.Namespace(python=sys.executable, workers=1, timeout=60.0)
+    peer = Peer("scipy", str(tmp_path), inputs, options)  # no graph was written
+    try:
+        assert peer.missing() is None
+        for _ in range(2):
+            with pytest.raises(ContenderFailedError, match="FileNotFoundError"):
+                peer.run(ROWS["hits"])
+    finally:
+        peer.close()
+
+
+def test_a_peer_on_a_device_that_fails_does_not_end_the_others(monkeypatch):
+    """On the host, with a peer that always fails."""
+    monkeypatch.setattr(clock, "wait", lambda: None)
+    monkeypatch.setattr(pool, "peaks", lambda work, failures: {})
+    monkeypatch.setattr(floors, "reading", lambda source, target, repeat: [1e-3])
+    frame = lambda source, target: pd.DataFrame({"src": source, "dst": target})  # noqa: E731
+    monkeypatch.setattr(scores.graphs, "frame", frame)
+    monkeypatch.setitem(sys.modules, "cugraph", None)
+    inputs = Inputs.of(6, 8, 0)
+    for name in scores.peers.SCORES:
+        found = scores.compare(name, inputs, 1, peer=True)
+        assert found["answers"] == {scores.FRAME: "same", scores.LOOP: "same"}
+        assert "cugraph" in found["contenders"]["cugraph"]["failed"]
+        assert found["contenders"][scores.LOOP]["seconds"]
 
 
 class Contender:
@@ -289,9 +366,9 @@ def compared(arguments, kept):
 
 def test_estimates_stand_beside_whole_calls(tmp_path, capsys):
     kept = tmp_path / "kept.json"
-    calls = ["connected_components", "bfs", "sssp", "pagerank", "label_propagation"]
+    calls = ["connected_components", "bfs", "sssp", "pagerank", "betweenness_centrality", "k_core"]
     asked = ["--scales", "4", "--grids", "3", "--repeat", "1", "--places", "process", "--parts"]
-    assert command.main(["estimates", *asked, "--json", str(kept)]) == 0
+    assert command.main(["estimates", "--calls", *calls, *asked, "--json", str(kept)]) == 0
     rows = json.loads(kept.read_text())["rows"]
     assert [row["call"] for row in rows] == 2 * 3 * calls
     for row in rows:

@@ -479,7 +479,7 @@ def test_bytes_by_hand():
     assert memory.components_bytes(1000, 0, device=True) == 8200
     # Without direction: 16 bytes of each of 1000 edges; then 2000 entries of 4 bytes and offsets, with
     # keys of 8 bytes, or with 37 bytes a vertex of a search.
-    of = functools.partial(memory.graph_bytes, algorithm="bfs", directed=False)
+    of = functools.partial(memory.graph_bytes, scratch=37, copies=0, directed=False)
     assert of(100, 1000) == 16_000 + 8 * 2000 + 4 * 2000 + 8 * 100
     assert of(10_000, 1000) == 16_000 + 4 * 2000 + 45 * 10_000
     half = of(10_000, 1000, share=0.5, remote=5000)
@@ -498,7 +498,7 @@ def test_rows_are_no_larger_than_is_said(directed):
     (shard,) = dask.compute(*graph._built)
     held = shard.__sizeof__()
     vertices = 1 << 12
-    said = memory.graph_bytes(vertices, len(edges), "bfs", directed=directed)
+    said = memory.graph_bytes(vertices, len(edges), 37, 0, directed=directed)
     entries = len(edges) * (1 if directed else 2)
     assert 3.9 * entries + 8 * vertices <= held <= said <= 16 * held  # a self-loop is one entry
 

@@ -213,6 +213,8 @@ ASKED = {
     "label propagation": lambda g, start: g.label_propagation(max_iter=5),
     "components": lambda g, start: g.connected_components(),
     "degrees": lambda g, start: g.degrees(),
+    "personalized pagerank": lambda g, start: g.personalized_pagerank(start, tol=None, max_iter=9),
+    "nearest": lambda g, start: g.personalized_pagerank(start, tol=None, max_iter=9, top_k=3),
     "hits": lambda g, start: g.hits(tol=1.0),
     "katz": lambda g, start: g.katz_centrality(alpha=0.001, tol=1.0),
     "eigenvector": lambda g, start: g.eigenvector_centrality(tol=1.0),

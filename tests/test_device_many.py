@@ -100,6 +100,8 @@ MORE = {
         for balance in POLICIES
     },
     "components": lambda g, start: g.connected_components(),
+    "personalized pagerank": lambda g, start: g.personalized_pagerank(start, tol=None, max_iter=9),
+    "nearest": lambda g, start: g.personalized_pagerank(start, tol=None, max_iter=9, top_k=3),
     "hits": lambda g, start: g.hits(tol=1.0),
     "katz": lambda g, start: g.katz_centrality(alpha=0.001, tol=1.0),
     "eigenvector": lambda g, start: g.eigenvector_centrality(tol=1.0),

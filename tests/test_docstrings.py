@@ -44,6 +44,7 @@ FROM_PAPERS = (
     "label_propagation",
     "maximal_independent_set",
     "pagerank",
+    "personalized_pagerank",
     "similarity",
     "sssp",
     "strongly_connected_components",

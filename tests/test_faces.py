@@ -18,7 +18,12 @@ from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownColumnE
 ROOT = pathlib.Path(__file__).parent.parent
 ENDS = {"source": "a", "target": "b"}
 EDGES = pd.DataFrame({"a": [1, 1, 2, 8], "b": [2, 5, 5, 9], "km": [3.0, 1.0, 1.0, 2.0]})
-OWN = {"bfs": {"sources": [1]}, "sssp": {"sources": [1]}}
+OWN = {
+    "bfs": {"sources": [1]},
+    "sssp": {"sources": [1]},
+    "personalized_pagerank": {"sources": [8, 1]},
+    "k_truss": {"k": 2},
+}
 
 
 def reading(name):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import threading
 
 import numba
 import numpy as np
@@ -196,6 +197,59 @@ def test_a_flat_forest_is_not_compressed_again():
     forest.hook(*arrays([(9000, lowest)]))
     forest.compress()
     assert forest.counts["compressions"] == done + 1
+
+
+def stale(monkeypatch, forest, wait):
+    """Let the forest's next compression write the roots that it read before it waits."""
+    compress = forest.kernels.compress
+
+    def slow(parent, **options):
+        monkeypatch.setattr(forest.kernels, "compress", compress)
+        roots = parent.copy()
+        compress(roots)
+        moved = roots != parent
+        wait()
+        parent[moved] = roots[moved]
+
+    monkeypatch.setattr(forest.kernels, "compress", slow)
+
+
+def chained():
+    """Return a forest of the trees 0 and 3 -> 2 -> 1, and the edge that joins them."""
+    forest = Forest(on_backend(np.zeros(0)), size=4)
+    forest.parent[:] = on_backend(np.array([0, 1, 1, 2]))
+    forest.flat = False
+    return forest, arrays([(1, 0)])
+
+
+def test_two_threads_that_compress_at_once_leave_flat_trees(monkeypatch):
+    forest, edge = chained()
+    read, over = threading.Event(), threading.Event()
+
+    def wait():
+        read.set()
+        over.wait(0.2)  # the other thread compresses now, unless it waits for this one
+
+    stale(monkeypatch, forest, wait)
+    thread = threading.Thread(target=forest.compress)
+    thread.start()
+    read.wait()
+    forest.hook(*edge, plan=Plan(1))
+    forest.compress()
+    over.set()
+    thread.join()
+    forest.compress()
+    assert not forest.parent.any()
+
+
+def test_a_sample_that_another_thread_disturbs_leaves_no_flat_forest(monkeypatch):
+    forest, _ = chained()
+    # Another thread joins both trees and compresses while the sample compresses.
+    stale(monkeypatch, forest, lambda: forest.parent.fill(0))
+    forest.flat = True  # as that thread says
+    forest.hook(*arrays([(2, 1)] * 9), plan=Plan(9, step=9))  # joins nothing
+    forest.compress()
+    assert not forest.parent.any()
 
 
 def test_after_a_sample_few_edges_are_hooked():

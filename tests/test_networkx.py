@@ -310,6 +310,8 @@ def assert_same(name, graph, *arguments, **options):
         if isinstance(theirs, dict):
             assert mine == pytest.approx(theirs, rel=1e-9, abs=1e-12)
             assert {type(value) for value in mine.values()} <= {int, float}
+        elif type(theirs) is float:
+            assert mine == theirs
         else:
             assert type(mine) is type(theirs) or inspect.isgenerator(mine)
             assert (list(mine) if inspect.isgenerator(mine) else mine) == theirs
@@ -350,7 +352,7 @@ OF_A_NODE = {
 
 def defined(name, kind):
     """Return whether NetworkX defines a function for a type of graph."""
-    if name in ("katz_centrality", "eigenvector_centrality", "core_number"):
+    if name in ("katz_centrality", "eigenvector_centrality", "core_number", "k_core"):
         return not kind().is_multigraph()
     if (
         "weakly" in name
@@ -385,6 +387,39 @@ def test_values_of_a_source_are_those_of_networkx(name, kind, nodes):
     graph = random_graph(kind, NODES[nodes], seed=2)
     for node, options in itertools.product(list(graph)[:11:5], OF_A_NODE[name]):
         assert_same(name, graph, node, **options)
+
+
+BETWEEN_NODES = {
+    "has_path": [{}],
+    "dijkstra_path_length": [{}, {"weight": None}],
+    "bellman_ford_path_length": [{}],
+}
+
+
+@pytest.mark.parametrize(("name", "kind", "nodes"), each_type(BETWEEN_NODES, NODES))
+def test_values_of_two_nodes_are_those_of_networkx(name, kind, nodes):
+    graph = random_graph(kind, NODES[nodes], seed=2)
+    nx.set_edge_attributes(graph, 0.25, "weight")
+    some = [*list(graph)[:11:5], "not a node"]
+    for source, target in itertools.product(some, some):
+        for options in BETWEEN_NODES[name]:
+            assert_same(name, graph, source, target, **options)
+
+
+@pytest.mark.parametrize("k", [None, 0, 2, 3, 100])
+@pytest.mark.parametrize(("name", "kind", "nodes"), each_type(["k_core"], NODES))
+def test_a_k_core_is_a_graph_with_all_its_attributes(name, kind, nodes, k):
+    graph = random_graph(kind, NODES[nodes], seed=1, loops=False)
+    graph.graph["name"] = "some"
+    graph.add_nodes_from(list(graph)[:4], color="red")
+    graph.edges[next(iter(graph.edges))]["note"] = ["text"]
+    converted = convert_from_nx(
+        graph, preserve_edge_attrs=True, preserve_node_attrs=True, preserve_graph_attrs=True
+    )
+    found, wanted = convert_to_nx(backend.k_core(converted, k)), nx.k_core(graph, k)
+    assert type(found) is type(wanted)
+    assert nx.utils.graphs_equal(found, wanted)
+    assert len(backend.k_core(convert_from_nx(graph), k)) == len(wanted)
 
 
 def test_distances_are_in_ascending_order(graph):

@@ -573,7 +573,7 @@ def test_a_vertex_starts_with_one_value():
     assert graph.run(LARGEST, columns={"x": 0}, start=start).compute()["x"].tolist() == [7, 7]
 
 
-@pytest.mark.parametrize("value", [None, [1, 2], "itself", 2**63, np.uint8(3), 1j, pd.NaT])
+@pytest.mark.parametrize("value", [None, [1, 2], 2**63, np.uint8(3), 1j, pd.NaT])
 def test_a_column_begins_with_one_number(value):
     graph = gf.Graph(frame([(1, 2)]), **ENDS)
     with pytest.raises(
@@ -611,7 +611,7 @@ def test_a_trace_says_what_each_superstep_did(built):
     [
         ({"columns": {}}, "OptionError", "'width'"),
         ({"columns": {"width": 0.0, "depth": 1}}, "OptionError", "'depth'"),
-        ({"columns": {"width": "itself"}}, "OptionError", "'vertex'"),
+        ({"columns": {"width": "itself"}}, "ExpressionError", "'vertex'.*'itself' is not"),
         ({"columns": {"width": 0}}, "ExpressionError", "width"),
         ({"columns": {"width": 0.0}, "direction": "pul"}, "OptionError", "did you mean 'pull'"),
         ({"columns": {"width": 0.0}, "max_iter": 0}, "OptionError", "max_iter=0"),

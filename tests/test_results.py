@@ -11,11 +11,12 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import host_only, on_backend, partitioned, to_host
+from conftest import host_only, is_as_announced, on_backend, partitioned, to_host
 from distributed import Client
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
+from dask_graphflow.algorithms.answer import Answer, OrNull
 
 ENDS = {"source": "a", "target": "b"}
 SOURCE = {"sources": [0]}
@@ -113,3 +114,40 @@ def test_calls_leave_nothing_on_workers(client, edges):
         time.sleep(0.5)  # workers let go of results after their client has
         held.append(client.run(_kept))
     assert held[0] == held[1]
+
+
+def listed(g):
+    """List all vertices of all members once per member before this one, and again with nulls."""
+    own = g.numbers[g.exists]
+    numbers = np.tile(np.sort(np.concatenate(g.exchange.all_gather(own))), g.exchange.rank)
+    none = np.arange(len(numbers), like=numbers) % 2 == 0
+    columns = {"row": np.arange(len(numbers), like=numbers), "all": numbers}
+    return Answer(columns | {"some": OrNull(numbers[::-1].copy(), none)})
+
+
+@pytest.mark.parametrize("ids", ["numbers", "text", "two parts"])
+@pytest.mark.parametrize("partitions", [3, 24])
+def test_rows_that_an_algorithm_lists_name_vertices_of_all_members(built, members, ids, partitions):
+    pairs = np.random.default_rng(3).integers(0, 300, (700, 2)) * 2
+    edges = pd.DataFrame(pairs, columns=["a", "b"])
+    if ids == "text":
+        edges = edges.map("v{:03d}".format)
+    vertices, ends = sorted({*edges.a, *edges.b}), ENDS
+    if ids == "two parts":
+        ends = {"source": ["a", "c"], "target": ["b", "d"]}
+        edges = edges.assign(c=-edges.a, d=-edges.b)
+    g = gf.Graph(partitioned(edges, partitions), **ends, shards=members).persist()
+    columns = {"row": "int64", "all": "id", "some": "id or null"}
+    found = g._ask("listed", listed, columns, rows="listed")
+    assert found.npartitions == members * max(1, partitions // 8 // members)
+    found = found.compute()
+    assert is_as_announced(found, g._ask("listed", listed, columns, rows="listed"))
+    first, last = ("all_0", "some_0") if ids == "two parts" else ("all", "some")
+    counts = [count * len(vertices) for count in range(members)]
+    assert found.row.tolist() == [row for count in counts for row in range(count)]
+    assert found[first].tolist() == vertices * sum(range(members))
+    wanted = [v for count in range(members) for v in vertices[::-1] * count]
+    assert found[last].isna().tolist() == (found.row % 2 == 0).tolist()
+    assert found[last].dropna().tolist() == [
+        v for v, row in zip(wanted, found.row, strict=True) if row % 2
+    ]

@@ -1,7 +1,8 @@
 """On GPUs: the library beside cuGraph and beside what the memory and the link allow.
 
-One of ``components``, ``algorithms``, ``graphs``, ``strings``, ``two``, ``members`` and ``out-of-core``;
-each has its own ``--help``. What needs CuPy, RMM, cuDF, dask-cuda or cuGraph imports it when it is run.
+One of ``components``, ``algorithms``, ``scores``, ``graphs``, ``strings``, ``two``, ``members`` and
+``out-of-core``; each has its own ``--help``. What needs CuPy, RMM, cuDF, dask-cuda or cuGraph
+imports it when it is run.
 """
 
 from __future__ import annotations
@@ -12,11 +13,12 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.errors import UnusableInputError
 
-from . import algorithms, components, members, needs, out_of_core, shapes, strings, two
+from . import algorithms, components, members, needs, out_of_core, scores, shapes, strings, two
 
 PARTS = {
     "components": components,
     "algorithms": algorithms,
+    "scores": scores,
     "graphs": shapes,
     "strings": strings,
     "two": two,

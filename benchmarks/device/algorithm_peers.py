@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from . import clock
@@ -86,3 +88,70 @@ def pagerank(graph: Any, iterations: int) -> Any:
             graph, max_iter=iterations, tol=NO_TOLERANCE, fail_on_nonconvergence=False
         )
         return found
+
+
+@dataclass(frozen=True)
+class Score:
+    """How cuGraph is called for an algorithm, and what its result's column is called here.
+
+    Attributes
+    ----------
+    call : callable
+        Takes cuGraph, its graph, and the options of :class:`benchmarks.algorithms.rows.Row`.
+    column, name : str
+        The column of its result, and ours.
+    transposed : bool
+        Whether its graph stores the edges by target.
+    """
+
+    call: Callable[..., Any]
+    column: str
+    name: str
+    transposed: bool = False
+
+
+SCORES = {
+    "core_number": Score(
+        lambda cugraph, graph, options: cugraph.core_number(graph), "core_number", "core"
+    ),
+    "betweenness_centrality": Score(
+        lambda cugraph, graph, options: cugraph.betweenness_centrality(graph, k=options["sources"]),
+        "betweenness_centrality",
+        "betweenness",
+    ),
+    "strongly_connected_components": Score(
+        lambda cugraph, graph, options: cugraph.strongly_connected_components(graph),
+        "labels",
+        "component",
+    ),
+    "hits": Score(
+        lambda cugraph, graph, options: cugraph.hits(graph, 1000, options["tol"]),
+        "authorities",
+        "authority",
+        transposed=True,
+    ),
+    "eigenvector_centrality": Score(
+        lambda cugraph, graph, options: cugraph.eigenvector_centrality(graph, 1000, options["tol"]),
+        "eigenvector_centrality",
+        "eigenvector",
+        transposed=True,
+    ),
+    "katz_centrality": Score(
+        lambda cugraph, graph, options: cugraph.katz_centrality(
+            graph, alpha=options["alpha"], beta=1.0, max_iter=1000, tol=options["tol"]
+        ),
+        "katz_centrality",
+        "katz",
+        transposed=True,
+    ),
+}
+
+
+def score(name: str, graph: Any, options: Mapping[str, Any]) -> Any:
+    """Call an algorithm, to a frame with the columns vertex and ours."""
+    with clock.peer():
+        import cugraph
+
+        how = SCORES[name]
+        found = how.call(cugraph, graph, options)
+        return found.rename(columns={how.column: how.name})

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from dask_graphflow.costs.cost import Cost
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
 
@@ -31,8 +32,8 @@ class Algorithm:
         The function. It takes the graph's view and the options.
     columns : mapping, or callable
         The columns after ``vertex``, or after the columns of an edge, with their dtypes, or a function that
-        returns them for a graph. "id" stands for vertex ids, and "id or null" for vertex ids that can be
-        null. If rows are "listed", these are all columns.
+        returns them for a graph and the checked options. "id" stands for vertex ids, and "id or null" for
+        vertex ids that can be null. If rows are "listed", these are all columns.
     checks : mapping of str to Check
         How each option is checked.
     weights : {"ignored", "optional", "required"}
@@ -47,16 +48,19 @@ class Algorithm:
         "vertices": the result has one row per vertex, with the column ``vertex``. "edges": it has one row
         per edge, with the columns ``source``, ``target`` and, if edges have weights that the algorithm does
         not ignore, ``weight``. "listed": it has the rows that the algorithm lists; see :class:`.Answer`.
+    cost : Cost
+        What it takes, for :func:`.estimate`.
     """
 
     run: Callable[..., Answer]
-    columns: Columns | Callable[[Any], Columns]
+    columns: Columns | Callable[[Any, Mapping[str, Any]], Columns]
     checks: Mapping[str, Check]
     weights: str
     directed: bool
     incoming: bool
     supersteps: bool
     rows: str
+    cost: Cost
 
     @property
     def name(self) -> str:
@@ -69,7 +73,8 @@ ALGORITHMS: dict[str, Algorithm] = {}
 
 def algorithm(
     *,
-    columns: Columns | Callable[[Any], Columns],
+    cost: Cost,
+    columns: Columns | Callable[[Any, Mapping[str, Any]], Columns],
     checks: Mapping[str, Check] | None = None,
     weights: str = "ignored",
     directed: bool = True,
@@ -81,7 +86,7 @@ def algorithm(
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
         how = weights, directed, incoming, supersteps, rows
-        declared = Algorithm(run, columns, checks or {}, *how)
+        declared = Algorithm(run, columns, checks or {}, *how, cost)
         ALGORITHMS[declared.name] = declared
         return run
 
@@ -112,7 +117,7 @@ def ask(
         for name, check in declared.checks.items()
         if check.names_vertices and sent[name] is not None
     }
-    columns = declared.columns(graph) if callable(declared.columns) else declared.columns
+    columns = declared.columns(graph, sent) if callable(declared.columns) else declared.columns
     if declared.rows == "edges":
         columns = graph._edge_columns(weighted=declared.weights != "ignored") | columns
     return graph._ask(

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.level_sums import LevelSums
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
@@ -37,6 +38,7 @@ __all__ = ["betweenness_centrality"]
         "k": Count(optional=True),
         "seed": Count(least=0),
     },
+    cost=Cost("label", levels(5), passes=2, sources=1, rows=1, copies=1, scratch=120),
 )
 def betweenness_centrality(
     g: GraphView,
@@ -88,7 +90,7 @@ def betweenness_centrality(
     every = g.count
     g = g.simple
     level, betweenness = g.column(-1, "int32"), g.column(0, "float64")
-    onward, back = LevelSums(g, level, 1), LevelSums(g.T, level, -1)
+    onward, back = LevelSums(g, level, whole=True), LevelSums(g.T, level)
     for place in range(count):
         source = (places == place).nonzero()[0]
         search = Search(g, source)
@@ -122,13 +124,13 @@ def _through(g: GraphView, source: Any, onward: LevelSums, back: LevelSums) -> t
     layers, frontier = [], g.frontier(source)
     while frontier:
         at = frontier.vertices
-        frontier, sums, powers = onward.push(frontier, paths[at], exponents[at])
-        paths[frontier.vertices], exponents[frontier.vertices] = sums, powers
         layers.append(frontier)
-    for layer in reversed(layers[:-1]):
-        at = layer.vertices
+        frontier, sums, powers = onward.send(frontier, paths[at], exponents[at], len(layers))
+        paths[frontier.vertices], exponents[frontier.vertices] = sums, powers
+    for depth in range(len(layers) - 1, 0, -1):
+        at = layers[depth].vertices
         shares, powers = np.frexp((1 + through[at]) / paths[at])
-        before, sums, powers = back.push(layer, shares, powers - exponents[at])
+        before, sums, powers = back.send(layers[depth], shares, powers - exponents[at], depth - 1)
         at = before.vertices
         through[at] = np.ldexp(sums * paths[at], powers + exponents[at])
-    return through, sum(map(len, layers))
+    return through, sum(map(len, layers[1:]))

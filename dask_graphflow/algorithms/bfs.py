@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.direction import WAYS
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
@@ -36,6 +37,9 @@ __all__ = ["bfs"]
         "depth_limit": Count(least=0, optional=True),
         "direction": Choice(WAYS),
     },
+    cost=Cost(
+        "search", levels(), passes=1, fused=True, sparse_kernel="label", both_ways=True, scratch=37
+    ),
 )
 def bfs(
     g: GraphView,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
@@ -25,6 +26,7 @@ __all__ = ["closeness_centrality"]
 @algorithm(
     columns={"closeness": "float64"},
     checks={"wf_improved": Flag(), "k": Count(optional=True), "seed": Count(least=0)},
+    cost=Cost("label", levels(), each=1, sources=64, both_ways=True),
 )
 def closeness_centrality(
     g: GraphView, *, wf_improved: bool = True, k: int | None = None, seed: int = 0

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.intersect import Triangles
 from dask_graphflow.operators.view import GraphView
 
@@ -19,7 +20,11 @@ from .algorithm import Answer, algorithm
 __all__ = ["clustering"]
 
 
-@algorithm(columns={"clustering": "float64"}, directed=False)
+@algorithm(
+    columns={"clustering": "float64"},
+    directed=False,
+    cost=Cost("label", 1, passes=10, rows=1, copies=1),
+)
 def clustering(g: GraphView) -> Answer:
     """Return the clustering coefficient of each vertex.
 

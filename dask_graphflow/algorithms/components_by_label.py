@@ -7,6 +7,7 @@ that are not built into a graph have a faster way, which reads them once:
 
 from __future__ import annotations
 
+from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.view import GraphView
@@ -18,7 +19,11 @@ __all__ = ["connected_components"]
 SMALLEST = EdgeOp("components", target="component", signal="component[src]", slot="min")
 
 
-@algorithm(columns={"component": "id"}, directed=False)
+@algorithm(
+    columns={"component": "id"},
+    directed=False,
+    cost=Cost("label", levels(), each=1, both_ways=True, scratch=24),
+)
 def connected_components(g: GraphView) -> Answer:
     """Return the connected component of each vertex.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.costs.cost import Cost
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
@@ -15,12 +16,12 @@ __all__ = ["degree_centrality"]
 LOOPS = EdgeOp("loops", target="loops", signal="1 if src == dst else 0", slot="add")
 
 
-def _columns(graph: Any) -> dict[str, str]:
+def _columns(graph: Any, options: Any) -> dict[str, str]:
     ways = ["", "in_", "out_"] if graph.directed else [""]
     return {f"{way}degree_centrality": "float64" for way in ways}
 
 
-@algorithm(columns=_columns, supersteps=False)
+@algorithm(columns=_columns, supersteps=False, cost=Cost("label", 0, passes=0.2))
 def degree_centrality(g: GraphView) -> Answer:
     """Return the degree centrality of each vertex.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -11,12 +12,12 @@ from .algorithm import Answer, algorithm
 __all__ = ["degrees"]
 
 
-def _columns(graph: Any) -> dict[str, str]:
+def _columns(graph: Any, options: Any) -> dict[str, str]:
     names = ["in_degree", "out_degree"] if graph.directed else ["degree"]
     return dict.fromkeys(names, "int64")
 
 
-@algorithm(columns=_columns, supersteps=False)
+@algorithm(columns=_columns, supersteps=False, cost=Cost("label", 0, passes=0.2))
 def degrees(g: GraphView) -> Answer:
     """Return the number of edges that enter and leave each vertex.
 

@@ -1,7 +1,8 @@
-"""Edge programs: columns of a user's own, which messages along the edges change until none changes.
+"""Edge programs: columns of a user's own, which messages along the edges change.
 
 A program's columns begin with values that the caller gives. Vertices that change send messages to their
-neighbors, by push or by pull [1]_.
+neighbors, by push or by pull [1]_, until none changes. Or the steps of an iteration, over edges and over
+vertices, are repeated until a test holds.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -9,7 +10,7 @@ neighbors, by push or by pull [1]_.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,11 @@ import numpy as np
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.graph import vertex_numbers
 from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.kernels.vertex_expr import VertexReader
 from dask_graphflow.operators.fixpoint import fixpoint
-from dask_graphflow.operators.rewrite import reading_numbers
+from dask_graphflow.operators.iteration import Step, iterate
+from dask_graphflow.operators.rewrite import along, reading_numbers
+from dask_graphflow.operators.vertex_values import VertexValues
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer
@@ -29,66 +33,106 @@ ITSELF = "vertex"  # the beginning of a column that holds vertices, and at first
 
 
 def run_program(
-    g: GraphView, op: EdgeOp, begin: Mapping[str, Any], given: Any, settings: Mapping[str, Any]
+    g: GraphView,
+    program: EdgeOp | Sequence[Step],
+    begin: Mapping[str, Any],
+    params: Mapping[str, Any],
+    given: Any,
+    settings: Mapping[str, Any],
 ) -> Answer:
-    """Run an edge program until no vertex changes. All members call it at once.
+    """Run an edge program until no vertex changes, or an iteration. All members call it at once.
 
     Parameters
     ----------
     g : GraphView
-    op : EdgeOp
+    program : EdgeOp, or sequence of EdgeOp and mapping
     begin : mapping
-        What each of the program's columns begins with: a number, or :data:`ITSELF`.
+        What each column begins with: a number, :data:`ITSELF`, or an expression per vertex.
+    params : mapping of str to NumPy scalar
+        What expressions per vertex read by name.
     given : tuple, or None
-        Ids of the vertices that begin otherwise, and their values of some columns: numbers, and ids. The
-        program begins there; by default everywhere.
+        Ids of the vertices that begin otherwise, and their values of some columns: numbers, and ids. An
+        edge program begins there; by default everywhere.
     settings : mapping
-        Options of :func:`.fixpoint`.
+        Options of :func:`.fixpoint` or :func:`.iterate`.
 
     Raises
     ------
     UnknownVertexError
         An id is not in the graph.
+    ConvergenceError
+        The test does not hold after the last iteration.
     ExpressionError
-        The program put a number that belongs to no vertex into a column of vertices. Or its functions are
-        written in code, and the graph has several members.
+        The program put a number that belongs to no vertex into a column of vertices, or adds up values
+        that are infinite or NaN. Or its functions are written in code, and the graph has several members.
     """
-    of_vertices = [name for name, value in begin.items() if isinstance(value, str)]
-    if not g.alone and not isinstance(op.signal, str):
-        raise ExpressionError(
-            f"{op}: its functions are written in code, and may ask for src and dst themselves, which are "
-            "other numbers in each of several workers; write it in expressions, or keep the graph in one"
-        )
-    if op.reads_numbers or of_vertices:
+    steps = [program] if isinstance(program, EdgeOp) else program
+    ops = [step for step in steps if isinstance(step, EdgeOp)]
+    of_vertices = [
+        name for name, value in begin.items() if isinstance(value, str) and value == ITSELF
+    ]
+    for op in ops:
+        if not g.alone and not isinstance(op.signal, str):
+            raise ExpressionError(
+                f"{op}: its functions are written in code, and may ask for src and dst themselves, which "
+                "are other numbers in each of several workers; write it in expressions, or keep the graph "
+                "in one"
+            )
+    if of_vertices or any(op.reads_numbers for op in ops):
         numbered = vertex_numbers.number(g.shard, g.exchange, g.threads)
     else:  # nobody asks for them, and to count them takes a round
         numbered = vertex_numbers.Numbered(g.shard.numbers, g.shard.count)
-    columns = {}
-    for name, value in begin.items():
-        if name in of_vertices:
-            columns[name] = numbered.own.copy()
-        else:
-            columns[name] = g.column(value, np.asarray(value).dtype)
-    frontier = None
-    if given is not None:
-        ids, numbers, vertices = given
-        where = g.find(ids, unique=False)
-        mine = where >= 0
-        for name, own in numbers.items():
-            columns[name][where[mine]] = np.asarray(own, like=where)[mine]
-        for name, own in vertices.items():
-            told = vertex_numbers.told_by_owners(
-                g.exchange, numbered.own, g.find(own, unique=False)
-            )
-            columns[name][where[mine]] = told[mine]
-        frontier = g.frontier(np.unique(where[mine]).astype(g.index))
-    program, read = op, dict(columns)
-    if op.reads_numbers and not (g.alone and numbered.indices is None):
-        program, name = reading_numbers(op, columns)  # src and dst are positions
-        read[name] = numbered.own
-    fixpoint(g, program, read, frontier, **settings)
+    columns = _begun(g, begin, params, numbered)
+    where = None if given is None else _start(g, columns, numbered, given)
+
+    def ready(op: EdgeOp) -> tuple[EdgeOp, dict[str, Any]]:
+        read = {name: columns[name] for name in op.columns}
+        if op.reads_numbers and not (g.alone and numbered.indices is None):
+            op, name = reading_numbers(op, columns)  # src and dst are positions
+            read[name] = numbered.own
+        return op, read
+
+    if isinstance(program, EdgeOp):
+        view, op = along(g, program)
+        op, read = ready(op)
+        fixpoint(view, op, read, None if where is None else view.frontier(where), **settings)
+    else:
+        both = [ready(step) if isinstance(step, EdgeOp) else (step, columns) for step in steps]
+        iterate(g, both, columns, params, **settings)
     for name in of_vertices:
-        if name == op.target:
-            vertex_numbers.check(op, numbered, g.shard, g.exchange, columns[name])
+        for op in ops:
+            if name == op.target:
+                vertex_numbers.check(op, numbered, g.shard, g.exchange, columns[name])
         columns[name] = vertex_numbers.indices(numbered, g.shard, g.exchange, columns[name])
     return Answer(columns)
+
+
+def _begun(
+    g: GraphView, begin: Mapping[str, Any], params: Mapping[str, Any], numbered: Any
+) -> dict[str, Any]:
+    """Return the columns as they begin."""
+    columns = {}
+    values = VertexValues(g, {}, params)
+    dtypes = {name: value.dtype.name for name, value in params.items()}
+    for name, value in begin.items():
+        if isinstance(value, str) and value == ITSELF:
+            columns[name] = numbered.own.copy()
+            continue
+        if isinstance(value, str):
+            value = values.of(VertexReader(f"columns[{name!r}]", value, {}, dtypes).begin())
+        columns[name] = g.column(0, value.dtype)
+        columns[name][:] = value
+    return columns
+
+
+def _start(g: GraphView, columns: Mapping[str, Any], numbered: Any, given: Any) -> Any:
+    """Set the values that some vertices begin with; return the positions of these vertices."""
+    ids, numbers, vertices = given
+    where = g.find(ids, unique=False)
+    mine = where >= 0
+    for name, own in numbers.items():
+        columns[name][where[mine]] = np.asarray(own, like=where)[mine]
+    for name, own in vertices.items():
+        told = vertex_numbers.told_by_owners(g.exchange, numbered.own, g.find(own, unique=False))
+        columns[name][where[mine]] = told[mine]
+    return np.unique(where[mine]).astype(g.index)

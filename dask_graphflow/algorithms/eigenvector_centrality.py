@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 
+from dask_graphflow.costs.cost import Cost, converging
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
@@ -26,6 +27,7 @@ __all__ = ["eigenvector_centrality"]
     columns={"eigenvector": "float64"},
     checks=CONVERGENCE,
     weights="optional",
+    cost=Cost("pull", converging, each=4, copies=1),
 )
 def eigenvector_centrality(
     g: GraphView,

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
@@ -41,7 +42,12 @@ USE = EdgeOp("use", target="used", signal=BIT, slot="or")
 COLLECT = EdgeOp("collect", target="used", signal=BIT, slot="or", cond="moved[dst]")
 
 
-@algorithm(columns={"color": "int32"}, checks={"seed": Count(least=0)}, directed=False)
+@algorithm(
+    columns={"color": "int32"},
+    checks={"seed": Count(least=0)},
+    directed=False,
+    cost=Cost("label", rounds(5, 0.1), passes=8, rows=1, copies=1),
+)
 def greedy_color(g: GraphView, *, seed: int = 0) -> Answer:
     """Return a color for each vertex, such that neighbors have different colors.
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
@@ -21,7 +22,9 @@ __all__ = ["harmonic_centrality"]
 
 
 @algorithm(
-    columns={"harmonic": "float64"}, checks={"k": Count(optional=True), "seed": Count(least=0)}
+    columns={"harmonic": "float64"},
+    checks={"k": Count(optional=True), "seed": Count(least=0)},
+    cost=Cost("label", levels(), each=1, sources=64, both_ways=True),
 )
 def harmonic_centrality(g: GraphView, *, k: int | None = None, seed: int = 0) -> Answer:
     """Return the harmonic centrality of each vertex.

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dask_graphflow.costs.cost import Cost, converging
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
@@ -25,6 +26,7 @@ __all__ = ["hits"]
     columns={"hub": "float64", "authority": "float64"},
     checks=CONVERGENCE,
     weights="optional",
+    cost=Cost("pull", converging, each=8, copies=2, both_ways=True),
 )
 def hits(
     g: GraphView, *, max_iter: int = 100, tol: float = 1e-8, fail_on_nonconvergence: bool = True

@@ -8,6 +8,7 @@ The vertices of the k-core are those with a core number of at least k [1]_. They
 
 from __future__ import annotations
 
+from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.between import between
 from dask_graphflow.operators.view import GraphView
 
@@ -26,6 +27,7 @@ MOST = 2**31 - 1  # of an int32
     weights="optional",
     directed=False,
     rows="edges",
+    cost=Cost("label", levels(), passes=1, rows=1, copies=1),
 )
 def k_core(g: GraphView, *, k: int | None = None) -> Answer:
     """Return the edges of the k-core.

@@ -8,6 +8,7 @@ The edges of the k-truss are those with a truss number of at least k. They are f
 
 from __future__ import annotations
 
+from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -25,6 +26,7 @@ MOST = 2**31 - 1  # of an int32
     weights="optional",
     directed=False,
     rows="edges",
+    cost=Cost("label", levels(4), passes=30, rows=1, copies=1),
 )
 def k_truss(g: GraphView, *, k: int) -> Answer:
     """Return the edges of the k-truss.

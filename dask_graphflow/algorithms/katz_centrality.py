@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 
+from dask_graphflow.costs.cost import Cost, converging
 from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
@@ -33,6 +34,7 @@ ENDLESS = 1e100  # beyond, scores grow without a bound; products with sums of we
         **CONVERGENCE,
     },
     weights="optional",
+    cost=Cost("pull", converging, each=4, copies=1),
 )
 def katz_centrality(
     g: GraphView,

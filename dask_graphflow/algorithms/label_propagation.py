@@ -15,6 +15,7 @@ one vertex at a time would converge, so the number of iterations is limited.
 
 from __future__ import annotations
 
+from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.labels import Labels
 from dask_graphflow.operators.view import GraphView
 
@@ -24,7 +25,20 @@ from .options import Count
 __all__ = ["label_propagation"]
 
 
-@algorithm(columns={"label": "id"}, checks={"max_iter": Count()}, directed=False)
+@algorithm(
+    columns={"label": "id"},
+    checks={"max_iter": Count()},
+    directed=False,
+    cost=Cost(
+        # Neighbors agree later, but not on grids and road networks.
+        "label",
+        10,
+        each=0.5,
+        sparse=1.6,
+        both_ways=True,
+        scratch=24,
+    ),
+)
 def label_propagation(g: GraphView, *, max_iter: int = 10) -> Answer:
     """Return the community of each vertex, by label propagation.
 

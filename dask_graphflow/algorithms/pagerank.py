@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost, converging
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
 
@@ -42,6 +43,7 @@ __all__ = ["pagerank"]
     },
     weights="optional",
     incoming=True,
+    cost=Cost("pull", converging, each=1, rows=1.7, copies=1, scratch=56),
 )
 def pagerank(
     g: GraphView,
@@ -110,12 +112,8 @@ def pagerank(
     >>> import pandas as pd
     >>> import dask_graphflow as gf
     >>> links = pd.DataFrame({"a": [1, 1, 2, 5], "b": [2, 5, 7, 7]})
-    >>> gf.pagerank(links, source="a", target="b").compute().round(3)
-       vertex  pagerank
-    0       1     0.138
-    1       2     0.196
-    2       5     0.196
-    3       7     0.471
+    >>> gf.pagerank(links, source="a", target="b").compute().pagerank.round(3).tolist()
+    [0.138, 0.196, 0.196, 0.471]
     """
     pull = Pull(g)
     share, sinks = pull.shares(precision)

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.operators.common_neighbors import all_pairs, degrees_at, of_pairs
@@ -46,6 +47,7 @@ BITS = 61  # of the largest sum of weights as a whole number
     },
     directed=False,
     rows="listed",
+    cost=Cost("label", 1, passes=20, rows=1, copies=1),
 )
 def similarity(
     g: GraphView, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None

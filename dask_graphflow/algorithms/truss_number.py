@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.edge_triangles import EdgeTriangles
 from dask_graphflow.operators.view import GraphView
 
@@ -27,7 +28,12 @@ __all__ = ["peel_edges", "truss_number"]
 NONE = -(2.0**53)
 
 
-@algorithm(columns={"truss": "int32"}, directed=False, rows="edges")
+@algorithm(
+    columns={"truss": "int32"},
+    directed=False,
+    rows="edges",
+    cost=Cost("label", levels(8), passes=60, rows=1, copies=1),
+)
 def truss_number(g: GraphView) -> Answer:
     """Return the truss number of each edge.
 

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from dask_graphflow.algorithms.edge_program import ITSELF, run_program
-from dask_graphflow.algorithms.options import Choice, check_count
+from dask_graphflow.algorithms.options import Choice, Flag, check_count
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.vertex_ids import named as named_ids
 from dask_graphflow.kernels import kernels_for, policies
-from dask_graphflow.kernels.edge_expr import COLUMN_TYPES, NUMBER_TYPES, scalar
+from dask_graphflow.kernels.edge_expr import (
+    COLUMN_TYPES,
+    FUNCTIONS,
+    NUMBER_TYPES,
+    RESERVED,
+    is_plain,
+    scalar,
+)
 from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.kernels.vertex_expr import NAMES, VertexReader
 from dask_graphflow.operators.direction import WAYS
+from dask_graphflow.operators.iteration import Step
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
@@ -24,52 +34,182 @@ __all__ = ["run"]
 
 def run(
     graph: Any,
-    op: EdgeOp,
+    op: EdgeOp | list[Any] | tuple[Any, ...],
     *,
     columns: Mapping[str, Any],
-    start: Any = None,
-    max_iter: int | None = None,
-    direction: str = "gemini",
-    balance: str = "auto",
-    trace: bool = False,
-    progress: Any = False,
+    start: Any,
+    params: Mapping[str, Any] | None,
+    until: str | None,
+    max_iter: int | None,
+    fail_on_nonconvergence: bool,
+    direction: str,
+    balance: str,
+    trace: bool,
+    progress: Any,
 ) -> Any:
-    """Run an edge program until no vertex changes: see :meth:`.graph.Graph.run`."""
+    """Run an edge program, or repeat steps: see :meth:`.graph.Graph.run`."""
     Choice(WAYS).check("direction", direction, graph)
     policies.check(balance, policies.POLICIES if graph.on_device else policies.HOST_POLICIES)
-    check_count("max_iter", max_iter, optional=True)
-    missing, spare = set(op.columns) - set(columns), set(columns) - set(op.columns)
-    if missing or spare:
+    Flag().check("fail_on_nonconvergence", fail_on_nonconvergence, graph)
+    settings: dict[str, Any] = {"rule": direction, "balance": balance, "max_iter": max_iter}
+    steps = [op] if isinstance(op, EdgeOp) else _steps(op)
+    if isinstance(op, EdgeOp):
+        if until is not None:
+            raise OptionError(
+                f"until={until!r} with {op}, which ends when no vertex changes; give a list of steps, such "
+                "as [op], to repeat it until a test holds"
+            )
+        check_count("max_iter", max_iter, optional=True)
+        name = op.name
+    else:
+        if max_iter is None:
+            raise OptionError("max_iter=None with a list of steps; give a maximum of iterations")
+        check_count("max_iter", max_iter)
+        settings |= {"until": until, "fail": fail_on_nonconvergence}
+        name = "-".join(step.name for step in steps if isinstance(step, EdgeOp)) or "vertices"
+    numbers = _numbers({} if params is None else params)
+    dtypes = _dtypes(graph, steps, columns, numbers, until)
+    if isinstance(op, EdgeOp):
+        dtypes = {column: dtypes[column] for column in op.columns}
+    given = None if start is None else _started(graph, name, dtypes, start)
+    begin = {column: _begins(column, columns[column]) for column in dtypes}
+    asked = op if isinstance(op, EdgeOp) else steps, begin, numbers, given, settings
+    return graph._ask(name, run_program, dtypes, *asked, trace=trace, progress=progress)
+
+
+def _steps(given: Any) -> list[Step]:
+    """Return the steps of an iteration."""
+    what = (
+        "an EdgeOp, or a dict of expressions by the columns that they change, for example "
+        "{'rank': '0.15 / n + 0.85 * sum'}"
+    )
+    if not isinstance(given, list | tuple) or not given:
         raise OptionError(
-            f"columns gives {sorted(columns)}, and {op.name!r} has {list(op.columns)}; give each of those"
+            f"{given!r} is not a program; give an EdgeOp, or a list of steps: each is {what}"
         )
-    dtypes: dict[str, Any] = {name: _begins(name, columns[name]) for name in op.columns}
+    for step in given:
+        texts = [*step, *step.values()] if isinstance(step, Mapping) else []
+        if not isinstance(step, EdgeOp) and not (texts and all(isinstance(t, str) for t in texts)):
+            raise OptionError(f"{step!r} is not a step; give {what}")
+    return list(given)
+
+
+def _numbers(params: Any) -> dict[str, Any]:
+    """Return the parameters as NumPy scalars."""
+    if not isinstance(params, Mapping):
+        raise OptionError(f"params={params!r}; give a dict of names and numbers")
+    found = {}
+    for name, value in params.items():
+        _check_name("params", name)
+        found[name] = scalar(value)
+        if found[name] is None:
+            raise OptionError(
+                f"params[{name!r}]={value!r}; give True, False, an int that int64 can hold, a float, or a "
+                f"NumPy number of {', '.join(COLUMN_TYPES)}"
+            )
+    return found
+
+
+def _check_name(what: str, name: Any, *taken: str) -> None:
+    taken = (*RESERVED, *FUNCTIONS, *NAMES, *taken)
+    if not is_plain(name) or name in taken:
+        raise OptionError(
+            f"{what} has {name!r}, which expressions per vertex cannot read; a name is of ASCII letters, "
+            f"digits and _, begins with no digit, and is not {', '.join(taken)}: rename it"
+        )
+
+
+def _dtypes(
+    graph: Any,
+    steps: Sequence[Step],
+    columns: Mapping[str, Any],
+    numbers: Mapping[str, Any],
+    until: str | None,
+) -> dict[str, Any]:
+    """Check a program; return the dtype of each column, "id" for one that begins as "vertex"."""
+    readers: list[VertexReader] = []
+    dtypes: dict[str, Any] = {}
+    for name, value in columns.items():
+        begin = _begins(name, value)
+        if isinstance(begin, str) and begin != ITSELF:
+            label = f"columns[{name!r}], which is not {ITSELF!r}"
+            readers.append(_reader(label, begin, {}, numbers))
+            dtypes[name] = np.dtype(readers[-1].begin().dtype)
+        else:
+            dtypes[name] = "id" if isinstance(begin, str) else begin.dtype
+    ops = [step for step in steps if isinstance(step, EdgeOp)]
+    assigned = [
+        (i, name, text)
+        for i, step in enumerate(steps)
+        if not isinstance(step, EdgeOp)
+        for name, text in step.items()
+    ]
+    used = {name for op in ops for name in op.columns} | {name for _, name, _ in assigned}
+    _check_columns(columns, used, used | set(columns))
     weight = "float64" if graph.weighted else None
     for index in ("int32", "int64"):  # the dtype of vertex numbers is known once the graph is built
-        bound = {name: index if dtype == "id" else dtype for name, dtype in dtypes.items()}
-        op.bind(bound, index_dtype="int32", weight_dtype=weight)
-    given = None if start is None else _started(graph, op, dtypes, start)
-    settings = {"rule": direction, "balance": balance, "max_iter": max_iter}
-    asked = op, {name: columns[name] for name in op.columns}, given, settings
-    shown: dict[str, Any] = {"trace": trace, "progress": progress}
-    return graph._ask(op.name, run_program, dtypes, *asked, **shown)
+        bound = {name: index if dtype == "id" else dtype.name for name, dtype in dtypes.items()}
+        for op in ops:
+            _check_bound(op, bound, weight)
+        for i, name, text in assigned:
+            readers.append(_reader(f"steps[{i}][{name!r}]", text, bound, numbers))
+            readers[-1].value(name)
+            if dtypes[name] == "id":
+                raise OptionError(
+                    f"steps[{i}] changes column {name!r}, which begins as {ITSELF!r}; only edge programs "
+                    "change such a column: begin it with a number"
+                )
+        if until is not None:
+            readers.append(_reader("until", until, bound, numbers))
+            readers[-1].question()
+    used |= {name for reader in readers for name, _ in reader.columns}
+    _check_columns(columns, used, used)
+    if spare := sorted(set(numbers) - {name for reader in readers for name in reader.names}):
+        raise OptionError(
+            f"params gives {spare[0]!r}, which no expression per vertex reads; leave it out, or give it to "
+            "an EdgeOp"
+        )
+    if len(assigned) + (until is not None):
+        for name in columns:
+            _check_name("columns", name, *numbers)
+    return dtypes
+
+
+def _reader(
+    label: str, text: Any, columns: Mapping[str, str], numbers: Mapping[str, Any]
+) -> VertexReader:
+    if not isinstance(text, str):
+        raise OptionError(f"{label}={text!r}; give an expression, for example 'total(x) < 1e-6'")
+    return VertexReader(label, text, columns, {name: v.dtype.name for name, v in numbers.items()})
+
+
+def _check_columns(columns: Mapping[str, Any], needed: set[str], allowed: set[str]) -> None:
+    if needed - set(columns) or set(columns) - allowed:
+        raise OptionError(
+            f"columns gives {sorted(columns)}, and the program has {sorted(needed)}; give each of those"
+        )
+
+
+def _check_bound(op: EdgeOp, dtypes: Mapping[str, str], weight: str | None) -> None:
+    floats = dtypes[op.target].startswith("float") and isinstance(op.signal, str)
+    # Types of a sum of floats are those of any other slot.
+    op = replace(op, slot="max") if op.slot == "add" and floats else op
+    op.bind(dtypes, index_dtype="int32", weight_dtype=weight)
 
 
 def _begins(name: str, value: Any) -> Any:
-    """Return the dtype of a column that begins with a value, or "id" for one that begins as "vertex"."""
-    if isinstance(value, str) and value == ITSELF:
-        return "id"
-    number = scalar(value)
-    if number is None:
+    """Return what a column begins with: a NumPy scalar, or a text."""
+    found = value if isinstance(value, str) else scalar(value)
+    if found is None:
         raise OptionError(
             f"columns[{name!r}]={value!r}; give a number of {', '.join(COLUMN_TYPES)}, for example 0, 0.0 "
-            f"or np.int32(0), or give {ITSELF!r}"
+            f"or np.int32(0), give {ITSELF!r}, or an expression such as '1 / n'"
         )
-    return number.dtype
+    return found
 
 
 def _started(
-    graph: Any, op: EdgeOp, dtypes: Mapping[str, Any], start: Any
+    graph: Any, program: str, dtypes: Mapping[str, Any], start: Any
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Return the ids that `start` names, and its values of the program's columns: numbers, and ids."""
     if not hasattr(start, "columns"):
@@ -79,16 +219,16 @@ def _started(
         )
     width = len(graph._ids.columns)
     # As results name their columns: a "vertex" column has one for each part of an id.
-    parts = {name: vertex_names(name, width if dtypes[name] == "id" else 1) for name in op.columns}
-    named = [name for name in op.columns if set(parts[name]) & set(start.columns)]
+    parts = {name: vertex_names(name, width if dtypes[name] == "id" else 1) for name in dtypes}
+    named = [name for name in dtypes if set(parts[name]) & set(start.columns)]
     taken = {part for name in named for part in parts[name]}
     others = [name for name in start.columns if name not in taken]
     ids = named_ids(start[others[:width]], graph._ids)
     if unknown := others[width:]:
         raise OptionError(
             f"start has a column {unknown[0]!r}; after {counted(width, 'column')} of ids "
-            f"give only columns of {op.name!r}, which has {', '.join(map(repr, op.columns))}"
-            f"{nearest(unknown[0], op.columns)}"
+            f"give only columns of {program!r}, which has {', '.join(map(repr, dtypes))}"
+            f"{nearest(unknown[0], dtypes)}"
         )
     numbers, vertices = {}, {}
     for name in named:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dask_graphflow.algorithms.algorithm import ALGORITHMS, Algorithm
 from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
@@ -15,7 +16,7 @@ from dask_graphflow.costs.cluster import ClusterSpec
 from dask_graphflow.costs.curves import Rates
 from dask_graphflow.costs.defaults import READ, default_rates
 from dask_graphflow.costs.links import Links
-from dask_graphflow.costs.members import SPARSE, choose, never_split, search_levels
+from dask_graphflow.costs.members import SPARSE, choose, never_split
 from dask_graphflow.costs.microbenchmarks import STEPS
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory
@@ -32,7 +33,6 @@ from .graph_sizes import Known, known
 
 __all__ = ["calibrate", "estimate"]
 
-ALGORITHMS = ("connected_components", "bfs", "sssp", "pagerank", "label_propagation")
 LEVELS = 4  # of tasks: read, pieces, build, run;
 GANG_LEVELS = 3  # of a gang with several members: see scheduling/gang_expr.py;
 FOREST_LEVELS = 8  # and of components, beside their merges: see scheduling/forest_expr.py,
@@ -45,13 +45,7 @@ TYPICAL = (
 )
 RANK = 8  # bytes of a message
 TEXT = 16  # bytes of an id
-MIXING = 0.4  # of the change that an iteration of PageRank makes, what the next one makes
-# Mean time of an iteration of label propagation, as a part of the time of the first one. Neighbors agree
-# later, but not on grids and road networks. There shortest paths relax each edge several times.
-AGREED, SPARSE_AGREED, RELAXED = 0.5, 0.8, 3
-OWN_ROWS = {"sssp": 1.0, "pagerank": 1.7}  # the time of rows that they make, in builds of all rows
-ID_COLUMNS = {"bfs": 1, "sssp": 1, "label_propagation": 1}  # of results, beside the vertex
-BOTH_WAYS = "bfs", "label_propagation"  # go along rows of what enters vertices too
+STEP = 6e-5  # seconds of a superstep, however few edges it follows
 
 
 def calibrate(
@@ -120,6 +114,7 @@ def estimate(
     num_vertices: int | None = None,
     shards: int | None = None,
     supersteps: int | None = None,
+    k: int | None = None,
     merge: str = "tree",
     dense_ids: bool | None = None,
 ) -> Estimate:
@@ -129,8 +124,9 @@ def estimate(
     ----------
     edges : DataFrame or Graph
         The edge list or the graph that will be used.
-    algorithm : {"connected_components", "bfs", "sssp", "pagerank", "label_propagation"}
-        The function that will be called. "connected_components" by default.
+    algorithm : str
+        Name of the function that will be called, such as "bfs" or "core_number". "connected_components" by
+        default.
     cluster : ClusterSpec or sequence of ClusterSpec, optional
         The workers to predict for. They do not have to exist. By default the current cluster, or this
         process.
@@ -146,7 +142,11 @@ def estimate(
         build would choose. Connected components of a frame use all workers.
     supersteps : int, optional
         Number of supersteps. The default is typical of the number of vertices and edges: graphs with less
-        than 2.5 edges per vertex are taken for grids or road networks, and others for random graphs.
+        than 2.5 edges per vertex are taken for grids or road networks, and others for random graphs. If
+        searches start from many vertices, this is the number of supersteps from one vertex, or from those
+        that are searched from together.
+    k : int, optional
+        Number of sampled sources, as the function's option `k`. By default, all vertices are sources.
     merge : {"tree", "one-way", "ring", "adaptive"}
         The option of connected components; see :func:`connected_components`. "tree" by default.
     dense_ids : bool, optional
@@ -163,8 +163,8 @@ def estimate(
     Raises
     ------
     OptionError
-        The algorithm is unknown, `shards` is not a number of workers, or the size of the graph is not
-        known.
+        The algorithm is unknown or takes no number of sources, `shards` is not a number of workers, or the
+        size of the graph is not known.
     UnknownColumnError, VertexTypeError, WeightError, EdgeListError
         The edges or the columns are invalid.
     BackendError
@@ -206,6 +206,13 @@ def estimate(
         )
     merging.merge_policy(merge)
     check_count("shards", shards, least=1, optional=True)
+    check_count("k", k, least=1, optional=True)
+    if k is not None and ALGORITHMS[algorithm].cost.sources is None:
+        sampling = [name for name, one in ALGORITHMS.items() if one.cost.sources]
+        raise OptionError(
+            f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
+            f"{', '.join(sampling)}"
+        )
     options: dict[str, Any] = {"num_edges": num_edges, "num_vertices": num_vertices}
     options["dense_ids"] = dense_ids
     graph = known(edges, source=source, target=target, weight=weight, directed=directed, **options)
@@ -222,7 +229,7 @@ def estimate(
         # A frame that stands for a larger one may have too few partitions for all members.
         readers = max(members, min(total, graph.partitions))
     calibration = replace(calibration, kinds=used)
-    found = _supersteps(graph, algorithm, calibration, supersteps, split, readers, total)
+    found = _supersteps(graph, algorithm, calibration, supersteps, k, split, readers, total)
     return _noted(found, typical)
 
 
@@ -418,32 +425,30 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
     )
 
 
-KERNEL = {"bfs": "search", "sssp": "path", "pagerank": "pull", "label_propagation": "label"}
-
-
 def _supersteps(
     graph: Known,
     algorithm: str,
     calibration: Calibration,
     supersteps: int | None,
+    k: int | None,
     split: str,
     readers: int,
     total: int,
 ) -> Estimate:
     members, links = _Members(calibration.kinds), calibration.links
     count, vertices, edges = len(members.all), graph.vertices, graph.edges
-    kernel = KERNEL.get(algorithm, "label")
+    declared = ALGORITHMS[algorithm]
+    cost = declared.cost
     entries = edges * (1 if graph.directed else 2)
     degree = entries / max(vertices, 1)
     read = model.remote(vertices, degree, count)
-    rates = members.rates(kernel, vertices)
-    name = algorithm if algorithm in KERNEL else "label_propagation"
+    rates = members.rates(cost.kernel, vertices)
 
     def needs(share: float) -> int:
         return memory.graph_bytes(
-            vertices, edges, name, share=share, remote=read, directed=graph.directed,
-            weight_bytes=graph.weight_bytes, id_bytes=graph.id_bytes, device=graph.device,
-            built=graph.built,
+            vertices, edges, cost.scratch, cost.copies, share=share, remote=read,
+            directed=graph.directed, weight_bytes=graph.weight_bytes, id_bytes=graph.id_bytes,
+            device=graph.device, built=graph.built,
         )  # fmt: skip
 
     fixed, whole = needs(0.0), needs(1.0)
@@ -458,41 +463,38 @@ def _supersteps(
         limit = "the fastest workers have no room for more"
     # A directed edge is a neighbor of both its ends.
     sparse = 2 * edges < SPARSE * vertices
-    steps, rounds = _steps(algorithm, vertices, degree, 2 * edges / max(vertices, 1), supersteps)
-    swept: float = 1
-    if algorithm in ("pagerank", "label_propagation", "connected_components"):
-        swept = steps
+    neighbors = 2 * edges / max(vertices, 1)
+    runs = cost.runs(vertices, k)
+    steps = runs * (cost.supersteps(vertices, neighbors) if supersteps is None else supersteps)
+    swept = steps if cost.each else runs
     sent = [RANK * read / max(count - 1, 1) * (count > 1)] * count
     each = [entries * share for share in shares]
-    computing = swept * _slowest(each, rates)
-    if algorithm == "label_propagation":
-        computing *= SPARSE_AGREED if sparse else AGREED
-    elif sparse and algorithm == "sssp":
-        computing *= RELAXED
-    elif sparse and algorithm == "bfs":
-        computing = _slowest(each, members.rates("label", vertices))
-    # Such a graph is built and used in one run, which makes only the rows of PageRank.
-    plain = algorithm == "pagerank" and graph.directed and not graph.weight_bytes and readers > 1
+    if sparse and cost.sparse_kernel is not None:
+        rates = members.rates(cost.sparse_kernel, vertices)
+    passes = (runs * cost.passes + steps * cost.each) * (cost.sparse if sparse else 1)
+    # Such a graph is built and used in one run, which makes only the rows of the edges that enter vertices.
+    plain = declared.incoming and graph.directed and not graph.weight_bytes and readers > 1
     parts = {
         "reading": 0.0,
         "numbering": 0.0,
         "building": 0.0,
         "dealing": 0.0,
-        "computing": computing,
+        "computing": passes * _slowest(each, rates),
+        "launching": 0.0 if cost.fused else steps * STEP,
         "messages": swept * (count - 1) * max(sent) / links.c if count > 1 else 0.0,
-        "latency": rounds * links.latency if count > 1 else 0.0,
-        "result": vertices / count * ID_COLUMNS.get(algorithm, 0) * members.numbering(graph),
+        "latency": 2 * steps * links.latency if count > 1 else 0.0,
+        "result": vertices / count * _id_columns(declared) * members.numbering(graph),
         "Dask": _dask(graph, links, readers, count, together=plain),
     }
     builds = members.rates("build", vertices)
     # Rows of its own an algorithm makes when it is first asked for.
-    parts["building"] = OWN_ROWS.get(algorithm, 0.0) * _slowest(each, builds)
+    parts["building"] = cost.rows * _slowest(each, builds)
     if not graph.built:
         # Of edges without direction a member has all with an end among its vertices.
         ends = [
             edge * (1 if graph.directed else 2 - s) for edge, s in zip(each, shares, strict=True)
         ]
-        ways = 2 if graph.directed and name in BOTH_WAYS else 1
+        ways = 2 if graph.directed and cost.both_ways else 1
         if not plain or count == 1:
             parts["building"] += _slowest(ends, builds) + (ways - 1) * _slowest(each, builds)
         threads = [1 if one.device else one.threads for one in members.all]
@@ -558,18 +560,12 @@ def _dask(graph: Known, links: Links, readers: int, count: int, *, together: boo
     return seconds if together else seconds + run
 
 
-def _steps(
-    algorithm: str, vertices: int, degree: float, neighbors: float, given: int | None
-) -> tuple[int, int]:
-    """Return how many supersteps there are, and rounds of messages."""
-    levels = math.ceil(search_levels(vertices, neighbors))
-    steps = {
-        "pagerank": model.iterations(vertices, MIXING),
-        "label_propagation": 10,
-        "sssp": levels * max(1, math.ceil(min(degree, 64))) if neighbors >= SPARSE else levels,
-    }.get(algorithm, levels)
-    steps = steps if given is None else given
-    return steps, 2 * steps
+def _id_columns(declared: Algorithm) -> int:
+    """Return how many columns of ids a result has beside the vertex."""
+    columns = declared.columns
+    found = () if callable(columns) else columns.values()
+    ids = sum(isinstance(dtype, str) and dtype.startswith("id") for dtype in found)
+    return ids + (declared.rows == "edges")
 
 
 def _binding(parts: dict[str, float]) -> str:

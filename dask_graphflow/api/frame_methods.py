@@ -141,6 +141,24 @@ class FrameMethods:
         return functions.label_propagation(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna, max_iter=max_iter, trace=trace, progress=progress)
 
+    def leiden(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
+        directed: bool = False, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+        objective: str = "modularity", resolution: float | list[float] = 1.0, tol: float = 1e-07,
+        levels: int = 1, seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the community of each vertex, by the Leiden method. Every community is connected."""
+        return functions.leiden(self._frame, source=source, target=target, weight=weight, directed=directed,
+            multi=multi, vertices=vertices, dropna=dropna, objective=objective, resolution=resolution,
+            tol=tol, levels=levels, seed=seed, trace=trace, progress=progress)
+
+    def louvain(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
+        directed: bool = False, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+        resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return the community of each vertex, by the Louvain method."""
+        return functions.louvain(self._frame, source=source, target=target, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna, resolution=resolution,
+            tol=tol, levels=levels, seed=seed, trace=trace, progress=progress)
+
     def maximal_independent_set(self, *, source: ColumnNames, target: ColumnNames,
         directed: bool = False, vertices: Any = None, dropna: bool = False, seed: int = 0,
         trace: bool = False, progress: Listener = False) -> Any:
@@ -160,6 +178,17 @@ class FrameMethods:
             max_iter=max_iter, personalization=personalization, nstart=nstart, dangling=dangling,
             precision=precision, fail_on_nonconvergence=fail_on_nonconvergence, trace=trace,
             progress=progress)
+
+    def personalized_pagerank(self, *, source: ColumnNames, target: ColumnNames, sources: Any,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return the personalized PageRank of the vertices for each source: how near they are to it."""
+        return functions.personalized_pagerank(self._frame, source=source, target=target, sources=sources,
+            weight=weight, directed=directed, multi=multi, vertices=vertices, dropna=dropna, alpha=alpha,
+            max_iter=max_iter, tol=tol, top_k=top_k, fail_on_nonconvergence=fail_on_nonconvergence,
+            trace=trace, progress=progress)
 
     def similarity(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, pairs: Any = None, measure: str = "jaccard",

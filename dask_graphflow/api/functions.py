@@ -31,8 +31,11 @@ __all__ = [
     "k_truss",
     "katz_centrality",
     "label_propagation",
+    "leiden",
+    "louvain",
     "maximal_independent_set",
     "pagerank",
+    "personalized_pagerank",
     "similarity",
     "sssp",
     "strongly_connected_components",
@@ -399,6 +402,66 @@ def label_propagation(edges: Any, *, source: ColumnNames | None = None,
 
 
 @overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any: ...
+def leiden(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, objective: str = "modularity",
+    resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1, seed: int = 0,
+    trace: bool = False, progress: Listener = False) -> Any:
+    """Return the community of each vertex, by the Leiden method. Every community is connected."""
+    graph = as_graph(leiden, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.leiden(objective=objective, resolution=resolution, tol=tol, levels=levels, seed=seed,
+        trace=trace, progress=progress)
+
+
+@overload
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def louvain(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, resolution: float | list[float] = 1.0,
+    tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the community of each vertex, by the Louvain method."""
+    graph = as_graph(louvain, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.louvain(resolution=resolution, tol=tol, levels=levels, seed=seed, trace=trace,
+        progress=progress)
+
+
+@overload
 def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
     dropna: bool = False, seed: int = 0, trace: Literal[False] = False,
@@ -454,6 +517,39 @@ def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNam
         multi=multi, vertices=vertices, dropna=dropna)
     return graph.pagerank(alpha=alpha, tol=tol, max_iter=max_iter, personalization=personalization,
         nstart=nstart, dangling=dangling, precision=precision,
+        fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+
+@overload
+def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, sources: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    alpha: float = 0.85, max_iter: int = 100, tol: float | None = 1e-06, top_k: int | None = None,
+    fail_on_nonconvergence: bool = True, trace: bool = False, progress: Listener = False) -> Any:
+    """Return the personalized PageRank of the vertices for each source: how near they are to it."""
+    graph = as_graph(personalized_pagerank, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.personalized_pagerank(sources, alpha=alpha, max_iter=max_iter, tol=tol, top_k=top_k,
         fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
 

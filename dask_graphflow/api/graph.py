@@ -389,34 +389,52 @@ class Graph(GraphMethods):
 
     def run(
         self,
-        op: EdgeOp,
+        op: EdgeOp | list[Any] | tuple[Any, ...],
         *,
         columns: Mapping[str, Any],
         start: Any = None,
+        params: Mapping[str, Any] | None = None,
+        until: str | None = None,
         max_iter: int | None = None,
+        fail_on_nonconvergence: bool = True,
         direction: str = "gemini",
         balance: str = "auto",
         trace: bool = False,
         progress: Any = False,
     ) -> Any:
-        """Run an edge program until no vertex changes; see :class:`dask_graphflow.EdgeOp`.
+        """Run an edge program until no vertex changes, or repeat steps until a test holds.
 
         Parameters
         ----------
-        op : EdgeOp
-            The program.
-        columns : dict of str to number, or "vertex"
-            What each of the program's columns begins with: an int makes a column of int64, a float one of
-            float64, a NumPy number one of its type. ``"vertex"`` is the vertex itself: the column holds
-            ids in `start` and in the result, and vertex numbers inside the program, which are 0 to n - 1
-            in the order of the ids.
+        op : EdgeOp, or list of EdgeOp and dict
+            An edge program, which runs until no vertex changes; see :class:`dask_graphflow.EdgeOp`. Or a
+            list of steps, which are one iteration. A step is an EdgeOp, whose messages go along all edges
+            once, or a dict of expressions per vertex by the names of the columns that they change, such as
+            ``{"rank": "0.15 / n + 0.85 * sum"}``. Each step reads the values before it. The language is
+            described in ``docs/howto/edge_programs.md``.
+        columns : dict of str to number, expression, or "vertex"
+            What each column begins with: an int makes a column of int64, a float one of float64, a NumPy
+            number one of its type, and an expression per vertex, such as ``"1 / n"``, one of its type.
+            ``"vertex"`` is the vertex itself: the column holds ids in `start` and in the result, and
+            vertex numbers inside the program, which are 0 to n - 1 in the order of the ids.
         start : DataFrame, optional
-            Vertices that begin with other values, and from which the program begins: the ids in the first
-            columns, and columns of the program's, no others. Values must fit the column's dtype. By
+            Vertices that begin with other values, and from which an edge program begins: the ids in the
+            first columns, and columns of the program's, no others. Values must fit the column's dtype. By
             default the program begins everywhere.
+        params : dict of str to number, optional
+            Values that expressions per vertex read by name. The parameters of an EdgeOp are its own.
+        until : str, optional
+            With a list of steps, a question about the whole graph that is asked after each iteration, such
+            as ``"total(abs(rank - before(rank))) < 1e-6 * n"``. If it holds, the run ends. By default it
+            ends after `max_iter` iterations.
         max_iter : int, optional
-            Maximum number of supersteps. By default there is no limit. With a limit, messages are those of
-            the values before each superstep, so a program that is stopped gives the same values every time.
+            Maximum number of supersteps of an edge program; by default there is no limit. With a limit,
+            messages are those of the values before each superstep, so a program that is stopped gives the
+            same values every time. With a list of steps, the maximum number of iterations, which is
+            required.
+        fail_on_nonconvergence : bool, optional
+            If `until` does not hold after `max_iter` iterations: True, the default, raises an error; False
+            returns the values so far.
         direction : {"gemini", "beamer", "push", "pull"}, optional
             When to pull instead of push; see :func:`dask_graphflow.bfs`.
         balance : {"auto", "thread", "twc", "lb", "lb_light", "lb_cull", "lb_light_cull", "all_edges"}, \
@@ -435,12 +453,18 @@ optional
             One row per vertex, sorted by vertex, with the column ``vertex`` and the columns of the program.
             Lazy.
         dask.dataframe.DataFrame
-            Only with `trace`: one row per superstep; see :func:`dask_graphflow.bfs`.
+            Only with `trace`: one row per superstep, which is each step over edges; see
+            :func:`dask_graphflow.bfs`.
 
         Raises
         ------
         OptionError, UnknownColumnError, ExpressionError, WeightError
             What is wrong with the program or with what it is given.
+        ExpressionError
+            When it is computed: floats that are added up, by slot "add" or ``total(...)``, are infinite or
+            NaN.
+        ConvergenceError
+            When it is computed: `until` does not hold after `max_iter` iterations.
         EdgeListError
             `start` is not a frame, or gives a vertex different values.
         UnknownVertexError
@@ -466,9 +490,11 @@ optional
         >>> g.run(widest, columns={"width": 0.0}, start=start).compute().width.tolist()
         [inf, 9.0, 5.0]
         """
-        how: dict[str, Any] = {"direction": direction, "balance": balance, "max_iter": max_iter}
-        shown: dict[str, Any] = {"trace": trace, "progress": progress}
-        return edge_programs.run(self, op, columns=columns, start=start, **how, **shown)
+        return edge_programs.run(
+            self, op, columns=columns, start=start, params=params, until=until, max_iter=max_iter,
+            fail_on_nonconvergence=fail_on_nonconvergence, direction=direction, balance=balance,
+            trace=trace, progress=progress,
+        )  # fmt: skip
 
     def _ask(
         self,

@@ -27,8 +27,11 @@ from dask_graphflow.algorithms import (
     k_truss,
     katz_centrality,
     label_propagation,
+    leiden,
+    louvain,
     maximal_independent_set,
     pagerank,
+    personalized_pagerank,
     similarity,
     sssp,
     strongly_connected_components,
@@ -264,6 +267,41 @@ class GraphMethods:
             progress=progress)
 
     @overload
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def leiden(self, *, objective: str = "modularity", resolution: float | list[float] = 1.0,
+        tol: float = 1e-07, levels: int = 1, seed: int = 0, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the community of each vertex, by the Leiden method. Every community is connected."""
+        return ask(self, leiden.leiden, objective=objective, resolution=resolution, tol=tol, levels=levels,
+            seed=seed, trace=trace, progress=progress)
+
+    @overload
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any: ...
+    def louvain(self, *, resolution: float | list[float] = 1.0, tol: float = 1e-07, levels: int = 1,
+        seed: int = 0, trace: bool = False, progress: Listener = False) -> Any:
+        """Return the community of each vertex, by the Louvain method."""
+        return ask(self, louvain.louvain, resolution=resolution, tol=tol, levels=levels, seed=seed,
+            trace=trace, progress=progress)
+
+    @overload
     def maximal_independent_set(self, *, seed: int = 0, trace: Literal[False] = False,
         progress: Listener = False) -> dd.DataFrame: ...
     @overload
@@ -301,6 +339,26 @@ class GraphMethods:
         return ask(self, pagerank.pagerank, alpha=alpha, tol=tol, max_iter=max_iter,
             personalization=personalization, nstart=nstart, dangling=dangling, precision=precision,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    @overload
+    def personalized_pagerank(self, sources: Any, *, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def personalized_pagerank(self, sources: Any, *, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def personalized_pagerank(self, sources: Any, *, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def personalized_pagerank(self, sources: Any, *, alpha: float = 0.85, max_iter: int = 100,
+        tol: float | None = 1e-06, top_k: int | None = None, fail_on_nonconvergence: bool = True,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return the personalized PageRank of the vertices for each source: how near they are to it."""
+        return ask(self, personalized_pagerank.personalized_pagerank, sources=sources, alpha=alpha,
+            max_iter=max_iter, tol=tol, top_k=top_k, fail_on_nonconvergence=fail_on_nonconvergence,
+            trace=trace, progress=progress)
 
     @overload
     def similarity(self, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None,

@@ -109,6 +109,16 @@ class Exchange:
         self._round = 0
         self._due: tuple[str, Totals, bool] | None = None
         self._traffic = Traffic()
+        self._host: Exchange | None = None
+
+    @property
+    def host(self) -> Exchange:
+        """The exchange of the same members for columns in host memory."""
+        if not self.devices:
+            return self
+        if self._host is None:
+            self._host = Exchange(self._channel)
+        return self._host
 
     def all_reduce(self, sums: Sequence[int] = (), most: float = -math.inf) -> Totals:
         """Return the sums and the maximum of all members' numbers.

@@ -24,6 +24,7 @@ MOST_UNSEEN = 1 << 24
 GAIN = 1.3  # how many times as fast more members have to be
 ROOM = 0.6  # of a worker's memory, the part that a graph may take; Dask begins to spill there
 MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send
+SCRATCH, COPIES = 56, 1  # bytes per vertex, and copies of the rows, of the four calls at the most
 SPARSE = 5.0  # mean degree below which a graph is taken for a road network or a grid
 
 
@@ -137,13 +138,10 @@ def search_levels(vertices: int, degree: float) -> float:
 
 
 def _needed(size: Size, members: int) -> int:
-    """Return the bytes that each member needs for its part, whatever algorithm runs on it."""
+    """Return the bytes that each member needs for its part, whichever of the four calls runs on it."""
     entries = size.edges * (1 if size.directed else 2)
     remote = model.remote(size.vertices, entries / max(size.vertices, 1), members)
-    return max(
-        memory.graph_bytes(
-            size.vertices, size.edges, algorithm, share=1 / members, remote=remote,
-            directed=size.directed, weight_bytes=size.weight_bytes, device=size.device,
-        )
-        for algorithm in memory.SCRATCH
+    return memory.graph_bytes(
+        size.vertices, size.edges, SCRATCH, COPIES, share=1 / members, remote=remote,
+        directed=size.directed, weight_bytes=size.weight_bytes, device=size.device,
     )  # fmt: skip

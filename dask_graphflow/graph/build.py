@@ -26,7 +26,7 @@ from .partition import GRAIN, chunk_grains
 from .shard import Shard
 from .shares import Hybrid, Rate
 
-__all__ = ["Choose", "Edges", "Size", "build", "entered", "entering", "into"]
+__all__ = ["Choose", "Edges", "Size", "build", "entered", "entering", "into", "of_numbers"]
 
 SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece,
 DEVICE_SLICE = 1 << 27  # and on a device
@@ -284,24 +284,63 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
         size = {"count": shard.owned, "columns": shard.size}
         return kernels.rows(out.ends, leaving, out.weights, **size, threads=threads)
     whole = Edges(out.ends, leaving, out.weights)  # turned: edges are dealt by their first end
-    step = DEVICE_SLICE if shard.on_device else SLICE
-    slices = [slice(at, at + step) for at in range(0, len(leaving), step)]
-    edges = (_cut(whole, some) for some in slices)
-    none = _cut(whole, slice(0))
-    counts = numbering.swap(exchange, [len(slices)] * exchange.size)
-    order = [[(rank, i) for i in range(count)] for rank, count in enumerate(counts)]
-    dealt = _dealt(
-        exchange,
-        edges,
-        order,
-        _by_grain(shard.bounds),
-        GRAIN.bit_length() - 1,
-        none,
-        both=False,
-        threads=threads,
-    )
+    dealt = _dealt_in_slices(exchange, whole, shard.bounds, both=False, threads=threads)
     target, source, weight = map(joined, dealt)
     return Edges(source, target, weight)
+
+
+def of_numbers(exchange: Exchange, like: Any, edges: Edges, size: int, threads: int) -> Shard:
+    """Build the shard of an undirected graph whose vertices have numbers already.
+
+    All members call it. Weights of parallel edges are added up.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    like : frame
+        In the memory of `edges`; see :class:`.Shard`.
+    edges : Edges
+        Some of the edges, from each member others. Weights are int64.
+    size : int
+        Number of vertices.
+    threads : int
+        Host threads to use.
+    """
+    bounds = [0, size]
+    if exchange.size > 1:
+        grains = _edges_by_grain(exchange, [edges[:2]], size, threads)
+        bounds = chunk_grains(grains, size, exchange.size)
+    dealt = _dealt_in_slices(exchange, edges, bounds, both=True, threads=threads)
+    low, high = bounds[exchange.rank : exchange.rank + 2]
+    rows = kernels_of("rows", edges.source).rows(
+        *dealt,
+        first=low,
+        count=high - low,
+        columns=size,
+        undirected=True,
+        multi="sum",
+        threads=threads,
+    )
+    return Shard(like, bounds, exchange.rank, rows, directed=False)
+
+
+def _dealt_in_slices(
+    exchange: Exchange, whole: Edges, bounds: list[int], *, both: bool, threads: int
+) -> Edges:
+    """Deal edges of one piece as :func:`_dealt` does, slice by slice, by ranges of vertices."""
+    step = DEVICE_SLICE if on_device(whole.source) else SLICE
+    slices = [slice(at, at + step) for at in range(0, len(whole.source), step)]
+    counts = numbering.swap(exchange, [len(slices)] * exchange.size)
+    return _dealt(
+        exchange,
+        (_cut(whole, some) for some in slices),
+        [[(rank, i) for i in range(count)] for rank, count in enumerate(counts)],
+        _by_grain(bounds),
+        GRAIN.bit_length() - 1,
+        _cut(whole, slice(0)),
+        both=both,
+        threads=threads,
+    )
 
 
 def _by_grain(bounds: list[int]) -> np.ndarray:

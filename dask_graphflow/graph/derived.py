@@ -1,6 +1,6 @@
 """Derived graphs: the same vertices, with rows that are made of the rows of another graph.
 
-The shard of a graph memoizes the shards of its derived graphs. Their edges have no weights.
+The shard of a graph memoizes the shards of its derived graphs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["simple", "undirected"]
 
 
 def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
-    """Return this member's part of the graph without self-loops and parallel edges.
+    """Return this member's part of the graph without self-loops, parallel edges and weights.
 
     All members call it.
     """
@@ -55,6 +55,7 @@ def undirected(shard: Shard, exchange: Exchange, threads: int) -> Shard:
         entering = build.entering(host, exchange)
         other = entering.source != entering.target  # a self-loop is in its row already
         sources = kernels.owners(out, index_dtype(host.size), threads=threads)
+        weights = None if out.weights is None else [out.weights, entering.weight[other]]
         sources = [sources, entering.target[other]]
         targets, labels = [out.ends, entering.source[other]], None
         if host.placed is not None:  # in a row, ends are in the order of their numbers
@@ -66,6 +67,7 @@ def undirected(shard: Shard, exchange: Exchange, threads: int) -> Shard:
         return kernels.rows(
             sources,
             targets,
+            weights,
             first=host.low,
             count=host.owned,
             columns=host.count,

@@ -9,18 +9,6 @@ __all__ = ["components_bytes", "graph_bytes", "index_bytes"]
 OFFSET = 8
 KEY = 8  # what an entry of a row is sorted by, or both ends of an edge that another member sent
 BLOCKS = 8  # a device makes rows in so many, with two copies of a block's keys
-SCRATCH = {  # bytes a vertex of what algorithms keep, with the result; and copies of the rows they make
-    "bfs": (4 + 4 + 8 + 1 + 20, 0),  # levels, predecessors, degrees, bitmaps
-    "pagerank": (
-        4 * 8 + 2 * 4 + 16,
-        1,
-    ),  # ranks, shares, contributions, sums, names; rows by labels
-    "sssp": (
-        2 * 8 + 4 + 24,
-        1,
-    ),  # distances, as they were, predecessors; rows with light edges first
-    "label_propagation": (2 * 4 + 16, 0),
-}
 GIANT = 3.2  # bytes a vertex on a device: bits, counts and lists of edges outside the largest tree
 
 
@@ -54,7 +42,8 @@ def components_bytes(
 def graph_bytes(
     vertices: int,
     edges: int,
-    algorithm: str,
+    scratch: int,
+    copies: int,
     *,
     share: float = 1.0,
     remote: float = 0.0,
@@ -75,8 +64,10 @@ def graph_bytes(
     ----------
     vertices, edges : int
         V and E.
-    algorithm : str
-        One of :data:`SCRATCH`.
+    scratch : int
+        Bytes per vertex of what the algorithm keeps, with the result.
+    copies : int
+        Copies of the rows that the algorithm makes.
     share : float
         The worker's part of both.
     remote : float
@@ -91,7 +82,6 @@ def graph_bytes(
     """
     entries, index = edges * (1 if directed else 2) * share, index_bytes(vertices)
     rows = OFFSET * vertices * share + (index + weight_bytes) * entries
-    scratch, copies = SCRATCH[algorithm]
     ways = 2 if directed else 1
     given = (2 * id_bytes + weight_bytes) * edges * share
     keys = (KEY + weight_bytes) * entries * (2 / BLOCKS if device else 1)

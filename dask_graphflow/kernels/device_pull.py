@@ -17,10 +17,19 @@ from .host_rows import Rows
 from .launching import launch
 from .sources import instance
 
-__all__ = ["CHANGE", "ONE", "apply_sums", "row_totals", "sum_contributions"]
+__all__ = [
+    "CHANGE",
+    "ONE",
+    "apply_batch",
+    "apply_sums",
+    "row_totals",
+    "sum_batch",
+    "sum_contributions",
+]
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
+WIDTH = 16  # in pull.cu: lanes for the columns of a batch
 
 
 def sum_contributions(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
@@ -79,6 +88,54 @@ def apply_sums(
         )
     change, dangling = totals.get().tolist()
     return change, dangling
+
+
+def sum_batch(rows: Rows, told: Any, sums: Any, *, threads: int = 1) -> None:
+    """Sum what the neighbors of each vertex contribute, in several columns at once."""
+    sums[:] = 0
+    if not len(rows.ends):
+        return
+    count, width = np.uint64(len(rows.offsets) - 1), np.uint32(told.shape[1])
+    items = len(rows.ends) // 8
+    if rows.weights is None:
+        kernel = instance("sum_batch", rows.ends.dtype)
+        launch(kernel, items, rows.offsets, rows.ends, count, told, width, sums)
+    else:
+        weights = floats(rows.weights)
+        kernel = instance("sum_weighted_batch", rows.ends.dtype, weights.dtype)
+        launch(kernel, items, rows.offsets, rows.ends, weights, count, told, width, sums)
+
+
+def apply_batch(
+    sums: Any,
+    rank: Any,
+    share_out: Any,
+    told: Any,
+    at: np.ndarray,
+    base: np.ndarray,
+    damping: float,
+    *,
+    threads: int = 1,
+) -> np.ndarray:
+    """Set the ranks of several columns from sums, and contributions from ranks; wait, to report."""
+    totals = cupy.zeros((2, len(at)), "int64")
+    if len(rank):
+        launch(
+            "apply_batch",
+            len(rank) * WIDTH,
+            sums,
+            rank,
+            share_out,
+            told,
+            np.uint64(len(rank)),
+            np.uint32(len(at)),
+            cupy.asarray(at),
+            cupy.asarray(base),
+            np.float64(damping),
+            totals,
+        )
+    found: np.ndarray = totals.get()
+    return found
 
 
 def floats(weights: Any) -> Any:

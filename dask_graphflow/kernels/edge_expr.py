@@ -17,7 +17,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -29,6 +29,7 @@ __all__ = [
     "FUNCTIONS",
     "INTEGERS",
     "NUMBER_TYPES",
+    "OPERATIONS",
     "RESERVED",
     "Node",
     "Reader",
@@ -36,6 +37,7 @@ __all__ = [
     "check_column_name",
     "is_plain",
     "parsed",
+    "promoted",
     "scalar",
     "spelled",
 ]
@@ -88,8 +90,7 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, Callable[..., Any]]] = {
 _CONVERSIONS = {"int": "int64", "float": "float64"} | {name: name for name in NUMBER_TYPES}
 FUNCTIONS = ("min", "max", "abs", *_CONVERSIONS)
 RESERVED = ("src", "dst", "weight", "inf")
-_ALLOWED = (
-    "allowed are numbers, True, False, inf, src, dst, weight, parameters, column[src], column[dst], "
+OPERATIONS = (
     "+ - * / // % ** & | ^ ~ << >>, comparisons, and, or, not, `a if c else b`, "
     f"and the functions {', '.join(FUNCTIONS)}"
 )
@@ -171,6 +172,11 @@ class Reader:
     scope: Scope = Scope()
     columns: dict[tuple[str, str], Node] = field(default_factory=dict)
     names: set[str] = field(default_factory=set)
+
+    allowed: ClassVar[str] = (
+        "allowed are numbers, True, False, inf, src, dst, weight, parameters, column[src], column[dst], "
+        f"{OPERATIONS}"
+    )
 
     def signal(self, target: str) -> Node:
         """Read a message for column `target`.
@@ -284,7 +290,7 @@ class Reader:
                 return self._choice(tree)
             case ast.Call(func=ast.Name(id=name), keywords=[]) if name in FUNCTIONS:
                 return self._call(tree, name, tree.args)
-        raise self._error(tree, f"this is not of the language of edge programs; {_ALLOWED}")
+        raise self._error(tree, f"this is not of the language of edge programs; {self.allowed}")
 
     def _number(self, tree: ast.expr, node: Node | None = None) -> Node:
         node = node or self._read(tree)

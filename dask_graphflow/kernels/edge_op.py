@@ -78,15 +78,19 @@ class EdgeOp:
         ``dst`` themselves, which are vertex numbers: 0 to n - 1 in the order of the ids, as the rows of
         the result, whatever type the ids have. It may name parameters.
     slot : {"min", "max", "add", "or"}
-        How a message and the target's value become its new value. "add" and "or" take integers; "or" sets
-        the bits that are set in the message. NaN counts as in `numpy.minimum` and `numpy.maximum`: once a
-        vertex has a NaN, it keeps it.
+        How a message and the target's value become its new value. "or" takes integers, and sets the bits
+        that are set in the message. For "min" and "max", NaN counts as in `numpy.minimum` and
+        `numpy.maximum`: once a vertex has a NaN, it keeps it. For "add", messages that are floats have to
+        be finite; see :meth:`.Graph.run`.
     cond : str, optional
         A question about ``dst``, over ``column[dst]``, ``dst`` and parameters. Where the answer is no, its
         edges are skipped. By default every vertex takes messages.
     first_hit : bool
         One message is enough for a vertex, and it may be that of its smallest neighbour: with "min" or
         "max", where all messages of a superstep are equal or that one is the one to keep.
+    reverse : bool
+        Whether messages go against the edges: ``src`` is then the target of an edge, and ``dst`` its
+        source. False by default. It changes nothing in an undirected graph.
     params : mapping of str to number, optional
         Values that expressions read by name. They are passed when the program runs, so another value needs
         no compilation; see :meth:`with_params`. A Python bool, int or float is a bool, int64 or float64; a
@@ -126,6 +130,7 @@ class EdgeOp:
     slot: str
     cond: str | None = None
     first_hit: bool = False
+    reverse: bool = False
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     param_dtypes: tuple[tuple[str, str], ...] = field(init=False)  # compared, since 1 equals 1.0
@@ -147,8 +152,9 @@ class EdgeOp:
             raise OptionError(
                 f"{self}: slot={self.slot!r}; allowed are {allowed}{nearest(self.slot, SLOTS)}"
             )
-        if not isinstance(self.first_hit, bool):
-            raise OptionError(f"{self}: first_hit={self.first_hit!r}; give True or False")
+        for name in ("first_hit", "reverse"):
+            if not isinstance(getattr(self, name), bool):
+                raise OptionError(f"{self}: {name}={getattr(self, name)!r}; give True or False")
         if self.first_hit and self.slot in ("add", "or"):
             raise OptionError(
                 f"{self}: first_hit=True with slot={self.slot!r}, which takes every message; leave "
@@ -220,6 +226,7 @@ class EdgeOp:
         given: dict[str, Any] = {"target": self.target, "signal": self.signal, "slot": self.slot}
         given |= {"cond": self.cond} if self.cond is not None else {}
         given |= {"first_hit": True} if self.first_hit else {}
+        given |= {"reverse": True} if self.reverse else {}
         given |= {"params": self.params} if self.params else {}
         options = ", ".join(f"{name}={value!r}" for name, value in given.items())
         return f"EdgeOp({self.name!r}, {options})"
@@ -419,8 +426,9 @@ class EdgeOp:
         if self.slot == "add" and value.startswith("float"):
             raise ExpressionError(
                 f"{self}: slot='add' into {self.target!r}, which is {value}; a sum in floating point "
-                "depends on the order of the edges: add whole numbers, for example "
-                "int(share[src] * 2.0**40), in an int64 column"
+                "depends on the order of the edges: run an expression with Graph.run, which adds floats in "
+                "an order of no effect, or add whole numbers, for example int(share[src] * 2.0**40), in an "
+                "int64 column"
             )
         if self.slot == "or" and value not in INTEGERS:
             raise ExpressionError(

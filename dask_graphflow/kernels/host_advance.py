@@ -22,7 +22,7 @@ import numpy as np
 from .compiling import compiled as _compiled
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros
 from .host_rows import Rows
-from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, share, stolen, take
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, share, stolen, take, turns
 from .policies import HOST_POLICIES, check
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 BATCH = 256  # vertices appended to the next frontier at a time
-EDGES = 2048  # for each thread of a push: fewer take less time than to wake it
+EDGES = 1 << 13  # for each thread of a push: fewer take less time than to wake it
 
 
 class Moved(NamedTuple):
@@ -254,14 +254,17 @@ def push(
     following = np.empty(min(size, int(costs[-1])), dtype)
     tail = np.zeros(1, np.int64)
     threads = min(threads, 1 + int(costs[-1]) // EDGES)
-    ranges = frontier_turns(costs, threads)
     weights = rows.weights if bound.weight_dtype else None
+    ranges = turns([0, len(frontier)]) if threads == 1 else frontier_turns(costs, threads)
 
     def work(part: int) -> tuple[int, int]:
         return push_rows(  # type: ignore[no-any-return]
             *rows[:2], weights, rows.first, columns, frontier, queued, following, tail, ranges, part
         )
 
+    if threads == 1:  # without what takes longer than a small superstep
+        edges, appends = work(0)
+        return Moved(following[: tail[0]], edges, int(ranges[2]), 0, appends)
     done = share(work, threads, threads)
     edges, appends = (sum(counts) for counts in zip(*done, strict=True))
     return Moved(following[: tail[0]], edges, *stolen(ranges), appends)

@@ -17,7 +17,15 @@ from .compiling import compiled as _compiled
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
-__all__ = ["CHANGE", "ONE", "apply_sums", "row_totals", "sum_contributions"]
+__all__ = [
+    "CHANGE",
+    "ONE",
+    "apply_batch",
+    "apply_sums",
+    "row_totals",
+    "sum_batch",
+    "sum_contributions",
+]
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
@@ -58,6 +66,57 @@ def _apply(sums, rank, share_out, contribution, restart, damping, start, stop): 
             dangling += np.int64(rank[v] * CHANGE)
         contribution[v] = rank[v] * share_out[v]
     return change, dangling
+
+
+@_compiled
+def _sum_batch(offsets, ends, weights, told, sums, ranges, part):  # type: ignore[no-untyped-def]
+    # Loops over the columns become vector instructions as long as they are written out here. Four edges at
+    # a time, because the reads of one edge would wait for those of the one before.
+    start, stop = take(ranges, part, MINI_CHUNK)
+    one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
+    while start < stop:
+        for row in range(start, stop):
+            total = sums[row]
+            total[:] = 0
+            low, high = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+            last = high - (high - low) % four
+            for k in range(low, last, four):
+                a, b = told[np.uint64(ends[k])], told[np.uint64(ends[k + one])]
+                c, d = told[np.uint64(ends[k + two])], told[np.uint64(ends[k + three])]
+                if weights is None:
+                    for j in range(total.size):
+                        total[j] += (
+                            np.int64(a[j]) + np.int64(b[j]) + np.int64(c[j]) + np.int64(d[j])
+                        )
+                else:
+                    p, q = np.float64(weights[k]), np.float64(weights[k + one])
+                    r, s = np.float64(weights[k + two]), np.float64(weights[k + three])
+                    for j in range(total.size):
+                        total[j] += np.int64(a[j] * p) + np.int64(b[j] * q)
+                        total[j] += np.int64(c[j] * r) + np.int64(d[j] * s)
+            for k in range(last, high):
+                near = told[np.uint64(ends[k])]
+                weight = 1.0 if weights is None else np.float64(weights[k])
+                for j in range(total.size):
+                    total[j] += np.int64(near[j] * weight)
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+@_compiled
+def _apply_batch(sums, rank, share_out, told, at, base, damping, totals, start, stop):  # type: ignore[no-untyped-def]
+    change, dangling = totals[0], totals[1]
+    for v in range(start, stop):
+        now, share = rank[v], share_out[v]
+        for j in range(at.size):
+            old = now[j]
+            now[j] = damping * (sums[v, j] / ONE)
+            if at[j] == v:
+                now[j] += base[j]
+            change[j] += np.int64(abs(now[j] - old) * CHANGE)
+            told[v, j] = now[j] * share
+        if share == 0:
+            for j in range(at.size):
+                dangling[j] += np.int64(now[j] * CHANGE)
 
 
 def sum_contributions(
@@ -136,3 +195,69 @@ def apply_sums(
     )
     change, dangling = (sum(found) for found in zip(*done, strict=True))
     return change, dangling
+
+
+def sum_batch(rows: Rows, told: np.ndarray, sums: np.ndarray, *, threads: int = 1) -> None:
+    """Sum what the neighbors of each vertex contribute, in several columns at once.
+
+    Each column gets the bits of :func:`sum_contributions`.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the vertices that edges enter.
+    told : ndarray of float64, shape (V, b)
+        Contributions of each vertex, times :data:`ONE`. A device takes at most 16 columns.
+    sums : ndarray of int64, shape (n, b)
+        Set to the sums.
+    threads : int
+        Threads to use.
+    """
+    ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
+    share(lambda part: _sum_batch(*rows[:3], told, sums, ranges, part), threads, threads)
+
+
+def apply_batch(
+    sums: np.ndarray,
+    rank: np.ndarray,
+    share_out: np.ndarray,
+    told: np.ndarray,
+    at: np.ndarray,
+    base: np.ndarray,
+    damping: float,
+    *,
+    threads: int = 1,
+) -> np.ndarray:
+    """Set the ranks of several columns from sums, and contributions from ranks; see :func:`apply_sums`.
+
+    Parameters
+    ----------
+    sums : ndarray of int64, shape (n, b)
+    rank : ndarray of float64, shape (n, b)
+        Changed in place.
+    share_out : ndarray of float64, shape (n,)
+    told : ndarray of float64, shape (n, b)
+        Set to ``rank * share_out``.
+    at : ndarray of int64, shape (b,)
+        In host memory: the only vertex of each column that gets more than its sum, or -1.
+    base : ndarray of float64, shape (b,)
+        In host memory: what it gets.
+    damping : float
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    ndarray of int64, shape (2, b)
+        In host memory: for each column, the two totals of :func:`apply_sums`.
+    """
+    cuts = [len(rank) * i // threads for i in range(threads + 1)]
+    totals = np.zeros((threads, 2, len(at)), np.int64)
+
+    def apply(i: int) -> None:
+        change = totals[i]
+        _apply_batch(sums, rank, share_out, told, at, base, damping, change, cuts[i], cuts[i + 1])
+
+    share(apply, threads, threads)
+    found: np.ndarray = totals.sum(axis=0)
+    return found

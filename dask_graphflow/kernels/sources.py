@@ -99,6 +99,9 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("sum_weighted", _IDS, _FLOATS, _FLOATS),
         *_each("row_totals", _FLOATS),
         *_each("apply_sums", _FLOATS),
+        *_instances("sum_batch", 1),
+        *_each("sum_weighted_batch", _IDS, _FLOATS),
+        "apply_batch",
     ),
     "buckets.cu": (
         *_each("light_first", _IDS, _FLOATS),
@@ -111,6 +114,11 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("few_labels", 1),
         *_instances("some_labels", 1),
         *_instances("many_labels", 1),
+    ),
+    "groups.cu": (
+        *_instances("few_groups", 1),
+        *_instances("some_groups", 1),
+        *_instances("many_groups", 1),
     ),
     "intersect.cu": (
         *_instances("triangles", 1),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask
 import networkx as nx
@@ -17,6 +17,22 @@ from dask_graphflow.api.graph import Graph
 __all__ = ["ConvertedGraph", "convert_from_nx", "convert_to_nx"]
 
 Node = Hashable
+
+
+class Data(NamedTuple):
+    """Attributes of any type, which a function that returns a graph keeps.
+
+    Attributes
+    ----------
+    nodes, edges : list of dict
+        The attributes of each node and of each edge.
+    graph : dict
+        The attributes of the graph.
+    """
+
+    nodes: list[dict[Any, Any]]
+    edges: list[dict[Any, Any]]
+    graph: dict[Any, Any]
 
 
 class ConvertedGraph:
@@ -34,6 +50,8 @@ class ConvertedGraph:
         The numeric attributes of the edges that were converted.
     directed, multigraph : bool
         The type of the NetworkX graph.
+    data : Data, optional
+        All attributes, if they are to be kept.
     """
 
     __networkx_backend__ = "graphflow"
@@ -47,6 +65,7 @@ class ConvertedGraph:
         *,
         directed: bool,
         multigraph: bool,
+        data: Data | None = None,
     ) -> None:
         self.nodes = nodes
         self.sources = sources
@@ -54,6 +73,7 @@ class ConvertedGraph:
         self.attributes = attributes
         self.directed = directed
         self.multigraph = multigraph
+        self.data = data
         self._graphs: dict[Any, Graph] = {}
 
     def is_directed(self) -> bool:
@@ -159,6 +179,31 @@ class ConvertedGraph:
             vertices=pd.Series(np.arange(len(self.nodes))),
         ).persist()
 
+    def subgraph(self, kept: Any) -> ConvertedGraph:
+        """Return the graph of some nodes and the edges between them.
+
+        Parameters
+        ----------
+        kept : array of bool
+            Which nodes to keep.
+        """
+        kept = np.asarray(kept, bool)
+        edges = kept[self.sources] & kept[self.targets]
+        numbers = np.cumsum(kept) - 1
+        data = self.data
+        if data is not None:
+            nodes = list(itertools.compress(data.nodes, kept))
+            data = Data(nodes, list(itertools.compress(data.edges, edges)), data.graph)
+        return ConvertedGraph(
+            list(itertools.compress(self.nodes, kept)),
+            numbers[self.sources[edges]],
+            numbers[self.targets[edges]],
+            {name: values[edges] for name, values in self.attributes.items()},
+            directed=self.directed,
+            multigraph=self.multigraph,
+            data=data,
+        )
+
     def by_node(self, values: pd.Series) -> dict[Any, Any]:
         """Return a column with a value per node as a dict keyed by node."""
         return dict(zip(self.nodes, values.tolist(), strict=True))
@@ -186,7 +231,10 @@ def convert_from_nx(
     preserve_edge_attrs : bool
         Whether to convert every numeric edge attribute, with the value 1 for edges that do not have it.
         False by default.
-    node_attrs, preserve_node_attrs, preserve_graph_attrs, name, graph_name
+    preserve_graph_attrs : bool
+        Whether to keep all attributes of nodes, edges and the graph, of any type, for
+        :func:`convert_to_nx`. False by default.
+    node_attrs, preserve_node_attrs, name, graph_name
         What NetworkX also says about a call. They are not used.
 
     Raises
@@ -224,9 +272,8 @@ def convert_from_nx(
     directed = graph.is_directed()
     # An undirected edge is in the rows of both of its ends.
     kept = slice(None) if directed else sources <= targets
-    data = (
-        [edge for row in rows for edge in row.values()] if edge_attrs or preserve_edge_attrs else []
-    )
+    used = edge_attrs or preserve_edge_attrs or preserve_graph_attrs
+    data = [edge for row in rows for edge in row.values()] if used else []
     if preserve_edge_attrs:
         edge_attrs = dict.fromkeys(itertools.chain.from_iterable(data), 1)
     attributes = {}
@@ -238,6 +285,11 @@ def convert_from_nx(
             raise NotImplementedError(
                 f"the edge attribute {attribute!r} has values that are not numbers"
             )
+    every = None
+    if preserve_graph_attrs:
+        places = np.arange(len(data))[kept].tolist()
+        own = [{**graph.nodes[node]} for node in nodes], [{**data[place]} for place in places]
+        every = Data(*own, {**graph.graph})
     return ConvertedGraph(
         nodes,
         sources[kept],
@@ -245,6 +297,7 @@ def convert_from_nx(
         attributes,
         directed=directed,
         multigraph=multigraph,
+        data=every,
     )
 
 
@@ -266,8 +319,8 @@ def _numbers(values: list[Any]) -> Any:
 def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     """Return a converted graph as a graph of NetworkX, and any other object as it is.
 
-    Nodes, edges and converted edge attributes are the same as in the first graph. Other attributes, and the
-    keys of parallel edges, are not kept.
+    Nodes, edges and converted edge attributes are the same as in the first graph, and so are all other
+    attributes if ``preserve_graph_attrs`` was set. The keys of parallel edges are not kept.
     """
     if not isinstance(obj, ConvertedGraph):
         return obj
@@ -278,10 +331,14 @@ def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
         (True, True): nx.MultiDiGraph,
     }
     graph = types[obj.directed, obj.multigraph]()
-    graph.add_nodes_from(obj.nodes)
+    if obj.data is None:
+        graph.add_nodes_from(obj.nodes)
+    else:
+        graph.add_nodes_from(zip(obj.nodes, obj.data.nodes, strict=True))
+        graph.graph.update(obj.data.graph)
     sources, targets = ([obj.nodes[end] for end in ends] for ends in (obj.sources, obj.targets))
-    data: list[dict[Any, Any]] = [{} for _ in sources]
-    for attribute, values in obj.attributes.items():
+    data: list[dict[Any, Any]] = [{} for _ in sources] if obj.data is None else obj.data.edges
+    for attribute, values in obj.attributes.items() if obj.data is None else ():
         for edge, value in zip(data, values.tolist(), strict=True):
             edge[attribute] = value
     graph.add_edges_from(zip(sources, targets, data, strict=True))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import networkx as nx
@@ -183,9 +183,13 @@ def number_connected_components(G: ConvertedGraph) -> int:
 @with_networkx_errors
 def is_connected(G: ConvertedGraph) -> bool:
     """Return whether there is one component."""
+    return _is_one(G, "connected_components")
+
+
+def _is_one(G: ConvertedGraph, components: str) -> bool:
     if not len(G):
         raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    return bool((G.run("connected_components").component == 0).all())
+    return bool((G.run(components).component == 0).all())
 
 
 @with_networkx_errors
@@ -209,23 +213,44 @@ def number_strongly_connected_components(G: ConvertedGraph) -> int:
 @with_networkx_errors
 def is_strongly_connected(G: ConvertedGraph) -> bool:
     """Return whether there is one strongly connected component."""
-    if not len(G):
-        raise nx.NetworkXPointlessConcept("Connectivity is undefined for the null graph.")
-    return bool((G.run("strongly_connected_components").component == 0).all())
+    return _is_one(G, "strongly_connected_components")
 
 
 @with_networkx_errors
 def core_number(G: ConvertedGraph) -> dict[Node, int]:
     """Return the core number of each node."""
+    return G.by_node(_cores(G))
+
+
+@with_networkx_errors
+def k_core(
+    G: ConvertedGraph, k: int | None = None, core_number: Mapping[Node, int] | None = None
+) -> ConvertedGraph:
+    """Return the subgraph of the nodes with a core number of at least k."""
+    cores = _cores(G)
+    return G.subgraph(cores >= (max(cores) if k is None else k))
+
+
+def _cores(G: ConvertedGraph) -> pd.Series:
     if (G.sources == G.targets).any():
         raise nx.NetworkXNotImplemented(
             "Input graph has self loops which is not permitted; "
             "Consider using G.remove_edges_from(nx.selfloop_edges(G))."
         )
-    return G.by_node(G.run("core_number").core)
+    return G.run("core_number").core
 
 
 # Distances. Each dict has the nodes in the order of their distances.
+
+
+@with_networkx_errors
+def has_path(G: ConvertedGraph, source: Node, target: Node) -> bool:
+    """Return whether the target can be reached from the source."""
+    for end, node in (("Source", source), ("Target", target)):
+        if node not in G:
+            raise nx.NodeNotFound(f"{end} {node} is not in G")
+    found = G.run("bfs", sources=[G.positions[source]], targets=[G.positions[target]])
+    return bool(len(found))
 
 
 @with_networkx_errors
@@ -321,11 +346,47 @@ def single_source_bellman_ford_path_length(
     return _lengths(G, [source], None, weight)
 
 
+@with_networkx_errors
+def dijkstra_path_length(
+    G: ConvertedGraph, source: Node, target: Node, weight: Any = "weight"
+) -> float:
+    """Return the distance between two nodes."""
+    if source not in G:
+        raise nx.NodeNotFound(f"Node {source} not found in graph")
+    found = _lengths(G, [source], None, weight, [target])
+    if target not in found:
+        raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
+    return found[target] if source != target else 0
+
+
+@with_networkx_errors
+def bellman_ford_path_length(
+    G: ConvertedGraph, source: Node, target: Node, weight: Any = "weight"
+) -> float:
+    """Return the distance between two nodes."""
+    if source not in G:
+        unknown = "Node {} not found in graph" if source == target else "Source {} not in G"
+        raise nx.NodeNotFound(unknown.format(source))
+    found = _lengths(G, [source], None, weight, [target])
+    if target not in found:
+        raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
+    return found[target] if source != target else 0
+
+
 def _lengths(
-    G: ConvertedGraph, sources: list[Node], cutoff: float | None, weight: Any
+    G: ConvertedGraph,
+    sources: list[Node],
+    cutoff: float | None,
+    weight: Any,
+    targets: list[Node] | None = None,
 ) -> dict[Node, float]:
     weights, positions = G.weights(weight), {G.positions[source] for source in sources}
-    found = G.run("sssp", weight, weighted=True, sources=sorted(positions), cutoff=cutoff)
+    options: dict[str, Any] = {"sources": sorted(positions), "cutoff": cutoff}
+    if targets is not None:
+        options["targets"] = [G.positions[target] for target in targets if target in G]
+        if not options["targets"]:
+            return {}
+    found = G.run("sssp", weight, weighted=True, **options)
     if weights.dtype == np.int64:
         # NetworkX adds the weights themselves, so that sums of integers are integers.
         if abs(weights).sum(dtype=np.float64) >= 2**53:

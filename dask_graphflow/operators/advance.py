@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.kernels.edge_op import EdgeOp, without_values
 
-from .local_advance import advance
+from .local_advance import LocalAdvance, bound
 from .rewrite import reading_before
 from .vertex_set import VertexSet
 from .view import Frontier, GraphView
@@ -75,19 +75,25 @@ class Advance:
             op, name = reading_before(op, columns)
             self._before = columns[name] = columns[op.target].copy()
         weights = g.shard.out.weights
-        op.bind(
-            {name: column.dtype for name, column in columns.items()},
-            index_dtype=g.index,
-            weight_dtype=None if weights is None else weights.dtype,
-        )
+        dtypes = tuple((name, column.dtype) for name, column in columns.items())
+        bound(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
         self._own_changes = own_changes and self._before is None
         # Of placed vertices, the first neighbor in a row is not the smallest.
         self._op = op if g.shard.placed is None else replace(op, first_hit=False)
+        self._params = dict(op.params)
         self._columns = {name: columns[name] for name in op.columns}
         self._sides: dict[str, _Side] = {}
         # Direction of the last step, and the masters that it changed.
         self._last: tuple[str, Any] = "", None
+
+    def step(self, way: str, frontier: Frontier, **params: Any) -> Frontier:
+        """Push or pull; return the vertices that changed.
+
+        Other values of parameters, of their dtypes, stay for the steps after this one.
+        """
+        self._params.update(params)
+        return self.push(frontier) if way == "push" else self.pull(frontier)
 
     def push(self, frontier: Frontier) -> Frontier:
         """Push from a frontier; return the vertices that changed."""
@@ -142,8 +148,7 @@ class Advance:
 
     def _advance(self, side: _Side, active: VertexSet | None, way: str) -> tuple[VertexSet, int]:
         """Advance along this member's rows; return what changed, and the edges looked at."""
-        how: dict[str, Any] = {"balance": self._balance, "threads": self._g.threads}
-        return advance(self._op, side.columns, side.rows, active, direction=way, **how)
+        return side.advance.step(self._params, active, way, self._balance, self._g.threads)
 
     def _moved(self, side: _Side, active: VertexSet | None, way: str) -> tuple[Any, int]:
         """Do the same; return what changed as a list, ascending."""
@@ -213,9 +218,7 @@ class _Side:
         self.columns, self._own, self._owned = dict(columns), columns, g.owned
         self.wide_names = sorted(wide)
         self._asked = asked
-        if self.mirrors is None:
-            return
-        for name in self.wide_names:
+        for name in () if self.mirrors is None else self.wide_names:
             own = columns[name]
             column = self.columns[name] = np.empty_like(own, shape=local.size)
             column[: g.owned] = own
@@ -223,6 +226,7 @@ class _Side:
                 self.broadcast(column)
             else:
                 column[g.owned :] = _nothing(op.slot, column.dtype)
+        self.advance = LocalAdvance(op, self.columns, self.rows)
 
     def refresh(self, name: str, changed: Any = None, *, look: bool = True) -> None:
         """Bring a wide column up to date with the algorithm's.

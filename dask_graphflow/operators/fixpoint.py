@@ -7,8 +7,8 @@ from typing import Any
 
 from dask_graphflow.kernels.edge_op import EdgeOp
 
-from .advance import Advance
 from .direction import RULES, Direction
+from .float_sums import advancing
 from .view import Frontier, GraphView
 
 __all__ = ["fixpoint"]
@@ -53,7 +53,7 @@ def fixpoint(
         What ``op.bind`` raises.
     """
     how: dict[str, Any] = {"balance": balance, "synchronous": max_iter is not None}
-    steps = Advance(g, op, columns, **how, own_changes=True)
+    steps = advancing(g, op, columns, **how, own_changes=True)
     direction, done = Direction(rule, g), 0
     frontier = g.everyone() if frontier is None else frontier
     while frontier and done != max_iter:

@@ -1,9 +1,11 @@
 """Sums along the edges from one level of a search to the next, with the same bits in every order.
 
 Numbers of shortest paths grow beyond the range of floats, and are far apart from each other. So a value is
-a float from 0.5 to 1, times a power of two, and each vertex has a unit of its own. A first push finds the
-largest exponent that a vertex receives, which gives the unit. A second push adds the values up as whole
-multiples of the unit.
+a float from 0.5 to 1, times a power of two, and each vertex has a unit of its own. A first superstep finds
+the largest exponent that a vertex receives, which gives the unit. A second one adds the values up as whole
+multiples of the unit. If all values are whole numbers and so small that the unit would be at most 1, no bit
+is lost with a unit of 1 either, and the first superstep is left out. Both push or pull, along fewer edges,
+which gives the same sums.
 """
 
 from __future__ import annotations
@@ -19,50 +21,58 @@ from .view import Frontier, GraphView
 
 __all__ = ["LevelSums"]
 
+FEW = 4  # a frontier that fewer edges leave than one for so many vertices is pushed
+PULLED = 2  # edges that are pulled in the time in which one is pushed
 BITS = 61  # of a value as a whole number
 LOWEST = -(2**62)  # an exponent below all others
-NEXT = "level[dst] == level[src] + step"
+RECEIVES = "level[dst] == receiving"
 LARGEST = EdgeOp(
     "largest_exponent",
     target="largest",
-    signal=f"exponent[src] if {NEXT} else {LOWEST}",
+    signal="exponent[src]",
     slot="max",
-    params={"step": np.int32(1)},
+    cond=RECEIVES,
+    params={"receiving": np.int32(0)},
 )
 SUM = EdgeOp(
     "level_sum",
     target="sums",
-    signal=f"whole[src] >> (unit[dst] - exponent[src]) if {NEXT} else 0",
+    signal="whole[src] >> (unit[dst] - exponent[src])",
     slot="add",
-    params={"step": np.int32(1)},
+    cond=RECEIVES,
+    params={"receiving": np.int32(0)},
 )
 
 
 class LevelSums:
-    """Pushes values from the vertices of a level to those of the next one, or of the one before.
+    """Sends values from the vertices of a level to those of the next one, or of the one before.
 
     Parameters
     ----------
     g : GraphView
         For ``g.T``, edges are followed backwards. All members make theirs at once.
     level : array of int32, shape (V_p,)
-        Level of each vertex. It can change before a first level is pushed.
-    step : int
-        Difference of the levels along an edge: 1 or -1.
+        Level of each vertex. It can change between two searches.
+    whole : bool
+        Whether all values are whole numbers.
     """
 
-    def __init__(self, g: GraphView, level: Any, step: int) -> None:
+    def __init__(self, g: GraphView, level: Any, *, whole: bool = False) -> None:
+        self._g, self._level, self._all_whole = g, level, whole
         self._whole, self._exponent = g.column(0, "int64"), g.column(0, "int64")
         self._largest, self._unit = g.column(LOWEST, "int64"), g.column(0, "int64")
         self._sums = g.column(0, "int64")
         self._spare = np.frexp(g.T.degrees)[1].astype("int64")  # bits that so many values can add
-        sent, way = {"level": level, "exponent": self._exponent}, {"step": np.int32(step)}
-        self._find = Advance(g, LARGEST.with_params(**way), {**sent, "largest": self._largest})
+        sent = {"level": level, "exponent": self._exponent}
+        self._most_spare = g.largest(self._spare) if whole else 0.0
+        self._find = Advance(g, LARGEST, {**sent, "largest": self._largest})
         sent |= {"whole": self._whole, "unit": self._unit, "sums": self._sums}
-        self._add = Advance(g, SUM.with_params(**way), sent)
+        self._add = Advance(g, SUM, sent)
 
-    def push(self, frontier: Frontier, values: Any, exponents: Any) -> tuple[Frontier, Any, Any]:
-        """Push ``values * 2**exponents`` from a frontier, which is a whole level.
+    def send(
+        self, frontier: Frontier, values: Any, exponents: Any, receiving: int
+    ) -> tuple[Frontier, Any, Any]:
+        """Send ``values * 2**exponents`` from a frontier, which is a whole level.
 
         Parameters
         ----------
@@ -70,21 +80,38 @@ class LevelSums:
         values : array of float64
             From 0.5 to 1, for each vertex of the frontier.
         exponents : array of int64
+        receiving : int
+            The level that receives them.
 
         Returns
         -------
         frontier : Frontier
-            The vertices of the next level.
+            The vertices of that level with an edge from the frontier.
         values, exponents : array
             What they receive, in the same form.
         """
         at = frontier.vertices
         self._whole[at] = np.ldexp(values, BITS).astype("int64")
         self._exponent[at] = exponents - BITS
-        following = self._find.push(frontier)
-        at = following.vertices
-        self._unit[at] = unit = self._largest[at] + self._spare[at]
-        self._add.push(frontier)
+        way, step = self._way(frontier, receiving), {"receiving": np.int32(receiving)}
+        unit: Any = 0
+        exact = self._all_whole and self._g.largest(exponents) + self._most_spare <= BITS
+        if exact:
+            following = self._add.step(way, frontier, **step)
+            at = following.vertices
+        else:
+            following = self._find.step(way, frontier, **step)
+            at = following.vertices
+            self._unit[at] = unit = self._largest[at] + self._spare[at]
+            self._add.step(way, frontier, **step)
+            self._largest[at], self._unit[at] = LOWEST, 0
         sums, more = np.frexp(self._sums[at].astype("float64"))
-        self._largest[at], self._sums[at] = LOWEST, 0
+        self._sums[at] = 0
         return following, sums, more + unit
+
+    def _way(self, frontier: Frontier, receiving: int) -> str:
+        """Return the direction along which fewer edges lead. All members call it."""
+        if frontier.leaving * FEW < self._g.size:
+            return "push"
+        others = self._g.T.frontier((self._level == receiving).nonzero()[0])
+        return "pull" if others.leaving < PULLED * frontier.leaving else "push"

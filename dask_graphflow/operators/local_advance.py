@@ -11,7 +11,7 @@ from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp, without_values
 
 from .vertex_set import VertexSet
 
-__all__ = ["advance"]
+__all__ = ["LocalAdvance", "advance", "bound"]
 
 
 def advance(
@@ -50,24 +50,43 @@ def advance(
     edges : int
         Number of edges that were looked at.
     """
-    dtypes = tuple((name, column.dtype) for name, column in columns.items())
-    weight_dtype = None if rows.weights is None else rows.weights.dtype
-    bound = _bound(without_values(op), dtypes, rows.ends.dtype, weight_dtype)
-    arrays = (*(columns[name] for name in op.columns), *op.params.values())
-    size = len(columns[op.target])
-    kernels = kernels_of("advance", rows.ends)
-    changed = kernels.new_words(size)
-    how: dict[str, Any] = {"changed": changed, "threads": threads, "balance": balance}
-    if direction == "pull":
-        words = None if frontier is None else frontier.words
-        moved = kernels.pull(bound, rows, arrays, words, **how)
-        return VertexSet(size, words=changed), moved.edges
-    vertices = None if frontier is None else frontier.vertices
-    moved = kernels.push(bound, rows, arrays, vertices, **how)
-    return VertexSet(size, vertices=moved.changed, words=changed), moved.edges
+    local = LocalAdvance(op, columns, rows)
+    return local.step(op.params, frontier, direction, balance, threads)
+
+
+class LocalAdvance:
+    """An edge program on columns and rows that stay the same for many advances; see :func:`advance`."""
+
+    def __init__(self, op: EdgeOp, columns: Mapping[str, Any], rows: Any) -> None:
+        dtypes = tuple((name, column.dtype) for name, column in columns.items())
+        weight_dtype = None if rows.weights is None else rows.weights.dtype
+        self._bound = bound(without_values(op), dtypes, rows.ends.dtype, weight_dtype)
+        self._columns = tuple(columns[name] for name in op.columns)
+        self._size, self._rows = len(columns[op.target]), rows
+        self._kernels = kernels_of("advance", rows.ends)
+
+    def step(
+        self,
+        params: Mapping[str, Any],
+        frontier: VertexSet | None,
+        direction: str,
+        balance: str,
+        threads: int,
+    ) -> tuple[VertexSet, int]:
+        """Send the messages with these values of the program's parameters."""
+        arrays = (*self._columns, *params.values())
+        changed = self._kernels.new_words(self._size)
+        how: dict[str, Any] = {"changed": changed, "threads": threads, "balance": balance}
+        if direction == "pull":
+            words = None if frontier is None else frontier.words
+            moved = self._kernels.pull(self._bound, self._rows, arrays, words, **how)
+            return VertexSet(self._size, words=changed), moved.edges
+        vertices = None if frontier is None else frontier.vertices
+        moved = self._kernels.push(self._bound, self._rows, arrays, vertices, **how)
+        return VertexSet(self._size, vertices=moved.changed, words=changed), moved.edges
 
 
 @lru_cache(maxsize=64)
-def _bound(op: EdgeOp, dtypes: tuple[Any, ...], index_dtype: Any, weight_dtype: Any) -> BoundOp:
+def bound(op: EdgeOp, dtypes: tuple[Any, ...], index_dtype: Any, weight_dtype: Any) -> BoundOp:
     """Return a program with its types: reading its expressions takes as long as a small superstep."""
     return op.bind(dict(dtypes), index_dtype=index_dtype, weight_dtype=weight_dtype)

@@ -17,7 +17,7 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 from .advance import Advance
 from .view import GraphView
 
-__all__ = ["NeighborSums"]
+__all__ = ["NeighborSums", "most_leaving"]
 
 SUM = EdgeOp("sum", target="sums", signal="int(share[src])", slot="add")
 WEIGHTED_SUM = EdgeOp("weighted_sum", target="sums", signal="int(share[src] * weight)", slot="add")
@@ -45,7 +45,7 @@ class NeighborSums:
 
     def __init__(self, g: GraphView) -> None:
         self._g, self._everyone = g, g.everyone()
-        self.most_leaving = _most(g)
+        self.most_leaving = most_leaving(g)
         self._share, self._sums = g.column(0, "float64"), g.column(0, "int64")
         op = WEIGHTED_SUM if g.weighted else SUM
         self._step = Advance(g, op, {"share": self._share, "sums": self._sums})
@@ -53,7 +53,7 @@ class NeighborSums:
     @property
     def most_entering(self) -> float:
         """Largest sum of the weights of the edges that enter a vertex, or their largest number."""
-        return _most(self._g.T)
+        return most_leaving(self._g.T)
 
     def pull(self, scores: Any, bound: float) -> tuple[Any, float]:
         """Return the sums of all vertices as whole numbers, and the unit that 1 of them stands for.
@@ -72,7 +72,14 @@ class NeighborSums:
         return self._sums, unit
 
 
-def _most(g: GraphView) -> float:
+def most_leaving(g: GraphView) -> float:
+    """Return the largest sum of the weights of the edges that leave a vertex, or their largest number.
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
+    """
     largest = g.largest(g.weighted_degrees)
     if largest and not 1e-200 < largest < 1e200:
         message = f"the weights of a vertex's edges sum to {largest:g}; scale them to about 1"

@@ -30,7 +30,7 @@ from dask_graphflow.kernels import index_dtype, kernels_of
 
 from .view import GraphView
 
-__all__ = ["Pull"]
+__all__ = ["Layout", "Pull"]
 
 ONE = 2.0**62  # what a contribution of 1 is as a whole number
 
@@ -49,12 +49,14 @@ class Pull:
     ----------
     count, edges : int
         Number of vertices of all members that exist, and of edges.
+    layout : Layout
+        What this member pulls along.
     """
 
     def __init__(self, g: GraphView) -> None:
-        self._g, self._layout = g, _layout(g)
-        self._mirrors = None if g.alone else self._layout.mirrors(g.exchange)
-        own = int(np.count_nonzero(self._layout.has)), len(self._layout.rows.ends)
+        self._g, self.layout = g, _layout(g)
+        self._mirrors = None if g.alone else self.layout.mirrors(g.exchange)
+        own = int(np.count_nonzero(self.layout.has)), len(self.layout.rows.ends)
         self.count, self.edges = g.all_reduce(sums=own).sums
 
     def shares(self, precision: str) -> tuple[Any, int]:
@@ -83,7 +85,7 @@ class Pull:
             # A rank of 1e-15 times it must be exact too.
             fits = (share >= np.finfo(precision).tiny * 1e15) & np.isfinite(share)
         wrong = total[~(fits | (total == 0))][:1]
-        sinks = int(np.count_nonzero((share == 0) & self._layout.has))
+        sinks = int(np.count_nonzero((share == 0) & self.layout.has))
         unfit, sinks = self._g.all_reduce((len(wrong), sinks)).sums
         if unfit:
             largest = self._g.all_reduce(most=float(wrong[0]) if len(wrong) else -math.inf).most
@@ -97,17 +99,17 @@ class Pull:
         """Return the total that leaves each owned vertex."""
         host = self._g.shard.host
         if not host.has("out") or host.out.weights is None:  # without weights, they may be gone
-            return self._layout.leaving.astype("float64")
+            return self.layout.leaving.astype("float64")
         return self._g.weighted_degrees
 
     def take(self, values: Any) -> Any:
         """Return the entries of existing vertices, in the order of the pulled columns."""
-        return values[self._layout.names]
+        return values[self.layout.names]
 
     def by_vertex(self, column: Any) -> Any:
         """Return a column in the order of positions; the inverse of :meth:`take`."""
         found = self._g.column(0, column.dtype)
-        found[self._layout.names] = column
+        found[self.layout.names] = column
         return found
 
     def begin(self, rank: Any, share: Any) -> None:
@@ -121,7 +123,7 @@ class Pull:
         """
         self._share = share
         self._kernels = kernels_of("pull", rank)
-        self._told = np.zeros_like(rank, shape=self._layout.size)
+        self._told = np.zeros_like(rank, shape=self.layout.size)
         self._own = self._told[: len(rank)]
         self._sums = np.zeros_like(rank, np.int64)
         np.multiply(rank, share, out=self._own)
@@ -151,14 +153,14 @@ class Pull:
             Sum of the ranks of its sinks, likewise.
         """
         sums, threads = self._sums, self._g.threads
-        self._kernels.sum_contributions(self._layout.rows, self._told, sums, threads=threads)
+        self._kernels.sum_contributions(self.layout.rows, self._told, sums, threads=threads)
         found: tuple[int, int] = self._kernels.apply_sums(
             sums, rank, self._share, self._own, base, alpha, threads=threads
         )
         return found
 
 
-class _Layout(NamedTuple):
+class Layout(NamedTuple):
     """What a member pulls along.
 
     Attributes
@@ -191,19 +193,19 @@ class _Layout(NamedTuple):
         return Mirrors(exchange, None, self.slot_bounds, self.bounds, self.mirrored)
 
 
-def _layout(g: GraphView) -> _Layout:
+def _layout(g: GraphView) -> Layout:
     """Return a member's layout, which is made once and kept; all members call it at the same place."""
     shard, exchange = g.shard, g.exchange
 
-    def make() -> _Layout:
+    def make() -> Layout:
         return _made(shard.host, exchange, g.threads)
 
-    host: _Layout = kept_by_all(shard.host, exchange, "pull", make)
-    found: _Layout = shard.here("pull", host)
+    host: Layout = kept_by_all(shard.host, exchange, "pull", make)
+    found: Layout = shard.here("pull", host)
     return found
 
 
-def _made(shard: Shard, exchange: Exchange, threads: int) -> _Layout:
+def _made(shard: Shard, exchange: Exchange, threads: int) -> Layout:
     # A device sorts edges by their last labels. On a host it takes less time to put rows of vertices in
     # order, even those that were made for it: no bucket is too large for the cache.
     plain = None if shard.on_device else _rows(shard, exchange, threads)
@@ -245,7 +247,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int) -> _Layout:
         rows = kernels.rows(*ends, first=0, count=count, columns=size, threads=threads)
     else:
         rows = kernels.relabelled(plain, labels, places=place, count=count, threads=threads)
-    return _Layout(rows, inverse(labels)[:count], size, leaving, has, **places)
+    return Layout(rows, inverse(labels)[:count], size, leaving, has, **places)
 
 
 def _rows(shard: Shard, exchange: Exchange, threads: int) -> Any:

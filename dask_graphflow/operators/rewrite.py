@@ -9,7 +9,14 @@ from dataclasses import replace
 from dask_graphflow.kernels.edge_expr import parsed
 from dask_graphflow.kernels.edge_op import EdgeOp
 
-__all__ = ["reading_before", "reading_numbers"]
+from .view import GraphView
+
+__all__ = ["along", "in_fixed_point", "reading_before", "reading_numbers"]
+
+
+def along(g: GraphView, op: EdgeOp) -> tuple[GraphView, EdgeOp]:
+    """Return the graph along whose edges a program goes, reversed if need be, and the program."""
+    return (g.T, replace(op, reverse=False)) if op.reverse else (g, op)
 
 
 def reading_numbers(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
@@ -29,6 +36,21 @@ def reading_before(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
     before = _Before(op.target, name)
     cond = None if op.cond is None else before.written(op.cond)
     return replace(op, signal=before.written(str(op.signal)), cond=cond), name
+
+
+def in_fixed_point(
+    op: EdgeOp, columns: Collection[str]
+) -> tuple[EdgeOp, EdgeOp, tuple[str, str, str]]:
+    """Return two programs that add up floats as whole numbers, and the names of three more columns.
+
+    The first program keeps the largest magnitude of the messages in a column of float64. The second one
+    multiplies them by a column of float64 at ``dst``, and adds up their whole parts in a column of int64.
+    """
+    largest, scale, sums = [_free(name, op, columns) for name in ("largest", "scale", "sums")]
+    message = f"float64({ast.unparse(parsed(str(op.signal)))})"
+    find = replace(op, target=largest, signal=f"abs({message})", slot="max")
+    add = replace(op, target=sums, signal=f"int({message} * {scale}[dst])")
+    return find, add, (largest, scale, sums)
 
 
 def _free(name: str, op: EdgeOp, columns: Collection[str]) -> str:

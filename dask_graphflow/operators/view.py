@@ -107,7 +107,7 @@ class GraphView:
         """The same graph with every edge reversed. No edge is copied."""
         if not self.directed:
             return self
-        turned = self._of(self.shard)
+        turned = self.view_of(self.shard)
         turned._reversed = not self._reversed
         return turned
 
@@ -117,21 +117,29 @@ class GraphView:
 
         Its rows are made once, and kept with the graph.
         """
-        return self._of(derived.simple(self.shard, self.exchange, self.threads))
+        return self.view_of(derived.simple(self.shard, self.exchange, self.threads))
 
     @property
     def undirected(self) -> GraphView:
         """The same graph without the directions of the edges. All members call it.
 
-        In a directed graph, a pair of opposite edges becomes two parallel edges, and edges have no weights.
-        The rows are made once, and kept with the graph.
+        In a directed graph, a pair of opposite edges becomes two parallel edges. The rows are made once,
+        and kept with the graph.
         """
         if not self.directed:
             return self
-        return self._of(derived.undirected(self.shard, self.exchange, self.threads))
+        return self.view_of(derived.undirected(self.shard, self.exchange, self.threads))
 
-    def _of(self, shard: Shard) -> GraphView:
-        view = GraphView(shard, self.exchange, self.threads, self._tell)
+    @property
+    def quiet(self) -> GraphView:
+        """The same graph, but its supersteps are not recorded."""
+        view = self.view_of(self.shard)
+        view._tell = None
+        return view
+
+    def view_of(self, shard: Shard, exchange: Exchange | None = None) -> GraphView:
+        """Return the view of another graph of the same members; all of them call it."""
+        view = GraphView(shard, exchange or self.exchange, self.threads, self._tell)
         view._reversed = self._reversed and shard.directed
         return view
 
@@ -228,7 +236,7 @@ class GraphView:
         """Return the largest value of a column over all members, and 0 for a member without any."""
         return self.all_reduce(most=float(values.max()) if len(values) else 0.0).most
 
-    def total(self, values: Any, bound: float) -> float:
+    def total(self, values: Any, bound: float, count: int | None = None) -> float:
         """Return the sum of a column over all members, with the same bits for every partitioning.
 
         Parameters
@@ -236,13 +244,17 @@ class GraphView:
         values : array of float64, shape (V_p,)
         bound : float
             No value has a larger magnitude.
+        count : int, optional
+            Maximum number of values of all members that are not 0; V by default, which counts vertex
+            numbers that belong to no vertex.
         """
+        count = self.size if count is None else count
         if not bound:
             return 0.0
         # In two parts, each of which is a whole number: a single one would lose small values beside large
         # ones. Neither sum can reach 2**62.
-        coarse = math.ldexp(1.0, math.frexp(bound * self.size)[1] - SUM_BITS)
-        fine = math.ldexp(coarse, math.frexp(self.size)[1] - SUM_BITS)
+        coarse = math.ldexp(1.0, math.frexp(bound * count)[1] - SUM_BITS)
+        fine = math.ldexp(coarse, math.frexp(count)[1] - SUM_BITS)
         whole = np.floor(values / coarse)
         rest = (values - whole * coarse) / fine
         parts = int(whole.astype("int64").sum()), int(rest.astype("int64").sum())

@@ -122,13 +122,20 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
     assert_type(g.directed, bool)
     assert_type(g.weighted, bool)
     start: int = g.degrees().nlargest(1, columns="degree").compute().vertex.iloc[0]
+    steps = [widest(), {"width": "width / 2"}]
     answers: list[dd.DataFrame] = [
         g.layout(),
         gf.degrees(g),
         g.bfs(start, targets=[start], direction="push"),
         g.sssp(sources=[start], cutoff=None),
         g.pagerank(max_iter=3, fail_on_nonconvergence=False),
+        gf.personalized_pagerank(g, sources=[start], top_k=3),
+        g.personalized_pagerank([start], tol=None, fail_on_nonconvergence=False),
         g.label_propagation(max_iter=2),
+        gf.louvain(g, resolution=[0.5, 2], levels=2, tol=0.01, seed=1),
+        g.louvain(),
+        gf.leiden(g, objective="cpm", resolution=0.1),
+        g.leiden(),
         gf.core_number(g),
         g.core_number(),
         gf.k_core(g, k=3),
@@ -166,6 +173,7 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.strongly_connected_components(),
         g.connected_components(),
         g.run(widest(), columns={"width": 0.0}, max_iter=4, balance="auto"),
+        g.run(steps, columns={"width": 0.0}, until="largest(width) < n", max_iter=4),
     ]
     for answer in answers:
         assert len(answer) > 0

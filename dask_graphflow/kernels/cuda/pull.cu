@@ -155,3 +155,81 @@ __global__ void apply_sums(const i64* sums, F* rank, const F* share_out, F* cont
         add_to(&totals->dangling, dangling);
     }
 }
+
+// Several columns at once: the values of a vertex are side by side, at most WIDTH of them. A lane sums one
+// column of every second edge of a row, and the two halves of a warp add up what they have.
+constexpr u32 WIDTH = 16;
+
+template <typename I, typename Term>
+__device__ __forceinline__ void sum_batch_rows(Term term, const i64* offsets, const I* ends, u64 rows,
+                                               const double* __restrict__ told, u32 width, i64* sums)
+{
+    const i64 edges = offsets[rows], tile = tile_size(edges);
+    const u32 column = lane() % WIDTH, half = lane() / WIDTH;
+    const bool used = column < width;
+    for (i64 first = i64(warp_index()) * tile; first < edges; first += i64(warp_count()) * tile) {
+        const i64 stop = min(first + tile, edges);
+        u64 row = row_of(offsets, rows, first);
+        for (i64 edge = first; edge < stop; ++row) {
+            const i64 end = min(offsets[row + 1], stop);
+            if (end <= edge) {  // a row without edges, and maybe many more after it
+                row = row_of(offsets, rows, edge) - 1;
+                continue;
+            }
+            i64 sum = 0;
+#pragma unroll 4
+            for (i64 k = edge + half; k < end; k += 2)
+                if (used) sum += i64(term(told[u64(ends[k]) * width + column], k));
+            sum += __shfl_xor_sync(ALL_LANES, sum, WIDTH);
+            if (used && half == 0) {
+                i64* into = sums + row * width + column;
+                if (edge == offsets[row] && end == offsets[row + 1])
+                    *into = sum;
+                else
+                    add_to(into, sum);
+            }
+            edge = end;
+        }
+    }
+}
+
+template <typename I>
+__global__ void __launch_bounds__(THREADS)
+    sum_batch(const i64* offsets, const I* ends, u64 rows, const double* told, u32 width, i64* sums)
+{
+    sum_batch_rows(Unweighted{}, offsets, ends, rows, told, width, sums);
+}
+
+template <typename I, typename W>
+__global__ void __launch_bounds__(THREADS)
+    sum_weighted_batch(const i64* offsets, const I* ends, const W* weights, u64 rows, const double* told,
+                       u32 width, i64* sums)
+{
+    sum_batch_rows(Weighted<W>{weights}, offsets, ends, rows, told, width, sums);
+}
+
+__global__ void apply_batch(const i64* sums, double* rank, const double* share_out, double* told, u64 count,
+                            u32 width, const i64* at, const double* base, double damping, i64* totals)
+{
+    const u32 column = u32(thread_index() % WIDTH);
+    i64 change = 0, dangling = 0;
+    if (column < width) {
+        const i64 restart = at[column];
+        for (u64 v = thread_index() / WIDTH; v < count; v += thread_count() / WIDTH) {
+            const u64 place = v * width + column;
+            const double old = rank[place], share = share_out[v];
+            double now = __dmul_rn(damping, __ddiv_rn(double(sums[place]), ONE));
+            if (i64(v) == restart) now = __dadd_rn(base[column], now);
+            rank[place] = now;
+            change += i64(__dmul_rn(distance_of(now, old), CHANGE));
+            if (share == 0) dangling += i64(__dmul_rn(now, CHANGE));
+            told[place] = times(now, share);
+        }
+    }
+    change += __shfl_xor_sync(ALL_LANES, change, WIDTH);
+    dangling += __shfl_xor_sync(ALL_LANES, dangling, WIDTH);
+    if (column < width && lane() < WIDTH) {
+        add_to(totals + column, change);
+        add_to(totals + width + column, dangling);
+    }
+}

@@ -1,0 +1,86 @@
+"""The graphs: one R-MAT edge list, undirected, directed, and directed from smaller to larger ids."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from benchmarks.inputs import Recipe
+from dask_graphflow.algorithms.priorities import priorities
+
+# From a random vertex to one with a larger id there is never a way back: every component is one vertex.
+GRAPHS = ("undirected", "directed", "acyclic")
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Simple graphs with the ids 0 to `vertices` - 1, all of which have an edge.
+
+    Attributes
+    ----------
+    vertices : int
+    ends : mapping of str to tuple of arrays of int64
+        Sources and targets of each graph.
+    """
+
+    vertices: int
+    ends: dict[str, tuple[Any, Any]]
+
+    @classmethod
+    def of(cls, scale: int, edge_factor: int, seed: int) -> Inputs:
+        """Make the graphs of an R-MAT edge list, without self-loops and repeated edges."""
+        frame = Recipe(scale, edge_factor, seed).load().frame
+        return cls.made(frame["src"].to_numpy(), frame["dst"].to_numpy())
+
+    @classmethod
+    def made(cls, source: Any, target: Any) -> Inputs:
+        """Make the graphs of arrays of ids, where these are (host or device)."""
+        proper = source != target
+        source, target = source[proper].astype("int64"), target[proper].astype("int64")
+        occurs = np.zeros_like(source, "bool", shape=int(max(source.max(), target.max())) + 1)
+        occurs[source] = True
+        occurs[target] = True
+        numbers = np.cumsum(occurs) - 1
+        source, target, count = numbers[source], numbers[target], int(occurs.sum())
+        undirected = _distinct(np.minimum(source, target), np.maximum(source, target), count)
+        directed = _distinct(source, target, count)
+        return cls(count, dict(zip(GRAPHS, (undirected, directed, undirected), strict=True)))
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Number of edges of each graph."""
+        return {name: len(source) for name, (source, _) in self.ends.items()}
+
+    @cached_property
+    def largest_eigenvalue(self) -> float:
+        """The largest eigenvalue of the undirected graph's adjacency matrix, to a percent."""
+        source, target = self.ends["undirected"]
+        score = np.ones_like(source, "float64", shape=self.vertices)
+        for _ in range(50):
+            score /= np.linalg.norm(score)
+            found = np.bincount(source, score[target], self.vertices)
+            score = found + np.bincount(target, score[source], self.vertices)
+        return float(np.linalg.norm(score))
+
+    def frame(self, name: str) -> pd.DataFrame:
+        """Return a graph's edges as a frame."""
+        source, target = self.ends[name]
+        return pd.DataFrame({"source": source, "target": target})
+
+    def write(self, folder: str) -> None:
+        """Write the graphs where peers read them."""
+        for name, (source, target) in self.ends.items():
+            arrays = {"vertices": self.vertices, "source": source, "target": target}
+            np.savez(Path(folder) / f"{name}.npz", **arrays)
+
+
+def _distinct(source: Any, target: Any, count: int) -> tuple[Any, Any]:
+    pairs = np.unique(source * count + target)
+    # A sorted edge list would be an advantage, and for some libraries more than for others.
+    pairs = pairs[np.argsort(priorities(pairs, 0))]
+    return pairs // count, pairs % count

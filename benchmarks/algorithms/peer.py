@@ -1,0 +1,302 @@
+"""A peer in a process of its own: ``python peer.py LIBRARY FOLDER`` measures one library.
+
+The process imports nothing of this project, so any Python that has NumPy and the library can run it. It
+reads a request per line, a JSON object with "algorithm", "graph" and "options", and answers each one with
+a line: "seconds", and in "found" the path of the result, if there is one to compare. Graphs are made once,
+of the arrays in the folder, and their making is not timed.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+
+class Library:
+    """What all libraries have in common.
+
+    A method that is named like an algorithm returns what is timed, and what makes the array to compare of
+    its result, or None if there is nothing to compare.
+    """
+
+    def __init__(self, folder, workers):
+        self.folder, self.workers = Path(folder), workers
+        self.graph = cache(self.build)
+
+    def load(self, graph):
+        """Return the number of vertices, sources and targets of a simple graph, and if it is directed."""
+        arrays = np.load(self.folder / f"{graph}.npz")
+        return int(arrays["vertices"]), arrays["source"], arrays["target"], graph != "undirected"
+
+
+class Igraph(Library):
+    """igraph: C, one thread."""
+
+    def build(self, name):
+        import igraph
+
+        vertices, source, target, directed = self.load(name)
+        return igraph.Graph(vertices, np.column_stack([source, target]), directed=directed)
+
+    def core_number(self, g):
+        return lambda: g.coreness(), np.array
+
+    def hits(self, g):
+        # Hubs and authorities are two functions.
+        return lambda: (g.hub_score(), g.authority_score()), lambda both: np.array(both[1])
+
+    def eigenvector_centrality(self, g):
+        return lambda: g.eigenvector_centrality(), np.array
+
+    def betweenness_centrality(self, g, sources):
+        return lambda: g.betweenness(sources=sources), np.array
+
+    def closeness_centrality(self, g, sources):
+        return lambda: g.closeness(sources), None
+
+    def harmonic_centrality(self, g, sources):
+        return lambda: g.harmonic_centrality(sources), None
+
+    def strongly_connected_components(self, g):
+        return lambda: g.connected_components(mode="strong").membership, np.array
+
+    def greedy_color(self, g):
+        return lambda: g.vertex_coloring_greedy(), lambda colors: np.array([max(colors) + 1])
+
+    def degree_centrality(self, g):
+        return lambda: g.degree(), np.array
+
+    def triangle_count(self, g):
+        def counted():
+            # Triangles of a vertex: its clustering times its pairs of neighbors.
+            pairs = np.array(g.degree(), "float64")
+            pairs *= (pairs - 1) / 2
+            return np.rint(np.array(g.transitivity_local_undirected(mode="zero")) * pairs)
+
+        return counted, np.array
+
+    def louvain(self, g):
+        return lambda: g.community_multilevel().modularity, lambda found: np.array([found])
+
+    def leiden(self, g):
+        def found():
+            return g.community_leiden(objective_function="modularity", n_iterations=2).modularity
+
+        return found, lambda modularity: np.array([modularity])
+
+
+class Networkit(Library):
+    """NetworKit: C++, OpenMP."""
+
+    def build(self, name):
+        import networkit
+
+        networkit.setNumberOfThreads(self.workers)
+        vertices, source, target, directed = self.load(name)
+        ends = source.astype("uint64"), target.astype("uint64")
+        return networkit.GraphFromCoo(ends, n=vertices, directed=directed)
+
+    def _scores(self, made):
+        return lambda: made.run(), lambda done: np.array(done.scores())
+
+    def core_number(self, g):
+        import networkit
+
+        return self._scores(networkit.centrality.CoreDecomposition(g))
+
+    def katz_centrality(self, g, alpha, tol):
+        import networkit
+
+        # It scales the scores to length 1 in each iteration before it adds beta, so they are others.
+        return networkit.centrality.KatzCentrality(g, alpha, 1.0, tol).run, None
+
+    def eigenvector_centrality(self, g, tol):
+        import networkit
+
+        return self._scores(networkit.centrality.EigenvectorCentrality(g, tol))
+
+    def betweenness_centrality(self, g, sources):
+        import networkit
+
+        # It draws the sources itself, so its scores are others.
+        return networkit.centrality.EstimateBetweenness(g, len(sources), parallel=True).run, None
+
+    def closeness_centrality(self, g, sources):
+        import networkit
+
+        search = networkit.distance.SPSP(g, sources)
+        return lambda: search.run(), lambda done: _closeness(np.array(done.getDistances()))
+
+    def harmonic_centrality(self, g, sources):
+        import networkit
+
+        search = networkit.distance.SPSP(g, sources)
+        return lambda: search.run(), lambda done: _harmonic(np.array(done.getDistances()))
+
+    def strongly_connected_components(self, g):
+        import networkit
+
+        made = networkit.components.StronglyConnectedComponents(g)
+        return lambda: made.run(), lambda done: np.array(done.getPartition().getVector())
+
+    def maximal_independent_set(self, g):
+        import networkit
+
+        return lambda: networkit.independentset.Luby().run(g), None
+
+    def degree_centrality(self, g):
+        import networkit
+
+        return self._scores(networkit.centrality.DegreeCentrality(g))
+
+    def triangle_count(self, g):
+        import networkit
+
+        made = networkit.centrality.LocalClusteringCoefficient(g, turbo=True)
+
+        def counted(done):
+            degrees = networkit.centrality.DegreeCentrality(g).run().scores()
+            pairs = np.array(degrees) * (np.array(degrees) - 1) / 2
+            return np.rint(np.array(done.scores()) * pairs)
+
+        return lambda: made.run(), counted
+
+    def louvain(self, g):
+        import networkit
+
+        return self._communities(g, networkit.community.PLM(g))
+
+    def leiden(self, g):
+        import networkit
+
+        return self._communities(g, networkit.community.ParallelLeiden(g))
+
+    def _communities(self, g, made):
+        import networkit
+
+        def modularity(done):
+            return np.array([networkit.community.Modularity().getQuality(done.getPartition(), g)])
+
+        return lambda: made.run(), modularity
+
+
+class Scipy(Library):
+    """SciPy: sparse matrices, one thread."""
+
+    def build(self, name):
+        from scipy.sparse import coo_array
+
+        vertices, source, target, directed = self.load(name)
+        if not directed:
+            source, target = np.concatenate([source, target]), np.concatenate([target, source])
+        data = np.ones(len(source))
+        return coo_array((data, (source, target)), shape=(vertices, vertices)).tocsr()
+
+    def hits(self, g, tol):
+        turned = g.T.tocsr()
+
+        def iterate():
+            hub = np.full(g.shape[0], 1 / g.shape[0])
+            for _ in range(1000):
+                authority = turned @ hub
+                found = g @ authority
+                found /= found.sum()
+                if abs(found - hub).sum() < tol:
+                    break
+                hub = found
+            return authority
+
+        return iterate, np.array
+
+    def katz_centrality(self, g, alpha, tol):
+        turned = g.T.tocsr()
+
+        def iterate():
+            score = np.zeros(g.shape[0])
+            for _ in range(1000):
+                before, score = score, alpha * (turned @ score) + 1
+                if abs(score - before).sum() < tol * len(score):
+                    break
+            return score
+
+        return iterate, np.array
+
+    def eigenvector_centrality(self, g, tol):
+        turned = g.T.tocsr()
+
+        def iterate():
+            score = np.full(g.shape[0], 1 / np.sqrt(g.shape[0]))
+            for _ in range(1000):
+                before, score = score, score + turned @ score
+                score /= np.linalg.norm(score)
+                if abs(score - before).sum() < tol * len(score):
+                    break
+            return score
+
+        return iterate, np.array
+
+    def strongly_connected_components(self, g):
+        from scipy.sparse.csgraph import connected_components
+
+        return lambda: connected_components(g, connection="strong")[1], np.array
+
+    def degree_centrality(self, g):
+        return lambda: np.diff(g.indptr), np.array
+
+
+def _closeness(distances):
+    """Return how many sources reach each vertex, squared, over the sum of their distances."""
+    there = distances < 1e300
+    reaching = (there & (distances > 0)).sum(axis=0)
+    return reaching * reaching / np.maximum(np.where(there, distances, 0).sum(axis=0), 1)
+
+
+def _harmonic(distances):
+    """Return the sum of one divided by the distance from each source."""
+    with np.errstate(divide="ignore"):
+        return np.where((distances > 0) & (distances < 1e300), 1 / distances, 0).sum(axis=0)
+
+
+LIBRARIES = {"networkit": Networkit, "igraph": Igraph, "scipy": Scipy}
+
+
+def answered(library, request):
+    """Do what is asked for, and return the answer."""
+    graph = library.graph(request["graph"])
+    method, options = getattr(library, request["algorithm"]), request["options"]
+    known = inspect.signature(method).parameters
+    work, result = method(graph, **{name: options[name] for name in options if name in known})
+    begin = time.perf_counter()
+    done = work()
+    answer = {"seconds": time.perf_counter() - begin, "found": None}
+    if result is not None and request["wanted"]:
+        path = library.folder / f"{type(library).__name__}.npy"
+        np.save(path, result(done))
+        answer["found"] = str(path)
+    return answer
+
+
+def main():
+    """Answer requests until there are none."""
+    name, folder, workers = sys.argv[1:]
+    library = LIBRARIES[name](folder, int(workers))
+    print(
+        json.dumps({"version": __import__(name).__version__, "can": sorted(dir(library))}),
+        flush=True,
+    )
+    for line in sys.stdin:
+        try:
+            answer = answered(library, json.loads(line))
+        except Exception as error:
+            answer = {"failed": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

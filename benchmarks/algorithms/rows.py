@@ -1,0 +1,113 @@
+"""What is measured: algorithms with their options, and how answers are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.algorithms.priorities import priorities
+
+from .inputs import Inputs
+
+TOL = 1e-6
+SOURCES = {"betweenness_centrality": 16, "closeness_centrality": 256, "harmonic_centrality": 256}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One algorithm on one graph.
+
+    Attributes
+    ----------
+    algorithm, column : str
+        The function, and the column of its result that is compared.
+    graph : str
+    agrees : {"equal", "partition", "near", "value", None}
+        How answers are compared; see :class:`.Agreement`.
+    options : mapping
+        For this library and the peers.
+    own : mapping
+        For this library only.
+    tells : callable, optional
+        Makes the one number of "value" from the column.
+    """
+
+    algorithm: str
+    column: str
+    graph: str = "undirected"
+    agrees: str | None = "equal"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    own: Mapping[str, Any] = field(default_factory=dict)
+    tells: Callable[[Any, Inputs], float] | None = None
+
+    def ours(self, inputs: Inputs) -> dict[str, Any]:
+        """Return the options of this library's function."""
+        sample = {"k": SOURCES[self.algorithm]} if self.algorithm in SOURCES else {}
+        return {**self._options(inputs), **self.own, **sample}
+
+    def theirs(self, inputs: Inputs) -> dict[str, Any]:
+        """Return what peers are told; each one takes what its function knows."""
+        sample = {"sources": self.sources(inputs)} if self.algorithm in SOURCES else {}
+        return {**self._options(inputs), **sample}
+
+    def sources(self, inputs: Inputs) -> list[int]:
+        """Return the vertices that this library samples."""
+        drawn = priorities(np.arange(inputs.vertices), 0)
+        return np.sort(np.argsort(drawn)[: SOURCES[self.algorithm]]).tolist()
+
+    def compared(self, inputs: Inputs) -> Any:
+        """Return which vertices are compared: a score of a sampled vertex is scaled differently."""
+        if self.algorithm not in SOURCES:
+            return None
+        others = np.ones(inputs.vertices, bool)
+        others[self.sources(inputs)] = False
+        return others if others.any() else None
+
+    def value(self, column: Any, inputs: Inputs) -> Any:
+        """Return what is compared."""
+        return column if self.tells is None else np.array([self.tells(column, inputs)])
+
+    def _options(self, inputs: Inputs) -> dict[str, Any]:
+        # A Katz centrality converges if alpha is below one divided by the largest eigenvalue.
+        alpha = {"alpha": 0.85 / inputs.largest_eigenvalue} if self.algorithm == KATZ else {}
+        return {**self.options, **alpha}
+
+
+def modularity(labels: Any, inputs: Inputs) -> float:
+    """Return the modularity of communities of the undirected graph."""
+    source, target = inputs.ends["undirected"]
+    _, labels = np.unique(labels, return_inverse=True)
+    ends = np.bincount(labels[np.concatenate([source, target])])
+    inside = float((labels[source] == labels[target]).mean())
+    return inside - float(((ends / (2 * len(source))) ** 2).sum())
+
+
+def colors(column: Any, inputs: Inputs) -> float:
+    """Return the number of colors."""
+    return float(column.max()) + 1
+
+
+KATZ = "katz_centrality"
+SCC = "strongly_connected_components"
+ROWS = {
+    "core_number": Row("core_number", "core"),
+    "hits": Row("hits", "authority", "directed", "near", {"tol": TOL}, {"max_iter": 1000}),
+    KATZ: Row(KATZ, "katz", agrees="near", options={"tol": TOL}),
+    "eigenvector_centrality": Row(
+        "eigenvector_centrality", "eigenvector", agrees="near", options={"tol": TOL}
+    ),
+    "betweenness_centrality": Row("betweenness_centrality", "betweenness", agrees="near"),
+    "closeness_centrality": Row("closeness_centrality", "closeness", agrees="near"),
+    "harmonic_centrality": Row("harmonic_centrality", "harmonic", agrees="near"),
+    SCC: Row(SCC, "component", "directed", "partition"),
+    f"{SCC}, acyclic": Row(SCC, "component", "acyclic", "partition"),
+    "maximal_independent_set": Row("maximal_independent_set", "selected", agrees=None),
+    "greedy_color": Row("greedy_color", "color", agrees="value", tells=colors),
+    "degree_centrality": Row("degree_centrality", "degree_centrality", agrees="near"),
+    "triangle_count": Row("triangle_count", "triangles"),
+    "louvain": Row("louvain", "community", agrees="value", tells=modularity),
+    "leiden": Row("leiden", "community", agrees="value", tells=modularity),
+}

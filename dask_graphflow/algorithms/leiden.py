@@ -1,0 +1,103 @@
+"""Leiden: communities of high modularity that are connected.
+
+It works as the Louvain method does (:mod:`.louvain`), but the vertices of the coarser graph are parts of
+communities. A part grows as single vertices join it over an edge, so it is connected [1]_. A community that
+is left disconnected at the end is split, which never lowers its quality.
+
+.. [1] V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
+   communities", Scientific Reports 9, 2019.
+.. [2] V. A. Traag, P. Van Dooren, Y. Nesterov, "Narrow scope for resolution-limit-free community
+   detection", Physical Review E 84, 2011.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.costs.cost import Cost
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+from .communities import communities
+from .options import Choice, Count, Number
+from .resolution import Resolution, columns
+
+__all__ = ["leiden"]
+
+
+@algorithm(
+    columns=columns,
+    checks={
+        "objective": Choice(("modularity", "cpm")),
+        "resolution": Resolution(),
+        "tol": Number(low=0),
+        "levels": Count(),
+        "seed": Count(least=0),
+    },
+    weights="optional",
+    directed=False,
+    cost=Cost("label", 1500, passes=40, rows=6, copies=2),
+)
+def leiden(
+    g: GraphView,
+    *,
+    objective: str = "modularity",
+    resolution: float | list[float] = 1.0,
+    tol: float = 1e-7,
+    levels: int = 1,
+    seed: int = 0,
+) -> Answer:
+    """Return the community of each vertex, by the Leiden method. Every community is connected.
+
+    Communities have many edges inside and few to others. Weights multiply the edges, and a self-loop counts
+    twice in the degree of its vertex. The directions of edges are ignored.
+
+    Parameters
+    ----------
+    objective : {"modularity", "cpm"}
+        What communities maximize: modularity, the default, or the constant Potts model [2]_. The latter
+        compares the weights inside a community with `resolution` times the number of its pairs of vertices.
+    resolution : float or list of float
+        Larger values give smaller communities; 1.0 by default. Several values give one column each, which
+        is faster than several calls. For "cpm", every community is at least this dense, so give a value
+        below the usual weight of an edge.
+    tol : float
+        Stop after a pass that raises the quality by at most this part of the sum of all weights; 1e-7 by
+        default. There are at most 4 passes.
+    levels : int
+        Number of levels of the hierarchy; 1 by default. The last level has the communities. The levels
+        before have connected parts of them, finer ones first.
+    seed : int
+        Chooses the order in which vertices move; 0 by default. The order depends only on the seed and on
+        the order of the ids.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` and ``community`` (both the dtype
+        of the ids). A community is named by its smallest vertex. With several levels, the columns are
+        ``community_1`` (finest), ``community_2`` and so on. With several resolutions such as 0.5, they are
+        ``community_0.5`` and so on, or ``community_0.5_1`` with several levels.
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
+
+    References
+    ----------
+    .. [1] V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
+       communities", Scientific Reports 9, 2019.
+    .. [2] V. A. Traag, P. Van Dooren, Y. Nesterov, "Narrow scope for resolution-limit-free community
+       detection", Physical Review E 84, 2011.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 2, 3, 4, 4, 5], "b": [2, 3, 3, 4, 5, 6, 6]})
+    >>> gf.leiden(ties, source="a", target="b").compute().community.tolist()
+    [1, 1, 1, 4, 4, 4]
+    """
+    how: dict[str, Any] = {"tol": tol, "levels": levels, "seed": seed}
+    return communities(g, resolution, refined=True, potts=objective == "cpm", **how)

@@ -1,0 +1,91 @@
+"""Local moving: vertices move to the communities of neighbors; what Louvain and Leiden do on each level.
+
+In a *sweep*, vertices move to the communities that raise the quality most. Neighbors that move at once
+could swap their communities forever. So vertices are drawn into classes by a hash, anew for each sweep, and
+one class moves at a time. The next sweep looks at vertices with a neighbor that moved. The draws depend on
+the seed and on the order of the ids, and scores are exact, so the communities are the same for every
+partitioning and number of threads.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.groups import Groups
+from dask_graphflow.operators.level import Level
+
+from .priorities import priorities
+
+__all__ = ["NONE", "components", "connected_parts", "move"]
+
+CLASSES = 16  # of vertices, one of which moves at a time
+SWEEPS = 5  # at most, on each level
+NONE = np.iinfo("int64").max  # above all vertex numbers
+WAKE = EdgeOp("wake", target="awake", signal="1", slot="max")
+CONNECT = EdgeOp(
+    "connect",
+    target="part",
+    signal=f"part[src] if label[src] == label[dst] else {NONE}",
+    slot="min",
+)
+
+
+def move(level: Level, groups: Groups, draws: Iterator[int]) -> None:
+    """Move vertices to better communities, until none moves or all sweeps are done."""
+    g = level.g
+    awake = (level.mass > 0).astype("int32")
+    wake = Advance(g, WAKE, {"awake": awake})
+    for _ in range(SWEEPS):
+        movers, count = [], 0
+        for vertices in _classes(level, np.flatnonzero(awake), next(draws)):
+            labels = groups.best(vertices)
+            moves = np.flatnonzero(labels != groups.own[vertices])
+            movers.append(vertices[moves])
+            count += groups.move(movers[-1], labels[moves])
+        if not count:
+            break
+        awake[:] = 0
+        wake.push(g.frontier(np.concatenate(movers).astype(g.index)))
+
+
+def connected_parts(level: Level, groups: Groups, draw: int) -> Groups:
+    """Return parts of communities, each of which is connected.
+
+    A vertex joins another part only while it is alone in its own. Nobody joins a vertex that may move
+    at the same time. So no part loses the vertex that connects it.
+    """
+    parts, numbers = level.groups(), level.g.numbers
+    for vertices in _classes(level, np.flatnonzero(level.mass > 0), draw):
+        own = numbers[vertices]
+        alone = (parts.own[vertices] == own) & (parts.load[own] == level.mass[vertices])
+        vertices, own = vertices[alone], own[alone]
+        closed = np.zeros_like(parts.load, "bool")
+        closed[gather(level.g, own)] = True
+        labels = parts.best(vertices, groups.labels, closed)
+        moves = np.flatnonzero(labels != own)
+        parts.move(vertices[moves], labels[moves])
+    return parts
+
+
+def _classes(level: Level, vertices: Any, draw: int) -> Iterator[Any]:
+    """Draw vertices into classes; yield the vertices of each class, ascending."""
+    drawn = (priorities(level.ranks[vertices], draw) & (CLASSES - 1)).astype("uint8")
+    order = np.argsort(drawn, kind="stable")
+    cuts = np.cumsum(np.bincount(drawn, minlength=CLASSES)).tolist()
+    for low, high in itertools.pairwise([0, *cuts]):
+        yield vertices[order[low:high]]
+
+
+def components(level: Level, groups: Groups) -> Any:
+    """Return the connected components of the communities, as labels."""
+    part = level.g.numbers.astype("int64")
+    fixpoint(level.g, CONNECT, {"part": part, "label": groups.own})
+    return part

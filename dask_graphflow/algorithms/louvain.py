@@ -1,0 +1,91 @@
+"""Louvain: communities of high modularity, by moving vertices and making one vertex of each community.
+
+Vertices move to the communities of their neighbors as long as this raises the modularity. Then a coarser
+graph has one vertex for each community, and its vertices move in the same way [1]_. The next pass begins
+with the communities that this gives, so that single vertices can leave a community again.
+
+.. [1] V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in large
+   networks", Journal of Statistical Mechanics, 2008.
+"""
+
+from __future__ import annotations
+
+from dask_graphflow.costs.cost import Cost
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+from .communities import communities
+from .options import Count, Number
+from .resolution import Resolution, columns
+
+__all__ = ["louvain"]
+
+
+@algorithm(
+    columns=columns,
+    checks={
+        "resolution": Resolution(),
+        "tol": Number(low=0),
+        "levels": Count(),
+        "seed": Count(least=0),
+    },
+    weights="optional",
+    directed=False,
+    cost=Cost("label", 1000, passes=25, rows=4, copies=2),
+)
+def louvain(
+    g: GraphView,
+    *,
+    resolution: float | list[float] = 1.0,
+    tol: float = 1e-7,
+    levels: int = 1,
+    seed: int = 0,
+) -> Answer:
+    """Return the community of each vertex, by the Louvain method.
+
+    Communities have many edges inside and few to others: their modularity is high. Weights multiply the
+    edges, and a self-loop counts twice in the degree of its vertex. The directions of edges are ignored.
+    A community can be disconnected; see :func:`dask_graphflow.leiden`.
+
+    Parameters
+    ----------
+    resolution : float or list of float
+        Larger values give smaller communities; 1.0 by default. Several values give one column each, which
+        is faster than several calls.
+    tol : float
+        Stop after a pass that raises the modularity by at most this; 1e-7 by default. There are at most 4
+        passes.
+    levels : int
+        Number of levels of the hierarchy; 1 by default. The last level has the communities. The levels
+        before have connected parts of them, finer ones first.
+    seed : int
+        Chooses the order in which vertices move; 0 by default. The order depends only on the seed and on
+        the order of the ids.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex, sorted by vertex, with the columns ``vertex`` and ``community`` (both the dtype
+        of the ids). A community is named by its smallest vertex. With several levels, the columns are
+        ``community_1`` (finest), ``community_2`` and so on. With several resolutions such as 0.5, they are
+        ``community_0.5`` and so on, or ``community_0.5_1`` with several levels.
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
+
+    References
+    ----------
+    .. [1] V. D. Blondel, J.-L. Guillaume, R. Lambiotte, E. Lefebvre, "Fast unfolding of communities in
+       large networks", Journal of Statistical Mechanics, 2008.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 2, 3, 4, 4, 5], "b": [2, 3, 3, 4, 5, 6, 6]})
+    >>> gf.louvain(ties, source="a", target="b").compute().community.tolist()
+    [1, 1, 1, 4, 4, 4]
+    """
+    return communities(g, resolution, refined=False, tol=tol, levels=levels, seed=seed)

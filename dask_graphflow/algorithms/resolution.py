@@ -1,0 +1,46 @@
+"""The resolutions of communities, each of which has columns of its own in the result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.exceptions import OptionError
+
+from .options import Check, Number
+
+__all__ = ["Resolution", "columns"]
+
+
+@dataclass(frozen=True)
+class Resolution(Check):
+    """A number above 0, or a list of such numbers."""
+
+    @property
+    def annotation(self) -> str:
+        """The option's type."""
+        return "float | list[float]"
+
+    def check(self, name: str, value: Any, graph: Any) -> Any:
+        """Return the number, or a tuple of numbers."""
+        if not isinstance(value, list | tuple | np.ndarray):
+            return Number(above=0).check(name, value, graph)
+        found = tuple(Number(above=0).check(name, item, graph) for item in value)
+        if not found or len(set(map(_named, found))) < len(found):
+            raise OptionError(f"{name}={value!r}; give at least one number, and each number once")
+        return found
+
+
+def columns(graph: Any, options: Mapping[str, Any]) -> dict[str, str]:
+    """Return the columns of the result: one for each resolution and level."""
+    given, levels = options["resolution"], options["levels"]
+    names = [f"community_{_named(item)}" for item in given] if isinstance(given, tuple) else None
+    numbers = [f"_{level + 1}" for level in range(levels)] if levels > 1 else [""]
+    return {f"{name}{number}": "id" for name in names or ["community"] for number in numbers}
+
+
+def _named(resolution: float) -> str:
+    return f"{resolution:g}"

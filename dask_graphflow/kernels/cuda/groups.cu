@@ -1,0 +1,230 @@
+// Groups of neighbors: host_groups.py has the twin. Each vertex of a list takes the label whose group of
+// neighbors has the largest score.
+//
+// The labels of short rows are compared lane by lane. The weights of longer rows are summed by label in a hash
+// table, which lies in shared memory if the row fits there, and in global memory otherwise.
+#include "common.cuh"
+#include "edges.cuh"
+
+constexpr u32 FEW = 8, SOME = 32;  // edges that so many lanes compare
+constexpr u32 SLOTS = 2048;        // of a table in shared memory
+constexpr u64 MANY = SLOTS / 2;    // edges that it has room for
+constexpr u32 ALL_WARPS = THREADS / 32;
+
+// Below every score.
+__device__ __forceinline__ double worst() { return __longlong_as_double(0xfff0000000000000ll); }
+
+template <typename I>
+struct Groups {
+    const i64* offsets;
+    const I* ends;
+    const i64* weights;  // null: 1 each
+    const I* vertices;
+    const I* labels;
+    const i64* mass;
+    const i64* load;
+    const I* within;          // null: all neighbors count
+    const bool* closed;       // null exactly if `within` is
+    I* found;
+    double factor;
+
+    // The label at the other end of an edge and the weight; the label is below 0 if the edge does not count.
+    __device__ __forceinline__ I label(I vertex, i64 edge, i64& weight) const
+    {
+        const I end = ends[edge];
+        weight = weights ? weights[edge] : 1;
+        if (end == vertex || !weight || (within && within[end] != within[vertex])) return I(-1);
+        return labels[end];
+    }
+
+    // Without fused operations, as on the host.
+    __device__ __forceinline__ double score(I vertex, i64 sum, i64 load_) const
+    {
+        const double rate = __dmul_rn(factor, double(mass[vertex]));
+        return __dsub_rn(double(sum), __dmul_rn(rate, double(load_)));
+    }
+};
+
+// A label, its score, and the weight of the edges to the vertex's own label; of two, the larger score and the
+// smaller label are better.
+template <typename I>
+struct Best {
+    double score;
+    I label;
+    i64 stay;
+
+    __device__ __forceinline__ static Best none() { return {worst(), I(-1), 0}; }
+
+    __device__ __forceinline__ void take(const Best& other)
+    {
+        if (other.score > score || (other.score == score && other.label >= 0 && (label < 0 || other.label < label))) {
+            score = other.score;
+            label = other.label;
+        }
+        stay = max(stay, other.stay);
+    }
+
+    // Take the best of WIDTH neighboring lanes.
+    template <u32 WIDTH>
+    __device__ __forceinline__ void take_all()
+    {
+#pragma unroll
+        for (u32 step = WIDTH / 2; step; step /= 2)
+            take({__shfl_xor_sync(ALL_LANES, score, step), __shfl_xor_sync(ALL_LANES, label, step),
+                  __shfl_xor_sync(ALL_LANES, stay, step)});
+    }
+
+    // Take a group: a label and the sum of its weights.
+    __device__ __forceinline__ void take_group(const Groups<I>& groups, I vertex, I own, I its, i64 sum)
+    {
+        if (its == own)
+            take({worst(), I(-1), sum});
+        else if (!groups.closed || !groups.closed[its])
+            take({groups.score(vertex, sum, groups.load[its]), its, 0});
+    }
+
+    __device__ __forceinline__ I chosen(const Groups<I>& groups, I vertex, I own) const
+    {
+        return score > groups.score(vertex, stay, groups.load[own] - groups.mass[vertex]) ? label : own;
+    }
+};
+
+// What the host is told, and counts rows by.
+struct Sizes {
+    i64 some, many, largest;  // rows for tables in shared memory and in global memory, and the largest of these
+    u64 ticket;
+};
+
+// Compare the labels of a row with WIDTH lanes; 32 / WIDTH rows at once.
+template <u32 WIDTH, typename I>
+__device__ __forceinline__ void compare(const Groups<I>& groups, u64 at, bool mine)
+{
+    const u32 me = lane() % WIDTH;
+    I vertex = 0, own = 0, label = I(-1);
+    i64 weight = 0, sum = 0;
+    if (mine) {
+        vertex = groups.vertices[at];
+        own = groups.labels[vertex];
+        const i64 edge = groups.offsets[vertex] + me;
+        if (edge < groups.offsets[vertex + 1]) label = groups.label(vertex, edge, weight);
+    }
+#pragma unroll
+    for (u32 i = 0; i < WIDTH; ++i) {
+        const I other = __shfl_sync(ALL_LANES, label, i, WIDTH);
+        const i64 its = __shfl_sync(ALL_LANES, weight, i, WIDTH);
+        if (other == label) sum += its;
+    }
+    auto best = Best<I>::none();
+    if (label >= 0) best.take_group(groups, vertex, own, label, sum);
+    best.template take_all<WIDTH>();
+    if (mine && me == 0) groups.found[at] = best.chosen(groups, vertex, own);
+}
+
+template <typename I>
+__global__ void few_groups(Groups<I> groups, u64 count, I* some, I* many, Sizes* sizes)
+{
+    i64 largest = 0;
+    for (u64 base = warp_index() * 32; base < count; base += warp_count() * 32) {
+        const u64 mine = base + lane();
+        u64 size = 0;
+        if (mine < count) {
+            const I vertex = groups.vertices[mine];
+            size = u64(groups.offsets[vertex + 1] - groups.offsets[vertex]);
+            if (!size) groups.found[mine] = groups.labels[vertex];
+        }
+        for (u32 left = __ballot_sync(ALL_LANES, size > 0 && size <= FEW); left;) {
+            // Each of 4 groups of lanes takes the next row that is left.
+            u32 row = 32;
+            for (u32 group = 0; group < 32 / FEW; ++group) {
+                if (left && lane() / FEW == group) row = __ffs(left) - 1;
+                left &= left - 1;
+            }
+            compare<FEW>(groups, base + row, row < 32);
+        }
+        for (u32 left = __ballot_sync(ALL_LANES, size > FEW && size <= SOME); left; left &= left - 1)
+            compare<SOME>(groups, base + __ffs(left) - 1, true);
+        if (size > MANY) {
+            many[atomicAdd(reinterpret_cast<u64*>(&sizes->many), 1ull)] = I(mine);
+            largest = max(largest, i64(size));
+        } else if (size > SOME) {
+            some[atomicAdd(reinterpret_cast<u64*>(&sizes->some), 1ull)] = I(mine);
+        }
+    }
+    largest = warp_max(largest);
+    if (lane() == 0 && largest) atomicMax(&sizes->largest, largest);
+}
+
+__device__ __forceinline__ int swap_key(int* at, int expected, int desired) { return atomicCAS(at, expected, desired); }
+__device__ __forceinline__ i64 swap_key(i64* at, i64 expected, i64 desired)
+{
+    return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
+}
+
+// Sum the weights of a row by label in a table that has room for twice as many. All threads of a block.
+template <typename I>
+__device__ __forceinline__ void sum_row(const Groups<I>& groups, u64 at, volatile I* keys, volatile i64* sums)
+{
+    __shared__ Best<I> bests[ALL_WARPS];
+    const I vertex = groups.vertices[at], own = groups.labels[vertex];
+    const i64 first = groups.offsets[vertex], last = groups.offsets[vertex + 1];
+    u64 slots = 64;
+    while (slots < u64(last - first) * 2) slots *= 2;
+    for (u64 slot = threadIdx.x; slot < slots; slot += blockDim.x) {
+        keys[slot] = I(-1);
+        sums[slot] = 0;
+    }
+    __syncthreads();
+    for (i64 edge = first + threadIdx.x; edge < last; edge += blockDim.x) {
+        i64 weight;
+        const I label = groups.label(vertex, edge, weight);
+        if (label < 0) continue;
+        // Fibonacci hashing: labels are small numbers, often in a row.
+        u64 slot = (u64(label) * 0x9e3779b97f4a7c15ull >> 20) & (slots - 1);
+        for (;; slot = (slot + 1) & (slots - 1)) {
+            const I key = keys[slot];
+            if (key == label) break;
+            if (key >= 0) continue;
+            const I held = swap_key(const_cast<I*>(keys) + slot, I(-1), label);
+            if (held < 0 || held == label) break;
+        }
+        atomicAdd(reinterpret_cast<u64*>(const_cast<i64*>(sums) + slot), u64(weight));
+    }
+    __syncthreads();
+    auto best = Best<I>::none();
+    for (u64 slot = threadIdx.x; slot < slots; slot += blockDim.x) {
+        const I key = keys[slot];
+        if (key >= 0) best.take_group(groups, vertex, own, key, sums[slot]);
+    }
+    best.template take_all<32>();
+    if (lane() == 0) bests[threadIdx.x / 32] = best;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        for (u32 warp = 1; warp < ALL_WARPS; ++warp) best.take(bests[warp]);
+        groups.found[at] = best.chosen(groups, vertex, own);
+    }
+    __syncthreads();
+}
+
+template <typename I>
+__global__ void __launch_bounds__(THREADS) some_groups(Groups<I> groups, const I* some, Sizes* sizes)
+{
+    __shared__ I keys[SLOTS];
+    __shared__ i64 sums[SLOTS];
+    for (u64 i = blockIdx.x; i < u64(sizes->some); i += gridDim.x) sum_row(groups, u64(some[i]), keys, sums);
+}
+
+// Tables in global memory: each block has one of `room` slots. A block that is done takes the next row.
+template <typename I>
+__global__ void __launch_bounds__(THREADS)
+    many_groups(Groups<I> groups, const I* many, u64 room, I* keys, i64* sums, Sizes* sizes)
+{
+    __shared__ u64 ticket;
+    for (;;) {
+        if (threadIdx.x == 0) ticket = atomicAdd(&sizes->ticket, 1ull);
+        __syncthreads();
+        const u64 mine = ticket;
+        __syncthreads();
+        if (mine >= u64(sizes->many)) return;
+        sum_row(groups, u64(many[mine]), keys + blockIdx.x * room, sums + blockIdx.x * room);
+    }
+}

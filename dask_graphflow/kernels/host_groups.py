@@ -1,0 +1,254 @@
+"""Groups of neighbors on the host: the best one for each vertex, and the sums of weights between groups."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled as _compiled
+from .host_rows import Rows
+from .host_threads import even_turns, share, take
+
+__all__ = ["best_groups", "sums_between"]
+
+CHUNK = 64  # vertices that a thread takes at a time
+
+
+@_compiled
+def _best(  # type: ignore[no-untyped-def]
+    offsets,
+    ends,
+    weights,
+    weighted,
+    vertices,
+    labels,
+    mass,
+    load,
+    factor,
+    within,
+    closed,
+    bounded,
+    found,
+    table,
+    ranges,
+    part,
+):
+    keys, sums, slots = table
+    start, stop = take(ranges, part, CHUNK)
+    while start < stop:
+        for i in range(start, stop):
+            v = vertices[i]
+            low, high = offsets[v], offsets[v + 1]
+            own = labels[v]
+            size = 2
+            while size < 2 * (high - low):
+                size *= 2
+            mask = np.uint64(size - 1)
+            groups = 0
+            for k in range(low, high):
+                u = ends[k]
+                if u == v or (bounded and within[u] != within[v]):
+                    continue
+                weight = weights[k] if weighted else 1
+                if weight == 0:  # a sum of 0 is an empty slot
+                    continue
+                label = labels[u]
+                # Fibonacci hashing: labels are small numbers, often in a row.
+                at = (np.uint64(label) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
+                while sums[at] and keys[at] != label:
+                    at = (at + np.uint64(1)) & mask
+                if sums[at] == 0:
+                    keys[at] = label
+                    slots[groups] = at
+                    groups += 1
+                sums[at] += weight
+            rate = factor * np.float64(mass[v])
+            stay, best, most = np.int64(0), own, -np.inf
+            for j in range(groups):
+                at = slots[j]
+                label = keys[at]
+                if label == own:
+                    stay = sums[at]
+                elif not (bounded and closed[label]):
+                    score = np.float64(sums[at]) - rate * np.float64(load[label])
+                    if score > most or (score == most and label < best):
+                        best, most = label, score
+                sums[at] = 0
+            if not most > np.float64(stay) - rate * np.float64(load[own] - mass[v]):
+                best = own
+            found[i] = best
+        start, stop = take(ranges, part, CHUNK)
+
+
+def best_groups(
+    rows: Rows,
+    vertices: np.ndarray,
+    labels: np.ndarray,
+    mass: np.ndarray,
+    load: np.ndarray,
+    factor: float,
+    within: np.ndarray | None = None,
+    closed: np.ndarray | None = None,
+    *,
+    threads: int = 1,
+) -> np.ndarray:
+    """Return the best label for each of some vertices, among those of its neighbors and its own.
+
+    A vertex scores a label by the sum of the weights of its edges to other vertices of that label, less
+    ``factor * mass * load``, where its own mass is taken from the load of its own label. A vertex
+    takes the smallest of the labels with the largest score if that is above the score of its own label.
+
+    Parameters
+    ----------
+    rows : Rows
+        Weights are int64, or None for 1 each. A self-loop is passed over.
+    vertices : ndarray of integers, shape (f,)
+        Rows, each once.
+    labels : ndarray of integers, shape (masters + mirrors,)
+    mass : ndarray of int64, shape (masters,)
+    load : ndarray of int64
+        Of each label: the mass of all its vertices. Sums of weights and loads are at most 2**53, so that
+        scores are the same in every order.
+    factor : float
+    within : ndarray of the dtype of `labels`, shape (masters + mirrors,), optional
+        Neighbors with another value here are passed over.
+    closed : ndarray of bool, optional
+        Required with `within`: which labels no vertex takes.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    ndarray of the dtype of `labels`, shape (f,)
+    """
+    found = np.empty(len(vertices), labels.dtype)
+    if not len(vertices):
+        return found
+    degrees = rows.offsets[vertices + 1] - rows.offsets[vertices]
+    most = int(degrees.max())
+    size = max(2, 1 << (2 * most - 1).bit_length())
+    costs = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
+    ranges = even_turns(len(vertices), threads, costs)
+    weighted, bounded = rows.weights is not None, within is not None
+    weights = rows.weights if weighted else costs[:1]
+    limits = (within, closed) if bounded else (labels, np.zeros(1, bool))
+
+    def work(part: int) -> None:
+        table = np.empty(size, labels.dtype), np.zeros(size, np.int64), np.empty(most, np.uint64)
+        _best(
+            rows.offsets, rows.ends, weights, weighted, vertices, labels, mass, load, factor, *limits,
+            bounded, found, table, ranges, part,
+        )  # fmt: skip
+
+    share(work, threads, threads)
+    return found
+
+
+@_compiled
+def _sum(  # type: ignore[no-untyped-def]
+    offsets,
+    ends,
+    weights,
+    weighted,
+    vertices,
+    number,
+    place,
+    low,
+    high,
+    table,
+    source,
+    target,
+    total,
+    at,
+):
+    """Sum the weights of some rows by the numbers of both ends; return how many sums there are."""
+    keys, sums, slots = table
+    count, first = 0, low
+    while first < high:
+        a = number[vertices[first]]
+        last, edges = first, 0
+        while last < high and number[vertices[last]] == a:
+            edges += offsets[vertices[last] + 1] - offsets[vertices[last]]
+            last += 1
+        size = 2
+        while size < 2 * edges and size < keys.size:
+            size *= 2
+        mask = np.uint64(size - 1)
+        groups = 0
+        for i in range(first, last):
+            v = vertices[i]
+            for k in range(offsets[v], offsets[v + 1]):
+                u = ends[k]
+                b = number[u]
+                if b < a or (b == a and place[u] < place[v]):
+                    continue
+                weight = weights[k] if weighted else 1
+                if weight == 0:  # a sum of 0 is an empty slot
+                    continue
+                slot = (np.uint64(b) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
+                while sums[slot] and keys[slot] != b:
+                    slot = (slot + np.uint64(1)) & mask
+                if sums[slot] == 0:
+                    keys[slot] = b
+                    slots[groups] = slot
+                    groups += 1
+                sums[slot] += weight
+        for j in range(groups):
+            slot = slots[j]
+            source[at + count], target[at + count], total[at + count] = a, keys[slot], sums[slot]
+            sums[slot] = 0
+            count += 1
+        first = last
+    return count
+
+
+def sums_between(
+    rows: Rows, number: np.ndarray, place: np.ndarray, *, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the sums of the weights of edges between groups of vertices.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of an undirected graph: each edge is in the rows of both its ends. Weights are int64, or None for 1
+        each.
+    number : ndarray of int32 or int64, shape (masters + mirrors,)
+        Group of each vertex, from 0 on. Below 0 for vertices all of whose edges have the weight 0.
+    place : ndarray of integers, shape (masters + mirrors,)
+        A number of each vertex that no other vertex has on any member.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    source, target : ndarray of the dtype of `number`
+        Pairs of groups. The source is at most the target. A pair can come more than once.
+    sums : ndarray of int64
+        Sums of weights, of which none is 0. Each edge counts once, with all members together.
+    """
+    count = len(rows.offsets) - 1
+    vertices = np.argsort(number[:count])
+    degrees = rows.offsets[vertices + 1] - rows.offsets[vertices]
+    costs = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
+    parts = max(1, threads)
+    cuts = [0, *np.searchsorted(costs, costs[-1] * np.arange(1, parts) // parts).tolist(), count]
+    bounds = costs[cuts].tolist()
+    found = (
+        np.empty(bounds[-1], number.dtype), np.empty(bounds[-1], number.dtype),
+        np.empty(bounds[-1], np.int64),
+    )  # fmt: skip
+    weighted = rows.weights is not None
+    weights = rows.weights if weighted else costs[:1]
+    most = int(min(number.max(initial=-1) + 1, bounds[-1]))
+
+    def work(part: int) -> int:
+        size = max(2, 1 << (2 * most - 1).bit_length()) if most else 2
+        table = np.empty(size, number.dtype), np.zeros(size, np.int64), np.empty(most, np.uint64)
+        return _sum(  # type: ignore[no-any-return]
+            rows.offsets, rows.ends, weights, weighted, vertices, number, place, cuts[part],
+            cuts[part + 1], table, *found, bounds[part],
+        )  # fmt: skip
+
+    counts = share(work, parts, parts)
+    taken = [slice(low, low + size) for low, size in zip(bounds, counts, strict=False)]
+    source, target, sums = (np.concatenate([side[part] for part in taken]) for side in found)
+    return source, target, sums

@@ -1,0 +1,90 @@
+"""Random access: read and combine values of vertices by their numbers, whichever member owns them.
+
+A column can be in host memory while numbers and values are on a device, and the other way round.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import kernels_for, on_device
+
+from .view import GraphView
+
+__all__ = ["beside", "combine", "fetch", "gather"]
+
+
+def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
+    """Return the values of a column at vertices of any member. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    column : array, shape (V_p,)
+    numbers : array of integers, shape (f,)
+        Vertex numbers; any of them can repeat.
+
+    Returns
+    -------
+    array of the dtype of `column`, shape (f,)
+        In the memory of `numbers`.
+    """
+    where, numbers = numbers, beside(column, numbers)
+    if g.alone:
+        return beside(where, column[numbers])
+    distinct, back = np.unique(_places(g, numbers), return_inverse=True)
+    asked = g.exchange.all_to_all(_by_owner(g, distinct, distinct))
+    told = g.exchange.all_to_all([column[places - g.shard.low] for places in asked])
+    return beside(where, np.concatenate(told)[back])
+
+
+def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> None:
+    """Combine values into a column at vertices of any member, in place. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    column : array of integers, shape (V_p,)
+    numbers : array of integers, shape (f,)
+        Vertex numbers; any of them can repeat.
+    values : array of the dtype of `column`, shape (f,)
+    slot : {"add", "min"}
+        How values of the same vertex are combined.
+    """
+    numbers, values = beside(column, numbers), beside(column, values)
+    at = getattr(kernels_for(column).namespace, {"add": "add", "min": "minimum"}[slot]).at
+    if g.alone:
+        at(column, numbers, values)
+        return
+    places = _places(g, numbers)
+    order = np.argsort(places, kind="stable")
+    places, values = places[order], values[order]
+    sent = g.exchange.all_to_all(_by_owner(g, places, places))
+    for to, own in zip(sent, g.exchange.all_to_all(_by_owner(g, places, values)), strict=True):
+        at(column, to - g.shard.low, own)
+
+
+def gather(g: GraphView, values: Any) -> Any:
+    """Return the values of all members, one member after the other. All members call it."""
+    return values if g.exchange.size == 1 else np.concatenate(g.exchange.all_gather(values))
+
+
+def beside(array: Any, values: Any) -> Any:
+    """Return values in the memory of an array."""
+    if on_device(array):
+        return kernels_for(array).namespace.asarray(values)
+    return kernels_for(values).to_host(values)
+
+
+def _places(g: GraphView, numbers: Any) -> Any:
+    placed = g.shard.placed
+    return numbers if placed is None else np.asarray(placed.places, like=numbers)[numbers]
+
+
+def _by_owner(g: GraphView, places: Any, values: Any) -> list[Any]:
+    """Cut values at the bounds of the members' ranges, by places that ascend."""
+    cuts = np.searchsorted(places, np.asarray(g.shard.bounds, like=places)).tolist()
+    return [values[low:high] for low, high in itertools.pairwise(cuts)]

@@ -1,0 +1,101 @@
+"""Ranks of several sources that are pulled together: one pass over the edges serves a batch of them.
+
+The ranks of a batch are side by side in memory, so the reads of an edge and of its neighbor serve all of
+them. Sums have the same bits as those of :class:`.Pull`, whatever other sources are in the batch.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import kernels_of
+
+from .pull import Pull
+from .view import GraphView
+
+__all__ = ["WIDTH", "BatchedPull"]
+
+WIDTH = 16  # most sources of a batch; a device sums no more columns at once
+
+
+class BatchedPull:
+    """The ranks of a batch of sources. All members make theirs at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    pull : Pull
+    share : array of float64, shape (V_p,)
+        See :meth:`.Pull.shares`.
+    places : array of int64, shape (V_p,)
+        Place of each source among all sources, and -1 for other vertices.
+    batch : range
+        The places of the sources of the batch, at most :data:`WIDTH`.
+
+    Attributes
+    ----------
+    rank : array of float64, shape (n, b)
+        Ranks of each source in the order of :meth:`.Pull.take`. At first, all rank is at the source.
+    """
+
+    def __init__(self, g: GraphView, pull: Pull, share: Any, places: Any, batch: range) -> None:
+        self._g, self._layout, self._share = g, pull.layout, pull.take(share)
+        self._kernels = kernels_of("pull", self._share)
+        places, width = pull.take(places), len(batch)
+        own = np.flatnonzero((places >= batch.start) & (places < batch.stop))
+        columns, size = places[own] - batch.start, len(places)
+        self.rank = np.zeros_like(self._share, shape=(size, width))
+        self.rank[own, columns] = 1
+        self._told = np.zeros_like(self._share, shape=(self._layout.size, width))
+        self._told[:size] = self.rank * self._share[:, None]
+        self._sums = np.zeros_like(self._share, "int64", shape=(size, width))
+        self._at, self._totals = np.full(width, -1), np.zeros((2, width), "int64")
+        sinks = (self._share[own] == 0).tolist()
+        for row, column, sink in zip(own.tolist(), columns.tolist(), sinks, strict=True):
+            self._at[column] = row
+            self._totals[1, column] = sink * int(self._kernels.CHANGE)
+
+    def publish(self) -> tuple[np.ndarray, np.ndarray]:
+        """Send the contributions to the members that read them; return two totals over all members.
+
+        Returns
+        -------
+        change, lost : ndarray of float64, shape (b,)
+            In host memory, for each source: the sum of the changes of its ranks in the last update, and the
+            sum of its ranks at vertices that no edge leaves.
+        """
+        totals = self._totals
+        if not self._g.alone:
+            self._tell_others()
+            told = self._g.exchange.all_gather(totals.ravel())
+            totals = np.sum(told, axis=0).reshape(totals.shape)
+        change, lost = totals / self._kernels.CHANGE
+        return change, lost
+
+    def _tell_others(self) -> None:
+        layout, exchange, width = self._layout, self._g.exchange, self.rank.shape[1]
+        own = self._told[: len(self.rank)]
+        pieces = [own if read is None else own[read] for read in layout.mirrored]
+        pieces[exchange.rank] = own[:0]
+        found = exchange.all_to_all([piece.ravel() for piece in pieces])
+        mirrors = self._told[layout.size - layout.slot_bounds[-1] :]
+        for values, ends in zip(found, itertools.pairwise(layout.slot_bounds), strict=True):
+            mirrors[slice(*ends)] = values.reshape(-1, width)
+
+    def update(self, base: np.ndarray, alpha: float) -> None:
+        """Set ranks to `alpha` times the contributions along their edges, and contribute anew.
+
+        Parameters
+        ----------
+        base : ndarray of float64, shape (b,)
+            In host memory: what is added to the rank of each source itself.
+        alpha : float
+        """
+        sums, threads = self._sums, self._g.threads
+        self._kernels.sum_batch(self._layout.rows, self._told, sums, threads=threads)
+        self._totals = self._kernels.apply_batch(
+            sums, self.rank, self._share, self._told, self._at, base, alpha, threads=threads
+        )

@@ -1,0 +1,127 @@
+"""Groups of neighbors: each vertex has a label, and its neighbors of one label are a group.
+
+A vertex scores a label by the sum of the weights of its edges to that group, less a penalty for the mass of
+all vertices of that label. With degrees as masses this is the gain of modularity, and with numbers of
+vertices the gain of the constant Potts model (Traag et al. [1]_).
+
+Weights and masses are whole numbers whose sums are below 2**53, so scores have the same bits in every
+order.
+
+Each member has the mass of every label, because vertices of other members can have any label. A change of
+label is sent to the mirrors of its vertex, and the changes of masses to all members.
+
+.. [1] V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
+   communities", Scientific Reports 9, 2019.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import kernels_for, kernels_of
+
+from .access import gather
+from .view import GraphView
+
+__all__ = ["Groups"]
+
+
+class Groups:
+    """Labels of vertices, which are vertex numbers, and the masses of labels. All members make theirs.
+
+    Parameters
+    ----------
+    g : GraphView
+        Undirected.
+    weights : array of int64, or None
+        Weights of the edges in ``g.local("out")``; 1 each by default.
+    mass : array of int64, shape (V_p,)
+    factor : float
+        A label of mass L costs a vertex of mass m the score ``factor * m * L``.
+    labels : array of index, shape (V_p,), optional
+        By default each vertex has its own number.
+
+    Attributes
+    ----------
+    labels : array of index, shape (V_p + mirrors,)
+    load : array of int64, shape (V,)
+        Mass of the vertices of each label, of all members.
+    """
+
+    def __init__(
+        self, g: GraphView, weights: Any, mass: Any, factor: float, labels: Any = None
+    ) -> None:
+        local = g.local("out")
+        self._g, self._mass, self._factor = g, mass, factor
+        self._rows = local.rows._replace(first=0, weights=weights)
+        self._mirrors = None if g.alone else g.mirrors("out")
+        self.labels = g.column(0, g.index, local.size)
+        self.labels[: g.owned] = g.numbers if labels is None else labels
+        if self._mirrors is not None:
+            self._mirrors.broadcast(self.labels)
+            self._mirrors.receive(self._told)
+        self.load = g.column(0, "int64", g.shard.count)
+        has = mass > 0
+        self._add(gather(g, self.own[has].astype("int64")), gather(g, mass[has]))
+
+    @property
+    def own(self) -> Any:
+        """Labels of owned vertices: array of index, shape (V_p,)."""
+        return self.labels[: self._g.owned]
+
+    def best(self, vertices: Any, within: Any = None, closed: Any = None) -> Any:
+        """Return the best label for each of some vertices; see :func:`.host_groups.best_groups`.
+
+        Parameters
+        ----------
+        vertices : array of integers, shape (f,)
+            Positions, each once.
+        within : array, shape (V_p + mirrors,), optional
+            Only neighbors with the same value as the vertex count.
+        closed : array of bool, shape (V,), optional
+            Labels that no vertex takes. Required with `within`.
+
+        Returns
+        -------
+        array of index, shape (f,)
+        """
+        kernels = kernels_of("groups", self.labels)
+        return kernels.best_groups(
+            self._rows, vertices, self.labels, self._mass, self.load, self._factor, within, closed,
+            threads=self._g.threads,
+        )  # fmt: skip
+
+    def move(self, vertices: Any, labels: Any) -> int:
+        """Give some vertices other labels; return how many vertices of all members moved.
+
+        All members call it.
+
+        Parameters
+        ----------
+        vertices : array of integers, shape (f,)
+            Positions, ascending.
+        labels : array of index, shape (f,)
+            Not the labels that they have.
+        """
+        mass, before = self._mass[vertices], self.labels[vertices]
+        self.labels[vertices] = labels
+        changes = [before, labels, -mass, mass]
+        if self._mirrors is None:
+            self._add(np.concatenate(changes[:2]), np.concatenate(changes[2:]))
+            return len(vertices)
+        told = self._g.exchange.all_gather(
+            np.concatenate([part.astype("int64") for part in changes])
+        )
+        for own in told:
+            self._add(*own.reshape(2, -1))
+        self._mirrors.broadcast(self.labels, vertices)
+        self._mirrors.receive(self._told)
+        return sum(map(len, told)) // 4
+
+    def _add(self, labels: Any, mass: Any) -> None:
+        kernels_for(mass).namespace.add.at(self.load, labels, mass)
+
+    def _told(self, at: Any, values: Any) -> None:
+        self.labels[at] = values

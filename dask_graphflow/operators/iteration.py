@@ -1,0 +1,113 @@
+"""Iteration: steps over edges and over vertices, one after the other, until a test holds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from dask_graphflow.exceptions import ConvergenceError
+from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.kernels.vertex_expr import VertexReader, read_columns
+from dask_graphflow.showing.tables import counted
+
+from .float_sums import advancing
+from .rewrite import along
+from .vertex_values import VertexValues
+from .view import GraphView
+
+__all__ = ["Step", "iterate"]
+
+#: An edge program, or expressions per vertex by the names of the columns that they change.
+Step = EdgeOp | Mapping[str, str]
+
+
+def iterate(
+    g: GraphView,
+    steps: Sequence[tuple[Step, Mapping[str, Any]]],
+    columns: Mapping[str, Any],
+    params: Mapping[str, Any],
+    *,
+    until: str | None,
+    fail: bool,
+    max_iter: int,
+    rule: str = "gemini",
+    balance: str = "auto",
+) -> None:
+    """Repeat steps until a test holds. All members call it at once.
+
+    Parameters
+    ----------
+    g : GraphView
+    steps : sequence of (step, columns)
+        The steps of an iteration. An edge program goes along all edges, on columns of its own; messages
+        read the values before the step. So do the expressions of one step over vertices.
+    columns : mapping of str to array, shape (V_p,)
+        The columns that expressions read, and change in place.
+    params : mapping of str to NumPy scalar
+        What expressions read by name.
+    until : str, optional
+        A question that is asked after each iteration. By default all iterations are made.
+    fail : bool
+        Whether it is an error if the test never holds.
+    max_iter : int
+        Maximum number of iterations.
+    rule : {"gemini", "beamer", "push", "pull"}
+        "push" pushes; with the others, all edges are pulled along.
+    balance : str
+        How edges are shared out to threads; see :mod:`~dask_graphflow.kernels.policies`.
+
+    Raises
+    ------
+    ConvergenceError
+        The test does not hold after the last iteration.
+    ExpressionError
+        A sum of values that are infinite or NaN.
+    """
+    dtypes = {name: column.dtype.name for name, column in columns.items()}
+    read = partial(
+        VertexReader, columns=dtypes, params={name: p.dtype.name for name, p in params.items()}
+    )
+    trees = [
+        {}
+        if isinstance(step, EdgeOp)
+        else {name: read(name, step[name]).value(name) for name in step}
+        for step, _ in steps
+    ]
+    test = None if until is None else read("until", until).question()
+    everything = [tree for assigned in trees for tree in assigned.values()]
+    everything += [] if test is None else [test]
+    kept = {name for tree in everything for name, when in read_columns(tree) if when == "before"}
+    before = {name: columns[name].copy() for name in sorted(kept)}
+    values = VertexValues(g, columns, params, before)
+    run: list[Callable[[], Any]] = []
+    for (step, its), assigned in zip(steps, trees, strict=True):
+        if isinstance(step, EdgeOp):
+            view, op = along(g, step)
+            advance = advancing(view, op, its, balance=balance, synchronous=True)
+            run.append(partial(advance.push if rule == "push" else advance.pull, view.everyone()))
+        else:
+            run.append(partial(_assign, values, columns, assigned))
+    for _ in range(max_iter):
+        for name, column in before.items():
+            column[:] = columns[name]
+        for once in run:
+            once()
+        if test is not None and values.of(test):
+            return
+    if test is not None and fail:
+        why = ""
+        if test.kind in ("<", "<=", ">", ">="):
+            left, right = (values.of(side).item() for side in test.args)
+            why = f", since {left:.6g} {test.kind} {right:.6g} is false"
+        raise ConvergenceError(
+            f"after {counted(max_iter, 'iteration')} until={until!r} does not hold{why}; give a larger "
+            "max_iter, or set fail_on_nonconvergence=False to get the result so far"
+        )
+
+
+def _assign(values: VertexValues, columns: Mapping[str, Any], trees: Mapping[str, Any]) -> None:
+    # A value can be a column itself, which another expression of the step changes.
+    found = {name: values.of(tree).copy() for name, tree in trees.items()}
+    for name, value in found.items():
+        columns[name][:] = value

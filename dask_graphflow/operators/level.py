@@ -1,0 +1,119 @@
+"""Levels of a hierarchy of communities: a graph, and coarser graphs whose vertices are communities."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.kernels import kernels_of
+
+from .access import beside
+from .contract import contract
+from .groups import Groups
+from .neighbor_sums import most_leaving
+from .view import GraphView
+
+__all__ = ["Level", "first_level"]
+
+BITS = 51  # of the sum of all weights as a whole number
+
+
+class Level(NamedTuple):
+    """A graph, the vertices of which are communities of the level below.
+
+    Attributes
+    ----------
+    g : GraphView
+        Undirected.
+    weights : array of int64, or None
+        Weights of the edges in ``g.local("out")``; 1 each by default.
+    mass : array of int64, shape (V_p,)
+        Vertices without mass never move, and have no vertex in coarser graphs.
+    ranks : array of integers, shape (V_p,)
+        The order of the vertices, which is the same for every type of ids.
+    factor : float
+        A community of mass L costs a vertex of mass m the score ``factor * m * L``.
+    """
+
+    g: GraphView
+    weights: Any
+    mass: Any
+    ranks: Any
+    factor: float
+
+    @property
+    def vertices(self) -> int:
+        """Number of vertices with mass, of all members. All members call it."""
+        return self.g.all_reduce(sums=(int((self.mass > 0).sum()),)).sums[0]
+
+    def groups(self, labels: Any = None) -> Groups:
+        """Return groups of these labels; by default each vertex has a label of its own."""
+        return Groups(self.g, self.weights, self.mass, self.factor, labels)
+
+    def contracted(self, groups: Groups) -> tuple[Level, Any]:
+        """Return the level whose vertices are the groups, and the number in it of each vertex here.
+
+        Vertices without mass have a number below 0.
+        """
+        has = groups.load > 0
+        numbers = np.where(has, np.cumsum(has) - 1, -1)
+        made, weights = contract(self.g, groups.labels, self.weights, numbers)
+        mass = beside(weights, groups.load[has][made.shard.low : made.shard.high])
+        own = np.where(self.mass > 0, numbers[groups.own], -1)
+        return Level(made, weights, mass, made.numbers, self.factor), own
+
+    def quality(self) -> float:
+        """Return the quality of the communities that are the vertices: the sum of all their scores."""
+        inside = 2 * self.g.all_reduce(sums=(int(_loops(self.g, self.weights).sum()),)).sums[0]
+        mass = self.mass.astype("float64")
+        return inside - self.factor * self.g.total(mass * mass, self.g.largest(mass) ** 2)
+
+
+def first_level(g: GraphView, resolution: float, *, potts: bool = False) -> tuple[Level, float]:
+    """Return the level of a graph, and the sum of all weights, each counted at both ends of its edge.
+
+    Parameters
+    ----------
+    g : GraphView
+        Undirected.
+    resolution : float
+        Larger values give smaller communities.
+    potts : bool
+        Whether the mass of a vertex is 1 (constant Potts model) instead of its weighted degree (modularity,
+        where a self-loop counts twice).
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
+    """
+    rows, weights, unit = g.local("out").rows, None, 1.0
+    if g.weighted:
+        total = g.total(g.weighted_degrees, most_leaving(g))
+        unit = math.ldexp(1.0, math.frexp(2 * total)[1] - BITS) if total else 1.0
+        weights = np.rint(rows.weights.astype("float64") / unit).astype("int64")
+    inside = _loops(g, weights)
+    if weights is None:
+        degrees = g.degrees + inside
+    else:
+        sums = g.column(0, "int64", len(weights) + 1)
+        sums[1:] = np.cumsum(weights)
+        degrees = sums[rows.offsets[1:]] - sums[rows.offsets[:-1]] + inside
+    everything = g.all_reduce(sums=(int(degrees.sum()),)).sums[0]
+    if potts:
+        mass, factor = g.exists.astype("int64"), resolution / unit
+    else:
+        mass, factor = degrees, resolution / max(1, everything)
+    return Level(g, weights, mass, g.ranks, factor), float(everything)
+
+
+def _loops(g: GraphView, weights: Any) -> Any:
+    """Return the sum of the weights of each vertex's self-loops: array of int64, shape (V_p,)."""
+    rows = g.local("out").rows._replace(first=0)
+    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
+    inside = owners == rows.ends
+    # Sums are whole numbers below 2**53, so they are exact as floats.
+    weight = None if weights is None else weights[inside].astype("float64")
+    return np.bincount(owners[inside], weight, minlength=g.owned).astype("int64")

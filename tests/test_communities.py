@@ -1,0 +1,164 @@
+"""Louvain and Leiden: modular and, by Leiden, connected communities, the same for every partitioning."""
+
+from __future__ import annotations
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import GRAPHS, frame
+from shapes import DIFFICULT, ENDS, rmat
+
+import dask_graphflow as gf
+from dask_graphflow.exceptions import OptionError, WeightError
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+METHODS = pytest.mark.parametrize("method", ["louvain", "leiden"])
+
+
+def planted(groups=8, size=32, seed=1):
+    """Return a graph whose groups of vertices have many edges inside and few to others."""
+    graph = nx.planted_partition_graph(groups, size, 0.5, 0.01, seed=seed)
+    return list(graph.edges)
+
+
+def network(edges):
+    """Return NetworkX' graph of a frame; the weights of parallel edges are added up."""
+    graph = nx.Graph()
+    edges = edges if "w" in edges else edges.assign(w=1.0)
+    for a, b, weight in edges.itertuples(index=False, name=None):
+        before = graph.edges[a, b]["weight"] if graph.has_edge(a, b) else 0
+        graph.add_edge(a, b, weight=before + weight)
+    return graph
+
+
+def parts(found, column="community"):
+    """Return the communities, having checked that each is named by its smallest vertex."""
+    assert found.vertex.is_monotonic_increasing
+    groups = found.groupby(column).vertex
+    assert (groups.min() == groups.min().index).all()
+    return [set(group) for _, group in groups]
+
+
+def connected(graph, found, column="community"):
+    return all(nx.is_connected(graph.subgraph(part)) for part in parts(found, column))
+
+
+@METHODS
+def test_planted_communities_are_found(built, method):
+    found = getattr(built(planted(), directed=False), method)().compute()
+    assert found.community.tolist() == [vertex // 32 * 32 for vertex in range(256)]
+
+
+@METHODS
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_the_modularity_is_as_high_as_networkx_finds(built, method, weighted):
+    edges = frame(rmat(10))
+    if weighted:
+        edges = edges.assign(w=np.random.default_rng(3).integers(0, 9, len(edges)) / 4)
+    graph, found = network(edges), getattr(built(edges, directed=False), method)().compute()
+    reached = nx.community.modularity(graph, parts(found))
+    peer = nx.community.louvain_communities(graph, seed=1)
+    assert reached >= 0.995 * nx.community.modularity(graph, peer)
+    if method == "leiden" and not weighted:
+        assert connected(graph, found)
+
+
+@pytest.mark.parametrize("name", [name for name, pairs in GRAPHS.items() if pairs])
+def test_every_community_of_leiden_is_connected(name):
+    edges = frame(GRAPHS[name])
+    found = gf.leiden(edges, **ENDS, levels=3).compute()
+    for level in ("community_1", "community_2", "community_3"):
+        assert connected(network(edges), found, level)
+
+
+@METHODS
+def test_partitions_members_and_types_of_ids_change_no_label(built, method):
+    edges = frame(rmat(9)).assign(w=1.5)
+    edges["w"] = edges.index % 7 / 3
+    call = {"levels": 2, "resolution": [0.5, 2], "seed": 4}
+    wanted = getattr(gf, method)(edges, **ENDS, weight="w", **call).compute()
+    shuffled = edges.sample(frac=1, random_state=1)
+    found = getattr(built(shuffled, partitions=7, directed=False), method)(**call).compute()
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted)
+    text = shuffled.assign(**{end: shuffled[end].map("v{:05d}".format) for end in ("a", "b")})
+    named = getattr(built(text, directed=False), method)(**call).compute()
+    for column in wanted:
+        assert named[column].tolist() == wanted[column].map("v{:05d}".format).tolist()
+
+
+@METHODS
+def test_directions_parallel_edges_and_self_loops(built, method):
+    """A directed graph has the communities of its edges without directions."""
+    edges = frame(DIFFICULT).assign(w=[1, 2, 3, 4, 5, 6, 7, 8, 9])
+    wanted = getattr(gf, method)(edges, **ENDS, weight="w").compute()
+    found = getattr(built(edges, directed=True), method)().compute()
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), wanted)
+    graph = network(edges)
+    best = nx.community.modularity(graph, nx.community.louvain_communities(graph, seed=1))
+    assert nx.community.modularity(graph, parts(found)) >= best - 1e-12
+
+
+def test_a_larger_resolution_gives_smaller_communities(built):
+    graph = built(planted(), directed=False)
+    found = graph.leiden(resolution=[0.01, 1, 30]).compute()
+    counts = [found[name].nunique() for name in found.columns[1:]]
+    assert list(found.columns[1:]) == ["community_0.01", "community_1", "community_30"]
+    assert counts[0] < counts[1] == 8 < counts[2]
+    alone = graph.leiden(resolution=30).compute()
+    assert found["community_30"].tolist() == alone.community.tolist()
+
+
+def test_communities_of_the_constant_potts_model_are_dense(built):
+    edges = frame(rmat(9)).drop_duplicates()
+    edges = edges[edges.a != edges.b]
+    found = built(edges, directed=False).leiden(objective="cpm", resolution=0.4).compute()
+    graph = network(edges)
+    for part in parts(found):
+        assert graph.subgraph(part).number_of_edges() >= 0.4 * len(part) * (len(part) - 1) / 2
+    cliques = [(a, b) for k in (0, 10) for a in range(k, k + 5) for b in range(k, a)]
+    joined = built([*cliques, (4, 10)], directed=False)
+    for resolution, wanted in ((0.5, 2), (0.01, 1), (1.5, 10)):
+        potts = joined.leiden(objective="cpm", resolution=resolution).compute()
+        assert potts.community.nunique() == wanted
+
+
+@METHODS
+def test_levels_are_nested_from_fine_to_coarse(built, method):
+    found = getattr(built(rmat(10), directed=False), method)(levels=4).compute()
+    levels = [found[f"community_{level}"] for level in range(1, 5)]
+    for fine, coarse in itertools.pairwise(levels):
+        assert coarse.groupby(fine).nunique().max() == 1
+    assert levels[0].nunique() > levels[-1].nunique()
+    last = getattr(built(rmat(10), directed=False), method)().compute()
+    assert last.community.tolist() == levels[-1].tolist()
+
+
+@METHODS
+def test_vertices_without_edges_or_weights_are_alone(built, method):
+    graph = built([(0, 1), (0, 2)], vertices=pd.Series([3, 300]), directed=False)
+    assert getattr(graph, method)().compute().community.tolist() == [0, 0, 0, 3, 300]
+    nothing = built(frame([(0, 1), (2, 300)]).assign(w=0.0), directed=False)
+    assert getattr(nothing, method)().compute().community.tolist() == [0, 1, 2, 300]
+    assert len(getattr(built([], directed=False), method)().compute()) == 0
+
+
+@METHODS
+@pytest.mark.parametrize(
+    ("option", "value"),
+    [("resolution", 0), ("resolution", []), ("resolution", [1, 1.0]), ("tol", -1), ("levels", 0)],
+)
+def test_wrong_options(method, option, value):
+    with pytest.raises(OptionError, match=option):
+        getattr(gf, method)(frame([(0, 1)]), **ENDS, **{option: value})
+    with pytest.raises(OptionError, match="objective"):
+        gf.leiden(frame([(0, 1)]), **ENDS, objective="modularty")
+
+
+def test_a_negative_weight():
+    edges = frame([(0, 1), (1, 2)]).assign(w=[1.0, -1.0])
+    with pytest.raises(WeightError, match="negative"):
+        gf.leiden(edges, **ENDS, weight="w").compute()

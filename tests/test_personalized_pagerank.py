@@ -1,0 +1,216 @@
+"""Personalized PageRank: NetworkX one source at a time, the bits of PageRank, the largest ranks."""
+
+from __future__ import annotations
+
+import dask
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import fewer, frame, host_only, is_as_announced
+from shapes import DIFFICULT, ENDS, LARGE, SMALL, both_ways, traced, weights
+
+import dask_graphflow as gf
+from dask_graphflow.exceptions import (
+    ConvergenceError,
+    EdgeListError,
+    OptionError,
+    UnknownVertexError,
+    WeightError,
+)
+from dask_graphflow.operators import pull
+from dask_graphflow.operators.top_rows import largest
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+DIRECTED = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+WEIGHTED = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+NARROW = {"tol": 1e-15, "max_iter": 1000}
+
+
+def edges_of(pairs, weighted):
+    edges = frame(pairs)
+    return edges.assign(w=weights(len(pairs))) if weighted else edges
+
+
+def some(pairs, count):
+    """Return some vertices, spread over all of them."""
+    every = sorted({v for pair in pairs for v in pair})
+    return every[:: max(1, len(every) // count)][:count]
+
+
+def by_networkx(edges, sources, directed):
+    graph = nx.MultiDiGraph()
+    weight = edges["w"] if "w" in edges else np.ones(len(edges))
+    pairs = list(zip(edges.a, edges.b, strict=True))
+    both = both_ways(pairs, np.asarray(weight), directed)
+    graph.add_weighted_edges_from(zip(*map(np.ndarray.tolist, both), strict=True))
+    return {
+        source: nx.pagerank(graph, personalization={source: 1}, tol=1e-15, max_iter=10_000)
+        for source in sources
+    }
+
+
+def one_by_one(graph, sources, **options):
+    """Return the result that PageRank gives, asked for one source after the other."""
+    found = []
+    for source in sorted(sources):
+        start = {source: 1}
+        ranks = graph.pagerank(personalization=start, nstart=start, **options).compute()
+        ranks = ranks.sort_values("pagerank", ascending=False, kind="stable")
+        found.append(ranks.assign(source=source)[["source", "vertex", "pagerank"]])
+    return pd.concat(found, ignore_index=True)
+
+
+def plain(found):
+    return found.reset_index(drop=True)
+
+
+@DIRECTED
+@WEIGHTED
+@pytest.mark.parametrize(
+    "pairs", [DIFFICULT, SMALL["rmat"], SMALL["star"]], ids=["difficult", "rmat", "star"]
+)
+def test_ranks_are_those_of_networkx(built, pairs, weighted, directed):
+    edges, sources = edges_of(pairs, weighted), some(pairs, 5)
+    lazy = built(edges, directed=directed).personalized_pagerank(sources, **NARROW)
+    found = lazy.compute()
+    assert is_as_announced(found, lazy)
+    wanted = by_networkx(edges, sources, directed)
+    assert found.source.unique().tolist() == sorted(sources)
+    for source, rows in found.groupby("source"):
+        ranks = dict(zip(rows.vertex, rows.pagerank, strict=True))
+        assert ranks == pytest.approx(wanted[source], rel=1e-8, abs=1e-11)
+        order = list(zip(-rows.pagerank, rows.vertex, strict=True))
+        assert order == sorted(order)
+
+
+@WEIGHTED
+@pytest.mark.parametrize("tol", [None, 1e-9])
+def test_each_source_has_the_bits_of_pagerank_whatever_the_others_are(built, weighted, tol):
+    pairs = LARGE["rmat"]()
+    g, sources = built(edges_of(pairs, weighted)), some(pairs, fewer(37, 17))
+    iterations = {"max_iter": 20 if tol is None else 200}
+    found = plain(g.personalized_pagerank(sources[::-1], tol=tol, **iterations).compute())
+    wanted = one_by_one(g, sources[5:7], tol=tol, **iterations)
+    pd.testing.assert_frame_equal(
+        plain(found[found.source.isin(sources[5:7])]), wanted, check_exact=True
+    )
+
+
+@WEIGHTED
+@DIRECTED
+@pytest.mark.parametrize("most", [0, 10**6], ids=["mirrors", "all"])
+@pytest.mark.parametrize("members", [3])
+def test_the_same_bits_for_every_number_of_members_and_threads(
+    built, members, monkeypatch, most, directed, weighted
+):
+    monkeypatch.setattr(pull, "MOST", most)
+    pairs, found = LARGE["rmat"](), []
+    edges, sources = edges_of(pairs, weighted), some(pairs, 18)
+    for count in range(1, members + 1):
+        g = built(edges, shards=count, directed=directed)
+        for threads in fewer((1, 3), (1,)):
+            with dask.config.set(num_workers=threads * count):
+                rows = g.personalized_pagerank(sources, top_k=50).compute()
+                found.append(plain(rows))
+    for other in found[1:]:
+        pd.testing.assert_frame_equal(other, found[0], check_exact=True)
+
+
+@pytest.mark.parametrize("k", [1, 7, 10**6])
+def test_the_largest_ranks_of_each_source(built, k):
+    pairs = LARGE["grid"]()  # of many equal ranks, and many that are 0
+    g, sources = built(pairs), some(pairs, 3)
+    every = g.personalized_pagerank(sources, tol=None, max_iter=6).compute()
+    found = g.personalized_pagerank(sources, tol=None, max_iter=6, top_k=k).compute()
+    wanted = every[every.pagerank > 0].groupby("source").head(k)
+    pd.testing.assert_frame_equal(plain(found), plain(wanted), check_exact=True)
+
+
+def test_of_equal_values_the_first_ones_are_the_largest():
+    values = np.array([2.0, 5.0, 2.0, 9.0, 2.0])
+    assert [largest(values, k).tolist() for k in (1, 3, 9)] == [[3], [0, 1, 3], [0, 1, 2, 3, 4]]
+
+
+@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.2, 0.5, 0.3]], ids=len)
+@WEIGHTED
+@pytest.mark.parametrize("members", [3])
+def test_a_hybrid_graph_has_the_same_rows(built, members, shares, weighted):
+    host_only("hybrid graphs take edges in host memory")
+    edges = edges_of(SMALL["rmat"], weighted)
+    ends = edges[["a", "b"]].map(lambda number: f"v{number % 1000:03d}")
+    edges = edges.assign(a=ends.a, b=ends.b)
+    sources = edges.a.unique()[:5].tolist()
+    for options in ({}, {"top_k": 3}):
+        found = [
+            built(edges, **how).personalized_pagerank(sources, **options).compute()
+            for how in ({}, {"shards": None, "hybrid": gf.Hybrid(shares, "random")})
+        ]
+        pd.testing.assert_frame_equal(*map(plain, found), check_exact=True)
+
+
+def test_ids_of_two_parts_and_sources_that_are_given_twice():
+    edges = pd.DataFrame({"p": [1, 1], "q": ["u", "u"], "r": [2, 3], "s": ["u", "v"]})
+    ends = {"source": ["p", "q"], "target": ["r", "s"]}
+    lazy = gf.personalized_pagerank(edges, **ends, sources=[(3, "v"), (1, "u"), (3, "v")], top_k=1)
+    found = lazy.compute()
+    assert list(found) == ["source_0", "source_1", "vertex_0", "vertex_1", "pagerank"]
+    assert is_as_announced(found, lazy)
+    assert found.iloc[:, :4].to_numpy().tolist() == [[1, "u", 1, "u"], [3, "v", 3, "v"]]
+
+
+def test_a_surfer_stays_at_a_source_that_nothing_leaves(built):
+    g = built([(1, 2)], vertices=pd.Series([9]))
+    found = g.personalized_pagerank([9, 2], top_k=5).compute()
+    assert found.to_numpy().tolist() == [[2, 2, 1], [9, 9, 1]]
+    assert len(g.personalized_pagerank([9]).compute()) == 3
+
+
+def test_results_of_several_partitions_and_a_trace(built, members):
+    pairs = SMALL["rmat"]
+    g = built(pairs, partitions=40)
+    sources = some(pairs, 20)
+    lazy = g.personalized_pagerank(sources, tol=None, max_iter=3, trace=True)
+    assert lazy[0].npartitions == members * max(1, 5 // members)
+    found, steps = traced(lazy)
+    assert found.source.is_monotonic_increasing
+    assert steps.direction.tolist() == ["pull"] * 6  # of two batches
+    assert steps.edges.tolist() == [g.num_edges] * 6
+
+
+def test_iterations_that_are_too_few_raise_or_give_the_ranks_so_far(built):
+    g, sources = built(SMALL["rmat"]), some(SMALL["rmat"], 3)
+    with pytest.raises(
+        ConvergenceError, match=r"after 3 iterations ranks still .* larger max_iter"
+    ):
+        g.personalized_pagerank(sources, max_iter=3, tol=1e-12).compute()
+    options = {"tol": 1e-12, "fail_on_nonconvergence": False}
+    found = g.personalized_pagerank(sources, max_iter=3, **options).compute()
+    wanted = g.personalized_pagerank(sources, max_iter=3, tol=None).compute()
+    pd.testing.assert_frame_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("given", "error", "message"),
+    [
+        ({"sources": [0, 7]}, UnknownVertexError, r"1 of 2 ids is not in the graph: 7"),
+        ({"sources": []}, EdgeListError, r"sources has no vertex; give at least one"),
+        (
+            {"sources": 0, "top_k": 0},
+            OptionError,
+            r"top_k=0; give a whole number, 1 or more, or None",
+        ),
+        ({"sources": 0, "alpha": 2}, OptionError, r"alpha=2; give a number from 0 to 1"),
+        ({"sources": 0, "max_iter": 0}, OptionError, r"max_iter=0; give a whole number, 1 or more"),
+    ],
+)
+def test_options_that_are_refused(given, error, message):
+    with pytest.raises(error, match=message):
+        gf.personalized_pagerank(frame([(0, 1)]), **ENDS, **given).compute()
+
+
+def test_weights_that_are_refused(built):
+    edges = frame([(0, 1), (1, 2)]).assign(w=[1.0, -1.0])
+    with pytest.raises(WeightError, match="a weight is negative"):
+        built(edges).personalized_pagerank([0]).compute()
