@@ -65,12 +65,14 @@ def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.nda
     """
     count, parts = len(rows.offsets) - 1, max(1, threads) * PARTS
     cuts = np.searchsorted(rows.offsets, len(rows.ends) * np.arange(1, parts) // parts)
-    cuts = [0, *np.minimum(cuts, count).tolist(), count]
+    bounds = [0, *np.minimum(cuts, count).tolist(), count]
     given = rows.offsets, rows.ends, label
-    found = share(lambda i: _count_before(*given, cuts[i], cuts[i + 1]), parts, threads)
+    found = share(lambda i: _count_before(*given, bounds[i], bounds[i + 1]), parts, threads)
     begins = [0, *np.cumsum(found).tolist()]
     edges = [np.empty(begins[-1], label.dtype) for _ in range(2)]
-    share(lambda i: _write_before(*given, cuts[i], cuts[i + 1], *edges, begins[i]), parts, threads)
+    share(
+        lambda i: _write_before(*given, bounds[i], bounds[i + 1], *edges, begins[i]), parts, threads
+    )
     return edges[0], edges[1]
 
 
@@ -270,7 +272,7 @@ def _lose(  # type: ignore[no-untyped-def]
         wanted = np.int64(0)
         for pair in range(first, last):
             wanted += offsets[row[pair] + 1] - offsets[row[pair]]
-        marked = wanted * SEARCHED > high - low
+        marked = places.size > 0 and wanted * SEARCHED > high - low
         if marked:
             for i in range(low, high):
                 places[np.uint64(own_ends[i])] = i + 1
@@ -334,9 +336,12 @@ def lose(
     costs = np.zeros(len(groups), np.int64)
     costs[1:] = np.cumsum(np.diff(rows.offsets)[row])[groups[1:] - 1]
     ranges = frontier_turns(costs, threads)
+    size = len(own.offsets) - 1
+    if costs[-1] * SEARCHED < size:
+        size = 0  # no row is marked: there are fewer ends than an array to mark them in has entries
 
     def work(part: int) -> None:
-        places = np.zeros(len(own.offsets) - 1, np.int64)
+        places = np.zeros(size, np.int64)
         _lose(
             *rows[:3], state, lost, *own[:3], own_state, own_lost, row, late, early, groups, places,
             ranges, part,

@@ -111,11 +111,11 @@ class EdgeTriangles:
             self._lose(self._rows, self._state, self._lost, late, late, self._early[at_home])
             if several:
                 self._lose_with_others(edges[~own])
-                dirty = np.flatnonzero(self._lost[self._owned :])
+                dirty = np.flatnonzero(self._lost[self._owned :] > 0)
                 self._mirrors.reduce(self._lost, dirty)
                 self._mirrors.receive(self._add)
             self._mark(edges, REMOVED)
-            touched = np.flatnonzero(self._lost[: self._owned])
+            touched = np.flatnonzero(self._lost[: self._owned] > 0)
             self.support[touched] -= self._lost[touched].astype(self.support.dtype)
             self._lost[:] = 0
             self._shrink()
@@ -229,7 +229,7 @@ class EdgeTriangles:
 
     def _shrink(self) -> None:
         """Leave removed edges out of the rows, once these are half of the edges."""
-        left = int((self._state != REMOVED).sum())
+        left = int(np.count_nonzero(self._state != REMOVED))
         if left * 2 > self._left:
             return
         self._left, rows = left, self._rows
