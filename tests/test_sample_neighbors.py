@@ -9,7 +9,7 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import fewer, frame, host_only, is_as_announced
+from conftest import Graph, fewer, frame, host_only, is_as_announced
 from scipy.stats import chisquare
 from shapes import DIFFICULT, ENDS, LARGE, SMALL, both_ways
 
@@ -91,14 +91,15 @@ def test_the_same_sample_for_every_number_of_members_threads_and_partitions(
     built, members, directed, replace
 ):
     pairs = LARGE["rmat"]()
-    seeds, found = vertices_of(pairs)[::17], []
+    seeds, how = vertices_of(pairs)[::17], {"fanouts": (7, 5, 3), "replace": replace, "seed": 9}
+    on_host = Graph(frame(pairs), **ENDS, directed=directed)
+    found = [on_host.sample_neighbors(seeds, **how).compute().reset_index(drop=True)]
     for count in range(1, members + 1):
         shuffled = frame(pairs).sample(frac=1, random_state=count)
         g = built(shuffled, shards=count, directed=directed)
         for threads in fewer((1, 3), (1,)):
             with dask.config.set(num_workers=threads * count):
-                rows = g.sample_neighbors(seeds, fanouts=(7, 5, 3), replace=replace, seed=9)
-                found.append(rows.compute().reset_index(drop=True))
+                found.append(g.sample_neighbors(seeds, **how).compute().reset_index(drop=True))
     for other in found[1:]:
         pd.testing.assert_frame_equal(other, found[0], check_exact=True)
 
