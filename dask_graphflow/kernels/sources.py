@@ -126,6 +126,13 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("lose", 2),
         *_instances("common", 1),
     ),
+    "sample.cu": (
+        *_instances("walk", 1),
+        *_instances("propose", 1),
+        *_instances("connected", 1),
+        "pick_edges",
+        *_each("cumulate", _FLOATS),
+    ),
 }
 """The kernels of each source file, every one that the device's modules may ask for.
 
