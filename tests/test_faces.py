@@ -23,6 +23,9 @@ OWN = {
     "sssp": {"sources": [1]},
     "personalized_pagerank": {"sources": [8, 1]},
     "k_truss": {"k": 2},
+    "neighbors": {"sources": [1]},
+    "ego_graph": {"centers": [1]},
+    "induced_subgraph": {"subset": [1, 5, 8]},
 }
 
 

@@ -166,6 +166,12 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         gf.strongly_connected_components(g),
         g.strongly_connected_components(),
         g.connected_components(),
+        gf.neighbors(g, sources=[start]),
+        g.neighbors([start]),
+        gf.ego_graph(g, centers=[start], radius=2),
+        g.ego_graph(start),
+        gf.induced_subgraph(g, subset=edges.src.compute()),
+        g.induced_subgraph(edges.src.compute()),
         g.run(widest(), columns={"width": 0.0}, max_iter=4, balance="auto"),
         g.run(steps, columns={"width": 0.0}, until="largest(width) < n", max_iter=4),
     ]
