@@ -118,6 +118,7 @@ MORE = {
     "neighbors": lambda g, start: g.neighbors(start),
     "ego graph": lambda g, start: g.ego_graph(start, radius=2),
     "subgraph": lambda g, start: g.induced_subgraph(start),
+    "spanning forest": lambda g, start: g.minimum_spanning_forest(),
     "clustering": lambda g, start: g.clustering(),
     "triangles": lambda g, start: g.triangle_count(),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),

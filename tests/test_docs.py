@@ -87,6 +87,7 @@ def test_exported_names():
         "leiden",
         "louvain",
         "maximal_independent_set",
+        "minimum_spanning_forest",
         "neighbors",
         "pagerank",
         "personalized_pagerank",

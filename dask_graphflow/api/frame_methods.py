@@ -182,6 +182,13 @@ class FrameMethods:
         return functions.maximal_independent_set(self._frame, source=source, target=target,
             directed=directed, vertices=vertices, dropna=dropna, seed=seed, trace=trace, progress=progress)
 
+    def minimum_spanning_forest(self, *, source: ColumnNames, target: ColumnNames,
+        weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+        """Return the edges of the minimum spanning forest."""
+        return functions.minimum_spanning_forest(self._frame, source=source, target=target, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+
     def neighbors(self, *, source: ColumnNames, target: ColumnNames, sources: Any,
         weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
         vertices: Any = None, dropna: bool = False) -> dd.DataFrame:

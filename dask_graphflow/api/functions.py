@@ -36,6 +36,7 @@ __all__ = [
     "leiden",
     "louvain",
     "maximal_independent_set",
+    "minimum_spanning_forest",
     "neighbors",
     "pagerank",
     "personalized_pagerank",
@@ -520,6 +521,15 @@ def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
     graph = as_graph(maximal_independent_set, edges, source=source, target=target, directed=directed,
         vertices=vertices, dropna=dropna)
     return graph.maximal_independent_set(seed=seed, trace=trace, progress=progress)
+
+
+def minimum_spanning_forest(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+    """Return the edges of the minimum spanning forest."""
+    graph = as_graph(minimum_spanning_forest, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.minimum_spanning_forest()
 
 
 def neighbors(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,

@@ -32,6 +32,7 @@ from dask_graphflow.algorithms import (
     leiden,
     louvain,
     maximal_independent_set,
+    minimum_spanning_forest,
     neighbors,
     pagerank,
     personalized_pagerank,
@@ -336,6 +337,10 @@ class GraphMethods:
         """Return a maximal independent set of the vertices."""
         return ask(self, maximal_independent_set.maximal_independent_set, seed=seed, trace=trace,
             progress=progress)
+
+    def minimum_spanning_forest(self) -> dd.DataFrame:
+        """Return the edges of the minimum spanning forest."""
+        return ask(self, minimum_spanning_forest.minimum_spanning_forest)
 
     def neighbors(self, sources: Any) -> dd.DataFrame:
         """Return the edges from some vertices to their neighbors."""

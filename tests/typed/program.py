@@ -172,6 +172,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.ego_graph(start),
         gf.induced_subgraph(g, subset=edges.src.compute()),
         g.induced_subgraph(edges.src.compute()),
+        gf.minimum_spanning_forest(g),
+        g.minimum_spanning_forest(),
         g.run(widest(), columns={"width": 0.0}, max_iter=4, balance="auto"),
         g.run(steps, columns={"width": 0.0}, until="largest(width) < n", max_iter=4),
     ]
