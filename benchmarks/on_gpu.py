@@ -46,6 +46,7 @@ TESTS = {
         "tests/test_closeness.py",
         "tests/test_sssp.py",
         "tests/test_strongly_connected_components.py",
+        "tests/test_similarity.py",
         "tests/test_trusses.py",
         "tests/test_clustering.py",
         "tests/test_triangle_count.py",

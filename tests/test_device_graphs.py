@@ -226,6 +226,7 @@ ASKED = {
     "core numbers": lambda g, start: g.core_number(),
     "k-core": lambda g, start: g.k_core(k=3),
     "coloring": lambda g, start: g.greedy_color(seed=3),
+    "similarity": lambda g, start: g.similarity(top_k=3),
     "truss numbers": lambda g, start: g.truss_number(),
     "k-truss": lambda g, start: g.k_truss(k=4),
     "neighbors": lambda g, start: g.neighbors(start),

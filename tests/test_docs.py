@@ -94,6 +94,7 @@ def test_exported_names():
         "plot",
         "shortest_paths",
         "show_versions",
+        "similarity",
         "sssp",
         "strongly_connected_components",
         "triangle_count",

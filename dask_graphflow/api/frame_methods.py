@@ -220,6 +220,14 @@ class FrameMethods:
             max_iter=max_iter, tol=tol, top_k=top_k, fail_on_nonconvergence=fail_on_nonconvergence,
             trace=trace, progress=progress)
 
+    def similarity(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, pairs: Any = None, measure: str = "jaccard",
+        top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any:
+        """Return how similar pairs of vertices are, by their common neighbors."""
+        return functions.similarity(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, pairs=pairs, measure=measure, top_k=top_k, trace=trace,
+            progress=progress)
+
     def sssp(self, *, source: ColumnNames, target: ColumnNames, sources: Any, weight: Hashable,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
         targets: Any = None, cutoff: float | None = None, trace: bool = False,

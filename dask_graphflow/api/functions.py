@@ -40,6 +40,7 @@ __all__ = [
     "neighbors",
     "pagerank",
     "personalized_pagerank",
+    "similarity",
     "sssp",
     "strongly_connected_components",
     "triangle_count",
@@ -607,6 +608,31 @@ def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
         directed=directed, multi=multi, vertices=vertices, dropna=dropna)
     return graph.personalized_pagerank(sources, alpha=alpha, max_iter=max_iter, tol=tol, top_k=top_k,
         fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+
+@overload
+def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
+    measure: str = "jaccard", top_k: int | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
+    measure: str = "jaccard", top_k: int | None = None, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
+    measure: str = "jaccard", top_k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
+    measure: str = "jaccard", top_k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return how similar pairs of vertices are, by their common neighbors."""
+    graph = as_graph(similarity, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.similarity(pairs=pairs, measure=measure, top_k=top_k, trace=trace, progress=progress)
 
 
 @overload

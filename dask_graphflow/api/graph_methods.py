@@ -36,6 +36,7 @@ from dask_graphflow.algorithms import (
     neighbors,
     pagerank,
     personalized_pagerank,
+    similarity,
     sssp,
     strongly_connected_components,
     triangle_count,
@@ -389,6 +390,21 @@ class GraphMethods:
         return ask(self, personalized_pagerank.personalized_pagerank, sources=sources, alpha=alpha,
             max_iter=max_iter, tol=tol, top_k=top_k, fail_on_nonconvergence=fail_on_nonconvergence,
             trace=trace, progress=progress)
+
+    @overload
+    def similarity(self, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None,
+        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def similarity(self, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None,
+        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def similarity(self, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def similarity(self, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return how similar pairs of vertices are, by their common neighbors."""
+        return ask(self, similarity.similarity, pairs=pairs, measure=measure, top_k=top_k, trace=trace,
+            progress=progress)
 
     @overload
     def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,

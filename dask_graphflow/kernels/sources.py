@@ -124,6 +124,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("triangles", 1),
         *_instances("credit", 1),
         *_instances("lose", 2),
+        *_instances("common", 1),
     ),
 }
 """The kernels of each source file, every one that the device's modules may ask for.
