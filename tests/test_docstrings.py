@@ -43,6 +43,7 @@ FROM_PAPERS = (
     "katz_centrality",
     "label_propagation",
     "maximal_independent_set",
+    "minimum_spanning_forest",
     "pagerank",
     "personalized_pagerank",
     "similarity",
@@ -164,10 +165,10 @@ def test_an_accessors_method_has_the_options_of_the_function(name):
 def test_a_graphs_method_has_the_defaults_of_the_function(name):
     function = inspect.signature(getattr(gf, name)).parameters
     method = inspect.signature(getattr(gf.Graph, name)).parameters
-    options = [p for p in method.values() if p.kind is p.KEYWORD_ONLY]
-    assert options
-    for option in options:
-        assert function[option.name] == option
+    assert {*ALGORITHMS[name].checks} <= {*method}
+    for option in method.values():
+        if option.name != "self":
+            assert function[option.name].default == option.default
 
 
 @pytest.mark.parametrize("name", CALLED)

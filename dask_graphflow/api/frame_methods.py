@@ -75,6 +75,15 @@ class FrameMethods:
         return functions.degrees(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna)
 
+    def ego_graph(self, *, source: ColumnNames, target: ColumnNames, centers: Any,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False, radius: int = 1, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the edges between all vertices that are at most `radius` edges away from some centers."""
+        return functions.ego_graph(self._frame, source=source, target=target, centers=centers,
+            weight=weight, directed=directed, multi=multi, vertices=vertices, dropna=dropna, radius=radius,
+            trace=trace, progress=progress)
+
     def eigenvector_centrality(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
         vertices: Any = None, dropna: bool = False, max_iter: int = 100, tol: float = 1e-06,
@@ -106,6 +115,13 @@ class FrameMethods:
         return functions.hits(self._frame, source=source, target=target, weight=weight, directed=directed,
             multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    def induced_subgraph(self, *, source: ColumnNames, target: ColumnNames, subset: Any,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+        """Return the edges whose ends are both among some vertices."""
+        return functions.induced_subgraph(self._frame, source=source, target=target, subset=subset,
+            weight=weight, directed=directed, multi=multi, vertices=vertices, dropna=dropna)
 
     def k_core(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = False, multi: str = "keep", vertices: Any = None, dropna: bool = False,
@@ -165,6 +181,20 @@ class FrameMethods:
         """Return a maximal independent set of the vertices."""
         return functions.maximal_independent_set(self._frame, source=source, target=target,
             directed=directed, vertices=vertices, dropna=dropna, seed=seed, trace=trace, progress=progress)
+
+    def minimum_spanning_forest(self, *, source: ColumnNames, target: ColumnNames,
+        weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+        """Return the edges of the minimum spanning forest."""
+        return functions.minimum_spanning_forest(self._frame, source=source, target=target, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+
+    def neighbors(self, *, source: ColumnNames, target: ColumnNames, sources: Any,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+        """Return the edges from some vertices to their neighbors."""
+        return functions.neighbors(self._frame, source=source, target=target, sources=sources,
+            weight=weight, directed=directed, multi=multi, vertices=vertices, dropna=dropna)
 
     def pagerank(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,

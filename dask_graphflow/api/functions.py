@@ -23,10 +23,12 @@ __all__ = [
     "core_number",
     "degree_centrality",
     "degrees",
+    "ego_graph",
     "eigenvector_centrality",
     "greedy_color",
     "harmonic_centrality",
     "hits",
+    "induced_subgraph",
     "k_core",
     "k_truss",
     "katz_centrality",
@@ -34,6 +36,8 @@ __all__ = [
     "leiden",
     "louvain",
     "maximal_independent_set",
+    "minimum_spanning_forest",
+    "neighbors",
     "pagerank",
     "personalized_pagerank",
     "random_walks",
@@ -187,6 +191,31 @@ def degrees(edges: Any, *, source: ColumnNames | None = None, target: ColumnName
 
 
 @overload
+def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the edges between all vertices that are at most `radius` edges away from some centers."""
+    graph = as_graph(ego_graph, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.ego_graph(centers, radius=radius, trace=trace, progress=progress)
+
+
+@overload
 def eigenvector_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = True,
     multi: str = "keep", vertices: Any = None, dropna: bool = False, max_iter: int = 100,
@@ -292,6 +321,16 @@ def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames |
         multi=multi, vertices=vertices, dropna=dropna)
     return graph.hits(max_iter=max_iter, tol=tol, fail_on_nonconvergence=fail_on_nonconvergence,
         trace=trace, progress=progress)
+
+
+def induced_subgraph(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, subset: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None,
+    dropna: bool = False) -> dd.DataFrame:
+    """Return the edges whose ends are both among some vertices."""
+    graph = as_graph(induced_subgraph, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.induced_subgraph(subset)
 
 
 @overload
@@ -485,6 +524,24 @@ def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
     graph = as_graph(maximal_independent_set, edges, source=source, target=target, directed=directed,
         vertices=vertices, dropna=dropna)
     return graph.maximal_independent_set(seed=seed, trace=trace, progress=progress)
+
+
+def minimum_spanning_forest(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+    """Return the edges of the minimum spanning forest."""
+    graph = as_graph(minimum_spanning_forest, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.minimum_spanning_forest()
+
+
+def neighbors(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+    """Return the edges from some vertices to their neighbors."""
+    graph = as_graph(neighbors, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.neighbors(sources)
 
 
 @overload

@@ -20,10 +20,12 @@ from dask_graphflow.algorithms import (
     core_number,
     degree_centrality,
     degrees,
+    ego_graph,
     eigenvector_centrality,
     greedy_color,
     harmonic_centrality,
     hits,
+    induced_subgraph,
     k_core,
     k_truss,
     katz_centrality,
@@ -31,6 +33,8 @@ from dask_graphflow.algorithms import (
     leiden,
     louvain,
     maximal_independent_set,
+    minimum_spanning_forest,
+    neighbors,
     pagerank,
     personalized_pagerank,
     random_walks,
@@ -149,6 +153,21 @@ class GraphMethods:
         return ask(self, degrees.degrees)
 
     @overload
+    def ego_graph(self, centers: Any, *, radius: int = 1, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def ego_graph(self, centers: Any, *, radius: int = 1, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def ego_graph(self, centers: Any, *, radius: int = 1, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def ego_graph(self, centers: Any, *, radius: int = 1, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the edges between all vertices that are at most `radius` edges away from some centers."""
+        return ask(self, ego_graph.ego_graph, centers=centers, radius=radius, trace=trace,
+            progress=progress)
+
+    @overload
     def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06,
         fail_on_nonconvergence: bool = True, trace: Literal[False] = False,
         progress: Listener = False) -> dd.DataFrame: ...
@@ -208,6 +227,10 @@ class GraphMethods:
         """Return the hub score and the authority score of each vertex."""
         return ask(self, hits.hits, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    def induced_subgraph(self, subset: Any) -> dd.DataFrame:
+        """Return the edges whose ends are both among some vertices."""
+        return ask(self, induced_subgraph.induced_subgraph, subset=subset)
 
     @overload
     def k_core(self, *, k: int | None = None, trace: Literal[False] = False,
@@ -318,6 +341,14 @@ class GraphMethods:
         """Return a maximal independent set of the vertices."""
         return ask(self, maximal_independent_set.maximal_independent_set, seed=seed, trace=trace,
             progress=progress)
+
+    def minimum_spanning_forest(self) -> dd.DataFrame:
+        """Return the edges of the minimum spanning forest."""
+        return ask(self, minimum_spanning_forest.minimum_spanning_forest)
+
+    def neighbors(self, sources: Any) -> dd.DataFrame:
+        """Return the edges from some vertices to their neighbors."""
+        return ask(self, neighbors.neighbors, sources=sources)
 
     @overload
     def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
