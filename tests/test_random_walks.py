@@ -157,7 +157,10 @@ def test_a_hybrid_graph_has_the_same_walks(built, members, shares, weighted):
     edges = edges_of(SMALL["rmat"], weighted)
     how = {"length": 8, "p": 0.5, "q": 3}
     found = [
-        built(edges, **options).random_walks(edges.a.unique(), **how).compute().reset_index(drop=True)
+        built(edges, **options)
+        .random_walks(edges.a.unique(), **how)
+        .compute()
+        .reset_index(drop=True)
         for options in ({}, {"shards": None, "hybrid": gf.Hybrid(shares, "random")})
     ]
     pd.testing.assert_frame_equal(*found, check_exact=True)
@@ -168,7 +171,9 @@ def test_walks_end_where_no_edge_leaves(built):
     found = g.random_walks([0, 2, 9], length=5, walks_per_vertex=2).compute()
     assert sequences(found) == [(0, 1, 2)] * 2 + [(2,)] * 2 + [(9,)] * 2
     # A walk that never returns ends at a leaf.
-    found = built([(0, 1), (1, 2)], directed=False).random_walks([0], length=5, p=math.inf).compute()
+    found = (
+        built([(0, 1), (1, 2)], directed=False).random_walks([0], length=5, p=math.inf).compute()
+    )
     assert sequences(found) == [(0, 1, 2)]
 
 

@@ -61,7 +61,7 @@ def test_each_hop_samples_edges_of_the_vertices_that_the_hop_before_has_reached(
                 wanted = min(count, fanout) if not replace else fanout if count else 0
                 assert own.total() == (count if fanout < 0 else wanted)
                 assert own.keys() <= edges[vertex].keys()
-                assert replace and fanout > 0 or own <= edges[vertex]
+                assert (replace and fanout > 0) or own <= edges[vertex]
                 reached |= own.keys()
             frontier = reached - seen
             seen |= reached
