@@ -15,7 +15,6 @@ __all__ = [
     "Check",
     "Choice",
     "Count",
-    "CountsOrAll",
     "Flag",
     "Number",
     "check_count",

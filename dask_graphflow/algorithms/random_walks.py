@@ -1,8 +1,8 @@
 """Random walks, uniform or biased as in node2vec, from which vertex embeddings are learned.
 
-In each step, a walk follows one of the edges that leave its vertex, in proportion to their weights. With
-node2vec's parameters [1]_, weights are multiplied by 1/p for edges back to the vertex before, by 1 for edges
-to vertices that the vertex before has an edge to, and by 1/q for all others.
+In each step, a walk follows one of the edges that leave its vertex, in proportion to their weights.
+node2vec [1]_ divides the weights of edges back to the vertex before by p, and the weights of edges to
+vertices that the vertex before has no edge to by q.
 
 A step is drawn by the weights of the edges, and accepted with a probability, so no sum over the biased
 weights is needed [2]_. Random numbers depend on the seed, the walk and the step alone.

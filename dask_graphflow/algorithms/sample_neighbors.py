@@ -1,4 +1,4 @@
-"""Neighbor sampling: a random part of the neighborhood of each seed, of bounded size, for graph neural networks.
+"""Neighbor sampling: a random part of each seed's neighborhood, of bounded size, for graph neural networks.
 
 Hop 1 samples edges that leave the seed. Hop 2 samples edges that leave the vertices at their other ends,
 and so on [1]_. Edges of a vertex are drawn by Floyd's algorithm, which makes each set of them as likely as
@@ -24,7 +24,8 @@ from dask_graphflow.operators.send_rows import send_rows
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import Count, CountsOrAll, Flag
+from .fanouts import Fanouts
+from .options import Count, Flag
 from .priorities import priorities
 from .vertex_options import VertexIds
 
@@ -35,7 +36,7 @@ __all__ = ["sample_neighbors"]
     columns={"seed": "id", "hop": "int32", "source": "id", "target": "id"},
     checks={
         "seeds": VertexIds(),
-        "fanouts": CountsOrAll(),
+        "fanouts": Fanouts(),
         "replace": Flag(),
         "seed": Count(least=0),
     },
@@ -55,8 +56,8 @@ def sample_neighbors(
 
     Hop 1 samples edges that leave the seed vertex. Each next hop samples edges that leave the vertices that
     the hop before has reached first. So the edges of a vertex are sampled at most once per seed vertex.
-    Each seed vertex has a sample of its own, which does not depend on the other ones. All edges that leave a
-    vertex are equally likely; weights are ignored, and parallel edges are separate edges.
+    Each seed vertex has a sample of its own, which does not depend on the other ones. All edges that leave
+    a vertex are equally likely. Weights are ignored, and parallel edges are separate edges.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ OPEN = -2  # of cuda/sample.cu
 FEW = 64  # threads of a block: few walks are spread over all multiprocessors
 
 
-def _graph(rows: Rows, sums: Any = None) -> np.ndarray:
+def _graph(rows: Any, sums: Any = None) -> np.ndarray:
     arrays = rows.offsets, rows.ends, sums
     pointers = [0 if array is None else array.data.ptr for array in arrays]
     return np.array((pointers,), np.dtype([("arrays", "u8", 3)]))

@@ -1,8 +1,8 @@
 """Random choices of edges on the host: random walks, and samples of the edges that leave vertices.
 
-Random numbers are counter-based: each is SplitMix64's hash [1]_ of a key and a counter, so a choice depends
-on nothing but its key, its place in the walk, and the row of its vertex. A random float has the high 53 bits
-of a hash, and is rounded once when it is multiplied. So the device makes the same choices.
+Random numbers are counter-based: each is SplitMix64's hash [1]_ of a key and a counter. So a choice depends
+on nothing but its key, its step, and the row of its vertex. A random float has the high 53 bits of a hash,
+and is rounded once when it is multiplied. So the device makes the same choices.
 
 In a walk with a bias (node2vec [2]_), a step depends on the vertex before. The edge back there has a weight
 of its own and is chosen first. The other edges are drawn by their weights, and accepted with a probability
@@ -17,6 +17,7 @@ that depends on whether the vertex before has an edge to the same vertex (Knight
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -33,7 +34,7 @@ END = -1  # of a walk
 TEST = -3  # a candidate that depends on an edge of the vertex before
 
 
-@_compiled
+@partial(_compiled, inline="always")
 def _random(key, counter):  # type: ignore[no-untyped-def]
     """Return a random float, 0 or more and below 1."""
     mixed = key + np.uint64(counter) * np.uint64(0x9E3779B97F4A7C15)
@@ -43,7 +44,7 @@ def _random(key, counter):  # type: ignore[no-untyped-def]
     return np.float64(mixed >> np.uint64(11)) * 2.0**-53
 
 
-@_compiled
+@partial(_compiled, inline="always")
 def _first(ends, low, high, end):  # type: ignore[no-untyped-def]
     """Return where the first entry of a row is that is not below `end`."""
     while low < high:
@@ -55,7 +56,7 @@ def _first(ends, low, high, end):  # type: ignore[no-untyped-def]
     return low
 
 
-@_compiled
+@partial(_compiled, inline="always")
 def _before(sums, low, at):  # type: ignore[no-untyped-def]
     """Return the weight of a row's entries before one of them."""
     if sums.size == 0:
@@ -63,7 +64,7 @@ def _before(sums, low, at):  # type: ignore[no-untyped-def]
     return sums[at - 1] if at > low else np.int64(0)
 
 
-@_compiled
+@partial(_compiled, inline="always")
 def _chosen(ends, sums, low, high, weight):  # type: ignore[no-untyped-def]
     """Return the end of the entry in which the sum of a row's weights passes `weight`."""
     if sums.size == 0:
@@ -71,7 +72,7 @@ def _chosen(ends, sums, low, high, weight):  # type: ignore[no-untyped-def]
     return ends[_first(sums, low, high, weight + 1)]
 
 
-@_compiled
+@partial(_compiled, inline="always")
 def _back(ends, low, high, before):  # type: ignore[no-untyped-def]
     """Return where a row's entries back to the vertex before begin and end."""
     if before < 0:
@@ -82,7 +83,7 @@ def _back(ends, low, high, before):  # type: ignore[no-untyped-def]
     return first, first
 
 
-@_compiled
+@partial(_compiled, inline="always")
 def _attempt(ends, sums, low, high, back, before, key, counter, bias):  # type: ignore[no-untyped-def]
     """Try to decide on a step; return a vertex or END, and the float that decides, or TEST."""
     total, skipped = _before(sums, low, high), _before(sums, low, back[0])

@@ -90,10 +90,9 @@ class Sampler:
             Number of the vertex at its other end.
         """
         degrees = self._g.degrees[vertices]
-        if count < 0:
-            drawn = degrees
-        else:
-            drawn = (degrees > 0) * count if replace else np.minimum(degrees, count)
+        drawn = degrees if count < 0 else np.minimum(degrees, count)
+        if replace and count > 0:
+            drawn = (degrees > 0) * count
         first = np.zeros_like(degrees, shape=len(vertices) + 1)
         np.cumsum(drawn, out=first[1:])
         edges, items = self._kernels.pick_edges(

@@ -61,9 +61,10 @@ def walk(
     sampler = Sampler(g, weighted=True)
     if g.alone:
         found = sampler.walks(starts, key_of(walks), length, bias)
-        rows = np.flatnonzero(found >= 0)
-        at, step = rows // (length + 1), rows % (length + 1)
-        return walks[at], step.astype("int32"), found.ravel()[rows].astype(g.index, copy=False)
+        step = np.tile(np.arange(length + 1, dtype="int32", like=found), len(walks))
+        columns = np.repeat(walks, length + 1), step, found.ravel().astype(g.index, copy=False)
+        went = columns[-1] >= 0
+        return columns if went.all() else tuple(column[went] for column in columns)
     steps = list(_steps(g, sampler, starts, walks, key_of, length, bias))
     step = np.concatenate([np.full_like(one, at, "int32") for at, (one, _) in enumerate(steps)])
     which, vertex = (np.concatenate(column) for column in zip(*steps, strict=True))
