@@ -43,6 +43,8 @@ FROM_PAPERS = (
     "maximal_independent_set",
     "pagerank",
     "personalized_pagerank",
+    "random_walks",
+    "sample_neighbors",
     "sssp",
     "strongly_connected_components",
     "truss_number",
