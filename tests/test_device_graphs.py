@@ -233,6 +233,7 @@ ASKED = {
     "ego graph": lambda g, start: g.ego_graph(start, radius=2),
     "subgraph": lambda g, start: g.induced_subgraph(start),
     "spanning forest": lambda g, start: g.minimum_spanning_forest(),
+    "community metrics": lambda g, start: g.community_metrics(g.connected_components()),
     "clustering": lambda g, start: g.clustering(),
     "triangles": lambda g, start: g.triangle_count(),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),

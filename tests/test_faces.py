@@ -24,6 +24,7 @@ OWN = {
     "personalized_pagerank": {"sources": [8, 1]},
     "k_truss": {"k": 2},
     "neighbors": {"sources": [1]},
+    "community_metrics": {"communities": pd.DataFrame({"v": [1, 2, 5, 8, 9], "c": list("abbcc")})},
     "ego_graph": {"centers": [1]},
     "induced_subgraph": {"subset": [1, 5, 8]},
 }
