@@ -7,7 +7,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, host_only, is_as_announced, partitioned
+from conftest import computed, frame, host_only, is_as_announced, partitioned
 from test_core_number import ENDS, MIXED, WAYS
 
 import dask_graphflow as gf
@@ -115,11 +115,13 @@ def test_a_hybrid_graph_has_the_same_metrics(shares):
 
 def test_lazy_communities_on_a_cluster(client):
     edges = partitioned(frame(MIXED), 4)
-    for g in (gf.Graph(edges, **ENDS, shards=2), gf.Graph(edges, **ENDS, shards=2).persist()):
+    cut, chosen = gf.Graph(edges, **ENDS, shards=2), gf.Graph(edges, **ENDS)
+    for g in (cut, cut.persist(), chosen, chosen.persist()):
         lazy = g.connected_components()
-        found = g.community_metrics(lazy).compute()
-        communities = lazy.compute().set_axis(["vertex", "community"], axis=1)
-        agree(found, by_networkx(frame(MIXED), communities))
+        found, communities = computed(g.community_metrics(lazy), lazy)
+        agree(
+            found, by_networkx(frame(MIXED), communities.set_axis(["vertex", "community"], axis=1))
+        )
 
 
 def test_communities_that_are_refused(built):
