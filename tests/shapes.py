@@ -43,6 +43,8 @@ ASKED = {
         personalization=pd.Series(2.0, index=start[:1]), precision="float32"
     ),
     "personalized pagerank": lambda g, start: g.personalized_pagerank(start, top_k=9),
+    "walks": lambda g, start: g.random_walks(start, length=9, p=0.5, q=2),
+    "sample": lambda g, start: g.sample_neighbors(start, fanouts=[3, 2]),
     "label propagation": lambda g, start: g.label_propagation(max_iter=4),
     "components": lambda g, start: g.connected_components(),
     "degrees": lambda g, start: g.degrees(),

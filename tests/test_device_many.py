@@ -123,6 +123,8 @@ MORE = {
     "community metrics": lambda g, start: g.community_metrics(g.connected_components()),
     "clustering": lambda g, start: g.clustering(),
     "triangles": lambda g, start: g.triangle_count(),
+    "walks": lambda g, start: g.random_walks(start, length=9, walks_per_vertex=50, p=0.5, q=2),
+    "sample": lambda g, start: g.sample_neighbors(start),
     "independent set": lambda g, start: g.maximal_independent_set(seed=3),
     "sums": lambda g, start: g.run(RECEIVED, columns={"sum": 0, "share": 3}, max_iter=1),
 }

@@ -93,6 +93,8 @@ def test_exported_names():
         "pagerank",
         "personalized_pagerank",
         "plot",
+        "random_walks",
+        "sample_neighbors",
         "shortest_paths",
         "show_versions",
         "similarity",

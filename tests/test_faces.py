@@ -23,6 +23,8 @@ OWN = {
     "sssp": {"sources": [1]},
     "personalized_pagerank": {"sources": [8, 1]},
     "k_truss": {"k": 2},
+    "random_walks": {"starts": [1], "length": 3},
+    "sample_neighbors": {"seeds": [1], "fanouts": [2]},
     "neighbors": {"sources": [1]},
     "community_metrics": {"communities": pd.DataFrame({"v": [1, 2, 5, 8, 9], "c": list("abbcc")})},
     "ego_graph": {"centers": [1]},

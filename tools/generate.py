@@ -162,14 +162,15 @@ def files() -> dict[Path, str]:
     methods_class = 'class {name}:\n    """The algorithms as methods."""\n\n'
     functions = [
         HEADER.format(what="functions of a frame or a graph"),
-        f"from collections.abc import Hashable\n{typing}",
+        f"from collections.abc import Hashable, Sequence\n{typing}",
         "from .calls import as_graph\nfrom .docstrings import document\n",
         f"from .inputs import ColumnNames, Listener\n\n__all__ = [\n{names}]\n\n# fmt: off\n\n\n",
         "\n\n\n".join(face.as_function() for face in public),
         "\n\n\ndocument(globals())\n",
     ]
     methods = [
-        HEADER.format(what="methods of a graph") + typing,
+        HEADER.format(what="methods of a graph"),
+        f"from collections.abc import Sequence\n{typing}",
         f"from dask_graphflow.algorithms import (\n{modules})\n",
         "from dask_graphflow.algorithms.algorithm import ask\n\n",
         "from .docstrings import document\nfrom .inputs import Listener\n\n",
@@ -180,7 +181,7 @@ def files() -> dict[Path, str]:
     ]
     accessor = [
         HEADER.format(what="methods of a frame's accessor"),
-        "from collections.abc import Hashable\nfrom typing import Any\n\n",
+        "from collections.abc import Hashable, Sequence\nfrom typing import Any\n\n",
         "import dask.dataframe as dd\n\nfrom . import functions\n",
         "from .docstrings import document\nfrom .inputs import ColumnNames, Listener\n\n",
         '__all__ = ["FrameMethods"]\n\n# fmt: off\n\n\n',

@@ -6,7 +6,7 @@ them, and run it again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import dask.dataframe as dd
@@ -227,6 +227,23 @@ class FrameMethods:
             weight=weight, directed=directed, multi=multi, vertices=vertices, dropna=dropna, alpha=alpha,
             max_iter=max_iter, tol=tol, top_k=top_k, fail_on_nonconvergence=fail_on_nonconvergence,
             trace=trace, progress=progress)
+
+    def random_walks(self, *, source: ColumnNames, target: ColumnNames, starts: Any, length: int,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False, walks_per_vertex: int = 1, p: float = 1.0,
+        q: float = 1.0, seed: int = 0) -> dd.DataFrame:
+        """Return random walks from some vertices, uniform or biased as in node2vec."""
+        return functions.random_walks(self._frame, source=source, target=target, starts=starts,
+            length=length, weight=weight, directed=directed, multi=multi, vertices=vertices, dropna=dropna,
+            walks_per_vertex=walks_per_vertex, p=p, q=q, seed=seed)
+
+    def sample_neighbors(self, *, source: ColumnNames, target: ColumnNames, seeds: Any,
+        directed: bool = True, vertices: Any = None, dropna: bool = False,
+        fanouts: Sequence[int] = (25, 10), replace: bool = False, seed: int = 0) -> dd.DataFrame:
+        """Return a random sample of the neighborhood of each seed vertex, hop by hop."""
+        return functions.sample_neighbors(self._frame, source=source, target=target, seeds=seeds,
+            directed=directed, vertices=vertices, dropna=dropna, fanouts=fanouts, replace=replace,
+            seed=seed)
 
     def similarity(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, pairs: Any = None, measure: str = "jaccard",

@@ -6,7 +6,7 @@ them, and run it again.
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from typing import Any, Literal, overload
 
 import dask.dataframe as dd
@@ -41,6 +41,8 @@ __all__ = [
     "neighbors",
     "pagerank",
     "personalized_pagerank",
+    "random_walks",
+    "sample_neighbors",
     "similarity",
     "sssp",
     "strongly_connected_components",
@@ -619,6 +621,27 @@ def personalized_pagerank(edges: Any, *, source: ColumnNames | None = None,
         directed=directed, multi=multi, vertices=vertices, dropna=dropna)
     return graph.personalized_pagerank(sources, alpha=alpha, max_iter=max_iter, tol=tol, top_k=top_k,
         fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+
+def random_walks(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, starts: Any, length: int, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
+    walks_per_vertex: int = 1, p: float = 1.0, q: float = 1.0, seed: int = 0) -> dd.DataFrame:
+    """Return random walks from some vertices, uniform or biased as in node2vec."""
+    graph = as_graph(random_walks, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.random_walks(starts, length=length, walks_per_vertex=walks_per_vertex, p=p, q=q,
+        seed=seed)
+
+
+def sample_neighbors(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, seeds: Any, directed: bool = True, vertices: Any = None,
+    dropna: bool = False, fanouts: Sequence[int] = (25, 10), replace: bool = False,
+    seed: int = 0) -> dd.DataFrame:
+    """Return a random sample of the neighborhood of each seed vertex, hop by hop."""
+    graph = as_graph(sample_neighbors, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.sample_neighbors(seeds, fanouts=fanouts, replace=replace, seed=seed)
 
 
 @overload

@@ -6,6 +6,7 @@ them, and run it again.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, overload
 
 import dask.dataframe as dd
@@ -37,6 +38,8 @@ from dask_graphflow.algorithms import (
     neighbors,
     pagerank,
     personalized_pagerank,
+    random_walks,
+    sample_neighbors,
     similarity,
     sssp,
     strongly_connected_components,
@@ -395,6 +398,18 @@ class GraphMethods:
         return ask(self, personalized_pagerank.personalized_pagerank, sources=sources, alpha=alpha,
             max_iter=max_iter, tol=tol, top_k=top_k, fail_on_nonconvergence=fail_on_nonconvergence,
             trace=trace, progress=progress)
+
+    def random_walks(self, starts: Any, *, length: int, walks_per_vertex: int = 1, p: float = 1.0,
+        q: float = 1.0, seed: int = 0) -> dd.DataFrame:
+        """Return random walks from some vertices, uniform or biased as in node2vec."""
+        return ask(self, random_walks.random_walks, starts=starts, length=length,
+            walks_per_vertex=walks_per_vertex, p=p, q=q, seed=seed)
+
+    def sample_neighbors(self, seeds: Any, *, fanouts: Sequence[int] = (25, 10), replace: bool = False,
+        seed: int = 0) -> dd.DataFrame:
+        """Return a random sample of the neighborhood of each seed vertex, hop by hop."""
+        return ask(self, sample_neighbors.sample_neighbors, seeds=seeds, fanouts=fanouts, replace=replace,
+            seed=seed)
 
     @overload
     def similarity(self, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None,

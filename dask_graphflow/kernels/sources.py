@@ -110,6 +110,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),
+    "peel.cu": _instances("peel_run", 1),
     "labels.cu": (
         *_instances("few_labels", 1),
         *_instances("some_labels", 1),
@@ -125,6 +126,13 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("credit", 1),
         *_instances("lose", 2),
         *_instances("common", 1),
+    ),
+    "sample.cu": (
+        *_instances("walk", 1),
+        *_instances("propose", 1),
+        *_instances("connected", 1),
+        "pick_edges",
+        *_each("cumulate", _FLOATS),
     ),
 }
 """The kernels of each source file, every one that the device's modules may ask for.

@@ -1,7 +1,7 @@
 """Peel: remove vertices with few edges left, then those that this leaves with few, until there are none.
 
-A single member on the host removes chains of vertices in one call. Otherwise a superstep removes all
-vertices that the one before left with few edges. Both remove the same vertices.
+A single member removes chains of vertices in one call. Otherwise a superstep removes all vertices that the
+one before left with few edges. Both remove the same vertices.
 """
 
 from __future__ import annotations
@@ -35,10 +35,9 @@ class Peel:
 
     def __init__(self, g: GraphView, counts: Any) -> None:
         self._g, self._counts = g, counts
-        self._fused = g.alone and not g.shard.on_device
-        if self._fused:
+        if g.alone:
             self._rows = g.local("out").rows._replace(first=0)
-            self._room = np.empty((2, g.owned), self._rows.ends.dtype)
+            self._room = np.empty_like(self._rows.ends, shape=(2, g.owned))
         else:
             self._advance = Advance(g, REMOVE, {"count": counts}, own_changes=True)
             self._removed = g.column(False, "bool")
@@ -59,7 +58,7 @@ class Peel:
             Positions of all owned vertices that were removed, in no order.
         """
         g, frontier = self._g, self._g.frontier(vertices)
-        if self._fused:
+        if g.alone:
             return self._remove_alone(frontier, limit)
         removed = [vertices]
         while frontier:

@@ -1,0 +1,132 @@
+"""Random walks, uniform or biased as in node2vec, from which vertex embeddings are learned.
+
+In each step, a walk follows one of the edges that leave its vertex, in proportion to their weights.
+node2vec [1]_ divides the weights of edges back to the vertex before by p, and the weights of edges to
+vertices that the vertex before has no edge to by q.
+
+A step is drawn by the weights of the edges, and accepted with a probability, so no sum over the biased
+weights is needed [2]_. Random numbers depend on the seed, the walk and the step alone.
+
+.. [1] A. Grover, J. Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
+.. [2] K. Yang, M. Zhang, K. Chen et al., "KnightKing: A Fast Distributed Graph Random Walk Engine",
+   SOSP 2019.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.costs.cost import Cost
+from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.walks import walk, walk_bias
+
+from .algorithm import Answer, algorithm
+from .options import Count, Number
+from .priorities import priorities
+from .vertex_options import VertexIds
+
+__all__ = ["random_walks"]
+
+MOST_STEPS = 2**31 - 1  # of an int32
+
+
+@algorithm(
+    columns={"walk": "int64", "step": "int32", "vertex": "id"},
+    checks={
+        "starts": VertexIds(),
+        "length": Count(),
+        "walks_per_vertex": Count(),
+        "p": Number(above=0),
+        "q": Number(low=0.001, high=1000),
+        "seed": Count(least=0),
+    },
+    weights="optional",
+    supersteps=False,
+    rows="listed",
+    cost=Cost("label", 80, passes=0.1, fused=True),
+)
+def random_walks(
+    g: GraphView,
+    starts: Any,
+    *,
+    length: int,
+    walks_per_vertex: int = 1,
+    p: float = 1.0,
+    q: float = 1.0,
+    seed: int = 0,
+) -> Answer:
+    """Return random walks from some vertices, uniform or biased as in node2vec.
+
+    Each step follows one of the edges that leave the vertex, in proportion to their weights. A walk ends
+    early at a vertex without such an edge. An edge with the weight 0 is never followed.
+
+    Parameters
+    ----------
+    starts : id, or list, Series or DataFrame of ids
+        Vertices at which walks begin. A start that is given several times counts once; see
+        `walks_per_vertex`. If ids have several columns, write each id as a tuple; a single tuple with one
+        part per column is one start.
+    length : int
+        Maximum number of steps, each of which follows an edge. A walk has up to ``length + 1`` vertices.
+    walks_per_vertex : int
+        Number of walks that begin at each start; 1 by default.
+    p : float
+        Return parameter: the weight of an edge back to the vertex before is divided by it. Above 0; 1 by
+        default.
+    q : float
+        In-out parameter: the weight of an edge is divided by it if the vertex before has no edge to its
+        end. From 0.001 to 1000; 1 by default. The time of a step can grow with `q` or ``1 / q``.
+    seed : int
+        Chooses the random numbers; 0 by default. A walk depends on the seed, on its start and on which of
+        the start's walks it is, but not on the other starts.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per vertex of a walk, sorted by walk, then by step. The columns are ``walk`` (int64; the
+        walks of the smallest start come first, and are 0 to ``walks_per_vertex - 1``), ``step`` (int32, 0
+        at the start) and ``vertex`` (the dtype of the ids).
+
+    Raises
+    ------
+    UnknownVertexError
+        A start is not in the graph: no edge starts or ends there. Raised when the result is computed.
+    WeightError
+        A weight is negative, infinite or NaN. Raised when the result is computed.
+
+    References
+    ----------
+    .. [1] A. Grover, J. Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
+    .. [2] K. Yang, M. Zhang, K. Chen et al., "KnightKing: A Fast Distributed Graph Random Walk Engine",
+       SOSP 2019.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 2, 2, 3], "b": [2, 3, 4, 1]})
+    >>> gf.random_walks(links, source="a", target="b", starts=[1], length=4).compute()
+       walk  step  vertex
+    0     0     0       1
+    1     0     1       2
+    2     0     2       3
+    3     0     3       1
+    4     0     4       2
+    """
+    own = g.ranks[starts]
+    every = np.sort(gather(g, own))
+    first = np.searchsorted(every, own).astype("int64") * walks_per_vertex
+    walks = (first[:, None] + np.arange(walks_per_vertex, like=first)).ravel()
+
+    def key_of(walks: Any) -> Any:
+        return priorities(
+            walks % walks_per_vertex, priorities(every[walks // walks_per_vertex], seed)
+        )
+
+    at = np.repeat(starts, walks_per_vertex)
+    total = len(every) * walks_per_vertex
+    walked = walk(g, at, walks, key_of, min(length, MOST_STEPS), walk_bias(p, q), total)
+    return Answer(dict(zip(("walk", "step", "vertex"), walked, strict=True)))

@@ -1,0 +1,206 @@
+// Random choices of edges: host_sample.py has the twin, with the same bits. A thread does all steps of a walk.
+#include "common.cuh"
+#include "edges.cuh"
+
+constexpr int BITS = 52;              // of the sum of a row's weights as a whole number
+constexpr int STEP = 24, ATTEMPT = 2; // bits of a counter below its step, and below its attempt
+constexpr i64 OPEN = -2;              // a step that is not decided yet
+constexpr i64 END = -1;               // of a walk
+
+// A random float, 0 or more and below 1.
+__device__ __forceinline__ double random_of(u64 key, u64 counter)
+{
+    u64 mixed = key + counter * 0x9e3779b97f4a7c15ull;
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
+    mixed ^= mixed >> 31;
+    return double(mixed >> 11) * 0x1p-53;
+}
+
+// Where the first entry of a row is that is not below a value.
+template <typename T>
+__device__ __forceinline__ i64 first_of(const T* entries, i64 low, i64 high, i64 value)
+{
+    while (low < high) {
+        const i64 middle = (low + high) >> 1;
+        if (entries[middle] < value)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+// Factors of the weights of edges back to the vertex before, and of other edges; then the probability to accept
+// another vertex if the vertex before has an edge to it, and if it has none.
+struct Bias {
+    double back, others, near, far;
+};
+
+template <typename I>
+struct Graph {
+    const i64* offsets;
+    const I* ends;
+    const i64* sums;  // null: each edge weighs 1
+
+    __device__ __forceinline__ bool connected(i64 vertex, I other) const
+    {
+        const i64 high = offsets[vertex + 1], at = first_of(ends, offsets[vertex], high, other);
+        return at < high && ends[at] == other;
+    }
+
+    // The weight of a row's entries before one of them.
+    __device__ __forceinline__ i64 before(i64 low, i64 at) const
+    {
+        if (!sums) return at - low;
+        return at > low ? sums[at - 1] : 0;
+    }
+};
+
+// A step from a vertex.
+template <typename I>
+struct Step {
+    const Graph<I>& graph;
+    i64 low, high, first, last;  // its row, and in it the entries back to the vertex before
+    i64 previous;                // the vertex before, or -1
+    u64 key;
+
+    __device__ __forceinline__ Step(const Graph<I>& graph_, i64 vertex, i64 previous_, u64 key_)
+        : graph(graph_), low(graph_.offsets[vertex]), high(graph_.offsets[vertex + 1]), previous(previous_), key(key_)
+    {
+        first = last = low;
+        if (previous < 0) return;
+        first = last = first_of(graph.ends, low, high, previous);
+        if (first < high && graph.ends[first] == I(previous)) last = first_of(graph.ends, first, high, previous + 1);
+    }
+
+    // Try to decide on a step: a vertex or END. Say whether it depends on an edge of the vertex before.
+    __device__ __forceinline__ bool attempt(u64 counter, const Bias& bias, i64& end) const
+    {
+        const i64 total = graph.before(low, high), skipped = graph.before(low, first);
+        const i64 own = graph.before(low, last) - skipped, rest = total - own;
+        if (own > 0) {
+            // Without fused operations, as on the host.
+            const double mass = __dmul_rn(bias.back, double(own)), other = __dmul_rn(bias.others, double(rest));
+            if (mass > 0 && (!rest || __dmul_rn(random_of(key, counter), __dadd_rn(mass, other)) < mass)) {
+                end = previous;
+                return false;
+            }
+        }
+        if (!rest) {
+            end = END;
+            return false;
+        }
+        i64 weight = i64(__dmul_rn(random_of(key, counter + 1), double(rest)));
+        if (weight >= skipped) weight += own;
+        end = graph.ends[graph.sums ? first_of(graph.sums, low, high, weight + 1) : low + weight];
+        if (previous < 0 || bias.near == bias.far) return false;
+        return random_of(key, counter + 2) >= fmin(bias.near, bias.far);
+    }
+};
+
+template <typename I>
+__global__ void walk(Graph<I> graph, const I* starts, const u64* keys, u64 count, i64 length, Bias bias, bool biased,
+                     I* found)
+{
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+        I* own = found + i * u64(length + 1);
+        i64 previous = END, at = starts[i];
+        own[0] = I(at);
+        for (i64 step = 1; step <= length; ++step) {
+            i64 next = END;
+            if (at >= 0) {
+                const Step<I> here(graph, at, biased ? previous : END, keys[i]);
+                u64 counter = u64(step) << STEP;
+                while (here.attempt(counter, bias, next)) {
+                    if (graph.connected(previous, I(next)) == (bias.near > bias.far)) break;
+                    counter += 1ull << ATTEMPT;
+                }
+            }
+            previous = at;
+            at = next;
+            own[step] = I(next);
+        }
+    }
+}
+
+template <typename I>
+__global__ void propose(Graph<I> graph, const i64* vertices, const I* previous, const u64* keys, u64 count, i64 step,
+                        Bias bias, i64* attempts, i64 slots, I* tests, I* decided)
+{
+    for (u64 i = thread_index(); i < count; i += thread_count()) {
+        const Step<I> here(graph, vertices[i], previous[i], keys[i]);
+        I* own = tests + i * u64(slots);
+        i64 attempt = attempts[i], taken = OPEN, slot = 0;
+        while (slot < slots && taken == OPEN) {
+            i64 end;
+            if (here.attempt((u64(step) << STEP) + (u64(attempt++) << ATTEMPT), bias, end))
+                own[slot++] = I(end);
+            else
+                taken = end;
+        }
+        while (slot < slots) own[slot++] = I(END);
+        decided[i] = I(taken);
+        attempts[i] = attempt;
+    }
+}
+
+template <typename I>
+__global__ void connected(Graph<I> graph, const i64* vertices, const I* others, u64 count, bool* found)
+{
+    for (u64 i = thread_index(); i < count; i += thread_count()) found[i] = graph.connected(vertices[i], others[i]);
+}
+
+__global__ void pick_edges(const i64* offsets, const i64* vertices, const u64* keys, u64 count, i64 wanted,
+                           bool replace, const i64* first, i64* edges, i64* items)
+{
+    for (u64 item = thread_index(); item < count; item += thread_count()) {
+        const i64 low = offsets[vertices[item]], degree = offsets[vertices[item] + 1] - low;
+        const i64 begin = first[item], picks = first[item + 1] - begin;
+        const bool every = wanted < 0 || (!replace && degree <= wanted);
+        for (i64 i = 0; i < picks; ++i) {
+            i64 edge = low + i;
+            if (!every) {
+                // Without replacement Floyd's: each set of edges is as likely as every other one.
+                const i64 newest = replace ? low + degree - 1 : low + degree - picks + i;
+                edge = low + i64(__dmul_rn(random_of(keys[item], u64(i)), double(newest - low + 1)));
+                for (i64 j = 0; j < i && !replace; ++j) {
+                    if (edges[begin + j] == edge) {
+                        edge = newest;
+                        break;
+                    }
+                }
+            }
+            edges[begin + i] = edge;
+            items[begin + i] = i64(item);
+        }
+    }
+}
+
+// The sums of a row's weights up to each entry, by a warp.
+template <typename W>
+__global__ void __launch_bounds__(THREADS) cumulate(const i64* offsets, const W* weights, u64 rows, i64* sums)
+{
+    for (u64 row = thread_index() / 32; row < rows; row += thread_count() / 32) {
+        const i64 low = offsets[row], high = offsets[row + 1];
+        double most = 0;
+        for (i64 edge = low + lane(); edge < high; edge += 32) most = fmax(most, double(weights[edge]));
+        most = warp_max(most);
+        int of_most, of_count;
+        frexp(most, &of_most);
+        frexp(double(high - low), &of_count);
+        const int shift = BITS - of_most - of_count;
+        i64 total = 0;
+        for (i64 base = low; base < high; base += 32) {
+            const i64 edge = base + lane();
+            i64 sum = edge < high ? i64(rint(ldexp(double(weights[edge]), shift))) : 0;
+#pragma unroll
+            for (u32 step = 1; step < 32; step *= 2) {
+                const i64 more = __shfl_up_sync(ALL_LANES, sum, step);
+                if (lane() >= step) sum += more;
+            }
+            if (edge < high) sums[edge] = total + sum;
+            total += __shfl_sync(ALL_LANES, sum, 31);
+        }
+    }
+}

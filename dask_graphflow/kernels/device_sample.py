@@ -1,0 +1,116 @@
+"""Random choices of edges on the device; :mod:`.host_sample` has the twins, with the same bits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .device import namespace as cupy
+from .device_pull import floats
+from .host_rows import Rows
+from .launching import BLOCKS, attribute, launch, launch_blocks
+from .sources import instance
+
+__all__ = ["OPEN", "connected", "cumulate", "pick_edges", "propose", "walk"]
+
+OPEN = -2  # of cuda/sample.cu
+FEW = 64  # threads of a block: few walks are spread over all multiprocessors
+
+
+def _graph(rows: Any, sums: Any = None) -> np.ndarray:
+    arrays = rows.offsets, rows.ends, sums
+    pointers = [0 if array is None else array.data.ptr for array in arrays]
+    return np.array((pointers,), np.dtype([("arrays", "u8", 3)]))
+
+
+def _bias(bias: np.ndarray) -> np.ndarray:
+    return np.array((bias,), np.dtype([("factors", "f8", 4)]))
+
+
+def walk(
+    rows: Rows,
+    sums: Any,
+    starts: Any,
+    keys: Any,
+    length: int,
+    bias: np.ndarray,
+    *,
+    threads: int = 1,
+) -> Any:
+    """Return random walks over rows that include all vertices."""
+    count, dtype = len(starts), rows.ends.dtype
+    found = cupy.empty((count, length + 1), dtype)
+    if count:
+        blocks = min(-(-count // FEW), BLOCKS * attribute("MultiProcessorCount"))
+        launch_blocks(
+            instance("walk", dtype), blocks, FEW, 0, _graph(rows, sums), starts.astype(dtype), keys,
+            np.uint64(count), np.int64(length), _bias(bias), np.bool_((bias != 1).any()), found,
+        )  # fmt: skip
+    return found
+
+
+def propose(
+    rows: Rows,
+    sums: Any,
+    vertices: Any,
+    before: Any,
+    keys: Any,
+    step: int,
+    bias: np.ndarray,
+    attempts: Any,
+    slots: int,
+    *,
+    threads: int = 1,
+) -> tuple[Any, Any]:
+    """Return the next vertices of walks, as far as this member's rows decide."""
+    count, dtype = len(vertices), rows.ends.dtype
+    tests, decided = cupy.empty((count, slots), dtype), cupy.empty(count, dtype)
+    if count:
+        launch(
+            instance("propose", dtype), count, _graph(rows, sums), vertices.astype("int64"),
+            before.astype(dtype), keys, np.uint64(count), np.int64(step), _bias(bias), attempts,
+            np.int64(slots), tests, decided,
+        )  # fmt: skip
+    return tests, decided
+
+
+def connected(rows: Rows, vertices: Any, others: Any, *, threads: int = 1) -> Any:
+    """Return whether some rows have an entry for other vertices: array of bool, shape (f,)."""
+    count, dtype = len(vertices), rows.ends.dtype
+    found = cupy.empty(count, "bool")
+    if count:
+        given = vertices.astype("int64"), others.astype(dtype)
+        launch(instance("connected", dtype), count, _graph(rows), *given, np.uint64(count), found)
+    return found
+
+
+def pick_edges(
+    rows: Rows,
+    vertices: Any,
+    keys: Any,
+    wanted: int,
+    replace: bool,
+    first: Any,
+    *,
+    threads: int = 1,
+) -> tuple[Any, Any]:
+    """Return random edges that leave some vertices."""
+    count, picks = len(vertices), int(first[-1])
+    edges, items = cupy.empty(picks, "int64"), cupy.empty(picks, "int64")
+    if picks:
+        launch(
+            "pick_edges", count, rows.offsets, vertices.astype("int64"), keys, np.uint64(count),
+            np.int64(wanted), np.bool_(replace), first, edges, items,
+        )  # fmt: skip
+    return edges, items
+
+
+def cumulate(rows: Rows, *, threads: int = 1) -> Any:
+    """Return the sum of a row's weights up to each entry, as whole numbers: int64, shape (e,)."""
+    count, weights = len(rows.offsets) - 1, floats(rows.weights)
+    sums = cupy.empty(len(rows.ends), "int64")
+    if count:
+        kernel = instance("cumulate", weights.dtype)
+        launch(kernel, 32 * count, rows.offsets, weights, np.uint64(count), sums)
+    return sums

@@ -1,0 +1,408 @@
+"""Random choices of edges on the host: random walks, and samples of the edges that leave vertices.
+
+Random numbers are counter-based: each is SplitMix64's hash [1]_ of a key and a counter. So a choice depends
+on nothing but its key, its step, and the row of its vertex. A random float has the high 53 bits of a hash,
+and is rounded once when it is multiplied. So the device makes the same choices.
+
+In a walk with a bias (node2vec [2]_), a step depends on the vertex before. The edge back there has a weight
+of its own and is chosen first. The other edges are drawn by their weights, and accepted with a probability
+that depends on whether the vertex before has an edge to the same vertex (KnightKing [3]_).
+
+.. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+.. [2] A. Grover, J. Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
+.. [3] K. Yang, M. Zhang, K. Chen et al., "KnightKing: A Fast Distributed Graph Random Walk Engine",
+   SOSP 2019.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from .compiling import compiled as _compiled
+from .host_rows import Rows
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
+
+__all__ = ["OPEN", "connected", "cumulate", "pick_edges", "propose", "walk"]
+
+BITS = 52  # of the sum of a row's weights as a whole number
+STEP, ATTEMPT = 24, 2  # bits of a counter below its step, and below its attempt
+OPEN = -2  # a step that is not decided yet
+END = -1  # of a walk
+TEST = -3  # a candidate that depends on an edge of the vertex before
+
+
+@partial(_compiled, inline="always")
+def _random(key, counter):  # type: ignore[no-untyped-def]
+    """Return a random float, 0 or more and below 1."""
+    mixed = key + np.uint64(counter) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    mixed ^= mixed >> np.uint64(31)
+    return np.float64(mixed >> np.uint64(11)) * 2.0**-53
+
+
+@partial(_compiled, inline="always")
+def _first(ends, low, high, end):  # type: ignore[no-untyped-def]
+    """Return where the first entry of a row is that is not below `end`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if ends[middle] < end:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@partial(_compiled, inline="always")
+def _before(sums, low, at):  # type: ignore[no-untyped-def]
+    """Return the weight of a row's entries before one of them."""
+    if sums.size == 0:
+        return np.int64(at - low)
+    return sums[at - 1] if at > low else np.int64(0)
+
+
+@partial(_compiled, inline="always")
+def _chosen(ends, sums, low, high, weight):  # type: ignore[no-untyped-def]
+    """Return the end of the entry in which the sum of a row's weights passes `weight`."""
+    if sums.size == 0:
+        return ends[low + weight]
+    return ends[_first(sums, low, high, weight + 1)]
+
+
+@partial(_compiled, inline="always")
+def _back(ends, low, high, before):  # type: ignore[no-untyped-def]
+    """Return where a row's entries back to the vertex before begin and end."""
+    if before < 0:
+        return low, low
+    first = _first(ends, low, high, before)
+    if first < high and ends[first] == before:
+        return first, _first(ends, first, high, before + 1)
+    return first, first
+
+
+@partial(_compiled, inline="always")
+def _attempt(ends, sums, low, high, back, before, key, counter, bias):  # type: ignore[no-untyped-def]
+    """Try to decide on a step; return a vertex or END, and the float that decides, or TEST."""
+    total, skipped = _before(sums, low, high), _before(sums, low, back[0])
+    own = _before(sums, low, back[1]) - skipped
+    rest = total - own
+    if own > 0:
+        mass, other = bias[0] * np.float64(own), bias[1] * np.float64(rest)
+        if mass > 0 and (rest == 0 or _random(key, counter) * (mass + other) < mass):
+            return np.int64(before), OPEN
+    if rest == 0:
+        return np.int64(END), OPEN
+    weight = np.int64(_random(key, counter + 1) * np.float64(rest))
+    if weight >= skipped:
+        weight += own
+    end = np.int64(_chosen(ends, sums, low, high, weight))
+    if before < 0 or bias[2] == bias[3]:
+        return end, OPEN
+    drawn = _random(key, counter + 2)
+    return end, OPEN if drawn < min(bias[2], bias[3]) else TEST
+
+
+@_compiled
+def _walk(offsets, ends, sums, starts, keys, bias, biased, found, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for i in range(start, stop):
+            found[i, 0] = starts[i]
+        # Step by step, so that the processor waits for the memory of several walks at once.
+        for step in range(1, found.shape[1]):
+            for i in range(start, stop):
+                at = found[i, step - 1]
+                if at < 0:
+                    found[i, step] = END
+                    continue
+                low, high = offsets[at], offsets[at + 1]
+                before = found[i, step - 2] if biased and step > 1 else END
+                back = _back(ends, low, high, before)
+                counter = step << STEP
+                while True:
+                    end, state = _attempt(
+                        ends, sums, low, high, back, before, keys[i], counter, bias
+                    )
+                    if state == OPEN:
+                        break
+                    low_b, high_b = offsets[before], offsets[before + 1]
+                    first = _first(ends, low_b, high_b, end)
+                    if (first < high_b and ends[first] == end) == (bias[2] > bias[3]):
+                        break
+                    counter += 1 << ATTEMPT
+                found[i, step] = end
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def walk(
+    rows: Rows,
+    sums: np.ndarray | None,
+    starts: np.ndarray,
+    keys: np.ndarray,
+    length: int,
+    bias: np.ndarray,
+    *,
+    threads: int = 1,
+) -> np.ndarray:
+    """Return random walks over rows that include all vertices.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of all vertices, from 0 on.
+    sums : ndarray of int64, or None
+        See :func:`cumulate`; None if edges have no weights.
+    starts : ndarray of integers, shape (w,)
+        The first vertex of each walk.
+    keys : ndarray of uint64, shape (w,)
+    length : int
+        Number of steps.
+    bias : ndarray of float64, shape (4,)
+        Factors of the weights of edges back to the vertex before, and of other edges; then the probability
+        to accept another vertex if the vertex before has an edge to it, and if it has none.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    ndarray of the dtype of the rows' ends, shape (w, length + 1)
+        -1 after the end of a walk.
+    """
+    found = np.empty((len(starts), length + 1), rows.ends.dtype)
+    sums = np.empty(0, np.int64) if sums is None else sums
+    ranges = even_turns(len(starts), threads)
+    biased = bool((bias != 1).any())
+
+    def work(part: int) -> None:
+        _walk(rows.offsets, rows.ends, sums, starts, keys, bias, biased, found, ranges, part)
+
+    share(work, threads, threads)
+    return found
+
+
+@_compiled
+def _propose(  # type: ignore[no-untyped-def]
+    offsets, ends, sums, vertices, before, keys, counter, bias, attempts, tests, decided, ranges,
+    part,
+):  # fmt: skip
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for i in range(start, stop):
+            low, high = offsets[vertices[i]], offsets[vertices[i] + 1]
+            back = _back(ends, low, high, before[i])
+            attempt, decided[i] = attempts[i], OPEN
+            for slot in range(tests.shape[1]):
+                tests[i, slot] = END
+            for slot in range(tests.shape[1]):
+                end, state = _attempt(
+                    ends, sums, low, high, back, before[i], keys[i],
+                    counter + (attempt << ATTEMPT), bias,
+                )  # fmt: skip
+                attempt += 1
+                if state == OPEN:
+                    decided[i] = end
+                    break
+                tests[i, slot] = end
+            attempts[i] = attempt
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def propose(
+    rows: Rows,
+    sums: np.ndarray | None,
+    vertices: np.ndarray,
+    before: np.ndarray,
+    keys: np.ndarray,
+    step: int,
+    bias: np.ndarray,
+    attempts: np.ndarray,
+    slots: int,
+    *,
+    threads: int = 1,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the next vertices of walks, as far as this member's rows decide.
+
+    Parameters
+    ----------
+    rows, sums, keys, bias, threads
+        See :func:`walk`. Ends are numbers of all members' vertices.
+    vertices : ndarray of integers, shape (w,)
+        The row of each walk's vertex.
+    before : ndarray of the dtype of the rows' ends, shape (w,)
+        Number of the vertex before, or -1.
+    step : int
+    attempts : ndarray of int64, shape (w,)
+        The number of attempts at this step that each walk made already; the new ones are added.
+    slots : int
+        Most candidates to return for each walk.
+
+    Returns
+    -------
+    tests : ndarray of the dtype of the rows' ends, shape (w, slots)
+        Candidates, of which the walk takes the first one that passes the test of whether the vertex before
+        has an edge to it; -1 for slots that are left over.
+    decided : ndarray of the same dtype, shape (w,)
+        What the walk takes if none of them passes: a vertex; -1, which ends the walk; or :data:`OPEN`.
+    """
+    tests = np.empty((len(vertices), slots), rows.ends.dtype)
+    decided = np.empty(len(vertices), rows.ends.dtype)
+    sums = np.empty(0, np.int64) if sums is None else sums
+    ranges = even_turns(len(vertices), threads)
+
+    def work(part: int) -> None:
+        _propose(
+            rows.offsets, rows.ends, sums, vertices, before, keys, step << STEP, bias, attempts,
+            tests, decided, ranges, part,
+        )  # fmt: skip
+
+    share(work, threads, threads)
+    return tests, decided
+
+
+@_compiled
+def _connected(offsets, ends, vertices, others, found, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for i in range(start, stop):
+            high = offsets[vertices[i] + 1]
+            at = _first(ends, offsets[vertices[i]], high, others[i])
+            found[i] = at < high and ends[at] == others[i]
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def connected(
+    rows: Rows, vertices: np.ndarray, others: np.ndarray, *, threads: int = 1
+) -> np.ndarray:
+    """Return whether some rows have an entry for other vertices: array of bool, shape (f,).
+
+    Parameters
+    ----------
+    rows : Rows
+    vertices : ndarray of integers, shape (f,)
+        Rows.
+    others : ndarray of the dtype of the rows' ends, shape (f,)
+    threads : int
+        Threads to use.
+    """
+    found = np.empty(len(vertices), np.bool_)
+    ranges = even_turns(len(vertices), threads)
+    share(
+        lambda part: _connected(rows.offsets, rows.ends, vertices, others, found, ranges, part),
+        threads,
+        threads,
+    )
+    return found
+
+
+@_compiled
+def _pick(offsets, vertices, keys, wanted, replace, first, edges, items, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, 1)
+    while start < stop:
+        low = offsets[vertices[start]]
+        degree = offsets[vertices[start] + 1] - low
+        begin, count = first[start], first[start + 1] - first[start]
+        key = keys[start]
+        every = wanted < 0 or (not replace and degree <= wanted)
+        for i in range(count):
+            items[begin + i] = start
+            if every:
+                edges[begin + i] = low + i
+            elif replace:
+                edges[begin + i] = low + np.int64(_random(key, i) * np.float64(degree))
+            else:
+                # Floyd: each set of edges is as likely as every other one.
+                newest = low + degree - count + i
+                edge = low + np.int64(_random(key, i) * np.float64(newest - low + 1))
+                for j in range(i):
+                    if edges[begin + j] == edge:
+                        edge = newest
+                        break
+                edges[begin + i] = edge
+        start, stop = take(ranges, part, 1)
+
+
+def pick_edges(
+    rows: Rows,
+    vertices: np.ndarray,
+    keys: np.ndarray,
+    wanted: int,
+    replace: bool,
+    first: np.ndarray,
+    *,
+    threads: int = 1,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return random edges that leave some vertices.
+
+    Parameters
+    ----------
+    rows : Rows
+    vertices : ndarray of integers, shape (f,)
+        Rows; any of them can repeat.
+    keys : ndarray of uint64, shape (f,)
+    wanted : int
+        Number of edges of each vertex; -1 for all.
+    replace : bool
+        Whether an edge can be picked several times.
+    first : ndarray of int64, shape (f + 1,)
+        Where the edges of each vertex begin in the result, and the last ones end.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    edges : ndarray of int64, shape (e,)
+        Entries of rows.
+    items : ndarray of int64, shape (e,)
+        Index of the vertex in `vertices`.
+    """
+    edges, items = np.empty(int(first[-1]), np.int64), np.empty(int(first[-1]), np.int64)
+    ranges = frontier_turns(first, threads)
+    share(
+        lambda part: _pick(
+            rows.offsets, vertices, keys, wanted, replace, first, edges, items, ranges, part
+        ),
+        threads,
+        threads,
+    )
+    return edges, items
+
+
+@_compiled
+def _cumulate(offsets, weights, sums, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for row in range(start, stop):
+            low, high = offsets[row], offsets[row + 1]
+            most = 0.0
+            for k in range(low, high):
+                most = max(most, np.float64(weights[k]))
+            shift = BITS - math.frexp(most)[1] - math.frexp(np.float64(high - low))[1]
+            total = np.int64(0)
+            for k in range(low, high):
+                total += np.int64(np.rint(math.ldexp(np.float64(weights[k]), shift)))
+                sums[k] = total
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def cumulate(rows: Rows, *, threads: int = 1) -> np.ndarray:
+    """Return the sum of a row's weights up to each entry, as whole numbers: int64, shape (e,).
+
+    The unit of a row is a power of two that depends on its number of entries and on its largest weight, so
+    the sums of a row are the same whatever other rows there are.
+
+    Parameters
+    ----------
+    rows : Rows
+        Weights are finite, and 0 or more.
+    threads : int
+        Threads to use.
+    """
+    assert rows.weights is not None
+    count = len(rows.offsets) - 1
+    sums = np.empty(len(rows.ends), np.int64)
+    ranges = even_turns(count, threads, rows.offsets)
+    share(lambda part: _cumulate(rows.offsets, rows.weights, sums, ranges, part), threads, threads)
+    return sums

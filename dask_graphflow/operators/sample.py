@@ -1,0 +1,180 @@
+"""Random choices among the edges that leave vertices.
+
+A choice depends on a key and on the row of a vertex, in which edges are in the order of the ids. So it is
+the same for every partitioning, number of members and threads, and on the host and a device.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import kernels_of
+
+from .view import GraphView
+
+__all__ = ["Sampler"]
+
+# Candidates of a walk in the first round of a step, and in any round.
+FIRST, MOST = 4, 1024
+
+
+class Sampler:
+    """Draws edges that leave owned vertices. All members make theirs.
+
+    Parameters
+    ----------
+    g : GraphView
+    weighted : bool
+        Whether an edge is drawn in proportion to its weight. An edge with the weight 0 is never drawn.
+
+    Attributes
+    ----------
+    rows : Rows
+        Of owned vertices, by position. Ends are numbers of all members' vertices.
+    sums : array of int64, or None
+        Sums of the weights of each row; see :func:`.host_sample.cumulate`.
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite or NaN. All members raise it.
+    """
+
+    def __init__(self, g: GraphView, *, weighted: bool) -> None:
+        self._g = g
+        self.rows, self._places = g.rows("out")._replace(first=0), None
+        shard = g.shard
+        if shard.placed is not None:  # the ends are places, in the order of their numbers
+            host = shard.host
+            ends = host.kept("numbers of ends", lambda: host.numbers_at(host.out.ends, g.threads))
+            self.rows = self.rows._replace(ends=shard.here("numbers of ends", ends))
+            self._places = np.asarray(shard.placed.places, like=self.rows.ends)
+        self._kernels = kernels_of("sample", self.rows.ends)
+        self.sums = None
+        if weighted and g.weighted:
+            assert g.weighted_degrees is not None  # raises if a weight is not allowed
+            self.sums = shard.kept(
+                "sums of weights", lambda: self._kernels.cumulate(self.rows, threads=g.threads)
+            )
+
+    def find(self, numbers: Any) -> tuple[Any, Any]:
+        """Return the rank of the member that owns each vertex, and its position there."""
+        places = numbers if self._places is None else self._places[numbers]
+        bounds = np.asarray(self._g.shard.bounds, like=places)
+        owners = np.searchsorted(bounds[1:], places, side="right")
+        return owners, places - bounds[owners]
+
+    def edges(
+        self, vertices: Any, keys: Any, count: int, *, replace: bool = False
+    ) -> tuple[Any, Any]:
+        """Return random edges that leave owned vertices.
+
+        Parameters
+        ----------
+        vertices : array of integers, shape (f,)
+            Positions; any of them can repeat.
+        keys : array of int64, shape (f,)
+        count : int
+            Number of edges to draw for each vertex; -1 takes all edges.
+        replace : bool
+            Whether an edge can be drawn several times. If not, a vertex has at most as many as leave it.
+
+        Returns
+        -------
+        items : array of int64, shape (e,)
+            Index of the vertex of each edge in `vertices`, ascending.
+        targets : array of index, shape (e,)
+            Number of the vertex at its other end.
+        """
+        degrees = self._g.degrees[vertices]
+        drawn = degrees if count < 0 else np.minimum(degrees, count)
+        if replace and count > 0:
+            drawn = (degrees > 0) * count
+        first = np.zeros_like(degrees, shape=len(vertices) + 1)
+        np.cumsum(drawn, out=first[1:])
+        edges, items = self._kernels.pick_edges(
+            self.rows, vertices, keys.view("uint64"), count, replace, first, threads=self._g.threads
+        )
+        return items, self.rows.ends[edges]
+
+    def walks(self, starts: Any, keys: Any, length: int, bias: np.ndarray) -> Any:
+        """Return random walks, if this is the only member; see :func:`.host_sample.walk`."""
+        assert self._g.alone, "walks of several members go on step by step"
+        return self._kernels.walk(
+            self.rows, self.sums, starts, keys.view("uint64"), length, bias, threads=self._g.threads
+        )
+
+    def next_vertices(
+        self, vertices: Any, before: Any, keys: Any, step: int, bias: np.ndarray
+    ) -> Any:
+        """Return the next vertex of each walk that is at an owned vertex. All members call it.
+
+        A candidate may depend on whether the vertex before has an edge to it, which its owner is asked.
+        Each round asks for twice as many candidates of a walk as the one before, so there are few rounds.
+
+        Parameters
+        ----------
+        vertices : array of integers, shape (w,)
+            Positions.
+        before : array of index, shape (w,)
+            Number of the vertex before, or -1.
+        keys : array of int64, shape (w,)
+        step : int
+        bias : ndarray of float64, shape (4,)
+            See :func:`.host_sample.walk`.
+
+        Returns
+        -------
+        array of index, shape (w,)
+            Numbers; -1 at the end of a walk.
+        """
+        found, attempts = np.empty_like(before), np.zeros_like(keys)
+        left, slots = np.arange(len(found), like=keys), FIRST
+        while True:
+            made = attempts[left]
+            tests, decided = self._kernels.propose(
+                self.rows, self.sums, vertices[left], before[left], keys[left].view("uint64"), step,
+                bias, made, slots, threads=self._g.threads,
+            )  # fmt: skip
+            attempts[left] = made
+            if step > 1 and bias[2] != bias[3]:
+                passed = self._passed(tests, before[left], bias)
+                first = np.argmax(passed, axis=1)
+                some = np.arange(len(first), like=first)
+                decided = np.where(passed[some, first], tests[some, first], decided)
+            found[left] = decided
+            left = left[decided == self._kernels.OPEN]
+            if step == 1 or bias[2] == bias[3]:  # no candidate needs a test
+                return found
+            if not self._g.all_reduce(sums=(len(left),)).sums[0]:
+                return found
+            slots = min(2 * slots, MOST)
+
+    def _passed(self, tests: Any, before: Any, bias: np.ndarray) -> Any:
+        """Return which candidates a walk may take: array of bool, shape (w, slots)."""
+        at = np.flatnonzero(tests >= 0)
+        passed = np.zeros_like(tests, "bool", shape=tests.size)
+        passed[at] = self._connected(before[at // tests.shape[1]], tests.ravel()[at])
+        passed[at] ^= not bias[2] > bias[3]
+        return passed.reshape(tests.shape)
+
+    def _connected(self, numbers: Any, others: Any) -> Any:
+        """Return whether vertices of any member have edges to others. All members call it."""
+        exchange = self._g.exchange
+        owners, positions = self.find(numbers)
+        order = np.argsort(owners, kind="stable")
+        cuts = np.searchsorted(owners[order], np.arange(exchange.size + 1, like=owners)).tolist()
+        pieces = [order[low:high] for low, high in itertools.pairwise(cuts)]
+        asked = exchange.all_to_all([positions[piece] for piece in pieces])
+        about = exchange.all_to_all([others[piece] for piece in pieces])
+        answers = [
+            self._kernels.connected(self.rows, *pair, threads=self._g.threads)
+            for pair in zip(asked, about, strict=True)
+        ]
+        told = np.concatenate(exchange.all_to_all([answer.view("uint8") for answer in answers]))
+        found = np.empty_like(told)
+        found[order] = told
+        return found.view("bool")
