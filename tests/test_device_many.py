@@ -120,6 +120,7 @@ MORE = {
     "ego graph": lambda g, start: g.ego_graph(start, radius=2),
     "subgraph": lambda g, start: g.induced_subgraph(start),
     "spanning forest": lambda g, start: g.minimum_spanning_forest(),
+    "community metrics": lambda g, start: g.community_metrics(g.connected_components()),
     "clustering": lambda g, start: g.clustering(),
     "triangles": lambda g, start: g.triangle_count(),
     "walks": lambda g, start: g.random_walks(start, length=9, walks_per_vertex=50, p=0.5, q=2),

@@ -65,6 +65,7 @@ def test_exported_names():
         "calibrate",
         "closeness_centrality",
         "clustering",
+        "community_metrics",
         "connected_components",
         "core_number",
         "costs",

@@ -26,6 +26,7 @@ FROM_PAPERS = (
     "bfs",
     "closeness_centrality",
     "clustering",
+    "community_metrics",
     "connected_components",
     "core_number",
     "costs.share_out",

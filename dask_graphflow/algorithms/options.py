@@ -37,9 +37,13 @@ class Check:
     ----------
     names_vertices : bool
         Whether the value names vertices by their ids, so that :meth:`resolve` has to find them.
+    reads_frame : bool
+        Whether the value is a frame that can be lazy. Then :meth:`check` returns it, and :meth:`resolve`
+        gets the list of its partitions, the same in all members.
     """
 
     names_vertices: ClassVar[bool] = False
+    reads_frame: ClassVar[bool] = False
 
     @property
     def annotation(self) -> str:

@@ -56,6 +56,14 @@ class FrameMethods:
         return functions.clustering(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna, trace=trace, progress=progress)
 
+    def community_metrics(self, *, source: ColumnNames, target: ColumnNames, communities: Any,
+        weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+        """Return how large, dense and well separated each community is."""
+        return functions.community_metrics(self._frame, source=source, target=target,
+            communities=communities, weight=weight, directed=directed, multi=multi, vertices=vertices,
+            dropna=dropna)
+
     def core_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, trace: bool = False,
         progress: Listener = False) -> Any:

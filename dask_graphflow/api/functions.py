@@ -20,6 +20,7 @@ __all__ = [
     "bfs",
     "closeness_centrality",
     "clustering",
+    "community_metrics",
     "core_number",
     "degree_centrality",
     "degrees",
@@ -150,6 +151,16 @@ def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnN
     graph = as_graph(clustering, edges, source=source, target=target, directed=directed,
         vertices=vertices, dropna=dropna)
     return graph.clustering(trace=trace, progress=progress)
+
+
+def community_metrics(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, communities: Any, weight: Hashable | None = None,
+    directed: bool = False, multi: str = "keep", vertices: Any = None,
+    dropna: bool = False) -> dd.DataFrame:
+    """Return how large, dense and well separated each community is."""
+    graph = as_graph(community_metrics, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.community_metrics(communities)
 
 
 @overload

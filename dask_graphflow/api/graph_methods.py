@@ -16,6 +16,7 @@ from dask_graphflow.algorithms import (
     bfs,
     closeness_centrality,
     clustering,
+    community_metrics,
     components_by_label,
     core_number,
     degree_centrality,
@@ -119,6 +120,10 @@ class GraphMethods:
     def clustering(self, *, trace: bool = False, progress: Listener = False) -> Any:
         """Return the clustering coefficient of each vertex."""
         return ask(self, clustering.clustering, trace=trace, progress=progress)
+
+    def community_metrics(self, communities: Any) -> dd.DataFrame:
+        """Return how large, dense and well separated each community is."""
+        return ask(self, community_metrics.community_metrics, communities=communities)
 
     @overload
     def connected_components(self, *, trace: Literal[False] = False,

@@ -22,7 +22,7 @@ from dask_graphflow.kernels import kernels_for
 
 __all__ = ["spanning_forest"]
 
-LIGHT = 2  # edges per vertex that have their rounds first
+LIGHT = 2  # edges per vertex, in both directions, that have their rounds first
 SAMPLE = 1 << 16  # weights that tell which edges these are
 
 
@@ -57,14 +57,22 @@ def spanning_forest(size: int, source: Any, target: Any, weight: Any = None) -> 
 
 
 def _light(size: int, weight: Any, count: int, like: Any) -> Any:
-    """Return which edges are about the lightest ones, so many for each vertex."""
+    """Return which edges are about the first ones in their order, so many for each vertex."""
     part = LIGHT * size / max(1, count)
     if part >= 1:
         return np.ones_like(like)
     if weight is None:
-        return np.arange(count, like=like) < part * count
+        light = np.zeros_like(like)
+        light[: int(part * count)] = True
+        return light
     sample = np.sort(weight[:: -(-count // SAMPLE)])
-    return weight <= sample[int(part * len(sample))]
+    at = int(part * len(sample))
+    last = sample[at]
+    low, high = int((sample < last).sum()), int((sample <= last).sum())
+    # Of edges with the last weight, those that come first.
+    tied = weight == last
+    tied[int(count * (at + 1 - low) / (high - low)) :] = False
+    return tied | (weight < last)
 
 
 def _ordered(weight: Any) -> Any:

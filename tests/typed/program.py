@@ -184,6 +184,8 @@ def asked(edges: dd.DataFrame) -> gf.Graph:
         g.induced_subgraph(edges.src.compute()),
         gf.minimum_spanning_forest(g),
         g.minimum_spanning_forest(),
+        gf.community_metrics(g, communities=g.connected_components()),
+        g.community_metrics(g.connected_components()),
         g.run(widest(), columns={"width": 0.0}, max_iter=4, balance="auto"),
         g.run(steps, columns={"width": 0.0}, until="largest(width) < n", max_iter=4),
     ]
