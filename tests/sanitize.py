@@ -647,7 +647,7 @@ def grouped(kernels, parents, ids):
         np.testing.assert_array_equal(kernels.to_host(found), wanted[vertices])
 
 
-@launches("peel_run")
+@launches("peel_run", "peel_all")
 def peeled(kernels, parents, ids):
     """Vertices with few edges left, one after another and many at once."""
     peel, there = kernels_of(kernels, "peel").peel, kernels.namespace.asarray
@@ -665,6 +665,13 @@ def peeled(kernels, parents, ids):
         removed = np.concatenate([few, kernels.to_host(found)])
         assert len(removed) == len(set(removed.tolist()))
         assert set(range(size)) - set(removed.tolist()) <= {size - 1}
+        if hasattr(
+            kernels_of(kernels, "peel"), "peel_all"
+        ):  # on the host, a call removes one limit
+            core = kernels.namespace.full(size, -1, "int32")
+            left = there(np.diff(kernels.to_host(rows.offsets)))
+            kernels_of(kernels, "peel").peel_all(rows._replace(first=0), left, 0, core, room)
+            assert (kernels.to_host(core) == 1).all()
 
 
 def kernels_of(kernels, name):

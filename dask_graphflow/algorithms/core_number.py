@@ -72,21 +72,11 @@ def peel(g: GraphView, only: int | None = None) -> Any:
     """
     exists = g.exists
     g = g.simple.undirected
-    degree, core = g.degrees.copy(), g.column(-1, "int32")
+    degree = g.degrees.copy()
     peel = Peel(g, degree)
-    remaining = exists.nonzero()[0]
-    left_with = degree[remaining]
-    k = 0 if only is None else only - 1
-    while True:
-        least = int(left_with.min()) if len(remaining) else 0
-        (left,), most = g.all_reduce(
-            sums=(len(remaining),), most=-least if len(remaining) else -(2.0**53)
-        )
-        k = max(k, -int(most)) if left else k
-        if not left or (only is not None and k >= only):
-            core[remaining] = k if only is None else only
-            return core
-        core[peel.remove(remaining[left_with <= k], k)] = k
-        left_with = degree[remaining]
-        remains = left_with > k  # a vertex that was peeled off has fewer
-        remaining, left_with = remaining[remains], left_with[remains]
+    if only is None:
+        return peel.limits(exists)
+    core, few = g.column(-1, "int32"), exists & (degree < only)
+    core[exists] = only
+    core[peel.remove(few.nonzero()[0], only - 1)] = only - 1
+    return core

@@ -11,10 +11,10 @@ from .host_rows import Rows
 from .launching import launch_gang
 from .sources import instance
 
-__all__ = ["peel"]
+__all__ = ["peel", "peel_all"]
 
-# As the struct in cuda/peel.cu: begin, count, three sets, and the blocks that have arrived.
-STATE = 6
+# As the struct in cuda/peel.cu: begin, count, three sets, three minima, and the blocks that have arrived.
+STATE = 9
 
 
 def peel(
@@ -30,3 +30,12 @@ def peel(
     removed = found[: int(state[0])]
     edges = (rows.offsets[1:][removed] - rows.offsets[removed]).sum()
     return removed[count:], int(edges)
+
+
+def peel_all(rows: Rows, counts: Any, least: int, removed: Any, room: Any) -> None:
+    """Remove all vertices, at ever higher limits; see :meth:`.Peel.remove_all`."""
+    state = cupy.zeros(STATE, "int64")
+    state[5:8] = np.iinfo("int64").max
+    kernel = instance("peel_all", rows.ends.dtype)
+    size = np.uint64(len(removed)), np.int64(least)
+    launch_gang(kernel, rows.offsets, rows.ends, counts, *size, removed, room[1], state)

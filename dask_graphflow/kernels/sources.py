@@ -110,7 +110,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),
-    "peel.cu": _instances("peel_run", 1),
+    "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
     "labels.cu": (
         *_instances("few_labels", 1),
         *_instances("some_labels", 1),

@@ -6,6 +6,7 @@ one before left with few edges. Both remove the same vertices.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,39 @@ class Peel:
             frontier = g.frontier(touched[few])
             removed.append(frontier.vertices)
         return np.concatenate(removed)
+
+    def limits(self, exists: Any) -> Any:
+        """Remove all vertices, at ever higher limits; return the limit at which each one is removed.
+
+        Parameters
+        ----------
+        exists : array of bool, shape (V_p,)
+            The vertices.
+
+        Returns
+        -------
+        array of int32, shape (V_p,)
+            -1 for positions that are not vertices.
+        """
+        g, found = self._g, self._g.column(-1, "int32")
+        if g.alone and g.shard.on_device:
+            with g.superstep("push", int(exists.sum()), len(self._rows.ends)):
+                found[~exists] = -2  # not to be removed
+                kernels = kernels_of("peel", found)
+                kernels.peel_all(self._rows, self._counts, 0, found, self._room)
+                return np.maximum(found, -1)
+        remaining, limit = exists.nonzero()[0], 0
+        left_with = self._counts[remaining]
+        while True:
+            least = float(left_with.min()) if len(remaining) else math.inf
+            left, most = g.all_reduce(sums=(len(remaining),), most=-least)
+            if not left[0]:
+                return found
+            limit = max(limit, -int(most))
+            found[self.remove(remaining[left_with <= limit], limit)] = limit
+            left_with = self._counts[remaining]
+            remains = left_with > limit  # a vertex that was removed has fewer
+            remaining, left_with = remaining[remains], left_with[remains]
 
     def _remove_alone(self, frontier: Frontier, limit: int) -> Any:
         g, vertices = self._g, frontier.vertices

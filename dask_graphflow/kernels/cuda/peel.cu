@@ -7,21 +7,19 @@
 struct Peeling {
     i64 begin, count;  // where the list has the vertices of the next step, and how many
     i64 sets[SETS];
+    i64 least[SETS];  // the smallest count of a vertex that is left
     u32 arrived;
 };
 
-// The list begins with `count` vertices to remove. All others that are removed are appended.
-template <typename I>
-__global__ void __launch_bounds__(GANG)
-    peel_run(const i64* offsets, const I* ends, i64* counts, i64 limit, I* list, Peeling* peeling)
-{
-    __shared__ i64 own[SETS];
-    if (threadIdx.x < SETS) own[threadIdx.x] = 0;
-    __syncthreads();
-    i64 begin = peeling->begin, count = peeling->count;
-    u32 set = 0, turn = 0;
-    meet_grid(&peeling->arrived);  // all have read it, before anybody writes
+constexpr i64 NEVER = 0x7fffffffffffffffll;
 
+// Remove the `count` vertices of the list from `begin` on, and append all others that are then removed. Afterwards
+// `begin` is the list's end. `removed` is told each vertex that is appended.
+template <typename I, typename Removed>
+__device__ __forceinline__ void remove_all(const i64* offsets, const I* ends, i64* counts, i64 limit, I* list,
+                                           Peeling* peeling, i64* own, i64& begin, i64 count, u32& set, u32& turn,
+                                           Removed removed)
+{
     const auto step = [&](bool alone, i64* sets, u32 set) {
         i64* found = sets + set;
         const i64 end = begin + count;
@@ -36,7 +34,10 @@ __global__ void __launch_bounds__(GANG)
                     last = i64(atomicAdd(reinterpret_cast<u64*>(counts + near), ~0ull)) == limit + 1;
                 }
                 const i64 place = place_for(last, found);
-                if (last) list[end + place] = near;
+                if (last) {
+                    list[end + place] = near;
+                    removed(near);
+                }
             });
         begin = end;
     };
@@ -66,5 +67,65 @@ __global__ void __launch_bounds__(GANG)
         count = fresh(peeling->count);
         meet_grid(&peeling->arrived);  // all have read it, before the next step of a single block
     }
+}
+
+// The list begins with `count` vertices to remove. All others that are removed are appended.
+template <typename I>
+__global__ void __launch_bounds__(GANG)
+    peel_run(const i64* offsets, const I* ends, i64* counts, i64 limit, I* list, Peeling* peeling)
+{
+    __shared__ i64 own[SETS];
+    if (threadIdx.x < SETS) own[threadIdx.x] = 0;
+    __syncthreads();
+    i64 begin = peeling->begin;
+    const i64 count = peeling->count;
+    u32 set = 0, turn = 0;
+    meet_grid(&peeling->arrived);  // all have read it, before anybody writes
+    remove_all(offsets, ends, counts, limit, list, peeling, own, begin, count, set, turn, [](I) {});
     if (threadIdx.x == 0 && blockIdx.x == 0) peeling->begin = begin;
+}
+
+// Remove all vertices: at each limit, from `first` on, those that have so few edges left. `core` becomes the limit
+// at which a vertex is removed. It begins as -1 for the vertices to remove.
+template <typename I>
+__global__ void __launch_bounds__(GANG)
+    peel_all(const i64* offsets, const I* ends, i64* counts, u64 vertices, i64 limit, int* core, I* list,
+             Peeling* peeling)
+{
+    __shared__ i64 own[SETS];
+    if (threadIdx.x < SETS) own[threadIdx.x] = 0;
+    __syncthreads();
+    i64 begin = 0;
+    u32 set = 0, turn = 0;
+    for (u32 round = 0;; round = (round + 1) % SETS) {
+        i64 least = NEVER;
+        for (u64 v = thread_index(); v < vertices; v += thread_count())
+            if (__ldcg(core + v) == -1) least = min(least, __ldcg(counts + v));
+#pragma unroll
+        for (u32 lanes = 16; lanes; lanes /= 2) least = min(least, __shfl_xor_sync(ALL_LANES, least, lanes));
+        if (lane() == 0 && least < NEVER) atomicMin(peeling->least + round, least);
+        meet_grid(&peeling->arrived);
+        least = fresh(peeling->least[round]);
+        if (least == NEVER) return;
+        if (threadIdx.x == 0 && blockIdx.x == 0) peeling->least[(round + 1) % SETS] = NEVER;
+        limit = max(limit, least);
+
+        i64* found = peeling->sets + set;
+        if (threadIdx.x == 0 && blockIdx.x == 0) peeling->sets[(set + 1) % SETS] = 0;
+        const u64 whole = (vertices + 31) / 32 * 32;
+        for (u64 v = thread_index(); v < whole; v += thread_count()) {
+            const bool few = v < vertices && __ldcg(core + v) == -1 && __ldcg(counts + v) <= limit;
+            const i64 place = place_for(few, found);
+            if (few) {
+                list[begin + place] = I(v);
+                core[v] = int(limit);
+            }
+        }
+        meet_grid(&peeling->arrived);
+        const i64 count = fresh(peeling->sets[set]);
+        set = (set + 1) % SETS;
+        remove_all(offsets, ends, counts, limit, list, peeling, own, begin, count, set, turn,
+                   [&](I near) { core[near] = int(limit); });
+        meet_grid(&peeling->arrived);  // all are removed, before anybody looks for the next
+    }
 }
