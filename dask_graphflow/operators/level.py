@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +11,10 @@ from dask_graphflow.kernels import kernels_of
 from .access import beside
 from .contract import contract
 from .groups import Groups
-from .neighbor_sums import most_leaving
 from .view import GraphView
+from .whole_weights import whole_weights
 
 __all__ = ["Level", "first_level"]
-
-BITS = 51  # of the sum of all weights as a whole number
 
 
 class Level(NamedTuple):
@@ -89,11 +86,8 @@ def first_level(g: GraphView, resolution: float, *, potts: bool = False) -> tupl
     WeightError
         A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
     """
-    rows, weights, unit = g.local("out").rows, None, 1.0
-    if g.weighted:
-        total = g.total(g.weighted_degrees, most_leaving(g))
-        unit = math.ldexp(1.0, math.frexp(2 * total)[1] - BITS) if total else 1.0
-        weights = np.rint(rows.weights.astype("float64") / unit).astype("int64")
+    (rows,), unit = whole_weights(g, [g.local("out").rows])
+    weights = rows.weights
     inside = _loops(g, weights)
     if weights is None:
         degrees = g.degrees + inside
