@@ -35,7 +35,6 @@ NOT_ON_GPU = (
     "host_atomics.py",
     "host_buckets.py",
     "host_copies.py",
-    "host_labels.py",
     "host_local_rows.py",
     "host_outbox.py",
     "host_partition.py",

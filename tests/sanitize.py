@@ -582,69 +582,50 @@ def relaxed(kernels, parents, ids):
     assert tight.issuperset((int(before[v]), v) for v in np.flatnonzero(reached))
 
 
-@launches("few_labels", "some_labels", "many_labels")
-def named(kernels, parents, ids):
-    """The most frequent of few labels, with several as frequent, and of many."""
-    labels, there = kernels_of(kernels, "labels"), kernels.namespace.asarray
-    rng = np.random.default_rng(3)
-    for kinds in (4, 10**6):
-        held = rng.integers(0, kinds, VERTICES).astype(ids)
-        out, into = hub_rows(kernels, ids)
-        pairs = [
-            (
-                np.repeat(np.arange(VERTICES), np.diff(kernels.to_host(one.offsets))),
-                kernels.to_host(one.ends),
-            )
-            for one in (out, into)
-        ]
-        owners, ends = np.concatenate(pairs, axis=1)
-        by, counts = np.unique(np.stack([owners, held[ends]]), axis=1, return_counts=True)
-        order = np.lexsort((-by[1], counts, by[0]))  # the last of a vertex is its best
-        wanted = held.copy()
-        wanted[by[0][order]] = by[1][order]
-        found = kernels.namespace.empty(VERTICES, ids)
-        changed = labels.most_frequent(out, into, there(held), found)
-        np.testing.assert_array_equal(kernels.to_host(found), wanted)
-        assert changed == (wanted != held).sum()
-
-
 @launches("few_groups", "some_groups", "many_groups")
 def grouped(kernels, parents, ids):
-    """The best of few groups, and of many, and the sums of weights between groups."""
-    groups, there = kernels_of(kernels, "groups"), kernels.namespace.asarray
+    """The best of few labels, with several as good, and of many, by each rule."""
+    best = kernels_of(kernels, "groups").best_groups
+    asarray, to_host = kernels.namespace.asarray, kernels.to_host
     rng = np.random.default_rng(3)
-    out, _ = hub_rows(kernels, ids)
-    offsets, ends = kernels.to_host(out.offsets), kernels.to_host(out.ends)
-    owners = np.repeat(np.arange(VERTICES), np.diff(offsets))
-    weights, mass = rng.integers(0, 5, len(ends)), rng.integers(1, 9, VERTICES)
-    rows, vertices = (
-        out._replace(weights=there(weights)),
-        rng.permutation(VERTICES)[: VERTICES // 2],
+    sides = hub_rows(kernels, ids)
+    pairs = [
+        (np.repeat(np.arange(VERTICES), np.diff(to_host(one.offsets))), to_host(one.ends))
+        for one in sides
+    ]
+    weights = [rng.integers(0, 3, len(one.ends)) for one in sides]
+    weighted = [one._replace(weights=asarray(own)) for one, own in zip(sides, weights, strict=True)]
+    masses = asarray(np.ones(VERTICES, "int64")), asarray(np.zeros(10**6, "int64")), 0.0
+    for kinds in (4, 10**6):
+        held = rng.integers(0, kinds, VERTICES).astype(ids)
+        owners, ends = np.concatenate(pairs, axis=1)
+        for given, counts in (sides, np.ones_like(ends)), (weighted, np.concatenate(weights)):
+            found = best(given, asarray(held), known={})
+            np.testing.assert_array_equal(
+                to_host(found), heaviest(held, owners, held[ends], counts)
+            )
+        # Without a penalty, the best of other vertices' labels if it is better than the own one.
+        owners, ends = pairs[0]
+        counts = weights[0] * (owners != ends)
+        own = np.bincount(owners, counts * (held[owners] == held[ends]), VERTICES)
+        wanted = heaviest(held, owners, held[ends], counts)
+        sums = np.bincount(owners, counts * (wanted[owners] == held[ends]), VERTICES)
+        wanted[sums <= own] = held[sums <= own]
+        vertices = rng.permutation(VERTICES)[: VERTICES // 2].astype(ids)
+        found = best(weighted[:1], asarray(held), asarray(vertices), masses, known={})
+        np.testing.assert_array_equal(to_host(found), wanted[vertices])
+
+
+def heaviest(held, owners, names, weights):
+    """Return the label with the largest sum of weights for each vertex; the smallest of several."""
+    by, place = np.unique(
+        np.stack([owners[weights > 0], names[weights > 0]]), axis=1, return_inverse=True
     )
-    for kinds in (4, VERTICES):
-        labels = rng.integers(0, kinds, VERTICES)
-        load = np.bincount(labels, mass, minlength=VERTICES).astype("int64")
-        found = groups.best_groups(
-            rows,
-            there(vertices),
-            there(labels.astype(ids)),
-            there(mass),
-            there(load),
-            1 / 64,
-            known={},
-        )
-        wanted = labels.copy()
-        near = owners != ends
-        sums = np.zeros((VERTICES, kinds), "int64")
-        np.add.at(sums, (owners[near], labels[ends[near]]), weights[near])
-        for v in vertices:
-            scores = sums[v] - mass[v] / 64 * load[:kinds]
-            scores[sums[v] == 0] = -np.inf
-            scores[labels[v]] = -np.inf
-            best = int(scores.argmax())
-            stay = sums[v, labels[v]] - mass[v] / 64 * (load[labels[v]] - mass[v])
-            wanted[v] = best if scores[best] > stay else labels[v]
-        np.testing.assert_array_equal(kernels.to_host(found), wanted[vertices])
+    sums = np.bincount(place.ravel(), weights[weights > 0], by.shape[1])
+    order = np.lexsort((-by[1], sums, by[0]))  # the last of a vertex is its best
+    wanted = held.copy()
+    wanted[by[0][order]] = by[1][order]
+    return wanted
 
 
 @launches("peel_run", "peel_all")

@@ -41,7 +41,7 @@ from dask_graphflow.costs.workloads import _edges
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.load_balance import makespan
-from dask_graphflow.kernels import host_labels
+from dask_graphflow.kernels import host_groups
 
 KERNELS = ("hook", "build", "pull", "search", "path", "label", "merge", "deal")
 DOCS = Path(__file__).parent.parent / "docs" / "internals"
@@ -437,13 +437,13 @@ def test_rates_that_nothing_can_be_shared_by():
 
 def test_a_calibration_ranks_a_worker_before_one_that_is_slowed(monkeypatch):
     fast = measure(False, 1, scales=(8,))
-    frequent = host_labels.most_frequent
+    best = host_groups.best_groups
 
     def slowed(*arguments, **options):
         time.sleep(0.05)
-        return frequent(*arguments, **options)
+        return best(*arguments, **options)
 
-    monkeypatch.setattr(host_labels, "most_frequent", slowed)
+    monkeypatch.setattr(host_groups, "best_groups", slowed)
     slow = measure(False, 1, scales=(8,))
     assert share_out([fast.label(256), slow.label(256)])[0] > 0.6
 

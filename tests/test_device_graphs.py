@@ -17,12 +17,12 @@ from test_device_many import on_device, plain
 
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.kernels import host_labels, host_rows
+from dask_graphflow.kernels import host_groups, host_rows
 from dask_graphflow.kernels.host_pull import ONE
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.buckets import relax
 from dask_graphflow.operators.direction import RULES, Direction
-from dask_graphflow.operators.labels import Labels
+from dask_graphflow.operators.labels import NeighborLabels
 from dask_graphflow.operators.predecessors import predecessors
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.search import Search
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.gpu
 cupy = cupy_or_skip()
 cudf = pytest.importorskip("cudf")
 
-from dask_graphflow.kernels import device_buckets, device_labels, device_search  # noqa: E402
+from dask_graphflow.kernels import device_buckets, device_groups, device_search  # noqa: E402
 
 RNG = np.random.default_rng(11)
 
@@ -146,7 +146,7 @@ def pulled(g, precision):
 
 
 def labelled(g, start):
-    labels = Labels(g)
+    labels = NeighborLabels(g)
     for _ in range(3):
         labels.take()
     return (labels.own,)
@@ -297,21 +297,23 @@ class Scarce:
         return cupy.empty(size, dtype)
 
 
-@pytest.mark.parametrize("less", [{"ROOM": 1 << 13}, {"cupy": Scarce(1 << 14)}], ids=list)
-def test_tables_in_memory_are_used_again(monkeypatch, less):
+@pytest.mark.parametrize("less", [{"ROOM": 1 << 16}, {"cupy": Scarce(1 << 14)}], ids=list)
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_tables_in_memory_are_used_again(monkeypatch, less, weighted):
     """More long rows than blocks, of which there are as many as there is room for."""
     for name, value in less.items():
-        monkeypatch.setattr(device_labels, name, value)
+        monkeypatch.setattr(device_groups, name, value)
     size, degree = 40, 1500
     labels = np.random.default_rng(8).integers(0, 5, size).astype("int32")
     source = np.repeat(np.arange(size), degree)
-    target = np.random.default_rng(7).integers(0, size, len(source))
-    out = host_rows.rows(source, target, count=size)
-    there = host_rows.Rows(*map(cupy.asarray, out[:2]), None, 0)
-    wanted, found = np.empty_like(labels), cupy.empty(size, "int32")
-    changed = host_labels.most_frequent(out, None, labels, wanted)
-    assert device_labels.most_frequent(there, None, cupy.asarray(labels), found) == changed
+    rng = np.random.default_rng(7)
+    target = rng.integers(0, size, len(source))
+    weights = rng.integers(0, 1 << 40, len(source)) if weighted else None
+    out = host_rows.rows(source, target, weights, count=size)
+    there = host_rows.Rows(*(None if side is None else cupy.asarray(side) for side in out[:3]), 0)
+    wanted = host_groups.best_groups([out], labels, known={})
+    found = device_groups.best_groups([there], cupy.asarray(labels), known={})
     np.testing.assert_array_equal(to_host(found), wanted)
-    monkeypatch.setattr(device_labels, "cupy", Scarce(1 << 8))
+    monkeypatch.setattr(device_groups, "cupy", Scarce(1 << 8))
     with pytest.raises(MemoryError):
-        device_labels.most_frequent(there, None, cupy.asarray(labels), found)
+        device_groups.best_groups([there], cupy.asarray(labels), known={})

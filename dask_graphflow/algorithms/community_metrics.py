@@ -17,8 +17,9 @@ import numpy as np
 from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.between import at_ends
 from dask_graphflow.operators.label_sums import sums_by_label
-from dask_graphflow.operators.level import loops, whole_degrees, whole_weights
+from dask_graphflow.operators.level import loops, whole_degrees
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.whole_weights import whole_weights
 
 from .algorithm import Answer, algorithm
 from .answer import Labels, LabelTypes
@@ -109,7 +110,8 @@ def community_metrics(g: GraphView, communities: Any) -> Answer:
     1          4     2               1          1        0.11
     """
     g, (rows, names) = g.undirected, communities
-    weights, unit = whole_weights(g)
+    (whole,), unit = whole_weights(g, [g.local("out").rows])
+    weights = whole.weights
     degrees = whole_degrees(g, weights)
     total = max(1, g.all_reduce(sums=(int(degrees.sum()),)).sums[0])
     sources, targets = at_ends(g, rows)

@@ -1,11 +1,13 @@
-"""Label propagation: communities of vertices that adopt the most frequent label of their neighbors.
+"""Label propagation: communities of vertices that adopt the label that most of their neighbors have.
 
 The result has a row for every vertex with its label, which is the id of a vertex.
 
 Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the label
-that most of their neighbors had, and the smallest one if there is a tie [1]_. Simultaneous updates and ties
-by order follow Graphalytics [2]_ and make the result deterministic. Labels can oscillate where updates of
-one vertex at a time would converge, so the number of iterations is limited.
+that most of their neighbors had, and the smallest one if there is a tie [1]_. With weights, they adopt the
+label whose neighbors had the largest sum of weights. Weights are rounded to whole multiples of a unit, so
+sums and ties are the same for every partitioning. Simultaneous updates and ties by order follow
+Graphalytics [2]_ and make the result deterministic. Labels can oscillate where updates of one vertex at a
+time would converge, so the number of iterations is limited.
 
 .. [1] U. N. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures in
    large-scale networks", Physical Review E 76, 2007.
@@ -16,7 +18,7 @@ one vertex at a time would converge, so the number of iterations is limited.
 from __future__ import annotations
 
 from dask_graphflow.costs.cost import Cost
-from dask_graphflow.operators.labels import Labels
+from dask_graphflow.operators.labels import NeighborLabels
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -28,6 +30,7 @@ __all__ = ["label_propagation"]
 @algorithm(
     columns={"label": "id"},
     checks={"max_iter": Count()},
+    weights="optional",
     directed=False,
     cost=Cost(
         # Neighbors agree later, but not on grids and road networks.
@@ -43,7 +46,8 @@ def label_propagation(g: GraphView, *, max_iter: int = 10) -> Answer:
     """Return the community of each vertex, by label propagation.
 
     Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the most
-    frequent label of their neighbors, and the smallest one if there is a tie.
+    frequent label of their neighbors, and the smallest one if there is a tie. With weights, a label counts
+    as much as the weights of the edges to the neighbors that have it. Edges with the weight 0 do not count.
 
     Parameters
     ----------
@@ -59,6 +63,12 @@ def label_propagation(g: GraphView, *, max_iter: int = 10) -> Answer:
         One row per vertex, sorted by vertex, with the columns ``vertex`` and ``label`` (both the dtype of
         the ids).
 
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite or NaN, or the weights of a vertex's edges sum to more than 1e200 or
+        less than 1e-200. Raised when the result is computed.
+
     References
     ----------
     .. [1] U. N. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures
@@ -71,8 +81,12 @@ def label_propagation(g: GraphView, *, max_iter: int = 10) -> Answer:
     >>> ties = pd.DataFrame({"a": [1, 1, 2, 3, 4, 4, 5], "b": [2, 3, 3, 4, 5, 6, 6]})
     >>> gf.label_propagation(ties, source="a", target="b").compute().label.tolist()
     [1, 1, 1, 3, 3, 3]
+    >>> ties["weight"] = [5, 5, 5, 1, 5, 5, 5]
+    >>> weighted = gf.label_propagation(ties, source="a", target="b", weight="weight")
+    >>> weighted.compute().label.tolist()
+    [1, 1, 1, 4, 4, 4]
     """
-    labels, changed = Labels(g), 1
+    labels, changed = NeighborLabels(g), 1
     for iteration in range(max_iter):
         if not changed:
             break

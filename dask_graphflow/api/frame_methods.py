@@ -158,12 +158,14 @@ class FrameMethods:
             max_iter=max_iter, tol=tol, normalized=normalized,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
 
-    def label_propagation(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+    def label_propagation(self, *, source: ColumnNames, target: ColumnNames,
+        weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
         vertices: Any = None, dropna: bool = False, max_iter: int = 10, trace: bool = False,
         progress: Listener = False) -> Any:
         """Return the community of each vertex, by label propagation."""
-        return functions.label_propagation(self._frame, source=source, target=target, directed=directed,
-            vertices=vertices, dropna=dropna, max_iter=max_iter, trace=trace, progress=progress)
+        return functions.label_propagation(self._frame, source=source, target=target, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter,
+            trace=trace, progress=progress)
 
     def leiden(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = False, multi: str = "keep", vertices: Any = None, dropna: bool = False,

@@ -430,26 +430,26 @@ def katz_centrality(edges: Any, *, source: ColumnNames | None = None,
 
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
-    dropna: bool = False, max_iter: int = 10, trace: Literal[False] = False,
-    progress: Listener = False) -> dd.DataFrame: ...
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, max_iter: int = 10,
+    trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
-    dropna: bool = False, max_iter: int = 10, trace: Literal[True],
-    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, max_iter: int = 10,
+    trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
 @overload
 def label_propagation(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
-    dropna: bool = False, max_iter: int = 10, trace: bool = False,
-    progress: Listener = False) -> Any: ...
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, max_iter: int = 10,
+    trace: bool = False, progress: Listener = False) -> Any: ...
 def label_propagation(edges: Any, *, source: ColumnNames | None = None,
-    target: ColumnNames | None = None, directed: bool = False, vertices: Any = None,
-    dropna: bool = False, max_iter: int = 10, trace: bool = False,
-    progress: Listener = False) -> Any:
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False, max_iter: int = 10,
+    trace: bool = False, progress: Listener = False) -> Any:
     """Return the community of each vertex, by label propagation."""
-    graph = as_graph(label_propagation, edges, source=source, target=target, directed=directed,
-        vertices=vertices, dropna=dropna)
+    graph = as_graph(label_propagation, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
     return graph.label_propagation(max_iter=max_iter, trace=trace, progress=progress)
 
 

@@ -26,7 +26,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.operators.buckets import relax
 from dask_graphflow.operators.direction import Direction
-from dask_graphflow.operators.labels import Labels
+from dask_graphflow.operators.labels import NeighborLabels
 from dask_graphflow.operators.predecessors import predecessors
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.search import Search
@@ -172,10 +172,12 @@ class Workloads:
         start = _hub(g)
         return g.edges, lambda _: predecessors(g, relax(g, start))
 
-    def labels(self) -> tuple[int, Callable[[Labels], object], Callable[[], Labels]]:
+    def labels(
+        self,
+    ) -> tuple[int, Callable[[NeighborLabels], object], Callable[[], NeighborLabels]]:
         """Return the first iteration of label propagation, in which all labels differ."""
         g = self._view()
-        return g.edges, Labels.take, lambda: Labels(g)
+        return g.edges, NeighborLabels.take, lambda: NeighborLabels(g)
 
     def forest(self, part: slice) -> Forest:
         """Return the forest of some of the edges."""

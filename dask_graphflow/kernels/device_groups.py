@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,51 +17,74 @@ __all__ = ["best_groups", "sums_between"]
 
 # Of cuda/groups.cu: the most edges of a row without a table, and with a table in shared memory.
 SOME, MANY = 32, 1 << 10
-# Slots of all tables in global memory, at most; there is one for the longest row in any case.
-ROOM = 1 << 27
+# Bytes of all tables in global memory, at most; there is one for the longest row in any case.
+ROOM = 1 << 31
 
-_GROUPS = np.dtype([("arrays", "u8", 10), ("factor", "f8")])
+_GROUPS = np.dtype([("arrays", "u8", 13), ("factor", "f8")])
 
 
 def best_groups(
-    rows: Rows,
-    vertices: Any,
+    sides: Sequence[Rows],
     labels: Any,
-    mass: Any,
-    load: Any,
-    factor: float,
-    within: Any = None,
-    closed: Any = None,
+    vertices: Any = None,
+    masses: tuple[Any, Any, float] | None = None,
+    limits: tuple[Any, Any] | None = None,
     *,
     known: dict[int, Any],
     threads: int = 1,
 ) -> Any:
-    """Return the best label for each of some vertices, among those of its neighbors and its own."""
-    count, dtype = len(vertices), labels.dtype
+    """Return the best label for each of some vertices; see :func:`.host_groups.best_groups`."""
+    dtype = labels.dtype
+    count = len(sides[0].offsets) - 1 if vertices is None else len(vertices)
     found = cupy.empty(count, dtype)
     if not count:
         return found
-    ends = rows.ends.astype(dtype, copy=False)  # a member's positions may be narrower than numbers
-    vertices = vertices.astype(dtype)
+    arrays: list[Any] = []
+    for rows in sides:
+        # A member's positions may be narrower than numbers.
+        arrays += rows.offsets, rows.ends.astype(dtype, copy=False), rows.weights
+    arrays += [None] * (6 - len(arrays))
+    vertices = None if vertices is None else vertices.astype(dtype, copy=False)
+    mass, load, factor = masses or (None, None, 0.0)
+    within, closed = limits or (None, None)
     within = None if within is None else within.astype(dtype, copy=False)
-    arrays = [rows.offsets, ends, rows.weights, vertices, labels, mass, load, within, closed, found]
-    pointers = [0 if array is None else array.data.ptr for array in arrays]
-    groups = np.array((pointers, factor), _GROUPS)
-    some, many = cupy.empty(count, dtype), cupy.empty(count, dtype)
+    arrays += vertices, labels, mass, load, within, closed, found
+    groups = np.array(
+        ([0 if array is None else array.data.ptr for array in arrays], factor), _GROUPS
+    )
+    weighted = any(rows.weights is not None for rows in sides)
+    rule = "SCORE" if masses else "SUM" if weighted else "COUNT"
+
+    edges = sum(len(rows.ends) for rows in sides)
+    some, many = (cupy.empty(min(count, edges // least) + 1, dtype) for least in (SOME, MANY))
     sizes = cupy.zeros(4, "int64")
-    launch(instance("few_groups", dtype), count, groups, np.uint64(count), some, many, sizes)
+    kernel = instance("few_groups", dtype, rule)
+    launch(kernel, count, groups, np.uint64(count), some, many, sizes)
     in_shared, in_memory, largest, _ = sizes.get().tolist()
     if in_shared:
         blocks = min(in_shared, 8 * attribute("MultiProcessorCount"))
-        kernel = instance("some_groups", dtype)
+        kernel = instance("some_groups", dtype, rule)
         launch_blocks(kernel, blocks, THREADS, 0, groups, some, sizes)
     if in_memory:
         room = 2 << (largest - 1).bit_length()
-        blocks = max(1, min(in_memory, ROOM // room, 4 * attribute("MultiProcessorCount")))
-        tables = cupy.empty(blocks * room, dtype), cupy.empty(blocks * room, "int64")
-        kernel = instance("many_groups", dtype)
+        dtypes = dtype, np.dtype("uint32" if rule == "COUNT" else "int64")
+        fitting = ROOM // (room * sum(one.itemsize for one in dtypes))
+        blocks = max(1, min(in_memory, fitting, 4 * attribute("MultiProcessorCount")))
+        blocks, tables = _tables(blocks, room, dtypes)
+        kernel = instance("many_groups", dtype, rule)
         launch_blocks(kernel, blocks, THREADS, 0, groups, many, np.uint64(room), *tables, sizes)
     return found
+
+
+def _tables(blocks: int, room: int, dtypes: Sequence[Any]) -> tuple[int, list[Any]]:
+    """Return the number of blocks that there is memory for, at most `blocks`, and their tables."""
+    while True:
+        try:
+            return blocks, [cupy.empty(blocks * room, dtype) for dtype in dtypes]
+        except MemoryError:
+            if blocks == 1:
+                raise
+            blocks //= 2
 
 
 def sums_between(rows: Rows, number: Any, place: Any, *, threads: int = 1) -> tuple[Any, Any, Any]:

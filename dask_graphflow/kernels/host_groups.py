@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,107 +17,129 @@ __all__ = ["best_groups", "sums_between"]
 CHUNK = 64  # vertices that a thread takes at a time
 
 
+# An argument that is None leaves its branch out of the compiled code.
+@partial(_compiled, forceinline=True)
+def _add(  # type: ignore[no-untyped-def]
+    offsets, ends, weights, v, labels, limits, mask, keys, sums, slots, groups
+):  # fmt: skip
+    """Add the weights of a vertex's edges to the sums of its groups; return the number of groups."""
+    for k in range(offsets[v], offsets[v + 1]):
+        u = ends[k]
+        if limits is not None:
+            within, _, bounded = limits
+            if u == v or (bounded and within[u] != within[v]):
+                continue
+        weight = 1
+        if weights is not None:
+            weight = weights[k]
+            if weight == 0:  # a sum of 0 is an empty slot
+                continue
+        label = labels[np.uint64(u)]
+        # Fibonacci hashing: labels are small numbers, often in a row.
+        at = (np.uint64(label) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
+        while sums[at] and keys[at] != label:
+            at = (at + np.uint64(1)) & mask
+        if sums[at] == 0:
+            keys[at] = label
+            slots[groups] = at
+            groups += 1
+        sums[at] += weight
+    return groups
+
+
 @_compiled
 def _best(  # type: ignore[no-untyped-def]
-    offsets,
-    ends,
-    weights,
-    weighted,
-    vertices,
-    labels,
-    mass,
-    load,
-    factor,
-    within,
-    closed,
-    bounded,
-    found,
-    table,
-    ranges,
-    part,
-):
+    offsets, ends, weights, other, vertices, labels, masses, limits, found, table, ranges, part
+):  # fmt: skip
     keys, sums, slots = table
     start, stop = take(ranges, part, CHUNK)
     while start < stop:
         for i in range(start, stop):
-            v = vertices[i]
-            low, high = offsets[v], offsets[v + 1]
+            v = i if vertices is None else vertices[i]
+            edges = offsets[v + 1] - offsets[v]
+            if other is not None:
+                edges += other[0][v + 1] - other[0][v]
             own = labels[v]
             size = 2
-            while size < 2 * (high - low):
+            while size < 2 * edges:
                 size *= 2
-            mask = np.uint64(size - 1)
-            groups = 0
-            for k in range(low, high):
-                u = ends[k]
-                if u == v or (bounded and within[u] != within[v]):
-                    continue
-                weight = weights[k] if weighted else 1
-                if weight == 0:  # a sum of 0 is an empty slot
-                    continue
-                label = labels[u]
-                # Fibonacci hashing: labels are small numbers, often in a row.
-                at = (np.uint64(label) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
-                while sums[at] and keys[at] != label:
-                    at = (at + np.uint64(1)) & mask
-                if sums[at] == 0:
-                    keys[at] = label
-                    slots[groups] = at
-                    groups += 1
-                sums[at] += weight
-            rate = factor * np.float64(mass[v])
-            stay, best, most = np.int64(0), own, -np.inf
-            for j in range(groups):
-                at = slots[j]
-                label = keys[at]
-                if label == own:
-                    stay = sums[at]
-                elif not (bounded and closed[label]):
-                    score = np.float64(sums[at]) - rate * np.float64(load[label])
+            mask, groups = np.uint64(size - 1), 0
+            groups = _add(
+                offsets, ends, weights, v, labels, limits, mask, keys, sums, slots, groups
+            )
+            if other is not None:
+                groups = _add(*other, v, labels, limits, mask, keys, sums, slots, groups)
+            if masses is None:
+                best, most = own, 0
+                for j in range(groups):
+                    at = slots[j]
+                    label, score = keys[at], sums[at]
                     if score > most or (score == most and label < best):
                         best, most = label, score
-                sums[at] = 0
-            if not most > np.float64(stay) - rate * np.float64(load[own] - mass[v]):
-                best = own
-            found[i] = best
+                    sums[at] = 0
+                found[i] = best
+            else:
+                found[i] = _best_score(own, v, masses, limits, keys, sums, slots, groups)
         start, stop = take(ranges, part, CHUNK)
 
 
+@_compiled
+def _best_score(own, v, masses, limits, keys, sums, slots, groups):  # type: ignore[no-untyped-def]
+    """Return the label with the largest score, and make all sums 0."""
+    (mass, load, factor), (_, closed, bounded) = masses, limits
+    rate = factor * np.float64(mass[v])
+    stay, best, most = np.int64(0), own, -np.inf
+    for j in range(groups):
+        at = slots[j]
+        label = keys[at]
+        if label == own:
+            stay = sums[at]
+        elif not (bounded and closed[label]):
+            score = np.float64(sums[at]) - rate * np.float64(load[label])
+            if score > most or (score == most and label < best):
+                best, most = label, score
+        sums[at] = 0
+    if not most > np.float64(stay) - rate * np.float64(load[own] - mass[v]):
+        return own
+    return best
+
+
 def best_groups(
-    rows: Rows,
-    vertices: np.ndarray,
+    sides: Sequence[Rows],
     labels: np.ndarray,
-    mass: np.ndarray,
-    load: np.ndarray,
-    factor: float,
-    within: np.ndarray | None = None,
-    closed: np.ndarray | None = None,
+    vertices: np.ndarray | None = None,
+    masses: tuple[np.ndarray, np.ndarray, float] | None = None,
+    limits: tuple[np.ndarray, np.ndarray] | None = None,
     *,
     known: dict[int, Any],
     threads: int = 1,
 ) -> np.ndarray:
-    """Return the best label for each of some vertices, among those of its neighbors and its own.
+    """Return the best label for each of some vertices.
 
-    A vertex scores a label by the sum of the weights of its edges to other vertices of that label, less
-    ``factor * mass * load``, where its own mass is taken from the load of its own label. A vertex
-    takes the smallest of the labels with the largest score if that is above the score of its own label.
+    Without masses, this is the label whose neighbors have the largest sum of weights, and the smallest one
+    if there is a tie. A self-loop counts: its vertex is its own neighbor. A vertex without neighbors keeps
+    its label.
+
+    With masses, a vertex scores a label by the sum of the weights of its edges to other vertices of that
+    label, less ``factor * mass * load``, where its own mass is taken from the load of its own label. A
+    vertex takes the smallest of the labels with the largest score if that is above the score of its own
+    label.
 
     Parameters
     ----------
-    rows : Rows
-        Weights are int64, or None for 1 each. A self-loop is passed over.
-    vertices : ndarray of integers, shape (f,)
-        Rows, each once.
+    sides : sequence of 1 or 2 Rows
+        Rows of all vertices. With two, the neighbors are those of both rows of a vertex. Weights are int64
+        and at least 0, or None for 1 each. An edge with weight 0 does not count.
     labels : ndarray of integers, shape (masters + mirrors,)
-    mass : ndarray of int64, shape (masters,)
-    load : ndarray of int64
-        Of each label: the mass of all its vertices. Sums of weights and loads are at most 2**53, so that
-        scores are the same in every order.
-    factor : float
-    within : ndarray of the dtype of `labels`, shape (masters + mirrors,), optional
-        Neighbors with another value here are passed over.
-    closed : ndarray of bool, optional
-        Required with `within`: which labels no vertex takes.
+    vertices : ndarray of integers, shape (f,), optional
+        Rows, each once; all by default.
+    masses : tuple, optional
+        The mass of each vertex (int64, shape (masters,)), the load of each label (int64, the mass of all
+        its vertices), and the factor (float). Sums of weights and loads are at most 2**53, so that
+        scores are the same in every order. Then there is one side.
+    limits : tuple, optional
+        Only with masses. An array of the dtype of `labels`, shape (masters + mirrors,): neighbors with
+        another value than the vertex do not count. An array of bool: the labels that no vertex takes.
     known : dict
         Kept between calls on the same rows: the hash table of each thread.
     threads : int
@@ -125,24 +149,27 @@ def best_groups(
     -------
     ndarray of the dtype of `labels`, shape (f,)
     """
-    found = np.empty(len(vertices), labels.dtype)
-    if not len(vertices):
+    costs: Any
+    if vertices is None:
+        costs = sum(rows.offsets for rows in sides)
+        degrees = np.diff(costs)
+    else:
+        degrees = sum(rows.offsets[vertices + 1] - rows.offsets[vertices] for rows in sides)
+        costs = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
+    found = np.empty(len(degrees), labels.dtype)
+    if not len(found):
         return found
-    degrees = rows.offsets[vertices + 1] - rows.offsets[vertices]
     size = max(2, 1 << int(2 * degrees.max() - 1).bit_length())
-    costs = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
-    ranges = even_turns(len(vertices), threads, costs)
-    weighted, bounded = rows.weights is not None, within is not None
-    weights = rows.weights if weighted else costs[:1]
-    limits = (within, closed) if bounded else (labels, np.zeros(1, bool))
+    ranges = even_turns(len(found), threads, costs)
+    rows, other = (sides[0][:3], None) if len(sides) == 1 else (side[:3] for side in sides)
+    bounds = None
+    if masses is not None:
+        bounds = (labels, np.zeros(1, bool), False) if limits is None else (*limits, True)
 
     def work(part: int) -> None:
         if part not in known or len(known[part][0]) < size:
             known[part] = _table(size, labels.dtype)
-        _best(
-            rows.offsets, rows.ends, weights, weighted, vertices, labels, mass, load, factor, *limits,
-            bounded, found, known[part], ranges, part,
-        )  # fmt: skip
+        _best(*rows, other, vertices, labels, masses, bounds, found, known[part], ranges, part)
 
     share(work, threads, threads)
     return found

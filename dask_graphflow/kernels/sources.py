@@ -23,18 +23,22 @@ _C_TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64":
 _IDS = ("int32", "int64")
 _WEIGHTS = tuple(_C_TYPES)
 _FLOATS = ("float32", "float64")
+_RULES = ("COUNT", "SUM", "SCORE")  # of cuda/groups.cu
 
 
 @cache
-def instance(kernel: str, *dtypes: Any) -> str:
-    """Return the name of a kernel template for these dtypes, as CUDA C++ spells it.
+def instance(kernel: str, *arguments: Any) -> str:
+    """Return the name of a kernel template with these arguments, as CUDA C++ spells it.
+
+    An argument is a dtype, or the name of a constant.
 
     Examples
     --------
     >>> instance("hook", "int32", "int64")
     'hook<int, long long>'
     """
-    return f"{kernel}<{', '.join(_C_TYPES[str(dtype)] for dtype in dtypes)}>"
+    names = (_C_TYPES.get(str(argument), argument) for argument in arguments)
+    return f"{kernel}<{', '.join(names)}>"
 
 
 def _instances(kernel: str, parameters: int) -> tuple[str, ...]:
@@ -111,15 +115,10 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("weigh", _FLOATS),
     ),
     "peel.cu": (*_instances("peel_run", 1), *_instances("peel_all", 1)),
-    "labels.cu": (
-        *_instances("few_labels", 1),
-        *_instances("some_labels", 1),
-        *_instances("many_labels", 1),
-    ),
     "groups.cu": (
-        *_instances("few_groups", 1),
-        *_instances("some_groups", 1),
-        *_instances("many_groups", 1),
+        *_each("few_groups", _IDS, _RULES),
+        *_each("some_groups", _IDS, _RULES),
+        *_each("many_groups", _IDS, _RULES),
     ),
     "intersect.cu": (
         *_instances("triangles", 1),

@@ -20,15 +20,16 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels import kernels_for
 
 from .access import gather
+from .labels import Labels
 from .view import GraphView
 
 __all__ = ["Groups"]
 
 
-class Groups:
+class Groups(Labels):
     """Labels of vertices, which are vertex numbers, and the masses of labels. All members make theirs.
 
     Parameters
@@ -53,24 +54,11 @@ class Groups:
     def __init__(
         self, g: GraphView, weights: Any, mass: Any, factor: float, labels: Any = None
     ) -> None:
-        local = g.local("out")
-        self._g, self._mass, self._factor = g, mass, factor
-        self._rows = local.rows._replace(first=0, weights=weights)
-        self._known: dict[int, Any] = {}
-        self._mirrors = None if g.alone else g.mirrors("out")
-        self.labels = g.column(0, g.index, local.size)
-        self.labels[: g.owned] = g.numbers if labels is None else labels
-        if self._mirrors is not None:
-            self._mirrors.broadcast(self.labels)
-            self._mirrors.receive(self._told)
+        super().__init__(g, [g.local("out").rows._replace(weights=weights)], labels)
+        self._mass, self._factor = mass, factor
         self.load = g.column(0, "int64", g.shard.count)
         has = mass > 0
         self._add(gather(g, self.own[has].astype("int64")), gather(g, mass[has]))
-
-    @property
-    def own(self) -> Any:
-        """Labels of owned vertices: array of index, shape (V_p,)."""
-        return self.labels[: self._g.owned]
 
     def best(self, vertices: Any, within: Any = None, closed: Any = None) -> Any:
         """Return the best label for each of some vertices; see :func:`.host_groups.best_groups`.
@@ -88,11 +76,8 @@ class Groups:
         -------
         array of index, shape (f,)
         """
-        kernels = kernels_of("groups", self.labels)
-        return kernels.best_groups(
-            self._rows, vertices, self.labels, self._mass, self.load, self._factor, within, closed,
-            known=self._known, threads=self._g.threads,
-        )  # fmt: skip
+        limits = None if within is None else (within, closed)
+        return self._best(vertices, (self._mass, self.load, self._factor), limits)
 
     def move(self, vertices: Any, labels: Any) -> int:
         """Give some vertices other labels; return how many vertices of all members moved.
@@ -123,6 +108,3 @@ class Groups:
 
     def _add(self, labels: Any, mass: Any) -> None:
         kernels_for(mass).namespace.add.at(self.load, labels, mass)
-
-    def _told(self, at: Any, values: Any) -> None:
-        self.labels[at] = values

@@ -1,7 +1,8 @@
 """Labels: each vertex takes the label that most of its neighbors have.
 
-Each member counts, for its own vertices, the labels of their neighbors. A label that changes is sent to the
-mirrors of its vertex, once to each member, however many edges lead there; no other label is sent.
+Each member adds up, for its own vertices, the weights of the neighbors of each label. A label that changes
+is sent to the mirrors of its vertex, once to each member, however many edges lead there; no other label is
+sent.
 """
 
 from __future__ import annotations
@@ -16,48 +17,90 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
 
 from .view import GraphView
+from .whole_weights import whole_weights
 
-__all__ = ["Labels"]
+__all__ = ["Labels", "NeighborLabels"]
 
 
 class Labels:
-    """Labels of vertices, which are vertex numbers. All members do the same steps.
+    """Labels of vertices, which are vertex numbers. All members make theirs.
 
     Parameters
     ----------
     g : GraphView
-        In a directed graph, a neighbor counts once for each edge, in either direction.
+    sides : list of 1 or 2 Rows
+        Rows of owned vertices by positions. With two, the neighbors are those of both rows of a vertex.
+        Weights are int64, or None for 1 each.
+    labels : array of index, shape (V_p,), optional
+        By default each vertex has its own number.
+    which : {"out", "around"}
+        Name of the rows whose mirrors have labels.
+
+    Attributes
+    ----------
+    labels : array of index, shape (V_p + mirrors,)
     """
 
-    def __init__(self, g: GraphView) -> None:
-        shard, which = g.shard, "out"
-        self._g, self._mirrors, self._into = g, None, None
-        if g.alone:
-            self._rows = g.local("out").rows
-            self._into = g.rows("into") if g.directed else None
-            self._edges = len(self._rows.ends) + (0 if self._into is None else len(self._into.ends))
-            self._labels = g.numbers.astype(g.index)
-        else:
-            local = shard.local("out", g.threads)
-            if g.directed:
-                which = "around"
-                local = shard.here("local around", _around(shard.host, g))
-            self._rows, self._edges = local.rows, len(local.rows.ends)
-            self._mirrors = numbering.mirrors(shard, g.exchange, which, g.threads)
-            mirrors = shard.slot_numbers(which, g.threads)
-            self._labels = np.concatenate([g.numbers, mirrors]).astype(g.index)
-        self._found = np.empty_like(self._labels, shape=g.owned)
-        self._most_frequent = kernels_of("labels", self._labels).most_frequent
+    def __init__(
+        self, g: GraphView, sides: list[Any], labels: Any = None, which: str = "out"
+    ) -> None:
+        self._g, self._sides, self._mirrors = g, sides, None
+        self._known: dict[int, Any] = {}
+        numbers = [g.numbers]
+        if not g.alone:
+            self._mirrors = numbering.mirrors(g.shard, g.exchange, which, g.threads)
+            numbers.append(g.shard.slot_numbers(which, g.threads))
+        self.labels = np.concatenate(numbers).astype(g.index, copy=False)
+        if labels is not None:
+            self.own[:] = labels
+            if self._mirrors is not None:
+                self._mirrors.broadcast(self.labels)
+                self._mirrors.receive(self._told)
 
     @property
     def own(self) -> Any:
         """Labels of owned vertices: array of index, shape (V_p,)."""
-        return self._labels[: self._g.owned]
+        return self.labels[: self._g.owned]
+
+    def _best(self, *which: Any) -> Any:
+        kernels = kernels_of("groups", self.labels)
+        return kernels.best_groups(
+            self._sides, self.labels, *which, known=self._known, threads=self._g.threads
+        )
+
+    def _told(self, at: Any, values: Any) -> None:
+        self.labels[at] = values
+
+
+class NeighborLabels(Labels):
+    """Labels that vertices take from their neighbors. All members do the same steps.
+
+    Parameters
+    ----------
+    g : GraphView
+        In a directed graph, a neighbor counts once for each edge, in either direction. The weights of the
+        edges are rounded; see :func:`.whole_weights`.
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
+    """
+
+    def __init__(self, g: GraphView) -> None:
+        which = "around" if g.directed and not g.alone else "out"
+        if which == "out":
+            sides = [g.local("out").rows]
+            if g.directed:
+                sides.append(g.rows("into"))
+        else:
+            sides = [g.shard.here("local around", _around(g.shard.host, g)).rows]
+        super().__init__(g, whole_weights(g, sides)[0], which=which)
 
     def take(self, *, last: bool = False) -> int:
-        """Have each vertex take its neighbors' most frequent label; return how many labels changed.
+        """Have each vertex take its neighbors' label with the largest weight; return how many changed.
 
-        Of several labels that are as frequent, the smallest one is taken.
+        If several labels have the largest weight, the vertex takes the smallest of them.
 
         Parameters
         ----------
@@ -66,30 +109,26 @@ class Labels:
         """
         g = self._g
         with g.superstep("pull", g.shard.count, 0) as row:
-            rows, found = (self._rows, self._into), self._found
-            changed = self._most_frequent(*rows, self._labels, found, threads=g.threads)
+            found, edges = self._best(), sum(len(rows.ends) for rows in self._sides)
             if self._mirrors is None:
-                self._labels, self._found = found, self._labels
-                sums: tuple[int, ...] = changed, self._edges
+                sums: tuple[int, ...] = int(np.count_nonzero(found != self.own)), edges
+                self.labels = found
             else:
                 where = np.flatnonzero(found != self.own)
-                self._labels[where] = found[where]
-                sums = len(where), self._edges
+                self.labels[where] = found[where]
+                sums = len(where), edges
                 if last:
                     sums = g.all_reduce(sums).sums
                 else:
-                    self._mirrors.broadcast(self._labels, where, sums)
+                    self._mirrors.broadcast(self.labels, where, sums)
                     sums = self._mirrors.receive(self._told).sums
             if row:
                 row["edges"] = sums[1]
         return sums[0]
 
-    def _told(self, at: Any, values: Any) -> None:
-        self._labels[at] = values
-
 
 def _around(shard: Shard, g: GraphView) -> Local:
-    """Return rows of what leaves a vertex and what enters it: a neighbor counts once for each edge.
+    """Return rows of the edges that leave and enter each vertex: a neighbor counts once for each edge.
 
     They are kept where :func:`.numbering.mirrors` looks for the shard's rows of the name "around".
     """
@@ -102,6 +141,7 @@ def _around(shard: Shard, g: GraphView) -> Local:
         both = kernels.rows(
             [kernels.owners(rows, dtype, threads=g.threads) for rows in sides],
             [rows.ends for rows in sides],
+            [rows.weights for rows in sides] if g.weighted else None,
             first=shard.low,
             count=shard.owned,
             columns=shard.size,

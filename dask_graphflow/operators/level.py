@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,12 +11,10 @@ from dask_graphflow.kernels import kernels_of
 from .access import beside
 from .contract import contract
 from .groups import Groups
-from .neighbor_sums import most_leaving
 from .view import GraphView
+from .whole_weights import whole_weights
 
-__all__ = ["Level", "first_level", "loops", "whole_degrees", "whole_weights"]
-
-BITS = 51  # of the sum of all weights as a whole number
+__all__ = ["Level", "first_level", "loops", "whole_degrees"]
 
 
 class Level(NamedTuple):
@@ -89,41 +86,18 @@ def first_level(g: GraphView, resolution: float, *, potts: bool = False) -> tupl
     WeightError
         A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
     """
-    weights, unit = whole_weights(g)
-    degrees = whole_degrees(g, weights)
+    (rows,), unit = whole_weights(g, [g.local("out").rows])
+    degrees = whole_degrees(g, rows.weights)
     everything = g.all_reduce(sums=(int(degrees.sum()),)).sums[0]
     if potts:
         mass, factor = g.exists.astype("int64"), resolution / unit
     else:
         mass, factor = degrees, resolution / max(1, everything)
-    return Level(g, weights, mass, g.ranks, factor), float(everything)
-
-
-def whole_weights(g: GraphView) -> tuple[Any, float]:
-    """Return the weights of the edges in ``g.local("out")`` as multiples of a unit, and the unit.
-
-    Sums of the whole numbers are exact, and have the same bits in every order. All members call it.
-
-    Returns
-    -------
-    array of int64, or None
-        None if edges have no weights.
-    float
-
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
-    """
-    if not g.weighted:
-        return None, 1.0
-    total = g.total(g.weighted_degrees, most_leaving(g))
-    unit = math.ldexp(1.0, math.frexp(2 * total)[1] - BITS) if total else 1.0
-    return np.rint(g.local("out").rows.weights.astype("float64") / unit).astype("int64"), unit
+    return Level(g, rows.weights, mass, g.ranks, factor), float(everything)
 
 
 def whole_degrees(g: GraphView, weights: Any) -> Any:
-    """Return the sum of such weights at each owned vertex: array of int64, shape (V_p,).
+    """Return the sum of whole weights at each owned vertex: array of int64, shape (V_p,).
 
     A self-loop counts twice.
     """

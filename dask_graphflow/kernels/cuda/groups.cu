@@ -11,29 +11,65 @@ constexpr u32 SLOTS = 2048;        // of a table in shared memory
 constexpr u64 MANY = SLOTS / 2;    // edges that it has room for
 constexpr u32 ALL_WARPS = THREADS / 32;
 
+// The score of a label: the number of neighbors, the sum of their weights, or this sum less a penalty for the
+// mass of the label. With SCORE, the vertex's own label wins ties, and self-loops do not count.
+enum Rule { COUNT, SUM, SCORE };
+
+// Sums of a rule. 32-bit counts take less shared memory, and atomics on them are faster.
+template <Rule RULE>
+struct Sums { using type = i64; };
+template <>
+struct Sums<COUNT> { using type = u32; };
+
 // Below every score.
 __device__ __forceinline__ double worst() { return __longlong_as_double(0xfff0000000000000ll); }
 
 template <typename I>
-struct Groups {
+struct Side {
     const i64* offsets;
     const I* ends;
     const i64* weights;  // null: 1 each
-    const I* vertices;
+};
+
+template <typename I, Rule RULE>
+struct Groups {
+    Side<I> out, in;    // in.offsets is null if there is one side only, as with SCORE
+    const I* vertices;  // null: all rows
     const I* labels;
-    const i64* mass;
+    const i64* mass;  // null exactly if the rule is not SCORE, and load too
     const i64* load;
-    const I* within;          // null: all neighbors count
-    const bool* closed;       // null exactly if `within` is
+    const I* within;     // null: all neighbors count
+    const bool* closed;  // null exactly if `within` is
     I* found;
     double factor;
 
-    // The label at the other end of an edge and the weight; the label is below 0 if the edge does not count.
-    __device__ __forceinline__ I label(I vertex, i64 edge, i64& weight) const
+    struct Row {
+        I vertex;
+        i64 out, in, size, split;
+    };
+
+    __device__ __forceinline__ Row row(u64 at) const
     {
-        const I end = ends[edge];
-        weight = weights ? weights[edge] : 1;
-        if (end == vertex || !weight || (within && within[end] != within[vertex])) return I(-1);
+        const I vertex = vertices ? vertices[at] : I(at);
+        Row row{vertex, out.offsets[vertex], 0, out.offsets[vertex + 1], 0};
+        row.split = row.size -= row.out;
+        if (RULE != SCORE && in.offsets) {
+            row.in = in.offsets[vertex];
+            row.size += in.offsets[vertex + 1] - row.in;
+        }
+        return row;
+    }
+
+    // The label at the other end of a row's edge and the weight; the label is below 0 if the edge does not count.
+    __device__ __forceinline__ I label(const Row& row, i64 i, i64& weight) const
+    {
+        const bool leaves = RULE == SCORE || i < row.split;
+        const Side<I>& side = leaves ? out : in;
+        const i64 edge = leaves ? row.out + i : row.in + i - row.split;
+        const I end = side.ends[edge];
+        weight = RULE != COUNT && side.weights ? side.weights[edge] : 1;
+        if (RULE != COUNT && !weight) return I(-1);
+        if (RULE == SCORE && (end == row.vertex || (within && within[end] != within[row.vertex]))) return I(-1);
         return labels[end];
     }
 
@@ -45,11 +81,11 @@ struct Groups {
     }
 };
 
-// A label, its score, and the weight of the edges to the vertex's own label; of two, the larger score and the
-// smaller label are better.
-template <typename I>
+// A label, its score, and with SCORE the weight of the edges to the vertex's own label; of two, the larger score
+// and the smaller label are better.
+template <typename I, Rule RULE>
 struct Best {
-    double score;
+    double score;  // a sum is exact as a double
     I label;
     i64 stay;
 
@@ -61,7 +97,7 @@ struct Best {
             score = other.score;
             label = other.label;
         }
-        stay = max(stay, other.stay);
+        if (RULE == SCORE) stay = max(stay, other.stay);
     }
 
     // Take the best of WIDTH neighboring lanes.
@@ -71,20 +107,23 @@ struct Best {
 #pragma unroll
         for (u32 step = WIDTH / 2; step; step /= 2)
             take({__shfl_xor_sync(ALL_LANES, score, step), __shfl_xor_sync(ALL_LANES, label, step),
-                  __shfl_xor_sync(ALL_LANES, stay, step)});
+                  RULE == SCORE ? __shfl_xor_sync(ALL_LANES, stay, step) : 0});
     }
 
     // Take a group: a label and the sum of its weights.
-    __device__ __forceinline__ void take_group(const Groups<I>& groups, I vertex, I own, I its, i64 sum)
+    __device__ __forceinline__ void take_group(const Groups<I, RULE>& groups, I vertex, I own, I its, i64 sum)
     {
-        if (its == own)
+        if (RULE != SCORE)
+            take({double(sum), its, 0});
+        else if (its == own)
             take({worst(), I(-1), sum});
         else if (!groups.closed || !groups.closed[its])
             take({groups.score(vertex, sum, groups.load[its]), its, 0});
     }
 
-    __device__ __forceinline__ I chosen(const Groups<I>& groups, I vertex, I own) const
+    __device__ __forceinline__ I chosen(const Groups<I, RULE>& groups, I vertex, I own) const
     {
+        if (RULE != SCORE) return label < 0 ? own : label;
         return score > groups.score(vertex, stay, groups.load[own] - groups.mass[vertex]) ? label : own;
     }
 };
@@ -96,41 +135,46 @@ struct Sizes {
 };
 
 // Compare the labels of a row with WIDTH lanes; 32 / WIDTH rows at once.
-template <u32 WIDTH, typename I>
-__device__ __forceinline__ void compare(const Groups<I>& groups, u64 at, bool mine)
+template <u32 WIDTH, typename I, Rule RULE>
+__device__ __forceinline__ void compare(const Groups<I, RULE>& groups, u64 at, bool mine)
 {
     const u32 me = lane() % WIDTH;
     I vertex = 0, own = 0, label = I(-1);
     i64 weight = 0, sum = 0;
     if (mine) {
-        vertex = groups.vertices[at];
+        const auto row = groups.row(at);
+        vertex = row.vertex;
         own = groups.labels[vertex];
-        const i64 edge = groups.offsets[vertex] + me;
-        if (edge < groups.offsets[vertex + 1]) label = groups.label(vertex, edge, weight);
+        if (me < row.size) label = groups.label(row, me, weight);
     }
+    if (RULE == COUNT) {
+        const u32 group = u32(~0ull >> (64 - WIDTH)) << (lane() - me);
+        sum = __popc(__match_any_sync(ALL_LANES, label) & group);
+    } else {
 #pragma unroll
-    for (u32 i = 0; i < WIDTH; ++i) {
-        const I other = __shfl_sync(ALL_LANES, label, i, WIDTH);
-        const i64 its = __shfl_sync(ALL_LANES, weight, i, WIDTH);
-        if (other == label) sum += its;
+        for (u32 i = 0; i < WIDTH; ++i) {
+            const I other = __shfl_sync(ALL_LANES, label, i, WIDTH);
+            const i64 its = __shfl_sync(ALL_LANES, weight, i, WIDTH);
+            if (other == label) sum += its;
+        }
     }
-    auto best = Best<I>::none();
+    auto best = Best<I, RULE>::none();
     if (label >= 0) best.take_group(groups, vertex, own, label, sum);
     best.template take_all<WIDTH>();
     if (mine && me == 0) groups.found[at] = best.chosen(groups, vertex, own);
 }
 
-template <typename I>
-__global__ void few_groups(Groups<I> groups, u64 count, I* some, I* many, Sizes* sizes)
+template <typename I, Rule RULE>
+__global__ void few_groups(Groups<I, RULE> groups, u64 count, I* some, I* many, Sizes* sizes)
 {
     i64 largest = 0;
     for (u64 base = warp_index() * 32; base < count; base += warp_count() * 32) {
         const u64 mine = base + lane();
         u64 size = 0;
         if (mine < count) {
-            const I vertex = groups.vertices[mine];
-            size = u64(groups.offsets[vertex + 1] - groups.offsets[vertex]);
-            if (!size) groups.found[mine] = groups.labels[vertex];
+            const auto row = groups.row(mine);
+            size = u64(row.size);
+            if (!size) groups.found[mine] = groups.labels[row.vertex];
         }
         for (u32 left = __ballot_sync(ALL_LANES, size > 0 && size <= FEW); left;) {
             // Each of 4 groups of lanes takes the next row that is left.
@@ -160,23 +204,26 @@ __device__ __forceinline__ i64 swap_key(i64* at, i64 expected, i64 desired)
     return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
 }
 
+__device__ __forceinline__ void add_weight(u32* at, i64) { atomicAdd(at, 1u); }
+__device__ __forceinline__ void add_weight(i64* at, i64 weight) { atomicAdd(reinterpret_cast<u64*>(at), u64(weight)); }
+
 // Sum the weights of a row by label in a table that has room for twice as many. All threads of a block.
-template <typename I>
-__device__ __forceinline__ void sum_row(const Groups<I>& groups, u64 at, volatile I* keys, volatile i64* sums)
+template <typename I, Rule RULE, typename Sum>
+__device__ __forceinline__ void sum_row(const Groups<I, RULE>& groups, u64 at, volatile I* keys, volatile Sum* sums)
 {
-    __shared__ Best<I> bests[ALL_WARPS];
-    const I vertex = groups.vertices[at], own = groups.labels[vertex];
-    const i64 first = groups.offsets[vertex], last = groups.offsets[vertex + 1];
+    __shared__ Best<I, RULE> bests[ALL_WARPS];
+    const auto row = groups.row(at);
+    const I own = groups.labels[row.vertex];
     u64 slots = 64;
-    while (slots < u64(last - first) * 2) slots *= 2;
+    while (slots < u64(row.size) * 2) slots *= 2;
     for (u64 slot = threadIdx.x; slot < slots; slot += blockDim.x) {
         keys[slot] = I(-1);
         sums[slot] = 0;
     }
     __syncthreads();
-    for (i64 edge = first + threadIdx.x; edge < last; edge += blockDim.x) {
+    for (i64 i = threadIdx.x; i < row.size; i += blockDim.x) {
         i64 weight;
-        const I label = groups.label(vertex, edge, weight);
+        const I label = groups.label(row, i, weight);
         if (label < 0) continue;
         // Fibonacci hashing: labels are small numbers, often in a row.
         u64 slot = (u64(label) * 0x9e3779b97f4a7c15ull >> 20) & (slots - 1);
@@ -187,36 +234,37 @@ __device__ __forceinline__ void sum_row(const Groups<I>& groups, u64 at, volatil
             const I held = swap_key(const_cast<I*>(keys) + slot, I(-1), label);
             if (held < 0 || held == label) break;
         }
-        atomicAdd(reinterpret_cast<u64*>(const_cast<i64*>(sums) + slot), u64(weight));
+        add_weight(const_cast<Sum*>(sums) + slot, weight);
     }
     __syncthreads();
-    auto best = Best<I>::none();
+    auto best = Best<I, RULE>::none();
     for (u64 slot = threadIdx.x; slot < slots; slot += blockDim.x) {
         const I key = keys[slot];
-        if (key >= 0) best.take_group(groups, vertex, own, key, sums[slot]);
+        if (key >= 0) best.take_group(groups, row.vertex, own, key, i64(sums[slot]));
     }
     best.template take_all<32>();
     if (lane() == 0) bests[threadIdx.x / 32] = best;
     __syncthreads();
     if (threadIdx.x == 0) {
         for (u32 warp = 1; warp < ALL_WARPS; ++warp) best.take(bests[warp]);
-        groups.found[at] = best.chosen(groups, vertex, own);
+        groups.found[at] = best.chosen(groups, row.vertex, own);
     }
     __syncthreads();
 }
 
-template <typename I>
-__global__ void __launch_bounds__(THREADS) some_groups(Groups<I> groups, const I* some, Sizes* sizes)
+template <typename I, Rule RULE>
+__global__ void __launch_bounds__(THREADS) some_groups(Groups<I, RULE> groups, const I* some, Sizes* sizes)
 {
     __shared__ I keys[SLOTS];
-    __shared__ i64 sums[SLOTS];
+    __shared__ typename Sums<RULE>::type sums[SLOTS];
     for (u64 i = blockIdx.x; i < u64(sizes->some); i += gridDim.x) sum_row(groups, u64(some[i]), keys, sums);
 }
 
 // Tables in global memory: each block has one of `room` slots. A block that is done takes the next row.
-template <typename I>
+template <typename I, Rule RULE>
 __global__ void __launch_bounds__(THREADS)
-    many_groups(Groups<I> groups, const I* many, u64 room, I* keys, i64* sums, Sizes* sizes)
+    many_groups(Groups<I, RULE> groups, const I* many, u64 room, I* keys,
+                typename Sums<RULE>::type* sums, Sizes* sizes)
 {
     __shared__ u64 ticket;
     for (;;) {
