@@ -48,6 +48,8 @@ FROM_PAPERS = (
     "pagerank",
     "personalized_pagerank",
     "similarity",
+    "random_walks",
+    "sample_neighbors",
     "sssp",
     "strongly_connected_components",
     "triangle_count",

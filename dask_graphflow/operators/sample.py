@@ -139,16 +139,15 @@ class Sampler:
                 self.rows, self.sums, vertices[left], before[left], keys[left].view("uint64"), step,
                 bias, made, slots, threads=self._g.threads,
             )  # fmt: skip
+            if step == 1 or bias[2] == bias[3]:  # no candidate needs a test
+                return decided
             attempts[left] = made
-            if step > 1 and bias[2] != bias[3]:
-                passed = self._passed(tests, before[left], bias)
-                first = np.argmax(passed, axis=1)
-                some = np.arange(len(first), like=first)
+            passed = self._passed(tests, before[left], bias)
+            if len(left):
+                some, first = np.arange(len(left), like=left), np.argmax(passed, axis=1)
                 decided = np.where(passed[some, first], tests[some, first], decided)
             found[left] = decided
             left = left[decided == self._kernels.OPEN]
-            if step == 1 or bias[2] == bias[3]:  # no candidate needs a test
-                return found
             if not self._g.all_reduce(sums=(len(left),)).sums[0]:
                 return found
             slots = min(2 * slots, MOST)
@@ -156,7 +155,7 @@ class Sampler:
     def _passed(self, tests: Any, before: Any, bias: np.ndarray) -> Any:
         """Return which candidates a walk may take: array of bool, shape (w, slots)."""
         at = np.flatnonzero(tests >= 0)
-        passed = np.zeros_like(tests, "bool", shape=tests.size)
+        passed = np.zeros_like(tests, "bool", shape=(tests.size,))
         passed[at] = self._connected(before[at // tests.shape[1]], tests.ravel()[at])
         passed[at] ^= not bias[2] > bias[3]
         return passed.reshape(tests.shape)
