@@ -13,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import cupy_or_skip, partitioned, to_host
+from shapes import ALSO_ASKED
 from test_device_many import on_device, plain
 
 import dask_graphflow as gf
@@ -213,32 +214,7 @@ ASKED = {
     "label propagation": lambda g, start: g.label_propagation(max_iter=5),
     "components": lambda g, start: g.connected_components(),
     "degrees": lambda g, start: g.degrees(),
-    "personalized pagerank": lambda g, start: g.personalized_pagerank(start, tol=None, max_iter=9),
-    "nearest": lambda g, start: g.personalized_pagerank(start, tol=None, max_iter=9, top_k=3),
-    "hits": lambda g, start: g.hits(tol=1.0),
-    "katz": lambda g, start: g.katz_centrality(alpha=0.001, tol=1.0),
-    "eigenvector": lambda g, start: g.eigenvector_centrality(tol=1.0),
-    "betweenness": lambda g, start: g.betweenness_centrality(k=2),
-    "closeness": lambda g, start: g.closeness_centrality(k=100),
-    "harmonic": lambda g, start: g.harmonic_centrality(k=9, seed=1),
-    "degree centrality": lambda g, start: g.degree_centrality(),
-    "strong components": lambda g, start: g.strongly_connected_components(),
-    "core numbers": lambda g, start: g.core_number(),
-    "k-core": lambda g, start: g.k_core(k=3),
-    "coloring": lambda g, start: g.greedy_color(seed=3),
-    "similarity": lambda g, start: g.similarity(top_k=3),
-    "truss numbers": lambda g, start: g.truss_number(),
-    "k-truss": lambda g, start: g.k_truss(k=4),
-    "neighbors": lambda g, start: g.neighbors(start),
-    "ego graph": lambda g, start: g.ego_graph(start, radius=2),
-    "subgraph": lambda g, start: g.induced_subgraph(start),
-    "spanning forest": lambda g, start: g.minimum_spanning_forest(),
-    "community metrics": lambda g, start: g.community_metrics(g.connected_components()),
-    "clustering": lambda g, start: g.clustering(),
-    "triangles": lambda g, start: g.triangle_count(),
-    "walks": lambda g, start: g.random_walks(start, length=9, walks_per_vertex=50, p=0.5, q=2),
-    "sample": lambda g, start: g.sample_neighbors(start),
-    "independent set": lambda g, start: g.maximal_independent_set(seed=3),
+    **ALSO_ASKED,
 }
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, numbering, renumber, vertex_ids
 from dask_graphflow.operators.access import beside, gather
+from dask_graphflow.operators.label_sums import own_sums
 from dask_graphflow.showing.tables import counted
 
 from .options import Check
@@ -72,7 +73,7 @@ class Communities(Check):
             at = g.find(vertex_ids.named(frame.iloc[:, :width], like, "communities"), unique=False)
             own = np.flatnonzero(at >= 0)
             rows[at[own]] = beside(at, order[codes])[own]
-            times += np.bincount(at[own], minlength=g.owned)
+            times += own_sums(at[own], None, g.owned)
         _check_once(g, times)
         return WhichCommunity(rows, names)
 

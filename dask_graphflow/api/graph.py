@@ -27,10 +27,10 @@ from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels import summable
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.scheduling import gang, gang_build, partitions, placement
-from dask_graphflow.scheduling.beside import beside
 from dask_graphflow.scheduling.expr import Held, held_by
 from dask_graphflow.scheduling.parquet import num_rows
 from dask_graphflow.scheduling.progress import Progress, listener
+from dask_graphflow.scheduling.with_frames import with_frames
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, as_text
 
@@ -601,8 +601,8 @@ optional
         idle = (meta if idle is None else idle) if self._shards > 1 else None
         how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid, "idle": idle}
         if frames:
-            shards, with_frames = beside(self._built, frames, loop)
-            return gang.run(shards, with_frames, meta, *arguments, **how)
+            shards, reading_loop = with_frames(self._built, frames, loop)
+            return gang.run(shards, reading_loop, meta, *arguments, **how)
         if not turned or self._turned is None:
             return gang.run(self._built, loop, meta, *arguments, **how)
         reading, build_turned = self._turned

@@ -1,4 +1,4 @@
-"""Sums of whole numbers by a label, over all members."""
+"""Sums of whole numbers by a label, of one member or of all."""
 
 from __future__ import annotations
 
@@ -9,7 +9,18 @@ import numpy as np
 
 from .view import GraphView
 
-__all__ = ["sums_by_label"]
+__all__ = ["own_sums", "sums_by_label"]
+
+
+def own_sums(labels: Any, values: Any, count: int) -> Any:
+    """Return the sum of this member's values of each label: array of int64, shape (count,).
+
+    The parameters are those of :func:`sums_by_label`.
+    """
+    if not len(labels):  # which CuPy's bincount refuses
+        return np.zeros_like(labels, "int64", shape=count)
+    values = None if values is None else values.astype("float64")
+    return np.bincount(labels, values, minlength=count).astype("int64")
 
 
 def sums_by_label(g: GraphView, labels: Any, values: Any, count: int) -> Any:
@@ -31,7 +42,6 @@ def sums_by_label(g: GraphView, labels: Any, values: Any, count: int) -> Any:
     array of int64
         The sums of the labels from ``count * rank // members`` on.
     """
-    values = None if values is None else values.astype("float64")
-    sums = np.bincount(labels, values, minlength=count).astype("int64")
+    sums = own_sums(labels, values, count)
     cuts = [count * rank // g.exchange.size for rank in range(g.exchange.size + 1)]
     return sum(g.exchange.all_to_all([sums[a:b] for a, b in itertools.pairwise(cuts)]))

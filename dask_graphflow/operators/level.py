@@ -11,6 +11,7 @@ from dask_graphflow.kernels import kernels_of
 from .access import beside
 from .contract import contract
 from .groups import Groups
+from .label_sums import own_sums
 from .view import GraphView
 from .whole_weights import whole_weights
 
@@ -114,6 +115,4 @@ def loops(g: GraphView, weights: Any) -> Any:
     rows = g.local("out").rows._replace(first=0)
     owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
     inside = owners == rows.ends
-    # Sums are whole numbers below 2**53, so they are exact as floats.
-    weight = None if weights is None else weights[inside].astype("float64")
-    return np.bincount(owners[inside], weight, minlength=g.owned).astype("int64")
+    return own_sums(owners[inside], None if weights is None else weights[inside], g.owned)

@@ -13,17 +13,17 @@ from dask_graphflow.comm.channel import Channel
 from .expr import Held
 from .gang import Loop, Subset
 
-__all__ = ["beside"]
+__all__ = ["with_frames"]
 
 
-class _Beside(Subset):
+class _ShardWithFrames(Subset):
     """A shard and frames, each as the list of its partitions."""
 
     def __init__(self, shard: Any, frames: dict[str, list[Any]]) -> None:
         self.shard, self.frames, self.members = shard, frames, shard.members
 
 
-def beside(
+def with_frames(
     shards: Sequence[Delayed], frames: Mapping[str, Any], loop: Loop
 ) -> tuple[list[Delayed], Loop]:
     """Return shards with frames, and a loop for :func:`.gang.run` that takes them.
@@ -37,7 +37,7 @@ def beside(
         arguments.
     """
     read = {name: _partitions(frame) for name, frame in frames.items()}
-    both = delayed(_Beside, pure=True)
+    both = delayed(_ShardWithFrames, pure=True)
     return [both(shard, read) for shard in shards], partial(_run, loop=loop)
 
 
@@ -47,5 +47,5 @@ def _partitions(frame: Any) -> list[Delayed]:
     return frame.to_delayed()  # type: ignore[no-any-return]
 
 
-def _run(channel: Channel, shard: _Beside, rank: int, *arguments: Any, loop: Loop) -> Any:
+def _run(channel: Channel, shard: _ShardWithFrames, rank: int, *arguments: Any, loop: Loop) -> Any:
     return loop(channel, shard.shard, rank, shard.frames, *arguments)
