@@ -608,6 +608,65 @@ def named(kernels, parents, ids):
         assert changed == (wanted != held).sum()
 
 
+@launches("few_groups", "some_groups", "many_groups")
+def grouped(kernels, parents, ids):
+    """The best of few groups, and of many, and the sums of weights between groups."""
+    groups, there = kernels_of(kernels, "groups"), kernels.namespace.asarray
+    rng = np.random.default_rng(3)
+    out, _ = hub_rows(kernels, ids)
+    offsets, ends = kernels.to_host(out.offsets), kernels.to_host(out.ends)
+    owners = np.repeat(np.arange(VERTICES), np.diff(offsets))
+    weights, mass = rng.integers(0, 5, len(ends)), rng.integers(1, 9, VERTICES)
+    rows, vertices = (
+        out._replace(weights=there(weights)),
+        rng.permutation(VERTICES)[: VERTICES // 2],
+    )
+    for kinds in (4, VERTICES):
+        labels = rng.integers(0, kinds, VERTICES)
+        load = np.bincount(labels, mass, minlength=VERTICES).astype("int64")
+        found = groups.best_groups(
+            rows,
+            there(vertices),
+            there(labels.astype(ids)),
+            there(mass),
+            there(load),
+            1 / 64,
+            known={},
+        )
+        wanted = labels.copy()
+        near = owners != ends
+        sums = np.zeros((VERTICES, kinds), "int64")
+        np.add.at(sums, (owners[near], labels[ends[near]]), weights[near])
+        for v in vertices:
+            scores = sums[v] - mass[v] / 64 * load[:kinds]
+            scores[sums[v] == 0] = -np.inf
+            scores[labels[v]] = -np.inf
+            best = int(scores.argmax())
+            stay = sums[v, labels[v]] - mass[v] / 64 * (load[labels[v]] - mass[v])
+            wanted[v] = best if scores[best] > stay else labels[v]
+        np.testing.assert_array_equal(kernels.to_host(found), wanted[vertices])
+
+
+@launches("peel_run")
+def peeled(kernels, parents, ids):
+    """Vertices with few edges left, one after another and many at once."""
+    peel, there = kernels_of(kernels, "peel").peel, kernels.namespace.asarray
+    for size, chain in ((VERTICES, True), (VERTICES, False)):
+        source = np.arange(size - 1)
+        target = source + 1 if chain else np.full(size - 1, size - 1)
+        ends = np.concatenate([source, target]), np.concatenate([target, source])
+        rows = kernels_of(kernels, "rows").rows(
+            *(there(side.astype(ids)) for side in ends), count=size
+        )
+        counts = np.diff(kernels.to_host(rows.offsets))
+        few = np.flatnonzero(counts <= 1)[:1] if chain else np.flatnonzero(counts <= 1)
+        counts, room = there(counts), kernels.namespace.empty((2, size), ids)
+        found, _ = peel(rows._replace(first=0), counts, 1, there(few.astype(ids)), room)
+        removed = np.concatenate([few, kernels.to_host(found)])
+        assert len(removed) == len(set(removed.tolist()))
+        assert set(range(size)) - set(removed.tolist()) <= {size - 1}
+
+
 def kernels_of(kernels, name):
     """Return another module of the device's kernels, or of the host's."""
     place = "host" if kernels.__name__.endswith(".host") else "device"

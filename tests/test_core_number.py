@@ -98,6 +98,12 @@ def test_each_edge_is_followed_once_from_each_end(built, members, directed):
     assert steps.frontier.sum() == graph.number_of_nodes() * members
 
 
+@pytest.mark.usefixtures("host_memory")
+def test_a_single_member_removes_a_chain_in_one_superstep(built, members):
+    _, steps = built([(at, at + 1) for at in range(400)]).core_number(trace=True)
+    assert len(steps.compute()) == (1 if members == 1 else 201 * members)
+
+
 def test_a_graph_that_is_kept_makes_its_rows_once(built, members, monkeypatch):
     made = []
 

@@ -25,6 +25,8 @@ FROM_PAPERS = (
     "betweenness_centrality",
     "bfs",
     "closeness_centrality",
+    "clustering",
+    "community_metrics",
     "connected_components",
     "core_number",
     "costs.share_out",
@@ -38,19 +40,20 @@ FROM_PAPERS = (
     "hits",
     "Hybrid",
     "k_core",
+    "k_truss",
     "katz_centrality",
     "label_propagation",
     "maximal_independent_set",
+    "minimum_spanning_forest",
     "pagerank",
     "personalized_pagerank",
+    "similarity",
     "random_walks",
     "sample_neighbors",
     "sssp",
     "strongly_connected_components",
-    "truss_number",
-    "k_truss",
-    "clustering",
     "triangle_count",
+    "truss_number",
 )
 
 
@@ -165,10 +168,10 @@ def test_an_accessors_method_has_the_options_of_the_function(name):
 def test_a_graphs_method_has_the_defaults_of_the_function(name):
     function = inspect.signature(getattr(gf, name)).parameters
     method = inspect.signature(getattr(gf.Graph, name)).parameters
-    options = [p for p in method.values() if p.kind is p.KEYWORD_ONLY]
-    assert options
-    for option in options:
-        assert function[option.name] == option
+    assert {*ALGORITHMS[name].checks} <= {*method}
+    for option in method.values():
+        if option.name != "self":
+            assert function[option.name].default == option.default
 
 
 @pytest.mark.parametrize("name", CALLED)

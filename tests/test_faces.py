@@ -25,6 +25,10 @@ OWN = {
     "k_truss": {"k": 2},
     "random_walks": {"starts": [1], "length": 3},
     "sample_neighbors": {"seeds": [1], "fanouts": [2]},
+    "neighbors": {"sources": [1]},
+    "community_metrics": {"communities": pd.DataFrame({"v": [1, 2, 5, 8, 9], "c": list("abbcc")})},
+    "ego_graph": {"centers": [1]},
+    "induced_subgraph": {"subset": [1, 5, 8]},
 }
 
 

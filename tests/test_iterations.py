@@ -103,6 +103,7 @@ def test_values_do_not_depend_on_the_ids_or_their_partitions(built, kind):
     assert bits(found.drop(columns="vertex")) == bits(plain.drop(columns="vertex"))
 
 
+@pytest.mark.usefixtures("host_memory")
 def test_values_do_not_depend_on_where_a_hybrid_graph_puts_its_vertices():
     edges = frame(GRAPHS["power law"])
     hybrid = gf.Hybrid([0.3, 0.7], placement="random")
@@ -251,8 +252,10 @@ def test_an_expression_means_what_it_means_over_an_edge(pair):
         }
     except ExpressionError:  # a literal that what it meets cannot hold, or without a value
         reject()
+    near = 0.0
     if BACKEND.name == "cudf":
         columns = {name: cupy_or_skip().asarray(array) for name, array in columns.items()}
+        near = float(np.finfo("float32").tiny)  # CuPy takes smaller float32 values for 0
     evaluated = VertexValues(None, columns, params)
     for text, tree in trees.items():
         found = evaluated.of(tree)
@@ -264,8 +267,12 @@ def test_an_expression_means_what_it_means_over_an_edge(pair):
             ]
         wanted = np.array(wanted).astype(tree.dtype)
         assert found.dtype == wanted.dtype
-        for one, other in zip(np.broadcast_to(found, count), wanted, strict=True):
+        small = abs(expressions.VALUES["f"])
+        for one, other, at in zip(np.broadcast_to(found, count), wanted, small, strict=True):
+            if 0 < at < near:
+                continue
             same = one.tobytes() == other.tobytes() or (one != one and other != other)
+            same = same or (tree.dtype == "float32" and abs(one - other) < near)
             assert same, f"{text}: {one!r} is not {other!r}"
 
 

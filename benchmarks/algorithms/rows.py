@@ -79,7 +79,7 @@ class Row:
 def modularity(labels: Any, inputs: Inputs) -> float:
     """Return the modularity of communities of the undirected graph."""
     source, target = inputs.ends["undirected"]
-    _, labels = np.unique(labels, return_inverse=True)
+    _, labels = np.unique(np.asarray(labels, like=source), return_inverse=True)
     ends = np.bincount(labels[np.concatenate([source, target])])
     inside = float((labels[source] == labels[target]).mean())
     return inside - float(((ends / (2 * len(source))) ** 2).sum())

@@ -144,6 +144,15 @@ SCORES = {
         "katz",
         transposed=True,
     ),
+    "triangle_count": Score(
+        lambda cugraph, graph, options: cugraph.triangle_count(graph), "counts", "triangles"
+    ),
+    "louvain": Score(
+        lambda cugraph, graph, options: cugraph.louvain(graph)[0], "partition", "community"
+    ),
+    "leiden": Score(
+        lambda cugraph, graph, options: cugraph.leiden(graph)[0], "partition", "community"
+    ),
 }
 
 

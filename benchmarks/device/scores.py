@@ -1,4 +1,4 @@
-"""Core numbers, centralities and strong components of graphs on one GPU, beside cuGraph."""
+"""Core numbers, centralities, triangles and communities of graphs on one GPU, beside cuGraph."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def compare(name: str, inputs: Inputs, repeat: int, *, peer: bool) -> dict[str, 
         work[peers.CALL] = lambda: peers.score(name, theirs(), row.theirs(inputs))
     agreement, failures = Agreement(row.agrees, row.compared(inputs)), dict[str, str]()
     contenders = [clock.Wall(one, do) for one, do in work.items()]
-    check = partial(_check, row, inputs.vertices, agreement)
+    check = partial(_check, row, inputs, agreement)
     seconds = interleave(contenders, repeat, check, failures)
     peaks = pool.peaks(work, failures)
     return {
@@ -117,10 +117,11 @@ def _or_reason(work: Callable[[], Any]) -> Callable[[], Any]:
 
 
 def _check(
-    row: Row, vertices: int, agreement: Agreement, name: str, outcome: clock.Outcome
+    row: Row, inputs: Inputs, agreement: Agreement, name: str, outcome: clock.Outcome
 ) -> None:
-    found = oracles.by_id(outcome.found, row.column, vertices, 0)
-    agreement(name, clock.Outcome(outcome.seconds, getattr(found, "get", lambda: found)()))
+    found = oracles.by_id(outcome.found, row.column, inputs.vertices, 0)
+    found = row.value(getattr(found, "get", lambda: found)(), inputs)
+    agreement(name, clock.Outcome(outcome.seconds, found))
 
 
 def show(results: dict[str, Any]) -> str:

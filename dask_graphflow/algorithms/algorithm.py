@@ -118,6 +118,7 @@ def ask(
         if check.names_vertices and sent[name] is not None
     }
     columns = declared.columns(graph, sent) if callable(declared.columns) else declared.columns
+    frames = {name: sent.pop(name) for name, check in declared.checks.items() if check.reads_frame}
     if declared.rows == "edges":
         columns = graph._edge_columns(weighted=declared.weights != "ignored") | columns
     return graph._ask(
@@ -126,6 +127,7 @@ def ask(
         dict(columns),
         sent,
         rows=declared.rows,
+        frames=frames,
         turned=declared.incoming and not resolve,
         trace=trace,
         progress=progress,
@@ -134,10 +136,13 @@ def ask(
 
 def _answer(
     g: GraphView,
-    sent: dict[str, Any],
-    *,
+    *sent: dict[str, Any],
     run: Callable[..., Answer],
     resolve: Mapping[str, Callable[..., Any]],
 ) -> Answer:
-    """Turn the ids in the options into positions, and run the algorithm."""
-    return run(g, **sent | {name: find(g, sent[name]) for name, find in resolve.items()})
+    """Turn the ids in the options into positions, and run the algorithm.
+
+    There are two dicts of options if some of them are frames.
+    """
+    options = {name: value for some in sent for name, value in some.items()}
+    return run(g, **options | {name: find(g, options[name]) for name, find in resolve.items()})

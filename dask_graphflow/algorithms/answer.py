@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dask_graphflow.operators.view import GraphView
 
-__all__ = ["Answer", "OrNull"]
+__all__ = ["Answer", "LabelTypes", "Labels", "OrNull"]
 
 
 class OrNull(NamedTuple):
@@ -15,6 +15,19 @@ class OrNull(NamedTuple):
 
     numbers: Any
     none: Any
+
+
+class Labels(NamedTuple):
+    """Values of any type: row numbers in a frame, and the frame. All members have the same frame."""
+
+    rows: Any
+    names: Any
+
+
+class LabelTypes(NamedTuple):
+    """The types of a column of :class:`Labels`: the dtype of each column of the frame."""
+
+    dtypes: tuple[Any, ...]
 
 
 @dataclass

@@ -38,7 +38,7 @@ __all__ = ["betweenness_centrality"]
         "k": Count(optional=True),
         "seed": Count(least=0),
     },
-    cost=Cost("label", levels(5), passes=5, sources=1, rows=1, copies=1, scratch=120),
+    cost=Cost("label", levels(5), passes=2, sources=1, rows=1, copies=1, scratch=120),
 )
 def betweenness_centrality(
     g: GraphView,
@@ -90,7 +90,7 @@ def betweenness_centrality(
     every = g.count
     g = g.simple
     level, betweenness = g.column(-1, "int32"), g.column(0, "float64")
-    onward, back = LevelSums(g, level), LevelSums(g.T, level)
+    onward, back = LevelSums(g, level, whole=True), LevelSums(g.T, level)
     for place in range(count):
         source = (places == place).nonzero()[0]
         search = Search(g, source)

@@ -23,7 +23,7 @@ from .resolution import columns
 
 __all__ = ["communities"]
 
-PASSES = 4  # at most
+PASSES = 3  # at most
 
 
 def communities(

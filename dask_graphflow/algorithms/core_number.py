@@ -4,8 +4,8 @@ The k-core is the largest subgraph in which every vertex has at least k edges. T
 is the largest k such that the k-core contains it.
 
 Vertices with at most k edges are *peeled* off, then those that have at most k edges left, until there are
-none [1]_. The next k is the smallest number of edges that a remaining vertex has. A step peels all such
-vertices at once, and follows only their edges, so each edge is followed once from each end.
+none [1]_. The next k is the smallest number of edges that a remaining vertex has. Only the edges of peeled
+vertices are followed, so each edge is followed once from each end.
 
 .. [1] V. Batagelj, M. Zaversnik, "An O(m) Algorithm for Cores Decomposition of Networks", 2003.
 """
@@ -15,21 +15,18 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.costs.cost import Cost, rounds
-from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 
 __all__ = ["core_number", "peel"]
 
-PEEL = EdgeOp("peel", target="degree", signal="-1", slot="add")
-
 
 @algorithm(
     columns={"core": "int32"},
     directed=False,
-    cost=Cost("label", rounds(1.5, 1), passes=3, rows=1, copies=1),
+    cost=Cost("label", rounds(0.5, 0.01), passes=2, rows=1, copies=1),
 )
 def core_number(g: GraphView) -> Answer:
     """Return the core number of each vertex.
@@ -76,11 +73,12 @@ def peel(g: GraphView, only: int | None = None) -> Any:
     exists = g.exists
     g = g.simple.undirected
     degree, core = g.degrees.copy(), g.column(-1, "int32")
-    peel = Advance(g, PEEL, {"degree": degree}, own_changes=True)
+    peel = Peel(g, degree)
     remaining = exists.nonzero()[0]
+    left_with = degree[remaining]
     k = 0 if only is None else only - 1
     while True:
-        least = int(degree[remaining].min()) if len(remaining) else 0
+        least = int(left_with.min()) if len(remaining) else 0
         (left,), most = g.all_reduce(
             sums=(len(remaining),), most=-least if len(remaining) else -(2.0**53)
         )
@@ -88,9 +86,7 @@ def peel(g: GraphView, only: int | None = None) -> Any:
         if not left or (only is not None and k >= only):
             core[remaining] = k if only is None else only
             return core
-        peeled = g.frontier(remaining[degree[remaining] <= k])
-        while peeled:
-            core[peeled.vertices] = k
-            touched = peel.push(peeled).vertices
-            peeled = g.frontier(touched[(core[touched] < 0) & (degree[touched] <= k)])
-        remaining = remaining[core[remaining] < 0]
+        core[peel.remove(remaining[left_with <= k], k)] = k
+        left_with = degree[remaining]
+        remains = left_with > k  # a vertex that was peeled off has fewer
+        remaining, left_with = remaining[remains], left_with[remains]

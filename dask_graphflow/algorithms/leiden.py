@@ -63,7 +63,7 @@ def leiden(
         below the usual weight of an edge.
     tol : float
         Stop after a pass that raises the quality by at most this part of the sum of all weights; 1e-7 by
-        default. There are at most 4 passes.
+        default. There are at most 3 passes.
     levels : int
         Number of levels of the hierarchy; 1 by default. The last level has the communities. The levels
         before have connected parts of them, finer ones first.

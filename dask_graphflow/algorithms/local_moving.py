@@ -26,7 +26,7 @@ from .priorities import priorities
 
 __all__ = ["NONE", "components", "connected_parts", "move"]
 
-CLASSES = 16  # of vertices, one of which moves at a time
+CLASSES = 8  # of vertices, one of which moves at a time
 SWEEPS = 5  # at most, on each level
 NONE = np.iinfo("int64").max  # above all vertex numbers
 WAKE = EdgeOp("wake", target="awake", signal="1", slot="max")

@@ -53,7 +53,7 @@ def louvain(
         Larger values give smaller communities; 1.0 by default. Several values give one column each, which
         is faster than several calls.
     tol : float
-        Stop after a pass that raises the modularity by at most this; 1e-7 by default. There are at most 4
+        Stop after a pass that raises the modularity by at most this; 1e-7 by default. There are at most 3
         passes.
     levels : int
         Number of levels of the hierarchy; 1 by default. The last level has the communities. The levels

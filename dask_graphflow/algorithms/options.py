@@ -37,9 +37,13 @@ class Check:
     ----------
     names_vertices : bool
         Whether the value names vertices by their ids, so that :meth:`resolve` has to find them.
+    reads_frame : bool
+        Whether the value is a frame that can be lazy. Then :meth:`check` returns it, and :meth:`resolve`
+        gets the list of its partitions, the same in all members.
     """
 
     names_vertices: ClassVar[bool] = False
+    reads_frame: ClassVar[bool] = False
 
     @property
     def annotation(self) -> str:
@@ -71,6 +75,34 @@ class Count(Check):
         """Return the number."""
         check_count(name, value, least=self.least, optional=self.optional)
         return None if value is None else int(value)
+
+
+@dataclass(frozen=True)
+class CountsOrAll(Check):
+    """Whole numbers, each 1 or more, or -1 for all; at least one of them."""
+
+    @property
+    def annotation(self) -> str:
+        """The option's type."""
+        return "Sequence[int]"
+
+    def check(self, name: str, value: Any, graph: Any) -> tuple[int, ...]:
+        """Return the numbers."""
+        try:
+            counts = () if isinstance(value, str) else tuple(value)
+        except TypeError:
+            counts = ()
+        fit = [
+            isinstance(one, int | np.integer)
+            and not isinstance(one, bool)
+            and (one >= 1 or one == -1)
+            for one in counts
+        ]
+        if not fit or not all(fit):
+            raise OptionError(
+                f"{name}={value!r}; give a list of whole numbers, each 1 or more, or -1 for all"
+            )
+        return tuple(int(one) for one in counts)
 
 
 @dataclass(frozen=True)

@@ -2,17 +2,17 @@
 
 The components are found in three steps, after Multistep [2]_:
 
-1. A forward and a backward search from a vertex of high degree meet in the component of that vertex [1]_,
+1. A vertex that no remaining vertex leads to is *trimmed*: it is a component of its own. Then others may be
+   trimmed. The same is done with the edges reversed, and once more after the next step.
+2. A forward and a backward search from a vertex of high degree meet in the component of that vertex [1]_,
    which is the giant component of most graphs.
-2. A vertex that no remaining vertex leads to is *trimmed*: it is a component of its own. Then others may be
-   trimmed. The same is done with the edges reversed.
 3. All other components are found by *coloring*, in rounds. Each vertex has a random priority, and takes as
    its color the smallest priority among the vertices that reach it. A vertex that keeps its own priority is
    a root. The vertices of its color that reach the root are its component.
 
 Two vertices of different colors are in different components, so later rounds ignore the edges between them.
-In each round, the expected number of vertices that reach a vertex falls by half, as priorities are random.
-So a long chain of components needs few rounds, as in [3]_.
+In each round, the expected number of vertices that reach a vertex falls by half. So a long chain of
+components needs few rounds, as in [3]_.
 
 .. [1] L. K. Fleischer, B. Hendrickson, A. Pinar, "On Identifying Strongly Connected Components in
    Parallel", IPDPS Workshops 2000.
@@ -30,8 +30,8 @@ import numpy as np
 
 from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
@@ -41,10 +41,8 @@ from .priorities import priorities
 
 __all__ = ["strongly_connected_components"]
 
-COUNT = EdgeOp(
-    "count", target="entering", signal="step if src != dst else 0", slot="add", params={"step": 1}
-)
-REMOVE = COUNT.with_params(step=-1)
+COUNT = EdgeOp("count", target="entering", signal="1 if src != dst else 0", slot="add")
+NEVER = 2**62  # edges that a vertex which is not to be removed has left
 REMAINS = "component[dst] < 0"
 LEAST = f"color[src] if group[src] == group[dst] else {2**63 - 1}"
 COLOR = EdgeOp("color", target="color", signal=LEAST, slot="min", cond=REMAINS)
@@ -89,16 +87,18 @@ def strongly_connected_components(g: GraphView) -> Answer:
         return connected_components(g)
     component = g.column(-1, g.index)
     back = g.T
+    _trim(g, back.degrees.copy(), component)
+    _trim(back, g.degrees.copy(), component)  # no remaining vertex leads to a trimmed one
     _take_giant(g, back, component)
-    _trim(g, component)
-    _trim(back, component)
+    _trim(g, _entering(g, component), component)
+    _trim(back, _entering(back, component), component)
     _color(g, back, component)
     return Answer({"component": component})
 
 
 def _take_giant(g: GraphView, back: GraphView, component: Any) -> None:
     """Find the component of a vertex that many edges enter and leave."""
-    paths = g.degrees.astype("float64") * back.degrees
+    paths = g.degrees.astype("float64") * back.degrees * (component < 0)
     most = g.largest(paths)
     if most > 0:
         pivot = (g.numbers == _smallest(g, paths == most)).nonzero()[0]
@@ -113,22 +113,22 @@ def _smallest(g: GraphView, among: Any) -> int:
 
 
 def _reached(g: GraphView, sources: Any) -> Any:
-    search = Search(g, sources)
-    search.run("beamer")
+    (search := Search(g, sources)).run("beamer")
     return search.level >= 0
 
 
-def _trim(g: GraphView, component: Any) -> None:
+def _entering(g: GraphView, component: Any) -> Any:
+    """Return how many edges lead from remaining vertices to each vertex, without self-loops."""
+    entering, remaining = g.column(0, "int64"), g.exists & (component < 0)
+    fixpoint(g, COUNT, {"entering": entering}, g.frontier(remaining.nonzero()[0]), max_iter=1)
+    return entering
+
+
+def _trim(g: GraphView, entering: Any, component: Any) -> None:
     """Remove vertices that no remaining vertex leads to, until there are none."""
-    entering = {"entering": g.column(0, "int64")}
-    remaining = (g.exists & (component < 0)).nonzero()[0]
-    fixpoint(g, COUNT, entering, g.frontier(remaining), max_iter=1)
-    remove, left = Advance(g, REMOVE, entering, own_changes=True), entering["entering"]
-    trimmed = g.frontier(remaining[left[remaining] == 0])
-    while trimmed:
-        component[trimmed.vertices] = g.numbers[trimmed.vertices]
-        touched = remove.push(trimmed).vertices
-        trimmed = g.frontier(touched[(left[touched] == 0) & (component[touched] < 0)])
+    entering[component >= 0] = NEVER
+    trimmed = Peel(g, entering).remove((g.exists & (entering == 0)).nonzero()[0], 0)
+    component[trimmed] = g.numbers[trimmed]
 
 
 def _color(g: GraphView, back: GraphView, component: Any) -> None:

@@ -15,7 +15,7 @@ from dask_graphflow.showing.tables import counted
 
 from .options import Check
 
-__all__ = ["VertexIds", "VertexWeights", "only"]
+__all__ = ["VertexIds", "VertexPairs", "VertexWeights", "only"]
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,31 @@ class VertexIds(Check):
     def resolve(self, g: Any, sent: Any) -> Any:
         """Return this member's vertices among them."""
         return g.find(sent)
+
+
+@dataclass(frozen=True)
+class VertexPairs(Check):
+    """Pairs of ids in a frame, which the algorithm gets as the places of their vertices, or None."""
+
+    names_vertices: ClassVar[bool] = True
+
+    def check(self, name: str, value: Any, graph: Any) -> tuple[Any, Any] | None:
+        """Return the ids of both columns as frames, with the dtypes of the graph's ids."""
+        if value is None:
+            return None
+        width = len(graph._ids.columns)
+        if not hasattr(value, "columns") or len(value.columns) < 2 * width:
+            raise OptionError(
+                f"{name} is a {type(value).__name__} without two ids in each row; give a DataFrame whose "
+                f"first {2 * width} columns are the ids of the first and of the second vertex"
+            )
+        sides = value.iloc[:, :width], value.iloc[:, width : 2 * width]
+        first, second = (vertex_ids.named(side, graph._ids, name) for side in sides)
+        return first, second
+
+    def resolve(self, g: Any, sent: Any) -> Any:
+        """Return the places of the vertices: two arrays of int64, with one entry per pair."""
+        return tuple(g.places(ids) for ids in sent)
 
 
 def only(vertices: Any, among: Any) -> Any:

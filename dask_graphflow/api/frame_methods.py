@@ -56,6 +56,14 @@ class FrameMethods:
         return functions.clustering(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna, trace=trace, progress=progress)
 
+    def community_metrics(self, *, source: ColumnNames, target: ColumnNames, communities: Any,
+        weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+        """Return how large, dense and well separated each community is."""
+        return functions.community_metrics(self._frame, source=source, target=target,
+            communities=communities, weight=weight, directed=directed, multi=multi, vertices=vertices,
+            dropna=dropna)
+
     def core_number(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
         vertices: Any = None, dropna: bool = False, trace: bool = False,
         progress: Listener = False) -> Any:
@@ -74,6 +82,15 @@ class FrameMethods:
         """Return the number of edges that enter and leave each vertex."""
         return functions.degrees(self._frame, source=source, target=target, directed=directed,
             vertices=vertices, dropna=dropna)
+
+    def ego_graph(self, *, source: ColumnNames, target: ColumnNames, centers: Any,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False, radius: int = 1, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the edges between all vertices that are at most `radius` edges away from some centers."""
+        return functions.ego_graph(self._frame, source=source, target=target, centers=centers,
+            weight=weight, directed=directed, multi=multi, vertices=vertices, dropna=dropna, radius=radius,
+            trace=trace, progress=progress)
 
     def eigenvector_centrality(self, *, source: ColumnNames, target: ColumnNames,
         weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
@@ -106,6 +123,13 @@ class FrameMethods:
         return functions.hits(self._frame, source=source, target=target, weight=weight, directed=directed,
             multi=multi, vertices=vertices, dropna=dropna, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    def induced_subgraph(self, *, source: ColumnNames, target: ColumnNames, subset: Any,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+        """Return the edges whose ends are both among some vertices."""
+        return functions.induced_subgraph(self._frame, source=source, target=target, subset=subset,
+            weight=weight, directed=directed, multi=multi, vertices=vertices, dropna=dropna)
 
     def k_core(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = False, multi: str = "keep", vertices: Any = None, dropna: bool = False,
@@ -166,6 +190,20 @@ class FrameMethods:
         return functions.maximal_independent_set(self._frame, source=source, target=target,
             directed=directed, vertices=vertices, dropna=dropna, seed=seed, trace=trace, progress=progress)
 
+    def minimum_spanning_forest(self, *, source: ColumnNames, target: ColumnNames,
+        weight: Hashable | None = None, directed: bool = False, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+        """Return the edges of the minimum spanning forest."""
+        return functions.minimum_spanning_forest(self._frame, source=source, target=target, weight=weight,
+            directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+
+    def neighbors(self, *, source: ColumnNames, target: ColumnNames, sources: Any,
+        weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+        vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+        """Return the edges from some vertices to their neighbors."""
+        return functions.neighbors(self._frame, source=source, target=target, sources=sources,
+            weight=weight, directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+
     def pagerank(self, *, source: ColumnNames, target: ColumnNames, weight: Hashable | None = None,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,
         alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
@@ -206,6 +244,14 @@ class FrameMethods:
         return functions.sample_neighbors(self._frame, source=source, target=target, seeds=seeds,
             directed=directed, vertices=vertices, dropna=dropna, fanouts=fanouts, replace=replace,
             seed=seed)
+
+    def similarity(self, *, source: ColumnNames, target: ColumnNames, directed: bool = False,
+        vertices: Any = None, dropna: bool = False, pairs: Any = None, measure: str = "jaccard",
+        top_k: int | None = None, trace: bool = False, progress: Listener = False) -> Any:
+        """Return how similar pairs of vertices are, by their common neighbors."""
+        return functions.similarity(self._frame, source=source, target=target, directed=directed,
+            vertices=vertices, dropna=dropna, pairs=pairs, measure=measure, top_k=top_k, trace=trace,
+            progress=progress)
 
     def sssp(self, *, source: ColumnNames, target: ColumnNames, sources: Any, weight: Hashable,
         directed: bool = True, multi: str = "keep", vertices: Any = None, dropna: bool = False,

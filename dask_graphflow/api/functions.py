@@ -20,13 +20,16 @@ __all__ = [
     "bfs",
     "closeness_centrality",
     "clustering",
+    "community_metrics",
     "core_number",
     "degree_centrality",
     "degrees",
+    "ego_graph",
     "eigenvector_centrality",
     "greedy_color",
     "harmonic_centrality",
     "hits",
+    "induced_subgraph",
     "k_core",
     "k_truss",
     "katz_centrality",
@@ -34,10 +37,13 @@ __all__ = [
     "leiden",
     "louvain",
     "maximal_independent_set",
+    "minimum_spanning_forest",
+    "neighbors",
     "pagerank",
     "personalized_pagerank",
     "random_walks",
     "sample_neighbors",
+    "similarity",
     "sssp",
     "strongly_connected_components",
     "triangle_count",
@@ -147,6 +153,16 @@ def clustering(edges: Any, *, source: ColumnNames | None = None, target: ColumnN
     return graph.clustering(trace=trace, progress=progress)
 
 
+def community_metrics(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, communities: Any, weight: Hashable | None = None,
+    directed: bool = False, multi: str = "keep", vertices: Any = None,
+    dropna: bool = False) -> dd.DataFrame:
+    """Return how large, dense and well separated each community is."""
+    graph = as_graph(community_metrics, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.community_metrics(communities)
+
+
 @overload
 def core_number(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     directed: bool = False, vertices: Any = None, dropna: bool = False,
@@ -183,6 +199,31 @@ def degrees(edges: Any, *, source: ColumnNames | None = None, target: ColumnName
     graph = as_graph(degrees, edges, source=source, target=target, directed=directed, vertices=vertices,
         dropna=dropna)
     return graph.degrees()
+
+
+@overload
+def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def ego_graph(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    centers: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False, radius: int = 1, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return the edges between all vertices that are at most `radius` edges away from some centers."""
+    graph = as_graph(ego_graph, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.ego_graph(centers, radius=radius, trace=trace, progress=progress)
 
 
 @overload
@@ -291,6 +332,16 @@ def hits(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames |
         multi=multi, vertices=vertices, dropna=dropna)
     return graph.hits(max_iter=max_iter, tol=tol, fail_on_nonconvergence=fail_on_nonconvergence,
         trace=trace, progress=progress)
+
+
+def induced_subgraph(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, subset: Any, weight: Hashable | None = None,
+    directed: bool = True, multi: str = "keep", vertices: Any = None,
+    dropna: bool = False) -> dd.DataFrame:
+    """Return the edges whose ends are both among some vertices."""
+    graph = as_graph(induced_subgraph, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.induced_subgraph(subset)
 
 
 @overload
@@ -486,6 +537,24 @@ def maximal_independent_set(edges: Any, *, source: ColumnNames | None = None,
     return graph.maximal_independent_set(seed=seed, trace=trace, progress=progress)
 
 
+def minimum_spanning_forest(edges: Any, *, source: ColumnNames | None = None,
+    target: ColumnNames | None = None, weight: Hashable | None = None, directed: bool = False,
+    multi: str = "keep", vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+    """Return the edges of the minimum spanning forest."""
+    graph = as_graph(minimum_spanning_forest, edges, source=source, target=target, weight=weight,
+        directed=directed, multi=multi, vertices=vertices, dropna=dropna)
+    return graph.minimum_spanning_forest()
+
+
+def neighbors(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    sources: Any, weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
+    vertices: Any = None, dropna: bool = False) -> dd.DataFrame:
+    """Return the edges from some vertices to their neighbors."""
+    graph = as_graph(neighbors, edges, source=source, target=target, weight=weight, directed=directed,
+        multi=multi, vertices=vertices, dropna=dropna)
+    return graph.neighbors(sources)
+
+
 @overload
 def pagerank(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
     weight: Hashable | None = None, directed: bool = True, multi: str = "keep",
@@ -573,6 +642,31 @@ def sample_neighbors(edges: Any, *, source: ColumnNames | None = None,
     graph = as_graph(sample_neighbors, edges, source=source, target=target, directed=directed,
         vertices=vertices, dropna=dropna)
     return graph.sample_neighbors(seeds, fanouts=fanouts, replace=replace, seed=seed)
+
+
+@overload
+def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
+    measure: str = "jaccard", top_k: int | None = None, trace: Literal[False] = False,
+    progress: Listener = False) -> dd.DataFrame: ...
+@overload
+def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
+    measure: str = "jaccard", top_k: int | None = None, trace: Literal[True],
+    progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+@overload
+def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
+    measure: str = "jaccard", top_k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any: ...
+def similarity(edges: Any, *, source: ColumnNames | None = None, target: ColumnNames | None = None,
+    directed: bool = False, vertices: Any = None, dropna: bool = False, pairs: Any = None,
+    measure: str = "jaccard", top_k: int | None = None, trace: bool = False,
+    progress: Listener = False) -> Any:
+    """Return how similar pairs of vertices are, by their common neighbors."""
+    graph = as_graph(similarity, edges, source=source, target=target, directed=directed,
+        vertices=vertices, dropna=dropna)
+    return graph.similarity(pairs=pairs, measure=measure, top_k=top_k, trace=trace, progress=progress)
 
 
 @overload

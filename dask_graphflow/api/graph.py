@@ -27,6 +27,7 @@ from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels import summable
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.scheduling import gang, gang_build, partitions, placement
+from dask_graphflow.scheduling.beside import beside
 from dask_graphflow.scheduling.expr import Held, held_by
 from dask_graphflow.scheduling.parquet import num_rows
 from dask_graphflow.scheduling.progress import Progress, listener
@@ -503,6 +504,7 @@ optional
         dtypes: dict[str, Any],
         *arguments: Any,
         rows: str = "vertices",
+        frames: Mapping[str, Any] | None = None,
         turned: bool = False,
         trace: bool = False,
         progress: Any = False,
@@ -522,6 +524,9 @@ optional
             Further arguments of the algorithm. They must be picklable.
         rows : {"vertices", "edges", "listed"}
             What the result has one row per; see :class:`.Algorithm`. "vertices" by default.
+        frames : mapping of str to dask.dataframe.DataFrame or Held, optional
+            Frames that all members read. `work` gets them before `arguments`, as a dict of lists of
+            partitions.
         turned : bool
             Whether `work` uses only the edges that enter vertices. A graph with several shards that is not
             persisted then builds only these. False by default.
@@ -555,7 +560,7 @@ optional
             answered, work=work, dtypes=dtypes, rows=rows, parts=parts, trace=trace, progress=told,
             by_member=by_member,
         )  # fmt: skip
-        how: dict[str, Any] = {"name": name, "turned": turned}
+        how: dict[str, Any] = {"name": name, "turned": turned, "frames": frames}
         if parts == 1 and not trace:
             return told.of(self._gang(answer, meta, *arguments, **how))
         idle = [meta] * parts
@@ -564,6 +569,10 @@ optional
         found = told.of(self._gang(answer, None, *arguments, idle=idle, **how))
         result = partitions.frames(found, range(parts), meta)
         return (result, partitions.frames(found, [parts], idle[-1])) if trace else result
+
+    def _frame(self, frame: Any, role: str) -> Any:
+        """Return a frame that is the value of an option as one that members can read."""
+        return inputs.as_dask(frame, role)
 
     def _edge_columns(self, *, weighted: bool) -> dict[str, Any]:
         """Return the columns of an edge in a result, with their dtypes: its ends, and its weight."""
@@ -584,12 +593,16 @@ optional
         *arguments: Any,
         name: str,
         turned: bool = False,
+        frames: Mapping[str, Any] | None = None,
         idle: Any = None,
     ) -> Any:
         self._settle()
         # The part of a member without a shard. Its name takes longer than the rest of a small call.
         idle = (meta if idle is None else idle) if self._shards > 1 else None
         how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid, "idle": idle}
+        if frames:
+            shards, with_frames = beside(self._built, frames, loop)
+            return gang.run(shards, with_frames, meta, *arguments, **how)
         if not turned or self._turned is None:
             return gang.run(self._built, loop, meta, *arguments, **how)
         reading, build_turned = self._turned

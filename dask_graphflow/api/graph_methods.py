@@ -16,14 +16,17 @@ from dask_graphflow.algorithms import (
     bfs,
     closeness_centrality,
     clustering,
+    community_metrics,
     components_by_label,
     core_number,
     degree_centrality,
     degrees,
+    ego_graph,
     eigenvector_centrality,
     greedy_color,
     harmonic_centrality,
     hits,
+    induced_subgraph,
     k_core,
     k_truss,
     katz_centrality,
@@ -31,10 +34,13 @@ from dask_graphflow.algorithms import (
     leiden,
     louvain,
     maximal_independent_set,
+    minimum_spanning_forest,
+    neighbors,
     pagerank,
     personalized_pagerank,
     random_walks,
     sample_neighbors,
+    similarity,
     sssp,
     strongly_connected_components,
     triangle_count,
@@ -115,6 +121,10 @@ class GraphMethods:
         """Return the clustering coefficient of each vertex."""
         return ask(self, clustering.clustering, trace=trace, progress=progress)
 
+    def community_metrics(self, communities: Any) -> dd.DataFrame:
+        """Return how large, dense and well separated each community is."""
+        return ask(self, community_metrics.community_metrics, communities=communities)
+
     @overload
     def connected_components(self, *, trace: Literal[False] = False,
         progress: Listener = False) -> dd.DataFrame: ...
@@ -146,6 +156,21 @@ class GraphMethods:
     def degrees(self) -> dd.DataFrame:
         """Return the number of edges that enter and leave each vertex."""
         return ask(self, degrees.degrees)
+
+    @overload
+    def ego_graph(self, centers: Any, *, radius: int = 1, trace: Literal[False] = False,
+        progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def ego_graph(self, centers: Any, *, radius: int = 1, trace: Literal[True],
+        progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def ego_graph(self, centers: Any, *, radius: int = 1, trace: bool = False,
+        progress: Listener = False) -> Any: ...
+    def ego_graph(self, centers: Any, *, radius: int = 1, trace: bool = False,
+        progress: Listener = False) -> Any:
+        """Return the edges between all vertices that are at most `radius` edges away from some centers."""
+        return ask(self, ego_graph.ego_graph, centers=centers, radius=radius, trace=trace,
+            progress=progress)
 
     @overload
     def eigenvector_centrality(self, *, max_iter: int = 100, tol: float = 1e-06,
@@ -207,6 +232,10 @@ class GraphMethods:
         """Return the hub score and the authority score of each vertex."""
         return ask(self, hits.hits, max_iter=max_iter, tol=tol,
             fail_on_nonconvergence=fail_on_nonconvergence, trace=trace, progress=progress)
+
+    def induced_subgraph(self, subset: Any) -> dd.DataFrame:
+        """Return the edges whose ends are both among some vertices."""
+        return ask(self, induced_subgraph.induced_subgraph, subset=subset)
 
     @overload
     def k_core(self, *, k: int | None = None, trace: Literal[False] = False,
@@ -318,6 +347,14 @@ class GraphMethods:
         return ask(self, maximal_independent_set.maximal_independent_set, seed=seed, trace=trace,
             progress=progress)
 
+    def minimum_spanning_forest(self) -> dd.DataFrame:
+        """Return the edges of the minimum spanning forest."""
+        return ask(self, minimum_spanning_forest.minimum_spanning_forest)
+
+    def neighbors(self, sources: Any) -> dd.DataFrame:
+        """Return the edges from some vertices to their neighbors."""
+        return ask(self, neighbors.neighbors, sources=sources)
+
     @overload
     def pagerank(self, *, alpha: float = 0.85, tol: float | None = 1e-06, max_iter: int = 100,
         personalization: Any = None, nstart: Any = None, dangling: Any = None,
@@ -373,6 +410,21 @@ class GraphMethods:
         """Return a random sample of the neighborhood of each seed vertex, hop by hop."""
         return ask(self, sample_neighbors.sample_neighbors, seeds=seeds, fanouts=fanouts, replace=replace,
             seed=seed)
+
+    @overload
+    def similarity(self, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None,
+        trace: Literal[False] = False, progress: Listener = False) -> dd.DataFrame: ...
+    @overload
+    def similarity(self, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None,
+        trace: Literal[True], progress: Listener = False) -> tuple[dd.DataFrame, dd.DataFrame]: ...
+    @overload
+    def similarity(self, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None,
+        trace: bool = False, progress: Listener = False) -> Any: ...
+    def similarity(self, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None,
+        trace: bool = False, progress: Listener = False) -> Any:
+        """Return how similar pairs of vertices are, by their common neighbors."""
+        return ask(self, similarity.similarity, pairs=pairs, measure=measure, top_k=top_k, trace=trace,
+            progress=progress)
 
     @overload
     def sssp(self, sources: Any, *, targets: Any = None, cutoff: float | None = None,

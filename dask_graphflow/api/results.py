@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.algorithm import Answer, OrNull
+from dask_graphflow.algorithms.answer import Answer, Labels, LabelTypes, OrNull
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphMemoryError
@@ -180,7 +180,7 @@ def _cut_listed(
     if shard.placed is not None:  # the frame is in host memory, and the answer may be on a device
         columns = {name: _each(_on_host, values) for name, values in columns.items()}
     first = next(iter(columns.values()))
-    count = len(first.none if isinstance(first, OrNull) else first)
+    count = len(first[-1] if isinstance(first, OrNull) else getattr(first, "rows", first))
     for part in _even(count, parts):
         yield _taken(columns, part)
 
@@ -224,6 +224,8 @@ def _renamed(chosen: Any, threads: int, values: Any) -> Any:
 
 def _each(take: Callable[[Any], Any], values: Any) -> Any:
     """Return what `take` makes of a column's values, or of both arrays of an :class:`OrNull`."""
+    if isinstance(values, Labels):
+        return values._replace(rows=take(values.rows))
     return OrNull(*map(take, values)) if isinstance(values, OrNull) else take(values)
 
 
@@ -264,6 +266,9 @@ def frame_of(
     def value(values: Any, dtype: Any) -> Any:
         if dtype == "id":
             return named(values)
+        if isinstance(values, Labels):
+            found = values.names.iloc[values.rows].reset_index(drop=True)
+            return [found[column] for column in found.columns]
         if dtype != "id or null":
             return values
         numbers = np.where(values.none, values.numbers.dtype.type(0), values.numbers)  # 0 has an id
@@ -303,6 +308,9 @@ def empty_values(ids: Any, dtype: Any) -> Any:
         return [ids[column] for column in ids.columns]
     if dtype == "id or null":
         return [_with_nulls(ids[column], np.zeros(0, bool)) for column in ids.columns]
+    if isinstance(dtype, LabelTypes):
+        kind = type(ids[ids.columns[0]])
+        return [kind([], dtype=part) for part in dtype.dtypes]
     return np.zeros(0, dtype)
 
 

@@ -327,7 +327,7 @@ def of_numbers(exchange: Exchange, like: Any, edges: Edges, size: int, threads: 
 def _dealt_in_slices(
     exchange: Exchange, whole: Edges, bounds: list[int], *, both: bool, threads: int
 ) -> Edges:
-    """Deal edges that lie in one piece as :func:`_dealt` does, slice by slice, by ranges of vertices."""
+    """Deal edges of one piece as :func:`_dealt` does, slice by slice, by ranges of vertices."""
     step = DEVICE_SLICE if on_device(whole.source) else SLICE
     slices = [slice(at, at + step) for at in range(0, len(whole.source), step)]
     counts = numbering.swap(exchange, [len(slices)] * exchange.size)

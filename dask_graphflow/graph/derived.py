@@ -56,13 +56,22 @@ def undirected(shard: Shard, exchange: Exchange, threads: int) -> Shard:
         other = entering.source != entering.target  # a self-loop is in its row already
         sources = kernels.owners(out, index_dtype(host.size), threads=threads)
         weights = None if out.weights is None else [out.weights, entering.weight[other]]
+        sources = [sources, entering.target[other]]
+        targets, labels = [out.ends, entering.source[other]], None
+        if host.placed is not None:  # in a row, ends are in the order of their numbers
+            labels = host.placed.places
+            sources, targets = (
+                [kernels.renamed(ends, host.all_numbers, threads=threads) for ends in side]
+                for side in (sources, targets)
+            )
         return kernels.rows(
-            [sources, entering.target[other]],
-            [out.ends, entering.source[other]],
+            sources,
+            targets,
             weights,
             first=host.low,
             count=host.owned,
-            columns=host.size,
+            columns=host.count,
+            labels=labels,
             threads=threads,
         )
 

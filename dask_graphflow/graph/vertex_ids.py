@@ -16,18 +16,22 @@ from dask_graphflow.showing.tables import counted
 
 from .frames import is_pandas
 
-__all__ = ["named", "unknown"]
+__all__ = ["named", "shown", "unknown"]
 
 
 def unknown(ids: Any, lost: Any) -> UnknownVertexError:
     """Return the error for the rows of a frame of ids that are not in the graph."""
-    first = kernels_for(ids).to_pandas(ids).iloc[lost[:3]].to_numpy().tolist()
-    shown = ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in first)
     return UnknownVertexError(
         f"{len(lost):,} of {counted(len(ids), 'id')} "
-        f"{'is' if len(lost) == 1 else 'are'} not in the graph: {shown}"
+        f"{'is' if len(lost) == 1 else 'are'} not in the graph: {shown(ids.iloc[lost[:3]])}"
         f"{', ...' if len(lost) > 3 else ''}; no edge starts or ends there. Give ids that have an edge"
     )
+
+
+def shown(ids: Any) -> str:
+    """Return the ids of a frame as text."""
+    rows = kernels_for(ids).to_pandas(ids).to_numpy().tolist()
+    return ", ".join(repr(row[0] if len(row) == 1 else tuple(row)) for row in rows)
 
 
 def named(given: Any, ids: Any, role: str = "sources") -> Any:

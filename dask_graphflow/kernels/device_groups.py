@@ -32,6 +32,7 @@ def best_groups(
     within: Any = None,
     closed: Any = None,
     *,
+    known: dict[int, Any],
     threads: int = 1,
 ) -> Any:
     """Return the best label for each of some vertices, among those of its neighbors and its own."""

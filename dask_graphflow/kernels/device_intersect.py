@@ -7,13 +7,22 @@ from typing import Any
 import numpy as np
 
 from .device import namespace as cupy
+from .device_rows import owners
+from .host_rows import Rows
 from .launching import BLOCKS, NULL, attribute, launch, launch_blocks
 from .sources import THREADS, instance
 
-__all__ = ["credit", "lose", "triangles"]
+__all__ = ["best", "common", "credit", "directed", "lose", "triangles", "two_hops"]
 
 TILE = 512  # of cuda/intersect.cu
 TILE_LANES = 8  # entries of a tile for each thread of the block
+
+
+def directed(rows: Any, label: Any, *, threads: int = 1) -> tuple[Any, Any]:
+    """Return the edges to ends with a smaller label; see :func:`.host_intersect.directed`."""
+    source, target = label[owners(rows, "int64")], label[rows.ends]
+    down = target < source
+    return source[down], target[down]
 
 
 def triangles(
@@ -96,3 +105,68 @@ def lose(
             *(side.astype(own.ends.dtype, copy=False) for side in (row, late, early)),
             np.uint64(len(row)),
         )
+
+
+def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> Any:
+    """Return the sums of common ends of pairs of rows; see :func:`.host_intersect.common`."""
+    found = cupy.zeros(len(row), "int64")
+    if len(row):
+        with own.ends.device:
+            launch(
+                instance("common", own.ends.dtype),
+                32 * len(row),
+                rows.offsets,
+                rows.ends.astype(own.ends.dtype, copy=False),
+                own.offsets,
+                own.ends,
+                NULL if own.weights is None else own.weights,
+                *(side.astype("int64", copy=False) for side in (row, own_row)),
+                np.uint64(len(row)),
+                found,
+            )
+    return found
+
+
+def two_hops(
+    rows: Any, without: Any, own: Any, weights: Any, size: int, *, threads: int = 1
+) -> tuple[Any, Any, Any]:
+    """Return the ends of the rows of ends; see :func:`.host_intersect.two_hops`.
+
+    All ways are written down and sorted.
+    """
+    count, ends = len(rows.offsets) - 1, rows.ends
+    if not len(ends):
+        return cupy.zeros(count, "int64"), own.ends[:0], cupy.zeros(0, "int64")
+    ways = cupy.zeros(len(ends) + 1, "int64")
+    ways[1:] = cupy.cumsum(own.offsets[ends + 1] - own.offsets[ends])
+    over = owners(Rows(ways, cupy.empty(int(ways[-1]), "int8"), None, 0), "int64")
+    entry = cupy.arange(len(over)) + (own.offsets[ends] - ways[:-1])[over]
+    source = owners(Rows(rows.offsets, ends, None, 0), "int64")
+    row, end = source[over], own.ends[entry]
+    kept = end != without[row]
+    key, over = (row * size + end)[kept], over[kept]
+    del entry, row, end, kept
+    order = cupy.argsort(key)  # stable
+    key, totals = key[order], cupy.zeros(len(order) + 1, "int64")
+    totals[1:] = cupy.cumsum(weights[ends][over[order]])
+    del over, order
+    new = cupy.ones(len(key), bool)
+    new[1:] = key[1:] != key[:-1]
+    at = cupy.flatnonzero(new)
+    key = key[at]
+    sums = totals[cupy.append(at[1:], len(new))] - totals[at]
+    row = key // size
+    lengths = cupy.diff(cupy.searchsorted(row, cupy.arange(count + 1)))
+    return lengths, (key - row * size).astype(own.ends.dtype), sums
+
+
+def best(offsets: Any, scores: Any, count: int | None, *, threads: int = 1) -> tuple[Any, Any]:
+    """Return the entries with the highest scores of each row; see :func:`.host_intersect.best`."""
+    sizes = cupy.diff(offsets)
+    row = owners(Rows(offsets, scores, None, 0), "int64")
+    order = cupy.argsort(-scores)
+    order = order[cupy.argsort(row[order])]  # stable, as the one before
+    if count is None:
+        return order, sizes
+    place = cupy.arange(len(order)) - offsets[row[order]]
+    return order[place < count], cupy.minimum(sizes, count)

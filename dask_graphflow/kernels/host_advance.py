@@ -43,7 +43,7 @@ __all__ = [
 ]
 
 BATCH = 256  # vertices appended to the next frontier at a time
-EDGES = 2048  # for each thread of a push: fewer take less time than to wake it
+EDGES = 1 << 13  # for each thread of a push: fewer take less time than to wake it
 
 
 class Moved(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from .compiling import compiled as _compiled
@@ -89,6 +91,7 @@ def best_groups(
     within: np.ndarray | None = None,
     closed: np.ndarray | None = None,
     *,
+    known: dict[int, Any],
     threads: int = 1,
 ) -> np.ndarray:
     """Return the best label for each of some vertices, among those of its neighbors and its own.
@@ -113,6 +116,8 @@ def best_groups(
         Neighbors with another value here are passed over.
     closed : ndarray of bool, optional
         Required with `within`: which labels no vertex takes.
+    known : dict
+        Kept between calls on the same rows: the hash table of each thread.
     threads : int
         Threads to use.
 
@@ -124,8 +129,7 @@ def best_groups(
     if not len(vertices):
         return found
     degrees = rows.offsets[vertices + 1] - rows.offsets[vertices]
-    most = int(degrees.max())
-    size = max(2, 1 << (2 * most - 1).bit_length())
+    size = max(2, 1 << int(2 * degrees.max() - 1).bit_length())
     costs = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
     ranges = even_turns(len(vertices), threads, costs)
     weighted, bounded = rows.weights is not None, within is not None
@@ -133,10 +137,11 @@ def best_groups(
     limits = (within, closed) if bounded else (labels, np.zeros(1, bool))
 
     def work(part: int) -> None:
-        table = np.empty(size, labels.dtype), np.zeros(size, np.int64), np.empty(most, np.uint64)
+        if part not in known or len(known[part][0]) < size:
+            known[part] = _table(size, labels.dtype)
         _best(
             rows.offsets, rows.ends, weights, weighted, vertices, labels, mass, load, factor, *limits,
-            bounded, found, table, ranges, part,
+            bounded, found, known[part], ranges, part,
         )  # fmt: skip
 
     share(work, threads, threads)
@@ -241,8 +246,7 @@ def sums_between(
     most = int(min(number.max(initial=-1) + 1, bounds[-1]))
 
     def work(part: int) -> int:
-        size = max(2, 1 << (2 * most - 1).bit_length()) if most else 2
-        table = np.empty(size, number.dtype), np.zeros(size, np.int64), np.empty(most, np.uint64)
+        table = _table(max(2, 1 << max(2 * most - 1, 0).bit_length()), number.dtype)
         return _sum(  # type: ignore[no-any-return]
             rows.offsets, rows.ends, weights, weighted, vertices, number, place, cuts[part],
             cuts[part + 1], table, *found, bounds[part],
@@ -252,3 +256,8 @@ def sums_between(
     taken = [slice(low, low + size) for low, size in zip(bounds, counts, strict=False)]
     source, target, sums = (np.concatenate([side[part] for part in taken]) for side in found)
     return source, target, sums
+
+
+def _table(size: int, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return a hash table: the key and the sum of each slot, all 0, and room for a list of slots."""
+    return np.empty(size, dtype), np.zeros(size, np.int64), np.empty(size // 2, np.uint64)

@@ -16,16 +16,64 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled as _compiled
-from .host_atomics import fetch_add, prefetch
+from .host_atomics import fetch_add, prefetch, trailing_zeros
 from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
-__all__ = ["credit", "lose", "triangles"]
+__all__ = ["best", "common", "credit", "directed", "lose", "triangles", "two_hops"]
 
 AHEAD = 4  # rows whose first ends are asked for before they are read
-SEARCHED = (
-    8  # a row that has so many times as many ends as those sought in it is searched, not marked
-)
+PARTS = 4  # pieces of the edges for each thread
+# A row that has so many times as many ends as are sought in it is searched, not read.
+SEARCHED = 8
+# Ends are listed and sorted if a bitmap of all ends has so many times as many words.
+SPARSE = 8
+
+
+@_compiled
+def _count_before(offsets, ends, label, start, stop):  # type: ignore[no-untyped-def]
+    found = np.int64(0)
+    for row in range(start, stop):
+        own = label[row]
+        for i in range(offsets[row], offsets[row + 1]):
+            found += label[np.uint64(ends[i])] < own
+    return found
+
+
+@_compiled
+def _write_before(offsets, ends, label, start, stop, source, target, at):  # type: ignore[no-untyped-def]
+    for row in range(start, stop):
+        own = label[row]
+        for i in range(offsets[row], offsets[row + 1]):
+            other = label[np.uint64(ends[i])]
+            if other < own:
+                source[at], target[at] = own, other
+                at += 1
+
+
+def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
+    """Return the edges of rows to ends with a smaller label, as labels of both ends.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of the vertices from 0 on.
+    label : ndarray of integers
+        The label of each vertex and each end.
+    threads : int
+        Threads to use.
+    """
+    count, parts = len(rows.offsets) - 1, max(1, threads) * PARTS
+    cuts = np.searchsorted(rows.offsets, len(rows.ends) * np.arange(1, parts) // parts)
+    bounds = [0, *np.minimum(cuts, count).tolist(), count]
+    given = rows.offsets, rows.ends, label
+    found = share(lambda i: _count_before(*given, bounds[i], bounds[i + 1]), parts, threads)
+    begins = [0, *np.cumsum(found).tolist()]
+    edges = [np.empty(begins[-1], label.dtype) for _ in range(2)]
+    share(
+        lambda i: _write_before(*given, bounds[i], bounds[i + 1], *edges, begins[i]), parts, threads
+    )
+    return edges[0], edges[1]
 
 
 @_compiled
@@ -224,7 +272,7 @@ def _lose(  # type: ignore[no-untyped-def]
         wanted = np.int64(0)
         for pair in range(first, last):
             wanted += offsets[row[pair] + 1] - offsets[row[pair]]
-        marked = wanted * SEARCHED > high - low
+        marked = places.size > 0 and wanted * SEARCHED > high - low
         if marked:
             for i in range(low, high):
                 places[np.uint64(own_ends[i])] = i + 1
@@ -288,12 +336,264 @@ def lose(
     costs = np.zeros(len(groups), np.int64)
     costs[1:] = np.cumsum(np.diff(rows.offsets)[row])[groups[1:] - 1]
     ranges = frontier_turns(costs, threads)
+    size = len(own.offsets) - 1
+    if costs[-1] * SEARCHED < size:
+        size = 0  # no row is marked: there are fewer ends than an array to mark them in has entries
 
     def work(part: int) -> None:
-        places = np.zeros(len(own.offsets) - 1, np.int64)
+        places = np.zeros(size, np.int64)
         _lose(
             *rows[:3], state, lost, *own[:3], own_state, own_lost, row, late, early, groups, places,
             ranges, part,
         )  # fmt: skip
 
     share(work, threads, threads)
+
+
+@_compiled
+def _common(  # type: ignore[no-untyped-def]
+    offsets, ends, own_offsets, own_ends, weights, row, own_row, found, ranges, part
+):
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for pair in range(start, stop):
+            at, last = offsets[row[pair]], offsets[row[pair] + 1]
+            low, high = own_offsets[own_row[pair]], own_offsets[own_row[pair] + 1]
+            search = (last - at) * SEARCHED < high - low
+            total = np.int64(0)
+            while at < last and low < high:
+                end = ends[at]
+                if search:
+                    stop_at = high
+                    while low < stop_at:  # to the first end that does not come before
+                        middle = (low + stop_at) >> 1
+                        if own_ends[middle] < end:
+                            low = middle + 1
+                        else:
+                            stop_at = middle
+                else:
+                    while low < high and own_ends[low] < end:
+                        low += 1
+                if low < high and own_ends[low] == end:
+                    total += weights[low] if weights.size else 1
+                at += 1
+            found[pair] = total
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def common(
+    rows: Rows, own: Rows, row: np.ndarray, own_row: np.ndarray, *, threads: int = 1
+) -> np.ndarray:
+    """Return the sum of the weights of the common ends of pairs of rows.
+
+    Parameters
+    ----------
+    rows, own : Rows
+        Ends in ascending order. Entries of `own` have weights of int64; without them, each weight is 1.
+    row, own_row : ndarray of int64, shape (n,)
+        The pairs: indices of rows in `rows` and in `own`.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+    """
+    found = np.zeros(len(row), np.int64)
+    weights = found[:0] if own.weights is None else own.weights
+    ranges = even_turns(len(row), threads)
+
+    def work(part: int) -> None:
+        _common(*rows[:2], *own[:2], weights, row, own_row, found, ranges, part)
+
+    share(work, threads, threads)
+    return found
+
+
+@_compiled
+def _few(offsets, ends, row, without, own_offsets, own_ends, weights, total, second, sums):  # type: ignore[no-untyped-def]
+    """Write the ends that a row leads to into a list, and sort it; return their number."""
+    last = 0
+    for i in range(offsets[row], offsets[row + 1]):
+        middle = np.uint64(ends[i])
+        for k in range(own_offsets[middle], own_offsets[middle + np.uint64(1)]):
+            end = np.uint64(own_ends[k])
+            if total[end] < 0:
+                total[end] = 0
+                second[last] = end
+                last += 1
+            total[end] += weights[middle]
+    second[:last].sort()
+    found = 0
+    for i in range(last):
+        end = np.uint64(second[i])
+        if second[i] != without:
+            second[found], sums[found] = second[i], total[end]
+            found += 1
+        total[end] = -1
+    return found
+
+
+@_compiled
+def _many(offsets, ends, row, without, own_offsets, own_ends, weights, total, words, second, sums):  # type: ignore[no-untyped-def]
+    """Mark the ends that a row leads to in a bitmap, and read it; return their number."""
+    one, last = np.uint64(1), 0
+    for i in range(offsets[row], offsets[row + 1]):
+        middle = np.uint64(ends[i])
+        weight = weights[middle]
+        for k in range(own_offsets[middle], own_offsets[middle + one]):
+            end = np.uint64(own_ends[k])
+            words[end >> np.uint64(6)] |= one << (end & np.uint64(63))
+            total[end] += weight
+    for at in range(words.size):
+        word, words[at] = words[at], np.uint64(0)
+        while word:
+            end = np.uint64(at) * np.uint64(64) + trailing_zeros(word)
+            word &= word - one
+            # A total begins at -1, which says that a list does not have the end yet.
+            if np.int64(end) != without:
+                second[last], sums[last] = end, total[end] + 1
+                last += 1
+            total[end] = -1
+    return last
+
+
+@_compiled
+def _two_hops(  # type: ignore[no-untyped-def]
+    offsets, ends, without, own_offsets, own_ends, weights, ways, bounds, lengths, second, sums, total,
+    words, ranges, part,
+):  # fmt: skip
+    start, stop = take(ranges, part, 1)
+    while start < stop:
+        for row in range(start, stop):
+            given = offsets, ends, row, without[row], own_offsets, own_ends, weights, total
+            found = second[bounds[row] : bounds[row + 1]], sums[bounds[row] : bounds[row + 1]]
+            if (ways[row + 1] - ways[row]) * SPARSE < words.size:
+                lengths[row] = _few(*given, *found)
+            else:
+                lengths[row] = _many(*given, words, *found)
+        start, stop = take(ranges, part, 1)
+
+
+@_compiled
+def _without_gaps(bounds, last, second, sums, new_second, new_sums, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for row in range(start, stop):
+            shift = bounds[row] - last[row]
+            for i in range(last[row], last[row + 1]):
+                new_second[i], new_sums[i] = second[i + shift], sums[i + shift]
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def two_hops(
+    rows: Rows, without: np.ndarray, own: Rows, weights: np.ndarray, size: int, *, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the ends of the rows of the ends of rows, each once, with the weights of all ways there.
+
+    Parameters
+    ----------
+    rows : Rows
+        Ends are indices of rows in `own`.
+    without : ndarray of int64
+        For each row, an end that it does not lead to, or -1.
+    own : Rows
+        Rows of ends from 0 to ``size - 1``.
+    weights : ndarray of int64
+        For each row of `own`, at least 0: the weight of a way over it.
+    size : int
+        Number of ends that there are.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    lengths : ndarray of int64
+        How many ends each row leads to.
+    ends : ndarray of the type of ends
+        The ends, ascending for each row.
+    sums : ndarray of int64
+        The sum of the weights of the ways to each end.
+    """
+    count = len(rows.offsets) - 1
+    ways = np.zeros(len(rows.ends) + 1, np.int64)
+    np.cumsum(np.diff(own.offsets)[rows.ends], out=ways[1:])
+    ways = ways[rows.offsets]
+    bounds = np.zeros(count + 1, np.int64)
+    np.cumsum(np.minimum(np.diff(ways), size), out=bounds[1:])
+    lengths, second = np.zeros(count, np.int64), np.empty(bounds[-1], own.ends.dtype)
+    sums = np.empty(bounds[-1], np.int64)
+    ranges = frontier_turns(ways, threads)
+
+    def work(part: int) -> None:
+        memory = np.full(size, -1, np.int64), np.zeros(-(-size // 64), np.uint64)
+        found = ways, bounds, lengths, second, sums
+        _two_hops(*rows[:2], without, *own[:2], weights, *found, *memory, ranges, part)
+
+    share(work, threads, threads)
+    last = np.zeros(count + 1, np.int64)
+    np.cumsum(lengths, out=last[1:])
+    whole = np.empty(last[-1], second.dtype), np.empty(last[-1], np.int64)
+    cuts = even_turns(count, threads, last)
+    share(
+        lambda part: _without_gaps(bounds, last, second, sums, *whole, cuts, part), threads, threads
+    )
+    return lengths, *whole
+
+
+@_compiled
+def _best(offsets, scores, count, chosen, lengths, starts, ranges, part):  # type: ignore[no-untyped-def]
+    start, stop = take(ranges, part, MINI_CHUNK)
+    while start < stop:
+        for row in range(start, stop):
+            low, size = offsets[row], offsets[row + 1] - offsets[row]
+            begin = starts[row]
+            if size <= 4 * count:
+                order = np.argsort(-scores[low : low + size], kind="mergesort")
+                for i in range(lengths[row]):
+                    chosen[begin + i] = low + order[i]
+                continue
+            held = 0
+            for i in range(low, low + size):
+                if held == count and scores[i] <= scores[chosen[begin + held - 1]]:
+                    continue
+                at = begin + (held if held < count else count - 1)
+                held = min(held + 1, count)
+                while at > begin and scores[chosen[at - 1]] < scores[i]:
+                    chosen[at] = chosen[at - 1]
+                    at -= 1
+                chosen[at] = i
+        start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def best(
+    offsets: np.ndarray, scores: np.ndarray, count: int | None, *, threads: int = 1
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the entries with the highest scores of each row, and how many they are.
+
+    Parameters
+    ----------
+    offsets : ndarray of int64, shape (r + 1,)
+        Where the entries of each row begin, and those of the last one end.
+    scores : ndarray of float64
+        A score for each entry.
+    count : int or None
+        How many entries of each row to return, at most; None returns all.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    entries : ndarray of int64
+        By row, by descending score, and then in their order.
+    lengths : ndarray of int64, shape (r,)
+    """
+    sizes = np.diff(offsets)
+    count = max(int(sizes.max(initial=0)), 1) if count is None else count
+    lengths = np.minimum(sizes, count)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    chosen = np.empty(starts[-1], np.int64)
+    ranges = even_turns(len(sizes), threads, offsets)
+    found = chosen, lengths, starts, ranges
+    share(lambda part: _best(offsets, scores, count, *found, part), threads, threads)
+    return chosen, lengths

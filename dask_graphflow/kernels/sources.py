@@ -110,6 +110,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),
+    "peel.cu": _instances("peel_run", 1),
     "labels.cu": (
         *_instances("few_labels", 1),
         *_instances("some_labels", 1),
@@ -124,6 +125,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_instances("triangles", 1),
         *_instances("credit", 1),
         *_instances("lose", 2),
+        *_instances("common", 1),
     ),
     "sample.cu": (
         *_instances("walk", 1),

@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.kernels.edge_op import EdgeOp, without_values
 
-from .local_advance import LocalAdvance
+from .local_advance import LocalAdvance, bound
 from .rewrite import reading_before
 from .vertex_set import VertexSet
 from .view import Frontier, GraphView
@@ -75,11 +75,8 @@ class Advance:
             op, name = reading_before(op, columns)
             self._before = columns[name] = columns[op.target].copy()
         weights = g.shard.out.weights
-        op.bind(
-            {name: column.dtype for name, column in columns.items()},
-            index_dtype=g.index,
-            weight_dtype=None if weights is None else weights.dtype,
-        )
+        dtypes = tuple((name, column.dtype) for name, column in columns.items())
+        bound(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
         self._own_changes = own_changes and self._before is None
         # Of placed vertices, the first neighbor in a row is not the smallest.

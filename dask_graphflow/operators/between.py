@@ -1,4 +1,4 @@
-"""Edges between some of the vertices: those of the subgraph that the vertices induce."""
+"""Edges whose ends are among some of the vertices, such as those of the subgraph that they induce."""
 
 from __future__ import annotations
 
@@ -8,7 +8,32 @@ from dask_graphflow.kernels import kernels_of
 
 from .view import GraphView
 
-__all__ = ["between"]
+__all__ = ["at_ends", "between"]
+
+
+def at_ends(g: GraphView, column: Any) -> tuple[Any, Any]:
+    """Return the values of a column at the sources and at the targets of edges. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    column : array, shape (V_p,)
+
+    Returns
+    -------
+    sources, targets : array of the dtype of `column`
+        One entry per edge in ``g.rows("out")``.
+    """
+    local = g.local("out")
+    values = g.column(0, column.dtype, local.size)
+    values[: g.owned] = column
+    if not g.alone:
+        mirrors = g.mirrors("out")
+        mirrors.broadcast(values)
+        mirrors.receive(lambda at, told: values.__setitem__(at, told))
+    rows = local.rows._replace(first=0)
+    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
+    return values[owners], values[rows.ends]
 
 
 def between(g: GraphView, keep: Any) -> Any:
@@ -25,13 +50,5 @@ def between(g: GraphView, keep: Any) -> Any:
     array of bool
         One entry per edge in ``g.rows("out")``.
     """
-    local = g.local("out")
-    kept = g.column(False, "bool", local.size)
-    kept[: g.owned] = keep
-    if not g.alone:
-        mirrors = g.mirrors("out")
-        mirrors.broadcast(kept)
-        mirrors.receive(lambda at, values: kept.__setitem__(at, values))
-    rows = local.rows._replace(first=0)
-    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
-    return kept[owners] & kept[rows.ends]
+    sources, targets = at_ends(g, keep)
+    return sources & targets

@@ -19,6 +19,7 @@ from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
 from dask_graphflow.kernels.host_rows import Rows
 
 from . import intersect
+from .gather_rows import entries_of, offsets_of
 from .intersect import Triangles
 from .orientation import labels_of, oriented, received
 from .view import GraphView
@@ -110,11 +111,11 @@ class EdgeTriangles:
             self._lose(self._rows, self._state, self._lost, late, late, self._early[at_home])
             if several:
                 self._lose_with_others(edges[~own])
-                dirty = np.flatnonzero(self._lost[self._owned :])
+                dirty = np.flatnonzero(self._lost[self._owned :] > 0)
                 self._mirrors.reduce(self._lost, dirty)
                 self._mirrors.receive(self._add)
             self._mark(edges, REMOVED)
-            touched = np.flatnonzero(self._lost[: self._owned])
+            touched = np.flatnonzero(self._lost[: self._owned] > 0)
             self.support[touched] -= self._lost[touched].astype(self.support.dtype)
             self._lost[:] = 0
             self._shrink()
@@ -203,19 +204,10 @@ class EdgeTriangles:
         new[1:] = late[1:] != late[:-1]
         row = (np.cumsum(new) - 1).astype(late.dtype)
         late = late[new]
-        starts, lengths = rows.offsets[late], np.diff(rows.offsets)[late]
-        offsets = np.zeros_like(rows.offsets, shape=len(late) + 1)
-        offsets[1:] = np.cumsum(lengths)
-        at = np.arange(int(offsets[-1]), like=offsets)
-        owners = self._of_rows.owners(
-            Rows(offsets, at, None, 0), late.dtype, threads=self._g.threads
-        )
-        at += (starts - offsets[:-1])[owners]
+        offsets, at = entries_of(rows, late, self._g.threads)
         state = self._state[rows.weights[at]]
         remain = state != REMOVED
-        at, before = at[remain], np.zeros_like(offsets, shape=len(state) + 1)
-        before[1:] = np.cumsum(remain)
-        lengths = np.diff(before[offsets])
+        at, lengths = at[remain], np.diff(offsets_of(remain)[offsets])
         ends = places[rows.ends[at]]
         told = places[late], lengths, ends, state[remain], row, places[self._early[edges]]
         return rows.weights[at], told
@@ -237,14 +229,13 @@ class EdgeTriangles:
 
     def _shrink(self) -> None:
         """Leave removed edges out of the rows, once these are half of the edges."""
-        left = int((self._state != REMOVED).sum())
+        left = int(np.count_nonzero(self._state != REMOVED))
         if left * 2 > self._left:
             return
         self._left, rows = left, self._rows
         keep = self._state[rows.weights] != REMOVED
-        before = np.zeros_like(rows.offsets, shape=len(keep) + 1)
-        before[1:] = np.cumsum(keep)
-        self._rows = Rows(before[rows.offsets], rows.ends[keep], rows.weights[keep], 0)
+        offsets = offsets_of(keep)[rows.offsets]
+        self._rows = Rows(offsets, rows.ends[keep], rows.weights[keep], 0)
 
 
 def _keys(rows: Any, ends: Any, size: int) -> Any:

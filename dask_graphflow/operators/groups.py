@@ -56,6 +56,7 @@ class Groups:
         local = g.local("out")
         self._g, self._mass, self._factor = g, mass, factor
         self._rows = local.rows._replace(first=0, weights=weights)
+        self._known: dict[int, Any] = {}
         self._mirrors = None if g.alone else g.mirrors("out")
         self.labels = g.column(0, g.index, local.size)
         self.labels[: g.owned] = g.numbers if labels is None else labels
@@ -90,7 +91,7 @@ class Groups:
         kernels = kernels_of("groups", self.labels)
         return kernels.best_groups(
             self._rows, vertices, self.labels, self._mass, self.load, self._factor, within, closed,
-            threads=self._g.threads,
+            known=self._known, threads=self._g.threads,
         )  # fmt: skip
 
     def move(self, vertices: Any, labels: Any) -> int:

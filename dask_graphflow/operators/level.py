@@ -15,7 +15,7 @@ from .groups import Groups
 from .neighbor_sums import most_leaving
 from .view import GraphView
 
-__all__ = ["Level", "first_level"]
+__all__ = ["Level", "first_level", "loops", "whole_degrees", "whole_weights"]
 
 BITS = 51  # of the sum of all weights as a whole number
 
@@ -66,7 +66,7 @@ class Level(NamedTuple):
 
     def quality(self) -> float:
         """Return the quality of the communities that are the vertices: the sum of all their scores."""
-        inside = 2 * self.g.all_reduce(sums=(int(_loops(self.g, self.weights).sum()),)).sums[0]
+        inside = 2 * self.g.all_reduce(sums=(int(loops(self.g, self.weights).sum()),)).sums[0]
         mass = self.mass.astype("float64")
         return inside - self.factor * self.g.total(mass * mass, self.g.largest(mass) ** 2)
 
@@ -89,18 +89,8 @@ def first_level(g: GraphView, resolution: float, *, potts: bool = False) -> tupl
     WeightError
         A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
     """
-    rows, weights, unit = g.local("out").rows, None, 1.0
-    if g.weighted:
-        total = g.total(g.weighted_degrees, most_leaving(g))
-        unit = math.ldexp(1.0, math.frexp(2 * total)[1] - BITS) if total else 1.0
-        weights = np.rint(rows.weights.astype("float64") / unit).astype("int64")
-    inside = _loops(g, weights)
-    if weights is None:
-        degrees = g.degrees + inside
-    else:
-        sums = g.column(0, "int64", len(weights) + 1)
-        sums[1:] = np.cumsum(weights)
-        degrees = sums[rows.offsets[1:]] - sums[rows.offsets[:-1]] + inside
+    weights, unit = whole_weights(g)
+    degrees = whole_degrees(g, weights)
     everything = g.all_reduce(sums=(int(degrees.sum()),)).sums[0]
     if potts:
         mass, factor = g.exists.astype("int64"), resolution / unit
@@ -109,7 +99,43 @@ def first_level(g: GraphView, resolution: float, *, potts: bool = False) -> tupl
     return Level(g, weights, mass, g.ranks, factor), float(everything)
 
 
-def _loops(g: GraphView, weights: Any) -> Any:
+def whole_weights(g: GraphView) -> tuple[Any, float]:
+    """Return the weights of the edges in ``g.local("out")`` as multiples of a unit, and the unit.
+
+    Sums of the whole numbers are exact, and have the same bits in every order. All members call it.
+
+    Returns
+    -------
+    array of int64, or None
+        None if edges have no weights.
+    float
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
+    """
+    if not g.weighted:
+        return None, 1.0
+    total = g.total(g.weighted_degrees, most_leaving(g))
+    unit = math.ldexp(1.0, math.frexp(2 * total)[1] - BITS) if total else 1.0
+    return np.rint(g.local("out").rows.weights.astype("float64") / unit).astype("int64"), unit
+
+
+def whole_degrees(g: GraphView, weights: Any) -> Any:
+    """Return the sum of such weights at each owned vertex: array of int64, shape (V_p,).
+
+    A self-loop counts twice.
+    """
+    inside = loops(g, weights)
+    if weights is None:
+        return g.degrees + inside
+    offsets, sums = g.local("out").rows.offsets, g.column(0, "int64", len(weights) + 1)
+    sums[1:] = np.cumsum(weights)
+    return sums[offsets[1:]] - sums[offsets[:-1]] + inside
+
+
+def loops(g: GraphView, weights: Any) -> Any:
     """Return the sum of the weights of each vertex's self-loops: array of int64, shape (V_p,)."""
     rows = g.local("out").rows._replace(first=0)
     owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)

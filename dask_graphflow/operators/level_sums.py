@@ -1,9 +1,11 @@
 """Sums along the edges from one level of a search to the next, with the same bits in every order.
 
 Numbers of shortest paths grow beyond the range of floats, and are far apart from each other. So a value is
-a float from 0.5 to 1, times a power of two, and each vertex has a unit of its own. A first push finds the
-largest exponent that a vertex receives, which gives the unit. A second push adds the values up as whole
-multiples of the unit.
+a float from 0.5 to 1, times a power of two, and each vertex has a unit of its own. A first superstep finds
+the largest exponent that a vertex receives, which gives the unit. A second one adds the values up as whole
+multiples of the unit. If all values are whole numbers and so small that the unit would be at most 1, no bit
+is lost with a unit of 1 either, and the first superstep is left out. Both push or pull, along fewer edges,
+which gives the same sums.
 """
 
 from __future__ import annotations
@@ -43,23 +45,26 @@ SUM = EdgeOp(
 
 
 class LevelSums:
-    """Pushes values from the vertices of a level to those of the next one, or of the one before.
+    """Sends values from the vertices of a level to those of the next one, or of the one before.
 
     Parameters
     ----------
     g : GraphView
         For ``g.T``, edges are followed backwards. All members make theirs at once.
     level : array of int32, shape (V_p,)
-        Level of each vertex. It can change before a first level is pushed.
+        Level of each vertex. It can change between two searches.
+    whole : bool
+        Whether all values are whole numbers.
     """
 
-    def __init__(self, g: GraphView, level: Any) -> None:
-        self._g, self._level = g, level
+    def __init__(self, g: GraphView, level: Any, *, whole: bool = False) -> None:
+        self._g, self._level, self._all_whole = g, level, whole
         self._whole, self._exponent = g.column(0, "int64"), g.column(0, "int64")
         self._largest, self._unit = g.column(LOWEST, "int64"), g.column(0, "int64")
         self._sums = g.column(0, "int64")
         self._spare = np.frexp(g.T.degrees)[1].astype("int64")  # bits that so many values can add
         sent = {"level": level, "exponent": self._exponent}
+        self._most_spare = g.largest(self._spare) if whole else 0.0
         self._find = Advance(g, LARGEST, {**sent, "largest": self._largest})
         sent |= {"whole": self._whole, "unit": self._unit, "sums": self._sums}
         self._add = Advance(g, SUM, sent)
@@ -88,13 +93,20 @@ class LevelSums:
         at = frontier.vertices
         self._whole[at] = np.ldexp(values, BITS).astype("int64")
         self._exponent[at] = exponents - BITS
-        way = self._way(frontier, receiving)
-        following = self._find.step(way, frontier, receiving=np.int32(receiving))
-        at = following.vertices
-        self._unit[at] = unit = self._largest[at] + self._spare[at]
-        self._add.step(way, frontier, receiving=np.int32(receiving))
+        way, step = self._way(frontier, receiving), {"receiving": np.int32(receiving)}
+        unit: Any = 0
+        exact = self._all_whole and self._g.largest(exponents) + self._most_spare <= BITS
+        if exact:
+            following = self._add.step(way, frontier, **step)
+            at = following.vertices
+        else:
+            following = self._find.step(way, frontier, **step)
+            at = following.vertices
+            self._unit[at] = unit = self._largest[at] + self._spare[at]
+            self._add.step(way, frontier, **step)
+            self._largest[at], self._unit[at] = LOWEST, 0
         sums, more = np.frexp(self._sums[at].astype("float64"))
-        self._largest[at], self._sums[at] = LOWEST, 0
+        self._sums[at] = 0
         return following, sums, more + unit
 
     def _way(self, frontier: Frontier, receiving: int) -> str:

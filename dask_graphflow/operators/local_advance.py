@@ -11,7 +11,7 @@ from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp, without_values
 
 from .vertex_set import VertexSet
 
-__all__ = ["LocalAdvance", "advance"]
+__all__ = ["LocalAdvance", "advance", "bound"]
 
 
 def advance(
@@ -60,7 +60,7 @@ class LocalAdvance:
     def __init__(self, op: EdgeOp, columns: Mapping[str, Any], rows: Any) -> None:
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
         weight_dtype = None if rows.weights is None else rows.weights.dtype
-        self._bound = _bound(without_values(op), dtypes, rows.ends.dtype, weight_dtype)
+        self._bound = bound(without_values(op), dtypes, rows.ends.dtype, weight_dtype)
         self._columns = tuple(columns[name] for name in op.columns)
         self._size, self._rows = len(columns[op.target]), rows
         self._kernels = kernels_of("advance", rows.ends)
@@ -87,6 +87,6 @@ class LocalAdvance:
 
 
 @lru_cache(maxsize=64)
-def _bound(op: EdgeOp, dtypes: tuple[Any, ...], index_dtype: Any, weight_dtype: Any) -> BoundOp:
+def bound(op: EdgeOp, dtypes: tuple[Any, ...], index_dtype: Any, weight_dtype: Any) -> BoundOp:
     """Return a program with its types: reading its expressions takes as long as a small superstep."""
     return op.bind(dict(dtypes), index_dtype=index_dtype, weight_dtype=weight_dtype)

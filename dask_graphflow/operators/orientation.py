@@ -19,6 +19,7 @@ from dask_graphflow.graph import numbering
 from dask_graphflow.kernels import index_dtype, kernels_of
 from dask_graphflow.kernels.host_rows import Rows
 
+from .gather_rows import offsets_of
 from .view import GraphView
 
 __all__ = ["Orientation", "labels_of", "oriented", "received"]
@@ -95,13 +96,9 @@ def received(
         The vertex of each entry.
     weights : array, shape (e,), optional
     """
-    offsets = np.zeros_like(lengths, shape=len(lengths) + 1)
-    offsets[1:] = np.cumsum(lengths)
     labels, known = labels_of(g, o, places)
-    before = np.zeros_like(offsets, shape=len(places) + 1)
-    before[1:] = np.cumsum(known)
     weights = None if weights is None else weights[known]
-    return Rows(before[offsets], labels[known], weights, 0), known
+    return Rows(offsets_of(known)[offsets_of(lengths)], labels[known], weights, 0), known
 
 
 def _oriented(g: GraphView, counted: bool) -> Orientation:
@@ -131,12 +128,8 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
     for rank, (low, high) in enumerate(itertools.pairwise(local.slot_bounds)):
         ranks[host.owned + low : host.owned + high] = rank
     owner[label] = ranks
-    source = kernels.owners(rows, rows.ends.dtype, threads=g.threads)
-    source, target = (
-        kernels.renamed(ends, label, threads=g.threads) for ends in (source, rows.ends)
-    )
-    down = target < source
-    source, target = source[down], target[down]
+    directed = kernels_of("intersect", rows.ends).directed
+    source, target = directed(rows, label, threads=g.threads)
     weight = np.ones_like(source, "int32") if counted else None
     how: dict[str, Any] = {"count": len(label), "threads": g.threads}
     how["multi"] = "sum" if counted else "first"

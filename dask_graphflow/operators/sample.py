@@ -155,7 +155,7 @@ class Sampler:
     def _passed(self, tests: Any, before: Any, bias: np.ndarray) -> Any:
         """Return which candidates a walk may take: array of bool, shape (w, slots)."""
         at = np.flatnonzero(tests >= 0)
-        passed = np.zeros_like(tests, "bool", shape=tests.size)
+        passed = np.zeros_like(tests, "bool", shape=(tests.size,))
         passed[at] = self._connected(before[at // tests.shape[1]], tests.ravel()[at])
         passed[at] ^= not bias[2] > bias[3]
         return passed.reshape(tests.shape)

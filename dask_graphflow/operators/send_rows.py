@@ -10,7 +10,9 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange
 
-__all__ = ["send_rows"]
+from .view import GraphView
+
+__all__ = ["by_id", "send_rows"]
 
 
 def send_rows(exchange: Exchange, to: Any) -> Callable[[Any], Any]:
@@ -36,3 +38,21 @@ def send_rows(exchange: Exchange, to: Any) -> Callable[[Any], Any]:
         return np.concatenate(exchange.all_to_all([values[piece] for piece in pieces]))
 
     return send
+
+
+def by_id(g: GraphView, columns: list[Any]) -> list[Any]:
+    """Return columns of rows such that the first column is ascending over all members. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    columns : list of array
+        The first one has numbers of owned vertices, in the order of their positions.
+    """
+    if g.shard.placed is None:
+        return columns
+    homes = np.array(g.shard.homes[1:], like=columns[0])
+    send = send_rows(g.exchange, np.searchsorted(homes, columns[0], side="right"))
+    columns = [send(column) for column in columns]
+    order = np.argsort(columns[0], kind="stable")
+    return [column[order] for column in columns]

@@ -23,7 +23,7 @@ from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph import build, derived, numbering, vertex_numbers
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import empty_on, index_dtype, kernels_of
+from dask_graphflow.kernels import empty_on, index_dtype, kernels_for, kernels_of
 
 from .vertex_set import VertexSet
 
@@ -294,6 +294,37 @@ class GraphView:
             Some of the ids are not in the graph. All members raise it.
         """
         return numbering.numbers_of(self.shard, self.exchange, ids, unique=unique)
+
+    def places(self, ids: Any) -> Any:
+        """Return the places of the vertices that a frame of ids names. All members call it.
+
+        The place of a vertex is its index among those of all members, as in :meth:`rows`.
+
+        Parameters
+        ----------
+        ids : DataFrame
+            The same for all members; see :func:`.vertex_ids.named`.
+
+        Returns
+        -------
+        array of int64
+            One entry per row of `ids`, the same for all members.
+
+        Raises
+        ------
+        UnknownVertexError
+            Some of the ids are not in the graph. All members raise it.
+        """
+        at = self.find(ids, unique=False)
+        return self.told(np.where(at < 0, -1, at + self.shard.low))
+
+    def told(self, known: Any) -> Any:
+        """Return the largest of all members' values in each entry of an array of int64."""
+        if self.exchange.size == 1:
+            return known
+        kernels = kernels_for(known)
+        every = self.exchange.all_gather(kernels.to_host(known))
+        return kernels.namespace.asarray(np.max(every, axis=0))
 
     # Rows and mirrors, for operators
 

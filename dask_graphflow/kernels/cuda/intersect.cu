@@ -199,3 +199,22 @@ __global__ void lose(const i64* offsets, const I* ends, const E* edges, const un
         }
     }
 }
+
+// Each warp takes a pair of rows, and looks the ends of one up in the other.
+template <typename I>
+__global__ void common(const i64* offsets, const I* ends, const i64* own_offsets, const I* own_ends, const i64* weights,
+                       const i64* row, const i64* own_row, u64 pairs, i64* found)
+{
+    for (u64 pair = warp_index(); pair < pairs; pair += warp_count()) {
+        const i64 first = own_offsets[own_row[pair]], stop = offsets[row[pair] + 1];
+        const u64 size = u64(own_offsets[own_row[pair] + 1] - first);
+        i64 total = 0;
+        for (i64 at = offsets[row[pair]] + lane(); at < stop; at += 32) {
+            const u64 place = sought(own_ends + first, size, ends[at]);
+            if (place < size) total += weights ? weights[first + i64(place)] : 1;
+        }
+        __syncwarp();
+        total = warp_sum(total);
+        if (lane() == 0) found[pair] = total;
+    }
+}

@@ -1,0 +1,141 @@
+"""Community metrics: how large, dense and well separated each community is.
+
+Weights are added up as whole multiples of a power of two, so the sums are exact, and have the same bits for
+every partitioning.
+
+.. [1] M. E. J. Newman, M. Girvan, "Finding and Evaluating Community Structure in Networks", Physical Review
+   E 69, 2004.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.costs.cost import Cost
+from dask_graphflow.operators.between import at_ends
+from dask_graphflow.operators.label_sums import sums_by_label
+from dask_graphflow.operators.level import loops, whole_degrees, whole_weights
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+from .answer import Labels, LabelTypes
+from .which_community import Communities
+
+__all__ = ["community_metrics"]
+
+COMMUNITIES = Communities()
+
+
+def _columns(graph: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    edges = "float64" if graph.weighted else "int64"
+    return {
+        "community": LabelTypes(COMMUNITIES.types(options["communities"], graph)),
+        "size": "int64",
+        "internal_edges": edges,
+        "cut_edges": edges,
+        "density": "float64",
+        "conductance": "float64",
+        "modularity": "float64",
+    }
+
+
+@algorithm(
+    columns=_columns,
+    checks={"communities": COMMUNITIES},
+    weights="optional",
+    directed=False,
+    supersteps=False,
+    rows="listed",
+    cost=Cost("label", 0, passes=2, scratch=80),
+)
+def community_metrics(g: GraphView, communities: Any) -> Answer:
+    """Return how large, dense and well separated each community is.
+
+    The directions of edges are ignored. Parallel edges count as often as they occur, and a self-loop adds 2
+    to the degree of its vertex.
+
+    Parameters
+    ----------
+    communities : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
+        One row per vertex: the id, then its community, which can be of any type that can be sorted. Results
+        of `louvain`, `leiden`, `label_propagation` and `connected_components` are such frames, and need not
+        be computed first.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per community, sorted by community, with the columns
+
+        - ``community`` (its dtype in `communities`);
+        - ``size`` (int64), the number of vertices;
+        - ``internal_edges``, the number of edges inside the community, or the sum of their weights (int64;
+          float64 with weights);
+        - ``cut_edges``, the same for the edges that leave it;
+        - ``density`` (float64), `internal_edges` divided by the number of pairs of vertices, and 0 for a
+          single vertex;
+        - ``conductance`` (float64), `cut_edges` divided by the sum of the degrees inside or outside of the
+          community, whichever is smaller, and 0 if that sum is;
+        - ``modularity`` (float64), what the community adds to the modularity, which is the sum of this
+          column [1]_.
+
+    Raises
+    ------
+    UnknownVertexError
+        `communities` has an id that is not in the graph. Raised when the result is computed.
+    EdgeListError
+        A vertex has no row in `communities`, or several, or a community is null. Raised when the result is
+        computed.
+    WeightError
+        A weight is negative, infinite or NaN. Raised when the result is computed.
+
+    References
+    ----------
+    .. [1] M. E. J. Newman, M. Girvan, "Finding and Evaluating Community Structure in Networks", Physical
+       Review E 69, 2004.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> ties = pd.DataFrame({"a": [1, 1, 2, 3, 4], "b": [2, 3, 3, 4, 5]})
+    >>> found = pd.DataFrame({"vertex": [1, 2, 3, 4, 5], "community": [1, 1, 1, 4, 4]})
+    >>> metrics = gf.community_metrics(ties, source="a", target="b", communities=found).compute()
+    >>> metrics[["community", "size", "internal_edges", "cut_edges", "modularity"]]
+       community  size  internal_edges  cut_edges  modularity
+    0          1     3               3          1        0.11
+    1          4     2               1          1        0.11
+    """
+    g, (rows, names) = g.undirected, communities
+    weights, unit = whole_weights(g)
+    degrees = whole_degrees(g, weights)
+    total = max(1, g.all_reduce(sums=(int(degrees.sum()),)).sums[0])
+    sources, targets = at_ends(g, rows)
+    inside = sources == targets
+    within = sums_by_label(
+        g, sources[inside], None if weights is None else weights[inside], len(names)
+    )
+    own = rows >= 0
+    # An edge is in the rows of both its ends, but a self-loop is in one row only.
+    within += sums_by_label(g, rows[own], loops(g, weights)[own], len(names))
+    volume = sums_by_label(g, rows[own], degrees[own], len(names))
+    size = sums_by_label(g, rows[own], None, len(names))
+    internal, cut = within // 2, volume - within
+    if weights is not None:
+        internal, cut = internal * unit, cut * unit
+    pairs = size * (size - 1) / 2
+    least = np.minimum(volume, total - volume)
+    first = len(names) * g.exchange.rank // g.exchange.size
+    return Answer(
+        {
+            "community": Labels(np.arange(first, first + len(size), like=size), names),
+            "size": size,
+            "internal_edges": internal,
+            "cut_edges": cut,
+            "density": np.where(size > 1, internal / np.maximum(pairs, 1), 0.0),
+            "conductance": (volume - within) / np.maximum(least, 1),
+            "modularity": within / total - (volume / total) * (volume / total),
+        }
+    )

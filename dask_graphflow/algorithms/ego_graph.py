@@ -1,0 +1,70 @@
+"""Ego graph: all edges between the vertices that are near some vertices.
+
+A breadth-first search finds the vertices that are at most `radius` edges away. The result has the edges of
+the graph between them.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.costs.cost import Cost
+from dask_graphflow.operators.between import between
+from dask_graphflow.operators.search import Search
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+from .options import Count
+from .vertex_options import VertexIds
+
+__all__ = ["ego_graph"]
+
+
+@algorithm(
+    columns={},
+    checks={"centers": VertexIds(), "radius": Count(least=0)},
+    weights="optional",
+    rows="edges",
+    cost=Cost("search", 1, passes=2, both_ways=True, scratch=37),
+)
+def ego_graph(g: GraphView, centers: Any, *, radius: int = 1) -> Answer:
+    """Return the edges between all vertices that are at most `radius` edges away from some centers.
+
+    Distances are measured from the nearest center, along the directions of the edges. The result
+    has all edges between the vertices that were reached, self-loops and parallel edges included. Weights
+    do not change distances.
+
+    Parameters
+    ----------
+    centers : id, or list, Series or DataFrame of ids
+        Vertices to measure distances from. If ids have several columns, write each id as a tuple; a single
+        tuple with one part per column is one center.
+    radius : int
+        Maximum distance in edges; 0 or more. By default 1, which gives the centers and their neighbors.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
+        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
+        one row, and its source is the end with the smaller id. A center without neighbors has no row.
+
+    Raises
+    ------
+    UnknownVertexError
+        A center is not in the graph. Raised when the result is computed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 1, 2, 5], "b": [2, 5, 5, 7]})
+    >>> gf.ego_graph(links, source="a", target="b", centers=1).compute()
+       source  target
+    0       1       2
+    1       1       5
+    2       2       5
+    """
+    search = Search(g, centers)
+    search.run("beamer", radius)
+    return Answer({}, among=between(g, search.level >= 0), edges=g)

@@ -1,0 +1,59 @@
+"""Induced subgraph: all edges between some of the vertices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.costs.cost import Cost
+from dask_graphflow.operators.between import between
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+from .vertex_options import VertexIds, only
+
+__all__ = ["induced_subgraph"]
+
+
+@algorithm(
+    columns={},
+    checks={"subset": VertexIds()},
+    weights="optional",
+    supersteps=False,
+    rows="edges",
+    cost=Cost("label", 0, passes=1),
+)
+def induced_subgraph(g: GraphView, subset: Any) -> Answer:
+    """Return the edges whose ends are both among some vertices.
+
+    Self-loops and parallel edges are included.
+
+    Parameters
+    ----------
+    subset : id, or list, Series or DataFrame of ids
+        Vertices of the subgraph. If ids have several columns, write each id as a tuple; a single tuple
+        with one part per column is one vertex.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
+        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
+        one row, and its source is the end with the smaller id. Vertices without an edge to another one of
+        the subgraph have no row.
+
+    Raises
+    ------
+    UnknownVertexError
+        One of the vertices is not in the graph. Raised when the result is computed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 1, 2, 5], "b": [2, 5, 7, 7]})
+    >>> gf.induced_subgraph(links, source="a", target="b", subset=[1, 5, 7]).compute()
+       source  target
+    0       1       5
+    1       5       7
+    """
+    return Answer({}, among=between(g, only(subset, g.exists)), edges=g)

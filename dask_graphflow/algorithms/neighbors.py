@@ -1,0 +1,61 @@
+"""Neighbors: the edges that leave some vertices, or in an undirected graph all edges at them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dask_graphflow.costs.cost import Cost
+from dask_graphflow.operators.between import at_ends
+from dask_graphflow.operators.view import GraphView
+
+from .algorithm import Answer, algorithm
+from .vertex_options import VertexIds, only
+
+__all__ = ["neighbors"]
+
+
+@algorithm(
+    columns={},
+    checks={"sources": VertexIds()},
+    weights="optional",
+    supersteps=False,
+    rows="edges",
+    cost=Cost("label", 0, passes=1),
+)
+def neighbors(g: GraphView, sources: Any) -> Answer:
+    """Return the edges from some vertices to their neighbors.
+
+    In a directed graph, these are the edges that leave the vertices. In an undirected graph, they are all
+    edges with at least one end among the vertices. Self-loops and parallel edges are included.
+
+    Parameters
+    ----------
+    sources : id, or list, Series or DataFrame of ids
+        Vertices whose neighbors are returned. If ids have several columns, write each id as a tuple; a
+        single tuple with one part per column is one source.
+
+    Returns
+    -------
+    dask.dataframe.DataFrame
+        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
+        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
+        one row, and its source is the end with the smaller id.
+
+    Raises
+    ------
+    UnknownVertexError
+        A source is not in the graph. Raised when the result is computed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import dask_graphflow as gf
+    >>> links = pd.DataFrame({"a": [1, 1, 2, 5], "b": [2, 5, 7, 7]})
+    >>> gf.neighbors(links, source="a", target="b", sources=[1, 2]).compute()
+       source  target
+    0       1       2
+    1       1       5
+    2       2       7
+    """
+    leaving, entering = at_ends(g, only(sources, g.exists))
+    return Answer({}, among=leaving if g.directed else leaving | entering, edges=g)

@@ -1,0 +1,94 @@
+"""The option of communities: a frame, lazy or not, with the id and the community of each vertex."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.exceptions import EdgeListError, OptionError
+from dask_graphflow.graph import frames, numbering, renumber, vertex_ids
+from dask_graphflow.operators.access import beside, gather
+from dask_graphflow.showing.tables import counted
+
+from .options import Check
+
+__all__ = ["Communities", "WhichCommunity"]
+
+
+class WhichCommunity(NamedTuple):
+    """The community of each vertex.
+
+    Attributes
+    ----------
+    rows : array of int64, shape (V_p,)
+        Number of the community; -1 for positions that are not vertices.
+    names : DataFrame
+        What the communities are called, in ascending order; the same for all members.
+    """
+
+    rows: Any
+    names: Any
+
+
+@dataclass(frozen=True)
+class Communities(Check):
+    """A frame with the id and the community of each vertex; the algorithm gets a `WhichCommunity`."""
+
+    names_vertices: ClassVar[bool] = True
+    reads_frame: ClassVar[bool] = True
+
+    def check(self, name: str, value: Any, graph: Any) -> Any:
+        """Return the frame, which can be lazy."""
+        frame = graph._frame(value, name)
+        width = len(graph._ids.columns)
+        if len(frame.columns) not in {width + 1, 2 * width}:
+            raise OptionError(
+                f"{name} has {counted(len(frame.columns), 'column')}; give the id in "
+                f"{counted(width, 'column')}, then the community in one more"
+                f"{f' or in {width}' if width > 1 else ''}, and no others"
+            )
+        return frame
+
+    def types(self, frame: Any, graph: Any) -> tuple[Any, ...]:
+        """Return the dtypes of the communities in a result."""
+        empty = frames.empty_like(frame._meta).iloc[:, len(graph._ids.columns) :]
+        return tuple(vertex_ids.brought(empty, graph._ids).dtypes)
+
+    def resolve(self, g: Any, sent: Any) -> WhichCommunity:
+        """Return the community of each of this member's vertices."""
+        frame, like = frames.stack(sent), g.shard.like
+        width, rows = len(like.columns), g.column(-1, "int64")
+        names = vertex_ids.brought(frame.iloc[:, width:], like)
+        if any(names[column].isna().any() for column in names.columns):
+            raise EdgeListError(
+                "a community is null; give one for each vertex, or leave its row out"
+            )
+        codes, names = renumber.factorize(names)
+        names, order = renumber.sort(names)
+        times = g.column(0, "int64")
+        if len(frame):
+            at = g.find(vertex_ids.named(frame.iloc[:, :width], like, "communities"), unique=False)
+            own = np.flatnonzero(at >= 0)
+            rows[at[own]] = beside(at, order[codes])[own]
+            times += np.bincount(at[own], minlength=g.owned)
+        _check_once(g, times)
+        return WhichCommunity(rows, names)
+
+
+def _check_once(g: Any, times: Any) -> None:
+    """Raise in all members unless each vertex has one row in a frame."""
+    for wrong, what in ((times == 0, "no row"), (times > 1, "several rows")):
+        wrong &= g.exists
+        count = g.all_reduce(sums=(int(wrong.sum()),)).sums[0]
+        if count:
+            few = gather(g, g.numbers[wrong][:3])[:3]
+            ids = numbering.names_of(g.shard, g.exchange, few)
+            examples = type(g.shard.like)(dict(zip(g.shard.like.columns, ids, strict=True)))
+            raise EdgeListError(
+                f"{counted(count, 'vertex', 'vertices')} of {g.count:,} "
+                f"{'has' if count == 1 else 'have'} {what} in communities, such as "
+                f"{vertex_ids.shown(examples)}; give a frame with one row per vertex, such as the result "
+                "of louvain on the same graph"
+            )

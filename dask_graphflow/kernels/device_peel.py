@@ -1,0 +1,32 @@
+"""Peeling on the device: :mod:`.host_peel` has the twin. All steps run in one launch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .device import namespace as cupy
+from .host_rows import Rows
+from .launching import launch_gang
+from .sources import instance
+
+__all__ = ["peel"]
+
+# As the struct in cuda/peel.cu: begin, count, three sets, and the blocks that have arrived.
+STATE = 6
+
+
+def peel(
+    rows: Rows, counts: Any, limit: int, frontier: Any, room: Any, *, threads: int = 1
+) -> tuple[Any, int]:
+    """Remove vertices, and those that this leaves with too few edges."""
+    count, found = len(frontier), room[1]
+    found[:count] = frontier
+    state = cupy.zeros(STATE, "int64")
+    state[1] = count
+    kernel = instance("peel_run", rows.ends.dtype)
+    launch_gang(kernel, rows.offsets, rows.ends, counts, np.int64(limit), found, state)
+    removed = found[: int(state[0])]
+    edges = (rows.offsets[1:][removed] - rows.offsets[removed]).sum()
+    return removed[count:], int(edges)

@@ -1,0 +1,109 @@
+"""Peeling on the host: vertices with few edges left are removed, which takes an edge from each neighbor.
+
+A thread removes a vertex, and then at once the neighbors that this leaves with too few edges, so a chain of
+vertices takes no supersteps [1]_. Which vertices are removed does not depend on the order.
+
+.. [1] Y. Liu, X. Dong, Y. Gu, Y. Sun, "Parallel k-Core Decomposition: Theory and Practice", SIGMOD 2025.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .compiling import compiled as _compiled
+from .host_advance import BATCH, EDGES, gather_degrees
+from .host_atomics import fetch_add
+from .host_rows import Rows
+from .host_threads import MINI_CHUNK, frontier_turns, put, share, take
+
+__all__ = ["peel"]
+
+
+@_compiled
+def _peel(  # type: ignore[no-untyped-def]
+    offsets, ends, counts, limit, frontier, alone, waiting_for, found, tail, ranges, part
+):
+    one = np.uint64(1)
+    batch = np.empty(BATCH, found.dtype)
+    waiting, edges = 0, np.int64(0)
+    size = min(MINI_CHUNK, 1 + frontier.size // MINI_CHUNK)
+    start, stop = take(ranges, part, size)
+    while start < stop:
+        for i in range(start, stop):
+            # Vertices that are to be removed, each with the one to remove after it: a list without a size.
+            vertex, following = np.int64(frontier[i]), np.int64(-1)
+            while vertex >= 0:
+                row = np.uint64(vertex)
+                k, end = np.uint64(offsets[row]), np.uint64(offsets[row + one])
+                edges += np.int64(end - k)
+                while k < end:
+                    near = np.uint64(ends[k])
+                    if alone:
+                        before = counts[near]
+                        counts[near] = before - 1
+                    else:
+                        before = fetch_add(counts, np.intp(near), np.int64(-1))
+                    if before == limit + 1:
+                        waiting_for[near] = following
+                        following = np.int64(near)
+                        batch[waiting] = near
+                        waiting += 1
+                        if waiting == BATCH:
+                            place = fetch_add(tail, np.intp(0), np.int64(BATCH))
+                            put(found, place, batch, BATCH)
+                            waiting = 0
+                    k += one
+                vertex = following
+                if vertex >= 0:
+                    following = np.int64(waiting_for[np.uint64(vertex)])
+        start, stop = take(ranges, part, size)
+    if waiting:
+        place = fetch_add(tail, np.intp(0), np.int64(waiting))
+        put(found, place, batch, waiting)
+    return edges
+
+
+def peel(
+    rows: Rows,
+    counts: np.ndarray,
+    limit: int,
+    frontier: np.ndarray,
+    room: np.ndarray,
+    *,
+    threads: int = 1,
+) -> tuple[np.ndarray, int]:
+    """Remove vertices, and those that this leaves with too few edges.
+
+    Parameters
+    ----------
+    rows : Rows
+        Of all vertices; an edge in the row of a removed vertex counts no more at its other end.
+    counts : ndarray of int64, shape (V,)
+        Number of edges that each vertex has left; changed in place.
+    limit : int
+        A vertex is removed once it has so many edges or fewer.
+    frontier : ndarray of integers, shape (f,)
+        The vertices that have so few already, each once.
+    room : ndarray of the dtype of the ends, shape (2, V)
+        Overwritten.
+    threads : int
+        Threads to use.
+
+    Returns
+    -------
+    removed : ndarray of the dtype of the ends
+        The other vertices that were removed, in no order. A view of `room`.
+    edges : int
+        Number of edges that were followed.
+    """
+    costs = gather_degrees(rows.offsets, frontier)
+    threads = min(threads, 1 + int(costs[-1]) // EDGES)
+    ranges, tail = frontier_turns(costs, threads), np.zeros(1, np.int64)
+
+    def work(part: int) -> int:
+        return _peel(  # type: ignore[no-any-return]
+            *rows[:2], counts, limit, frontier, threads == 1, *room, tail, ranges, part
+        )
+
+    edges = sum(share(work, threads, threads))
+    return room[1, : tail[0]], edges

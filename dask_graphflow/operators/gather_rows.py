@@ -1,0 +1,42 @@
+"""Some of the rows of a graph, one after the other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels.host_rows import Rows
+
+__all__ = ["entries_of", "offsets_of"]
+
+
+def offsets_of(lengths: Any) -> Any:
+    """Return where rows of these lengths begin, and the last one ends: array of int64."""
+    offsets = np.zeros_like(lengths, "int64", shape=len(lengths) + 1)
+    offsets[1:] = np.cumsum(lengths)
+    return offsets
+
+
+def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any]:
+    """Return where some rows begin if they lie side by side, and the entries of `rows` that they have.
+
+    Parameters
+    ----------
+    rows : Rows
+    which : array of integers, shape (r,)
+        Indices of rows.
+    threads : int
+
+    Returns
+    -------
+    offsets : array of int64, shape (r + 1,)
+    entries : array of int64
+    """
+    offsets = offsets_of(rows.offsets[which + 1] - rows.offsets[which])
+    entries = np.arange(int(offsets[-1]), like=offsets)
+    kernels = kernels_of("rows", rows.ends)
+    row = kernels.owners(Rows(offsets, entries, None, 0), "int64", threads=threads)
+    entries += (rows.offsets[which] - offsets[:-1])[row]
+    return offsets, entries

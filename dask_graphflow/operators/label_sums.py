@@ -1,0 +1,37 @@
+"""Sums of whole numbers by a label, over all members."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+
+from .view import GraphView
+
+__all__ = ["sums_by_label"]
+
+
+def sums_by_label(g: GraphView, labels: Any, values: Any, count: int) -> Any:
+    """Return this member's part of the sums over all members. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    labels : array of integers, shape (f,)
+        Label of each value, from 0 to `count` - 1.
+    values : array of int64, shape (f,), or None
+        Values whose sum over all members is below 2**53, so that floats add them up exactly; 1 each by
+        default.
+    count : int
+        Number of labels. The first members get the sums of the first labels.
+
+    Returns
+    -------
+    array of int64
+        The sums of the labels from ``count * rank // members`` on.
+    """
+    values = None if values is None else values.astype("float64")
+    sums = np.bincount(labels, values, minlength=count).astype("int64")
+    cuts = [count * rank // g.exchange.size for rank in range(g.exchange.size + 1)]
+    return sum(g.exchange.all_to_all([sums[a:b] for a, b in itertools.pairwise(cuts)]))

@@ -1,0 +1,83 @@
+"""Peel: remove vertices with few edges left, then those that this leaves with few, until there are none.
+
+A single member removes chains of vertices in one call. Otherwise a superstep removes all vertices that the
+one before left with few edges. Both remove the same vertices.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels.edge_op import EdgeOp
+
+from .advance import Advance
+from .view import Frontier, GraphView
+
+__all__ = ["Peel"]
+
+REMOVE = EdgeOp("remove", target="count", signal="-1", slot="add")
+
+
+class Peel:
+    """Removes vertices. All members make theirs, and remove vertices, at once.
+
+    Parameters
+    ----------
+    g : GraphView
+        Edges lead from a removed vertex to those that lose an edge.
+    counts : array of int64, shape (V_p,)
+        Number of edges that each vertex has left. Only :meth:`remove` changes it from then on. The count of
+        a removed vertex is at most the limit.
+    """
+
+    def __init__(self, g: GraphView, counts: Any) -> None:
+        self._g, self._counts = g, counts
+        if g.alone:
+            self._rows = g.local("out").rows._replace(first=0)
+            self._room = np.empty_like(self._rows.ends, shape=(2, g.owned))
+        else:
+            self._advance = Advance(g, REMOVE, {"count": counts}, own_changes=True)
+            self._removed = g.column(False, "bool")
+
+    def remove(self, vertices: Any, limit: int) -> Any:
+        """Remove vertices, and all that are left with at most so many edges then.
+
+        Parameters
+        ----------
+        vertices : array of integers
+            Positions of all owned vertices that have so few edges already, each once.
+        limit : int
+            Not less than in a call before.
+
+        Returns
+        -------
+        array of integers
+            Positions of all owned vertices that were removed, in no order.
+        """
+        g, frontier = self._g, self._g.frontier(vertices)
+        if g.alone:
+            return self._remove_alone(frontier, limit)
+        removed = [vertices]
+        while frontier:
+            self._removed[frontier.vertices] = True
+            touched = self._advance.push(frontier).vertices
+            few = (self._counts[touched] <= limit) & ~self._removed[touched]
+            frontier = g.frontier(touched[few])
+            removed.append(frontier.vertices)
+        return np.concatenate(removed)
+
+    def _remove_alone(self, frontier: Frontier, limit: int) -> Any:
+        g, vertices = self._g, frontier.vertices
+        if not frontier:
+            return vertices
+        with g.superstep("push", len(frontier), frontier.leaving) as row:
+            kernels = kernels_of("peel", self._rows.ends)
+            found, edges = kernels.peel(
+                self._rows, self._counts, limit, vertices, self._room, threads=g.threads
+            )
+            if row:
+                row["frontier"], row["edges"] = len(vertices) + len(found), edges
+            return np.concatenate([vertices, found])

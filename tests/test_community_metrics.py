@@ -1,0 +1,148 @@
+"""Community metrics: those of NetworkX, of computed and of lazy communities."""
+
+from __future__ import annotations
+
+import dask
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import computed, frame, host_only, is_as_announced, partitioned
+from test_core_number import ENDS, MIXED, WAYS
+
+import dask_graphflow as gf
+from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError, WeightError
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+VERTICES = sorted({vertex for pair in MIXED for vertex in pair})
+CHOSEN = pd.DataFrame(
+    {"vertex": VERTICES, "community": np.random.default_rng(2).integers(-3, 4, len(VERTICES))}
+).sample(frac=1, random_state=1)
+WEIGHTED = frame(MIXED).assign(w=np.random.default_rng(1).integers(0, 9, len(MIXED)) / 4)
+
+
+def by_networkx(edges, communities):
+    """Return the rows of the metrics."""
+    graph = nx.MultiGraph()
+    weights = edges["w"] if "w" in edges else [1] * len(edges)
+    graph.add_weighted_edges_from(zip(edges["a"], edges["b"], weights, strict=True))
+    graph.add_nodes_from(communities["vertex"])
+    sets = communities.groupby("community")["vertex"].agg(set)
+    total, found = 2 * graph.size("weight"), []
+    for name, inside in sets.items():
+        internal = graph.subgraph(inside).size("weight")
+        volume = nx.volume(graph, inside, "weight")
+        pairs = len(inside) * (len(inside) - 1) / 2
+        least = min(volume, total - volume)
+        conductance = nx.conductance(graph, inside, weight="weight") if least else 0
+        modularity = 2 * internal / total - (volume / total) ** 2
+        cut = volume - 2 * internal
+        density = internal / pairs if pairs else 0
+        found.append((name, len(inside), internal, cut, density, conductance, modularity))
+    sum_ = sum(row[-1] for row in found)
+    assert sum_ == pytest.approx(nx.community.modularity(graph, sets.tolist()))
+    return found
+
+
+def rows(found):
+    return list(found.itertuples(index=False, name=None))
+
+
+def agree(found, wanted):
+    names = ["community", "size", "internal_edges", "cut_edges"]
+    assert list(found) == [*names, "density", "conductance", "modularity"]
+    for got, want in zip(rows(found), wanted, strict=True):
+        assert got[:4] == want[:4]
+        assert got[4:] == pytest.approx(want[4:])
+
+
+@WAYS
+@pytest.mark.parametrize("edges", [frame(MIXED), WEIGHTED], ids=["unweighted", "weighted"])
+def test_metrics_are_those_of_networkx(built, edges, directed):
+    lazy = built(edges, directed=directed).community_metrics(CHOSEN)
+    found = lazy.compute()
+    assert is_as_announced(found, lazy)
+    agree(found, by_networkx(edges, CHOSEN))
+
+
+@pytest.mark.parametrize("name", ["louvain", "leiden", "label_propagation", "connected_components"])
+def test_results_of_other_functions_need_not_be_computed(built, name):
+    g = built(MIXED, directed=False)
+    lazy = getattr(g, name)()
+    found = g.community_metrics(lazy).compute()
+    communities = lazy.compute().set_axis(["vertex", "community"], axis=1)
+    agree(found, by_networkx(frame(MIXED), communities))
+
+
+def test_weights_without_a_short_binary_form_give_the_same_bits(built):
+    edges = WEIGHTED.assign(w=WEIGHTED.w / 7 + 1e-3)
+    alone = built(edges, directed=False, shards=1).community_metrics(CHOSEN).compute()
+    found = built(edges, directed=False).community_metrics(partitioned(CHOSEN, 3)).compute()
+    pd.testing.assert_frame_equal(found.reset_index(drop=True), alone.reset_index(drop=True))
+    assert found.modularity.sum() == pytest.approx(sum(r[-1] for r in by_networkx(edges, CHOSEN)))
+
+
+def test_ids_and_communities_of_several_types(built):
+    edges = pd.DataFrame({"a": list("xyzx"), "b": list("yzxw"), "w": [1, 1, 1, 1]})
+    g = built(edges, directed=False, vertices=pd.Series(["u"]))
+    found = pd.DataFrame({"id": list("uwxyz"), "group": ["B", "a", "B", "B", "B"]})
+    lazy = g.community_metrics(found)
+    assert is_as_announced(lazy.compute(), lazy)
+    assert [row[:4] for row in rows(lazy.compute())] == [("B", 4, 3.0, 1.0), ("a", 1, 0.0, 1.0)]
+    pairs = pd.DataFrame({"p": ["x", "x"], "q": [2, 1], "r": ["x", "y"], "s": [1, 7]})
+    g = gf.Graph(pairs, source=["p", "q"], target=["r", "s"], directed=False)
+    found = g.community_metrics(g.connected_components()).compute()
+    assert list(found)[:3] == ["community_0", "community_1", "size"]
+    assert [row[:3] for row in rows(found)] == [("x", 1, 3)]
+
+
+def test_graphs_without_edges(built):
+    g = built([], vertices=pd.Series([5, 3]))
+    found = g.community_metrics(pd.DataFrame({"v": [3, 5], "c": [1, 1]})).compute()
+    assert rows(found) == [(1, 2, 0, 0, 0.0, 0.0, 0.0)]
+    empty = pd.DataFrame({"v": [], "c": []}, dtype="int64")
+    assert len(built([]).community_metrics(empty).compute()) == 0
+
+
+@pytest.mark.parametrize("shares", [[0.3, 0.7], [0.2, 0.5, 0.3]], ids=len)
+def test_a_hybrid_graph_has_the_same_metrics(shares):
+    host_only("hybrid graphs take edges in host memory")
+    options = {**ENDS, "weight": "w", "directed": False}
+    g = gf.Graph(partitioned(WEIGHTED, 3), hybrid=gf.Hybrid(shares, "random"), **options)
+    agree(g.community_metrics(CHOSEN).compute(), by_networkx(WEIGHTED, CHOSEN))
+
+
+def test_lazy_communities_on_a_cluster(client):
+    edges = partitioned(frame(MIXED), 4)
+    cut, chosen = gf.Graph(edges, **ENDS, shards=2), gf.Graph(edges, **ENDS)
+    for g in (cut, cut.persist(), chosen, chosen.persist()):
+        lazy = g.connected_components()
+        found, communities = computed(g.community_metrics(lazy), lazy)
+        agree(
+            found, by_networkx(frame(MIXED), communities.set_axis(["vertex", "community"], axis=1))
+        )
+
+
+def test_communities_that_are_refused(built):
+    g = built([(1, 2), (2, 3), (100, 200)], directed=False)
+    chosen = pd.DataFrame({"v": [1, 2, 3, 100, 200], "c": [1, 1, 2, 2, 2]})
+    with pytest.raises(OptionError, match=r"communities has 3 columns; give the id in 1 column"):
+        g.community_metrics(chosen.assign(more=1))
+    with pytest.raises(EdgeListError, match=r"communities is a builtins.list; give a Dask Data"):
+        g.community_metrics([1, 2])
+    with pytest.raises(
+        EdgeListError, match=r"1 vertex of 5 has no row in communities, such as 100;"
+    ):
+        g.community_metrics(chosen[chosen.v != 100]).compute()
+    with pytest.raises(
+        EdgeListError, match=r"2 vertices of 5 have several rows.*such as 3, 100; give"
+    ):
+        g.community_metrics(pd.concat([chosen, chosen[2:4]])).compute()
+    with pytest.raises(UnknownVertexError, match=r"not in the graph: 9"):
+        g.community_metrics(pd.concat([chosen, chosen[:1].assign(v=9)])).compute()
+    with pytest.raises(EdgeListError, match=r"a community is null"):
+        g.community_metrics(chosen.assign(c=[1.0, 1.0, None, 2.0, 2.0])).compute()
+    weighted = built(frame([(1, 2)]).assign(w=[-1.0]), directed=False)
+    with dask.config.set(scheduler="sync"), pytest.raises(WeightError, match="negative"):
+        weighted.community_metrics(chosen[:2]).compute()

@@ -1,0 +1,111 @@
+"""Parts of graphs around some vertices: those of NetworkX, with all parallel edges and their weights."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import frame, host_only, is_as_announced, partitioned
+from test_core_number import ENDS, MIXED, WAYS
+
+import dask_graphflow as gf
+from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownVertexError
+
+pytestmark = pytest.mark.usefixtures("backend")
+
+EDGES = frame(MIXED).assign(w=np.arange(len(MIXED), dtype="float32")[::-1])
+CENTERS = [1002, 4004, 6050, 7150, 7151, 12001, 12100]
+CENTERS = sorted({*CENTERS} & {*EDGES.a, *EDGES.b})
+
+
+def rows(found):
+    return list(found.itertuples(index=False, name=None))
+
+
+def near_by_networkx(graph, radius):
+    near = [nx.ego_graph(graph, center, radius) for center in CENTERS]
+    return {vertex for ego in near for vertex in ego}
+
+
+def wanted(kept, directed):
+    """Return the edges that are kept as a result has them."""
+    found = EDGES[kept].copy()
+    if not directed:
+        found["a"], found["b"] = found[["a", "b"]].min(axis=1), found[["a", "b"]].max(axis=1)
+    return rows(found.sort_values(["a", "b", "w"]))
+
+
+def networkx(directed):
+    return nx.from_pandas_edgelist(EDGES, "a", "b", create_using=[nx.Graph, nx.DiGraph][directed])
+
+
+@WAYS
+def test_neighbors_are_those_of_networkx(built, directed):
+    lazy = built(EDGES, directed=directed).neighbors(CENTERS)
+    found = lazy.compute()
+    assert is_as_announced(found, lazy)
+    pairs = {*networkx(directed).edges(CENTERS)}
+    if not directed:
+        pairs |= {(b, a) for a, b in pairs}
+    assert rows(found) == wanted(
+        [pair in pairs for pair in zip(EDGES.a, EDGES.b, strict=True)], directed
+    )
+    assert len(found) > len({*zip(found.source, found.target, strict=True)})
+
+
+@WAYS
+def test_edges_of_a_subgraph_are_those_of_networkx(built, directed):
+    vertices = sorted(near_by_networkx(networkx(directed), 1))
+    found = built(EDGES, directed=directed).induced_subgraph(pd.Series(vertices)).compute()
+    pairs = {*networkx(directed).subgraph(vertices).edges}
+    if not directed:
+        pairs |= {(b, a) for a, b in pairs}
+    assert rows(found) == wanted(
+        [pair in pairs for pair in zip(EDGES.a, EDGES.b, strict=True)], directed
+    )
+
+
+@WAYS
+@pytest.mark.parametrize("radius", [0, 1, 2, 10**20])
+def test_an_ego_graph_is_that_of_networkx(built, radius, directed):
+    found = built(EDGES, directed=directed).ego_graph(CENTERS, radius=radius).compute()
+    near = near_by_networkx(networkx(directed), min(radius, 1000))
+    assert rows(found) == wanted(EDGES.a.isin(near) & EDGES.b.isin(near), directed)
+    assert len(found)
+
+
+def test_ids_of_several_types(built):
+    pairs = [("x", "y"), ("y", "z"), ("z", "x"), ("z", "w")]
+    g = built(pd.DataFrame(pairs, columns=["a", "b"]), vertices=pd.Series(["u"]))
+    assert rows(g.neighbors("z").compute()) == [("z", "w"), ("z", "x")]
+    assert rows(g.induced_subgraph(["w", "z", "u"]).compute()) == [("z", "w")]
+    assert rows(g.ego_graph(["u"], radius=3).compute()) == []
+    two = pd.DataFrame({"p": ["x", "x"], "q": [2, 1], "r": ["x", "y"], "s": [1, 7]})
+    found = gf.neighbors(two, source=["p", "q"], target=["r", "s"], sources=("x", 1)).compute()
+    assert list(found) == ["source_0", "source_1", "target_0", "target_1"]
+    assert rows(found) == [("x", 1, "y", 7)]
+
+
+@WAYS
+def test_a_hybrid_graph_has_the_same_edges(directed):
+    host_only("hybrid graphs take edges in host memory")
+    options = {**ENDS, "weight": "w", "directed": directed}
+    one = gf.Graph(EDGES, **options)
+    parts = gf.Graph(
+        partitioned(EDGES, 3), hybrid=gf.Hybrid([0.2, 0.5, 0.3], "random"), **options
+    ).persist()
+    for name in ("neighbors", "induced_subgraph", "ego_graph"):
+        found, alone = (getattr(graph, name)(CENTERS).compute() for graph in (parts, one))
+        assert rows(found) == rows(alone)
+
+
+def test_options_that_are_refused(built):
+    g = built([(1, 2), (2, 3)])
+    for ask in (g.neighbors, g.induced_subgraph, g.ego_graph):
+        with pytest.raises(EdgeListError, match=r"has no vertex; give at least one"):
+            ask([])
+        with pytest.raises(UnknownVertexError, match="not in the graph: 9"):
+            ask([1, 9]).compute()
+    with pytest.raises(OptionError, match=r"radius=-1; give a whole number, 0 or more"):
+        g.ego_graph(1, radius=-1)
