@@ -31,7 +31,8 @@ WORK: dict[str, tuple[str, dict[str, Any]]] = {
 NOTES = f"""
 All contenders in turn, after one round to warm up, by the wall, from an idle device to an idle device, on
 an undirected graph that is built. {FRAME}: the whole call; {LOOP}: the algorithm, to arrays;
-{peers.CALL}: the call. All steps of our walks are checked to be edges. cuGraph samples all seeds together."""
+{peers.CALL}: the call. All steps of our walks are checked to be edges.
+cuGraph samples all seeds together."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
