@@ -1,7 +1,7 @@
 """On GPUs: the library beside cuGraph and beside what the memory and the link allow.
 
-One of ``components``, ``algorithms``, ``scores``, ``graphs``, ``strings``, ``two``, ``members`` and
-``out-of-core``; each has its own ``--help``. What needs CuPy, RMM, cuDF, dask-cuda or cuGraph
+One of ``components``, ``algorithms``, ``scores``, ``walks``, ``graphs``, ``strings``, ``two``, ``members``
+and ``out-of-core``; each has its own ``--help``. What needs CuPy, RMM, cuDF, dask-cuda or cuGraph
 imports it when it is run.
 """
 
@@ -13,12 +13,24 @@ from pathlib import Path
 from benchmarks import report
 from benchmarks.errors import UnusableInputError
 
-from . import algorithms, components, members, needs, out_of_core, scores, shapes, strings, two
+from . import (
+    algorithms,
+    components,
+    members,
+    needs,
+    out_of_core,
+    scores,
+    shapes,
+    strings,
+    two,
+    walks,
+)
 
 PARTS = {
     "components": components,
     "algorithms": algorithms,
     "scores": scores,
+    "walks": walks,
     "graphs": shapes,
     "strings": strings,
     "two": two,

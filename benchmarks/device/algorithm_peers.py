@@ -164,3 +164,21 @@ def score(name: str, graph: Any, options: Mapping[str, Any]) -> Any:
         how = SCORES[name]
         found = how.call(cugraph, graph, options)
         return found.rename(columns={how.column: how.name})
+
+
+def choices(
+    graph: Any, starts: Any, *, length: int = 0, p: float = 1.0, q: float = 1.0, fanouts: Any = ()
+) -> Any:
+    """Walk from some vertices, or sample their neighborhoods, to arrays or a frame."""
+    with clock.peer():
+        import cudf
+        import cugraph
+
+        vertices = cudf.Series(starts)
+        if fanouts:
+            return cugraph.homogeneous_neighbor_sample(
+                graph, vertices, list(fanouts), with_replacement=False
+            )
+        if p == q == 1:
+            return cugraph.uniform_random_walks(graph, vertices, length)
+        return cugraph.node2vec_random_walks(graph, vertices, length, p=p, q=q)
