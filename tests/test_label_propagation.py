@@ -1,8 +1,9 @@
-"""Label propagation against counting by hand."""
+"""Label propagation, with and without weights, against sums by hand."""
 
 from __future__ import annotations
 
 import itertools
+import math
 from collections import Counter
 
 import numpy as np
@@ -18,18 +19,36 @@ ENDS = {"source": "a", "target": "b"}
 DIRECTED = pytest.mark.parametrize("directed", [False, True], ids=["undirected", "directed"])
 
 
-def by_hand(pairs, iterations, *, directed):
+def by_hand(edges, iterations, *, directed):
     near = {}
-    for u, v in pairs:
-        near.setdefault(u, []).append(v)
+    for u, v, *weight in edges:
+        near.setdefault(u, []).append((v, *weight))
         # Without direction a self-loop is one edge.
+        near.setdefault(v, [])
         if u != v or directed:
-            near.setdefault(v, []).append(u)
+            near[v].append((u, *weight))
     label = {v: v for v in near}
     for _ in range(iterations):
-        counts = {v: Counter(label[u] for u in us) for v, us in near.items()}
-        label = {v: min(c, key=lambda name, c=c: (-c[name], name)) for v, c in counts.items()}
+        sums = {v: Counter() for v in near}
+        for v, neighbors in near.items():
+            for u, *weight in neighbors:
+                sums[v][label[u]] += weight[0] if weight else 1
+        # A vertex keeps its label if no edge counts.
+        label = {
+            v: min(found, key=lambda name, found=found: (-found[name], name))
+            if any(found.values())
+            else label[v]
+            for v, found in sums.items()
+        }
     return label
+
+
+def weighted(pairs, weights):
+    return frame(pairs).assign(w=weights)
+
+
+def rows(edges):
+    return edges.itertuples(index=False, name=None)
 
 
 def labels(result):
@@ -52,6 +71,57 @@ def test_labels_of_a_larger_graph(built, directed, scheduler):
     result, trace = g.label_propagation(max_iter=3, trace=True)
     assert labels(result) == by_hand(pairs, 3, directed=directed)
     assert set(trace.compute()["superstep"]) == {0, 1, 2}
+
+
+@DIRECTED
+def test_labels_count_as_much_as_the_weights(built, graph, directed):
+    # Eighths are sums without rounding, by hand too. Many of them are 0, and many labels have equal sums.
+    edges = weighted(graph, np.random.default_rng(2).integers(0, 4, len(graph)) / 8)
+    g = built(edges, directed=directed)
+    for iterations in (1, 5):
+        found = labels(g.label_propagation(max_iter=iterations))
+        assert found == by_hand(rows(edges), iterations, directed=directed)
+
+
+@DIRECTED
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int32"])
+def test_labels_of_a_larger_graph_with_weights(built, directed, dtype):
+    rng = np.random.default_rng(5)
+    pairs = (3000 * rng.random((9000, 2)) ** 3).astype(int).tolist()
+    edges = weighted(pairs, rng.integers(0, 9, len(pairs)).astype(dtype))
+    found = labels(built(edges, directed=directed).label_propagation(max_iter=3))
+    assert found == by_hand(rows(edges), 3, directed=directed)
+
+
+@DIRECTED
+def test_the_order_of_edges_changes_no_sum(built, directed):
+    rng = np.random.default_rng(4)
+    pairs = (100 * rng.random((3000, 2)) ** 2).astype(int).tolist()
+    edges = weighted(pairs, 10 ** rng.uniform(-20, 3, len(pairs)))
+    # The sum of all weighted degrees: without direction, an edge counts at both ends, and a self-loop once.
+    total = edges.w.sum() if directed else 2 * edges.w.sum() - edges.w[edges.a == edges.b].sum()
+    unit = 2.0 ** (math.frexp(2 * total)[1] - 51)
+    whole = edges.assign(w=np.rint(edges.w / unit).astype("int64"))
+    assert whole.w.min() == 0 < whole.w.max() < 2**51
+    wanted = by_hand(rows(whole), 4, directed=directed)
+    for some in (edges, edges.sample(frac=1, random_state=1, ignore_index=True)):
+        assert labels(built(some, directed=directed).label_propagation(max_iter=4)) == wanted
+
+
+@DIRECTED
+def test_equal_weights_are_as_none(built, directed):
+    pairs = (200 * np.random.default_rng(6).random((900, 2)) ** 2).astype(int).tolist()
+    plain = labels(built(pairs, directed=directed).label_propagation())
+    # A third is not a sum of powers of 2; all of them are rounded to the same whole number.
+    thirds = built(weighted(pairs, 1 / 3), directed=directed).label_propagation()
+    assert labels(thirds) == plain
+
+
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf])
+def test_wrong_weights_are_refused(built, wrong):
+    edges = weighted([(0, 1), (1, 2)], [1.0, wrong])
+    with pytest.raises(gf.exceptions.WeightError, match="weight"):
+        built(edges, directed=False).label_propagation().compute()
 
 
 def test_labels_of_strings_are_strings():

@@ -17,8 +17,8 @@ __all__ = ["best_groups", "sums_between"]
 CHUNK = 64  # vertices that a thread takes at a time
 
 
-# These two are inlined: a call for each vertex would take a third of the time on short rows. An argument that
-# is None leaves its branch out of the compiled code.
+# These two functions are inlined, because a call per vertex takes long compared to a short row. An argument
+# that is None leaves its branch out of the compiled code.
 @partial(_compiled, forceinline=True)
 def _add(  # type: ignore[no-untyped-def]
     offsets, ends, weights, v, labels, within, bounded, mask, keys, sums, slots, groups
@@ -167,10 +167,8 @@ def best_groups(
     rows, other = (sides[0][:3], None) if len(sides) == 1 else (side[:3] for side in sides)
     rule: tuple[Any, ...] = (None,) * 6
     if masses is not None:
-        rule = (
-            *masses,
-            *((labels, np.zeros(1, bool), False) if limits is None else (*limits, True)),
-        )
+        bounds = (labels, np.zeros(1, bool), False) if limits is None else (*limits, True)
+        rule = *masses, *bounds
 
     def work(part: int) -> None:
         if part not in known or len(known[part][0]) < size:
