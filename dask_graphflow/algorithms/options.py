@@ -11,14 +11,7 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 
-__all__ = [
-    "Check",
-    "Choice",
-    "Count",
-    "Flag",
-    "Number",
-    "check_count",
-]
+__all__ = ["Check", "Choice", "Count", "Flag", "Number", "check_count"]
 
 
 def check_count(name: str, value: Any, *, least: int = 1, optional: bool = False) -> None:
@@ -75,34 +68,6 @@ class Count(Check):
         """Return the number."""
         check_count(name, value, least=self.least, optional=self.optional)
         return None if value is None else int(value)
-
-
-@dataclass(frozen=True)
-class CountsOrAll(Check):
-    """Whole numbers, each 1 or more, or -1 for all; at least one of them."""
-
-    @property
-    def annotation(self) -> str:
-        """The option's type."""
-        return "Sequence[int]"
-
-    def check(self, name: str, value: Any, graph: Any) -> tuple[int, ...]:
-        """Return the numbers."""
-        try:
-            counts = () if isinstance(value, str) else tuple(value)
-        except TypeError:
-            counts = ()
-        fit = [
-            isinstance(one, int | np.integer)
-            and not isinstance(one, bool)
-            and (one >= 1 or one == -1)
-            for one in counts
-        ]
-        if not fit or not all(fit):
-            raise OptionError(
-                f"{name}={value!r}; give a list of whole numbers, each 1 or more, or -1 for all"
-            )
-        return tuple(int(one) for one in counts)
 
 
 @dataclass(frozen=True)
