@@ -11,14 +11,7 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 
-__all__ = [
-    "Check",
-    "Choice",
-    "Count",
-    "Flag",
-    "Number",
-    "check_count",
-]
+__all__ = ["Check", "Choice", "Count", "Flag", "Number", "check_count"]
 
 
 def check_count(name: str, value: Any, *, least: int = 1, optional: bool = False) -> None:

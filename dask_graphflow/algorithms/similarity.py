@@ -118,9 +118,7 @@ def similarity(
     found = []
     degrees, best = g.degrees, kernels_of("intersect", g.degrees).best
     for near in all_pairs(g, weights):
-        sizes = np.diff(near.offsets)
-        first = np.arange(near.first, near.first + len(sizes), like=sizes)
-        first = near.rows(first, g.threads)
+        first = near.firsts(g.threads)
         scores = score(near.sums, degrees[first], near.degrees)
         chosen, _ = best(near.offsets, scores, top_k, threads=g.threads)
         found.append((g.numbers[first[chosen]], near.second[chosen], scores[chosen]))

@@ -112,10 +112,11 @@ class Neighborhood(NamedTuple):
     sums: Any
     degrees: Any
 
-    def rows(self, values: Any, threads: int) -> Any:
-        """Return for each pair the value of its first vertex."""
+    def firsts(self, threads: int) -> Any:
+        """Return the position of the first vertex of each pair: array of int64."""
         owners = kernels_of("rows", self.second).owners
-        return values[owners(Rows(self.offsets, self.second, None, 0), "int64", threads=threads)]
+        rows = Rows(self.offsets, self.second, None, self.first)
+        return owners(rows, "int64", threads=threads)
 
 
 def all_pairs(g: GraphView, weights: Any = None) -> Iterator[Neighborhood]:
