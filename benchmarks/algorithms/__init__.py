@@ -22,7 +22,7 @@ from benchmarks.timing import Spread, interleave, ratios
 from dask_graphflow.algorithms.algorithm import ALGORITHMS
 
 from .agreement import Agreement
-from .inputs import Inputs
+from .inputs import DIRECTED, Inputs
 from .peers import PEERS, Gap, Peer
 from .rows import ROWS, Row
 
@@ -32,8 +32,9 @@ NOTES = f"""\
 best: the ratio of the shortest times. All contenders take turns, after one round to warm up. Graphs are
 built, and the peers' answers are copied, outside the timing.
 {LOOP}: the algorithm, to arrays; {FRAME}: the whole call on a persisted graph.
-answer: "same" as the first one's, or the number of colors, or the modularity. There is none to compare if a
-peer draws the sources itself, defines the score in another way, or does the searches for another result."""
+answer: "same" as the first one's, or the number of colors, the modularity, or the sum of weights. None
+is compared if a peer makes random choices itself, defines the score in another way, or does the searches
+for another result."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -123,18 +124,24 @@ class Ours:
     def graph(self, name: str) -> gf.Graph:
         """Return a graph, which is built when it is first asked for."""
         if name not in self._graphs:
-            frame, directed = self.inputs.frame(name), name != "undirected"
+            frame = self.inputs.frame(name)
+            how = {"directed": name in DIRECTED, "weight": "weight" if "weight" in frame else None}
             with self._scheduler():
-                made = gf.Graph(frame, source="source", target="target", directed=directed)
+                made = gf.Graph(frame, source="source", target="target", **how)
                 self._graphs[name] = made.persist()
         return self._graphs[name]
 
     def loop(self, row: Row) -> Timed:
         """Run the algorithm, to arrays."""
+        graph, algorithm = self.graph(row.graph), ALGORITHMS[row.algorithm]
         with self._scheduler():
-            g = view(self.graph(row.graph), self.workers)
+            g = view(graph, self.workers)
         options = row.ours(self.inputs)
-        seconds, answer = timed(lambda: ALGORITHMS[row.algorithm].run(g, **options))
+        for name in options:
+            check = algorithm.checks.get(name)
+            if check is not None and check.names_vertices:  # the algorithm takes positions, not ids
+                options[name] = check.resolve(g, check.check(name, options[name], graph))
+        seconds, answer = timed(lambda: algorithm.run(g, **options))
         return Timed(seconds, row.value(answer.columns[row.column], self.inputs))
 
     def call(self, row: Row) -> Timed:

@@ -1,4 +1,4 @@
-"""The graphs: one R-MAT edge list, undirected, directed, and directed from smaller to larger ids."""
+"""The graphs: an R-MAT edge list, undirected, with weights, directed, and from smaller to larger ids."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from benchmarks.inputs import Recipe
 from dask_graphflow.algorithms.priorities import priorities
 
 # From a random vertex to one with a larger id there is never a way back: every component is one vertex.
-GRAPHS = ("undirected", "directed", "acyclic")
+GRAPHS = ("undirected", "directed", "acyclic", "weighted")
+DIRECTED = ("directed", "acyclic")
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class Inputs:
         source, target, count = numbers[source], numbers[target], int(occurs.sum())
         undirected = _distinct(np.minimum(source, target), np.maximum(source, target), count)
         directed = _distinct(source, target, count)
-        return cls(count, dict(zip(GRAPHS, (undirected, directed, undirected), strict=True)))
+        ends = undirected, directed, undirected, undirected
+        return cls(count, dict(zip(GRAPHS, ends, strict=True)))
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -69,14 +71,21 @@ class Inputs:
 
     def frame(self, name: str) -> pd.DataFrame:
         """Return a graph's edges as a frame."""
-        source, target = self.ends[name]
-        return pd.DataFrame({"source": source, "target": target})
+        return pd.DataFrame(self._columns(name))
 
     def write(self, folder: str) -> None:
         """Write the graphs where peers read them."""
-        for name, (source, target) in self.ends.items():
-            arrays = {"vertices": self.vertices, "source": source, "target": target}
-            np.savez(Path(folder) / f"{name}.npz", **arrays)
+        for name in self.ends:
+            arrays = {"vertices": self.vertices, "directed": name in DIRECTED}
+            np.savez(Path(folder) / f"{name}.npz", **arrays, **self._columns(name))
+
+    def _columns(self, name: str) -> dict[str, Any]:
+        source, target = self.ends[name]
+        columns = {"source": source, "target": target}
+        if name == "weighted":  # random weights, from 1 to 2
+            drawn = priorities(source * self.vertices + target, 1) % 2**40
+            columns["weight"] = 1 + drawn / 2**40
+        return columns
 
 
 def _distinct(source: Any, target: Any, count: int) -> tuple[Any, Any]:

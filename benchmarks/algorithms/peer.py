@@ -30,9 +30,10 @@ class Library:
         self.graph = cache(self.build)
 
     def load(self, graph):
-        """Return the number of vertices, sources and targets of a simple graph, and if it is directed."""
+        """Return a simple graph: its vertices, sources, targets, weights or None, and if it is directed."""
         arrays = np.load(self.folder / f"{graph}.npz")
-        return int(arrays["vertices"]), arrays["source"], arrays["target"], graph != "undirected"
+        ends = arrays["source"], arrays["target"]
+        return int(arrays["vertices"]), *ends, arrays.get("weight"), bool(arrays["directed"])
 
 
 class Igraph(Library):
@@ -41,8 +42,11 @@ class Igraph(Library):
     def build(self, name):
         import igraph
 
-        vertices, source, target, directed = self.load(name)
-        return igraph.Graph(vertices, np.column_stack([source, target]), directed=directed)
+        vertices, source, target, weight, directed = self.load(name)
+        made = igraph.Graph(vertices, np.column_stack([source, target]), directed=directed)
+        if weight is not None:
+            made.es["weight"] = weight
+        return made
 
     def core_number(self, g):
         return lambda: g.coreness(), np.array
@@ -81,6 +85,15 @@ class Igraph(Library):
 
         return counted, np.array
 
+    def clustering(self, g):
+        return lambda: g.transitivity_local_undirected(mode="zero"), np.array
+
+    def random_walks(self, g, starts, length):
+        return lambda: [g.random_walk(v, length) for v in starts], None
+
+    def minimum_spanning_forest(self, g):
+        return lambda: g.spanning_tree("weight"), lambda tree: np.array([sum(tree.es["weight"])])
+
     def louvain(self, g):
         return lambda: g.community_multilevel().modularity, lambda found: np.array([found])
 
@@ -98,9 +111,11 @@ class Networkit(Library):
         import networkit
 
         networkit.setNumberOfThreads(self.workers)
-        vertices, source, target, directed = self.load(name)
+        vertices, source, target, weight, directed = self.load(name)
         ends = source.astype("uint64"), target.astype("uint64")
-        return networkit.GraphFromCoo(ends, n=vertices, directed=directed)
+        edges = ends if weight is None else (weight, ends)
+        how = {"weighted": weight is not None, "directed": directed}
+        return networkit.GraphFromCoo(edges, n=vertices, **how)
 
     def _scores(self, made):
         return lambda: made.run(), lambda done: np.array(done.scores())
@@ -167,6 +182,17 @@ class Networkit(Library):
 
         return lambda: made.run(), counted
 
+    def clustering(self, g):
+        import networkit
+
+        return self._scores(networkit.centrality.LocalClusteringCoefficient(g, turbo=True))
+
+    def minimum_spanning_forest(self, g):
+        import networkit
+
+        made = networkit.graph.KruskalMSF(g)
+        return lambda: made.run(), lambda done: np.array([done.getTotalWeight()])
+
     def louvain(self, g):
         import networkit
 
@@ -192,10 +218,11 @@ class Scipy(Library):
     def build(self, name):
         from scipy.sparse import coo_array
 
-        vertices, source, target, directed = self.load(name)
+        vertices, source, target, data, directed = self.load(name)
+        data = np.ones(len(source)) if data is None else data
         if not directed:
             source, target = np.concatenate([source, target]), np.concatenate([target, source])
-        data = np.ones(len(source))
+            data = np.tile(data, 2)
         return coo_array((data, (source, target)), shape=(vertices, vertices)).tocsr()
 
     def hits(self, g, tol):
@@ -241,6 +268,26 @@ class Scipy(Library):
 
         return iterate, np.array
 
+    def personalized_pagerank(self, g, sources, alpha, tol):
+        degrees, turned = g.sum(axis=1), g.T.tocsr()
+
+        def ranked(source):
+            restart = np.zeros(g.shape[0])
+            restart[source] = 1
+            score = restart
+            for _ in range(1000):
+                before, score = score, alpha * (turned @ (score / degrees)) + (1 - alpha) * restart
+                if abs(score - before).sum() < tol * len(score):
+                    break
+            return score
+
+        return lambda: [ranked(source) for source in sources], _descending
+
+    def minimum_spanning_forest(self, g):
+        from scipy.sparse.csgraph import minimum_spanning_tree
+
+        return lambda: minimum_spanning_tree(g), lambda forest: np.array([forest.sum()])
+
     def strongly_connected_components(self, g):
         from scipy.sparse.csgraph import connected_components
 
@@ -255,6 +302,11 @@ def _closeness(distances):
     there = distances < 1e300
     reaching = (there & (distances > 0)).sum(axis=0)
     return reaching * reaching / np.maximum(np.where(there, distances, 0).sum(axis=0), 1)
+
+
+def _descending(scores):
+    """Return the scores of each source in descending order, one source after another."""
+    return np.concatenate([np.sort(one)[::-1] for one in scores])
 
 
 def _harmonic(distances):

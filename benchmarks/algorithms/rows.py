@@ -13,7 +13,9 @@ from dask_graphflow.algorithms.priorities import priorities
 from .inputs import Inputs
 
 TOL = 1e-6
+# How many vertices an algorithm samples itself, or is given, and the option that gives them.
 SOURCES = {"betweenness_centrality": 16, "closeness_centrality": 256, "harmonic_centrality": 256}
+GIVEN = {"personalized_pagerank": ("sources", 16), "random_walks": ("starts", 4096)}
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,10 @@ class Row:
         return {**self._options(inputs), **sample}
 
     def sources(self, inputs: Inputs) -> list[int]:
-        """Return the vertices that this library samples."""
+        """Return the vertices that this library samples or is given."""
         drawn = priorities(np.arange(inputs.vertices), 0)
-        return np.sort(np.argsort(drawn)[: SOURCES[self.algorithm]]).tolist()
+        count = SOURCES.get(self.algorithm) or GIVEN[self.algorithm][1]
+        return np.sort(np.argsort(drawn)[:count]).tolist()
 
     def compared(self, inputs: Inputs) -> Any:
         """Return which vertices are compared: a score of a sampled vertex is scaled differently."""
@@ -73,7 +76,10 @@ class Row:
     def _options(self, inputs: Inputs) -> dict[str, Any]:
         # A Katz centrality converges if alpha is below one divided by the largest eigenvalue.
         alpha = {"alpha": 0.85 / inputs.largest_eigenvalue} if self.algorithm == KATZ else {}
-        return {**self.options, **alpha}
+        given = {}
+        if self.algorithm in GIVEN:
+            given[GIVEN[self.algorithm][0]] = self.sources(inputs)
+        return {**self.options, **alpha, **given}
 
 
 def modularity(labels: Any, inputs: Inputs) -> float:
@@ -88,6 +94,11 @@ def modularity(labels: Any, inputs: Inputs) -> float:
 def colors(column: Any, inputs: Inputs) -> float:
     """Return the number of colors."""
     return float(column.max()) + 1
+
+
+def total(weights: Any, inputs: Inputs) -> float:
+    """Return the sum of the weights of edges."""
+    return float(weights.sum())
 
 
 KATZ = "katz_centrality"
@@ -108,6 +119,15 @@ ROWS = {
     "greedy_color": Row("greedy_color", "color", agrees="value", tells=colors),
     "degree_centrality": Row("degree_centrality", "degree_centrality", agrees="near"),
     "triangle_count": Row("triangle_count", "triangles"),
+    "clustering": Row("clustering", "clustering", agrees="near"),
+    # The ranks of a source in descending order.
+    "personalized_pagerank": Row(
+        "personalized_pagerank", "pagerank", agrees="near", options={"alpha": 0.85, "tol": 1e-9}
+    ),
+    "random_walks": Row("random_walks", "vertex", agrees=None, options={"length": 20}),
+    "minimum_spanning_forest": Row(
+        "minimum_spanning_forest", "weight", "weighted", "value", tells=total
+    ),
     "louvain": Row("louvain", "community", agrees="value", tells=modularity),
     "leiden": Row("leiden", "community", agrees="value", tells=modularity),
 }
