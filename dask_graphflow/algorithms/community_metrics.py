@@ -71,10 +71,10 @@ def community_metrics(g: GraphView, communities: Any) -> Answer:
         One row per community, sorted by community. The columns are ``community`` (its dtype in
         `communities`), ``size`` (int64, the number of vertices), ``internal_edges`` and ``cut_edges``
         (int64, the number of edges inside the community and of edges that leave it; with weights float64,
-        their sums), ``density`` (float64, `internal_edges` divided by the number of pairs of vertices, 0 for
-        a single vertex), ``conductance`` (float64, `cut_edges` divided by the sum of the degrees inside or
-        outside of the community, whichever is smaller, 0 if that sum is 0) and ``modularity`` (float64, what
-        the community adds to the modularity, which is the sum of this column [1]_).
+        their sums), ``density`` (float64, `internal_edges` divided by the number of pairs of vertices, 0
+        for a single vertex), ``conductance`` (float64, `cut_edges` divided by the sum of the degrees
+        inside or outside of the community, whichever is smaller, 0 if that sum is 0) and ``modularity``
+        (float64, what the community adds to the modularity, which is the sum of this column [1]_).
 
     Raises
     ------
