@@ -14,7 +14,7 @@ from dask_graphflow import kernels
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import device_shard
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels.host_rows import Rows
+from dask_graphflow.kernels.csr import Rows
 
 
 class Copy(NamedTuple):

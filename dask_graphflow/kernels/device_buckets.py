@@ -19,12 +19,12 @@ from typing import Any
 import numpy as np
 
 from . import index_dtype
+from .csr import Rows
 from .device import namespace as cupy
 from .device_advance import to_words
 from .device_pull import floats
 from .device_search import UNSEEN, near
 from .host_buckets import Light
-from .host_rows import Rows
 from .launching import NULL, launch, launch_gang
 from .sources import instance
 

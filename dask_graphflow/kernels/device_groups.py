@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from .csr import Rows
 from .device import namespace as cupy
 from .device_rows import owners as row_owners
-from .host_rows import Rows
 from .launching import attribute, launch, launch_blocks
 from .sources import THREADS, instance
 

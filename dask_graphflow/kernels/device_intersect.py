@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .csr import Rows
 from .device import namespace as cupy
 from .device_rows import owners
-from .host_rows import Rows
 from .launching import BLOCKS, NULL, attribute, launch, launch_blocks
 from .sources import THREADS, instance
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from . import index_dtype
+from .csr import Rows
 from .device import namespace as cupy
 from .device_bitmap import from_words, to_words
-from .host_rows import Rows
 
 __all__ = ["localized"]
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from .csr import Rows
 from .device import namespace as cupy
-from .host_rows import Rows
 from .launching import launch_gang
 from .sources import instance
 

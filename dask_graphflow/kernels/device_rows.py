@@ -30,10 +30,11 @@ import numpy as np
 from dask_graphflow.exceptions import WeightError
 
 from . import index_dtype, joined
+from .csr import Rows
 from .device import _indices
 from .device import namespace as cupy
 from .device_bitmap import running
-from .host_rows import POLICIES, Rows, no_such_sum
+from .host_rows import POLICIES, no_such_sum
 from .launching import NULL, launch
 from .sources import instance
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from .csr import Rows
 from .device import namespace as cupy
 from .device_pull import floats
-from .host_rows import Rows
 from .launching import BLOCKS, attribute, launch, launch_blocks
 from .sources import instance
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
+from .csr import Rows
 from .device import namespace as cupy
 from .device_advance import gather_degrees
 from .device_bitmap import add_words
-from .host_rows import Rows
 from .launching import launch, launch_gang
 from .sources import instance
 

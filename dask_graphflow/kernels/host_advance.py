@@ -20,8 +20,8 @@ import numba
 import numpy as np
 
 from .compiling import compiled as _compiled
+from .csr import Rows
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros
-from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, share, stolen, take, turns
 from .policies import HOST_POLICIES, check
 

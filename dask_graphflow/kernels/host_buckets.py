@@ -30,8 +30,8 @@ import numpy as np
 
 from . import index_dtype
 from .compiling import compiled as _compiled
+from .csr import Rows
 from .host_atomics import fetch_min, prefetch, swap
-from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, put, share, take
 
 __all__ = [

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .compiling import compiled as _compiled
-from .host_rows import Rows
+from .csr import Rows
 from .host_threads import even_turns, share, take
 
 __all__ = ["best_groups", "sums_between"]

@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled as _compiled
+from .csr import Rows
 from .host_atomics import fetch_add, prefetch, trailing_zeros
-from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
 __all__ = ["best", "common", "credit", "directed", "lose", "triangles", "two_hops"]

@@ -15,9 +15,9 @@ import numpy as np
 
 from . import index_dtype
 from .compiling import compiled as _compiled
+from .csr import Rows
 from .host_advance import from_words, new_words
 from .host_atomics import count_ones, fetch_or
-from .host_rows import Rows
 from .host_threads import share
 
 __all__ = ["localized"]

@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled as _compiled
+from .csr import Rows
 from .host_advance import BATCH, EDGES, gather_degrees
 from .host_atomics import fetch_add
-from .host_rows import Rows
 from .host_threads import MINI_CHUNK, frontier_turns, put, share, take
 
 __all__ = ["peel"]

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled as _compiled
-from .host_rows import Rows
+from .csr import Rows
 from .host_threads import MINI_CHUNK, even_turns, share, take
 
 __all__ = [

@@ -20,11 +20,11 @@ from dask_graphflow.exceptions import WeightError
 
 from . import index_dtype
 from .compiling import compiled as _compiled
+from .csr import Rows
 from .host_atomics import prefetch
 from .host_threads import MINI_CHUNK, even_turns, put, share, take
 
 __all__ = [
-    "Rows",
     "count_all",
     "degree_labels",
     "degrees",
@@ -41,27 +41,6 @@ MOST_ROWS = 16  # bits of a row within its bucket: each thread has a counter for
 BLOCK = 1 << 18  # ids that a thread counts at a time
 DIGIT = 11  # bits of a column sorted by at a time, so that the counters stay in the nearest cache
 POLICIES = ("keep", "sum", "min", "first")
-
-
-class Rows(NamedTuple):
-    """Edges by row.
-
-    Attributes
-    ----------
-    offsets : ndarray of int64, shape (r + 1,)
-        Where each row begins and the last one ends.
-    ends : ndarray of int32 or int64, shape (e,)
-        The vertex at the other end of each edge.
-    weights : ndarray, shape (e,), or None
-        The edges' weights.
-    first : int
-        The first vertex of the range that the rows are of.
-    """
-
-    offsets: np.ndarray
-    ends: np.ndarray
-    weights: np.ndarray | None
-    first: int
 
 
 @_compiled

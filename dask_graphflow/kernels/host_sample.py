@@ -22,7 +22,7 @@ from functools import partial
 import numpy as np
 
 from .compiling import compiled as _compiled
-from .host_rows import Rows
+from .csr import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
 __all__ = ["OPEN", "connected", "cumulate", "pick_edges", "propose", "walk"]

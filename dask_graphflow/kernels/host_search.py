@@ -16,9 +16,9 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled as _compiled
+from .csr import Rows
 from .host_advance import BATCH, count_words, gather_degrees, sum_words
 from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
-from .host_rows import Rows
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, share, take
 
 __all__ = [

@@ -16,7 +16,7 @@ import numpy as np
 
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
-from dask_graphflow.kernels.host_rows import Rows
+from dask_graphflow.kernels.csr import Rows
 
 from . import intersect
 from .gather_rows import entries_of, offsets_of

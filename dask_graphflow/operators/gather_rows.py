@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.kernels.host_rows import Rows
+from dask_graphflow.kernels.csr import Rows
 
 __all__ = ["entries_of", "offsets_of"]
 

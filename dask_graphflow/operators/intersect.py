@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.kernels.host_rows import Rows
+from dask_graphflow.kernels.csr import Rows
 
 from .orientation import oriented, received
 from .view import GraphView

@@ -17,7 +17,7 @@ import numpy as np
 
 from dask_graphflow.graph import numbering
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.kernels.host_rows import Rows
+from dask_graphflow.kernels.csr import Rows
 
 from .gather_rows import offsets_of
 from .view import GraphView

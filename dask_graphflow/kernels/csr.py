@@ -1,0 +1,30 @@
+"""Edges by row (CSR). This takes no compiler, so that importing the library does not import Numba."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+__all__ = ["Rows"]
+
+
+class Rows(NamedTuple):
+    """Edges by row.
+
+    Attributes
+    ----------
+    offsets : ndarray of int64, shape (r + 1,)
+        Where each row begins and the last one ends.
+    ends : ndarray of int32 or int64, shape (e,)
+        The vertex at the other end of each edge.
+    weights : ndarray, shape (e,), or None
+        The edges' weights.
+    first : int
+        The first vertex of the range that the rows are of.
+    """
+
+    offsets: np.ndarray
+    ends: np.ndarray
+    weights: np.ndarray | None
+    first: int
