@@ -283,9 +283,9 @@ def sssp(case, source, delta, threads, dtype=np.float64):
     distance[source] = 0
     distance, sources = on_backend(distance), on_backend(np.array([source]))
     light = kernels.light_first(rows, delta)
-    buckets = kernels.Buckets(distance, sources, delta, threads=threads)
-    while len(frontier := buckets.take()):
-        kernels.relax(light, buckets, frontier, cutoff=np.inf)
+    buckets = kernels.Buckets(light, distance, sources, delta, threads=threads)
+    while buckets.goes_on(np.inf, 0):
+        buckets.relax()
     return to_host(distance), buckets
 
 

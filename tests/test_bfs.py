@@ -20,6 +20,7 @@ from dask_graphflow.exceptions import (
     UnknownVertexError,
     VertexTypeError,
 )
+from dask_graphflow.operators import search
 from dask_graphflow.operators.direction import WAYS, Direction
 from dask_graphflow.operators.search import BETWEEN_LOOKS, Search
 
@@ -104,7 +105,10 @@ SHAPES = LARGE | {"hubs between roads": lambda: between_roads(SMALL["rmat"])}
 
 @DIRECTED
 @pytest.mark.parametrize("shape", SHAPES)
-def test_every_rule_and_number_of_threads_gives_the_same_bits(built, members, shape, directed):
+def test_every_rule_and_number_of_threads_gives_the_same_bits(
+    built, monkeypatch, members, shape, directed
+):
+    monkeypatch.setattr(search, "DEEP", np.inf)  # level by level
     pairs = SHAPES[shape]()
     # On a path one in many, or there would be thousands of steps.
     sources = [u for u, _ in pairs[:: 250 if shape == "path" else 9000]]
@@ -120,6 +124,26 @@ def test_every_rule_and_number_of_threads_gives_the_same_bits(built, members, sh
         pd.testing.assert_frame_equal(found, first)
         assert steps["direction"].tolist() == by_the_rule(rule, level, leaving)
         assert steps["frontier"].tolist() == np.bincount(level[level >= 0]).tolist()
+
+
+@DIRECTED
+@pytest.mark.parametrize("shape", ["grid", "hubs between roads"])
+@pytest.mark.parametrize("limit", [None, 30])
+def test_a_deep_search_takes_fewer_rounds_and_finds_the_same(
+    built, monkeypatch, members, shape, limit, directed
+):
+    pairs = SHAPES[shape]()
+    g, source = built(pairs, directed=directed), pairs[0][0]
+    found = {}
+    for deep in (np.inf, 16, 0):
+        monkeypatch.setattr(search, "DEEP", deep)
+        found[deep], steps = traced(g.bfs(source, depth_limit=limit, trace=True))
+        pd.testing.assert_frame_equal(found[deep], found[np.inf])
+        levels = found[deep]["distance"].max() + 1
+        if members == 1 or deep == np.inf:
+            assert len(steps) in (levels, levels - 1)  # the last vertices may have no edges
+        else:
+            assert len(steps) < levels / 2 + deep
 
 
 @DIRECTED
@@ -272,7 +296,8 @@ def test_a_push_tells_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bi
     assert set(steps["bytes"][1:]) == {votes + 8 * words * (members - 1)}
 
 
-def test_a_superstep_that_no_other_member_is_told_of_takes_one_round(built, members):
+def test_a_superstep_that_no_other_member_is_told_of_takes_one_round(built, monkeypatch, members):
+    monkeypatch.setattr(search, "DEEP", np.inf)  # level by level
     g = built([(i, i + 1) for i in range(300)])
     g.bfs([0], direction="push").compute()
     _, steps = traced(g.bfs([0], direction="push", trace=True), sum_bytes=True)
@@ -387,7 +412,8 @@ def test_targets_get_the_rows_of_the_whole_search(built, rule, directed):
     same(limited, rows_of(whole[whole["distance"] <= 1], ids[::5]))
 
 
-def test_a_search_stops_once_all_targets_are_reached(built, members):
+def test_a_search_stops_once_all_targets_are_reached(built, monkeypatch, members):
+    monkeypatch.setattr(search, "DEEP", np.inf)  # level by level
     g = built([(i, i + 1) for i in range(300)])
     found, steps = traced(g.bfs([0], targets=[100, 40, 0], trace=True))
     assert found["vertex"].tolist() == [0, 40, 100]

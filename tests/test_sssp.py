@@ -6,17 +6,27 @@ import dask
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import fewer, frame, host_only
+from conftest import fewer, frame, host_only, on_backend
 from shapes import ENDS, LARGE, SMALL, both_ways, same, scipy_distances, traced, weights
 
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import OptionError, UnknownVertexError, WeightError
-from dask_graphflow.operators import buckets
+from dask_graphflow.kernels import kernels_of
 
 pytestmark = pytest.mark.usefixtures("backend")
 
 DIRECTED = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+
+
+@pytest.fixture
+def step_by_step(monkeypatch):
+    """Have members exchange what they found after each bucket, however small it is."""
+
+    def begin():
+        monkeypatch.setattr(kernels_of("buckets", on_backend(np.zeros(1))), "AHEAD", 0)
+
+    return begin
 
 
 def smallest_predecessors(source, target, weight, sources, distance):
@@ -179,9 +189,10 @@ def test_the_trace_counts_the_edges_that_were_relaxed(built):
 
 
 @DIRECTED
-@pytest.mark.parametrize("ahead", [0, buckets.AHEAD])
-def test_targets_get_the_rows_of_the_whole_search(built, monkeypatch, ahead, directed):
-    monkeypatch.setattr(buckets, "AHEAD", ahead)
+@pytest.mark.parametrize("ahead", [False, True])
+def test_targets_get_the_rows_of_the_whole_search(built, step_by_step, ahead, directed):
+    if not ahead:
+        step_by_step()
     rng = np.random.default_rng(3)
     grid = [
         (40 * i + j, 40 * i + j + step) for i in range(39) for j in range(39) for step in (1, 40)
@@ -200,8 +211,8 @@ def test_targets_get_the_rows_of_the_whole_search(built, monkeypatch, ahead, dir
         same(found, whole[whole["vertex"].isin(tenth) & (whole["distance"] <= near)])
 
 
-def test_a_search_stops_once_the_distances_of_all_targets_are_final(built, monkeypatch):
-    monkeypatch.setattr(buckets, "AHEAD", 0)
+def test_a_search_stops_once_the_distances_of_all_targets_are_final(built, step_by_step):
+    step_by_step()
     # The edge from 0 to 90 reaches the target first, and the way round is shorter.
     pairs = [*((i, i + 1) for i in range(300)), (0, 90)]
     g = built(frame(pairs).assign(w=[1.0] * 300 + [95.0]))
@@ -224,9 +235,9 @@ def test_targets_that_are_no_vertices_or_cannot_be_reached(built):
 
 
 @pytest.mark.parametrize("members", [2])
-def test_a_mirror_is_sent_when_its_bucket_is_emptied(built, monkeypatch):
+def test_a_mirror_is_sent_when_its_bucket_is_emptied(built, step_by_step):
     host_only("members on devices send what they reached in each superstep")
-    monkeypatch.setattr(buckets, "AHEAD", 0)
+    step_by_step()
     # A chain, of so many edges side by side that buckets are narrow. Each vertex has a shorter way to the
     # last one than the vertex before, and that is far away.
     chain = [(i, i + 1) for i in range(50) for _ in range(20)]
@@ -242,12 +253,12 @@ def test_a_mirror_is_sent_when_its_bucket_is_emptied(built, monkeypatch):
 
 @pytest.mark.parametrize("members", [2])
 @pytest.mark.usefixtures("host_memory")
-def test_members_go_ahead_while_buckets_are_small(built, monkeypatch):
+def test_members_go_ahead_while_buckets_are_small(built, step_by_step):
     pairs = LARGE["grid"]()
     weight = np.random.default_rng(8).pareto(1.5, len(pairs))
     g = built(frame(pairs).assign(w=weight), directed=False)
     ahead, few = traced(g.sssp([0], trace=True))
-    monkeypatch.setattr(buckets, "AHEAD", 0)
+    step_by_step()
     strictly, many = traced(g.sssp([0], trace=True))
     same(ahead, strictly)
     assert len(few) < len(many) / 2

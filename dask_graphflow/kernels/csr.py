@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Rows"]
+__all__ = ["Light", "Rows"]
 
 
 class Rows(NamedTuple):
@@ -28,3 +28,17 @@ class Rows(NamedTuple):
     ends: np.ndarray
     weights: np.ndarray | None
     first: int
+
+
+class Light(NamedTuple):
+    """Rows with their light edges first.
+
+    Attributes
+    ----------
+    rows : Rows
+    middle : array of int64, shape (V,), or None
+        Where the heavy edges of each row begin; None where edges are in no such order.
+    """
+
+    rows: Rows
+    middle: Any

@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 
 from . import index_dtype
-from .csr import Rows
+from .csr import Light, Rows
 from .device import namespace as cupy
 from .device_advance import to_words
 from .device_pull import floats
 from .device_search import UNSEEN, near
-from .host_buckets import Light
 from .launching import NULL, launch, launch_gang
 from .sources import instance
 
@@ -35,12 +34,12 @@ __all__ = [
     "offer_level",
     "offer_nearer",
     "predecessors",
-    "relax",
     "weigh",
 ]
 
 FEW = 1 << 18  # edges of a near pile that is relaxed in the same launch as the next ones
 LONG = 1 << 11  # edges of a row that is too long for it, where a warp has each of the longer rows
+AHEAD = 1 << 22  # edges that a member goes ahead by in a round: about as long as a round takes
 STEPS = 1 << 14  # turns of a launch at most: other work may wait for it to end
 
 _LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
@@ -51,6 +50,8 @@ _GOING = np.dtype(
         *(
             ("delta", "f8"),
             ("cutoff", "f8"),
+            ("horizon", "f8"),
+            ("ahead", "i8"),
             ("turn", "i8"),
             ("first_turn", "i8"),
             ("settled_from", "i8"),
@@ -70,49 +71,95 @@ _SEARCH = np.dtype([("arrays", "u8", 12)])
 class Buckets:
     """The piles of a search, and the distances that they are of; see :class:`.host_buckets.Buckets`.
 
+    A position is a distance. Mirrors are on piles like other vertices; they have no edges.
+
     Parameters
     ----------
+    light : Light
     distance : array of float64, shape (V,)
-        Infinity but at sources; :func:`relax` changes it in place.
     sources : array of integers
-        The vertices to begin with, each once.
+        The vertices to begin with, each once; their distances are less than `delta`.
     delta : float
         By how much the limit is raised, more than 0.
+    cutoff : float
     threads : int
         Left alone.
     """
 
-    def __init__(self, distance: Any, sources: Any, delta: float, *, threads: int = 1) -> None:
-        size = len(distance)
+    late = False  # where a vertex waits, its distance is known
+
+    def __init__(
+        self,
+        light: Light,
+        distance: Any,
+        sources: Any,
+        delta: float,
+        *,
+        cutoff: float = np.inf,
+        threads: int = 1,
+    ) -> None:
+        size, self._owned = len(distance), len(light.rows.offsets) - 1
         self.distance = distance
+        self._light = light = _with_mirrors(light, size - self._owned)
+        self._sent = distance[self._owned :].copy()
         self._turns = cupy.zeros(size, "uint32")
         self._turns[sources] = 1
         self._waiting = cupy.zeros(-(-size // 32), "uint32")
-        self._near: Any = sources[None]
-        self._far: Any = None  # made with the type of a graph's ends, once there is one
-        self._settled: Any = sources
+        near, far = (cupy.empty((2, size), light.rows.ends.dtype) for _ in range(2))
+        self._near, self._far = near, far
+        self._settled = cupy.empty(size, near.dtype)
+        near[0, : len(sources)] = self._settled[: len(sources)] = sources
         self._going = np.zeros(1, _GOING)
-        self._going["delta"] = self._going["limit"] = delta
-        self._going["near"]["count"] = self._going["settled"]["count"] = len(sources)
-        self._going["turn"] = self._going["first_turn"] = 1
-        self._going["least"] = np.iinfo("u8").max
+        going = self._going[0]
+        going["delta"] = going["limit"] = delta
+        going["cutoff"], going["most_steps"] = cutoff, STEPS
+        going["most_edges"], going["longest"] = FEW, LONG
+        going["turn"] = going["first_turn"] = 1
+        going["least"] = np.iinfo("u8").max
+        offsets, middle = light.rows.offsets, light.middle
+        for pile, begins, ends in (("near", offsets, middle), ("settled", middle, offsets[1:])):
+            going[pile]["count"] = len(sources)
+            if len(sources):
+                sizes = ends[sources] - begins[sources]
+                counted = cupy.stack([sizes.sum(), sizes.max()]).get().tolist()
+                going[pile]["edges"], going[pile]["largest"] = counted
+        arrays = (
+            *(offsets, middle, light.rows.ends, light.rows.weights, distance, self._turns),
+            *(self._waiting, *near, *far, self._settled),
+        )
+        self._search = np.array(([array.data.ptr for array in arrays],), _SEARCH)
 
     @property
     def counts(self) -> dict[str, int]:
         """Edges and vertices relaxed so far."""
         return {name: int(self._going[name][0]) for name in ("edges", "vertices")}
 
-    def take(self) -> Any:
-        """Return the near pile, else what is settled, else the far pile; none when all are done."""
+    def goes_on(self, low: float, most: int) -> bool:
+        """Say whether to relax more before other members are told, and how far; then call :meth:`relax`."""
         going = self._going[0]
-        if int(going["near"]["count"]):
-            return self._near[int(going["near_side"]), : int(going["near"]["count"])]
-        if int(going["settled"]["count"]):
-            first = int(going["settled_from"])
-            return self._settled[first : first + int(going["settled"]["count"])]
-        return self._far[int(going["far_side"]), : int(going["far"])]
+        going["horizon"], going["ahead"] = low, most
+        if not (going["near"]["count"] or going["settled"]["count"] or going["far"]):
+            return False
+        return bool(going["edges"] < most) or self.lowest() <= low
 
-    def least(self) -> float:
+    def relax(self) -> None:
+        """Relax the edges of the near pile, and go on while piles are small; wait, to report."""
+        going = self._going
+        near, settled = (going[0][pile] for pile in ("near", "settled"))
+        if int(near["count"]) and _large(near):
+            self._relax_large(settling=False)
+            # At once: a pile that is relaxed is one superstep.
+            if not int(going[0]["near"]["count"]) and _large(settled):
+                self._relax_large(settling=True)
+        elif not int(near["count"]) and _large(settled):
+            self._relax_large(settling=True)
+        else:
+            going["steps"] = 0
+            there = _begun(going)
+            launch_gang(self._kernel("relax_on"), self._search, there)
+            going[:] = there.get().view(_GOING)
+
+    def lowest(self) -> float:
         """Return a distance that no waiting vertex is nearer than, infinite if none waits."""
         going, piles = self._going[0], []
         if count := int(going["near"]["count"]):
@@ -123,7 +170,79 @@ class Buckets:
         if piles:
             return min(float(self.distance[pile].min()) for pile in piles)
         # Only the far pile waits, which the limit is raised for.
-        return float(going["limit"]) if int(going["far"]) else np.inf
+        return float(going["least"].view("f8")) if int(going["far"]) else np.inf
+
+    def lowest_of(self, vertices: Any) -> float:
+        """Return the distance of the nearest of some vertices, infinite if there are none."""
+        return float(self.distance[vertices].min()) if len(vertices) else np.inf
+
+    def offer(self, vertices: Any, values: Any) -> None:
+        """Bring vertices nearer, if they are not so near; see :meth:`.host_buckets.Buckets.offer`."""
+        going = self._going
+        if not int(going[0]["settled"]["count"]):
+            going["settled_from"] = 0  # else the list would grow with each round
+        there, ends = _begun(going), self._light.rows.ends
+        launch(
+            self._kernel("offer_distances"),
+            len(vertices),
+            self._search,
+            vertices.astype(ends.dtype, copy=False),
+            values,
+            np.uint64(len(vertices)),
+            there,
+        )
+        going[:] = there.get().view(_GOING)
+        self._put(going[0]["sets"][0])
+
+    def take_mirrors(self) -> Any:
+        """Return the mirrors that came nearer and are nearer than the limit, ascending."""
+        away = self.distance[self._owned :]
+        dirty = cupy.flatnonzero((away < self._sent) & (away < float(self._going["limit"][0])))
+        self._sent[dirty] = away[dirty]
+        return dirty + self._owned
+
+    def _kernel(self, name: str) -> str:
+        ends, weights = self._light.rows[1:3]
+        assert weights is not None
+        return instance(name, ends.dtype, weights.dtype)
+
+    def _relax_large(self, *, settling: bool) -> None:
+        """Relax the light edges of a near pile, or the heavy ones of what is settled, in equal shares."""
+        (offsets, ends, _, _), middle = self._light
+        going, now = self._going, self._going[0]
+        if settling:
+            first = int(now["settled_from"])
+            pile = self._settled[first : first + int(now["settled"]["count"])]
+            sizes = offsets[pile + 1] - middle[pile]
+        else:
+            pile = self._near[int(now["near_side"]), : int(now["near"]["count"])]
+            sizes = middle[pile] - offsets[pile]
+        costs = cupy.zeros(len(pile) + 1, "int64")
+        cupy.cumsum(sizes, out=costs[1:])
+        there, kernel = _begun(going), self._kernel("relax")
+        launch(kernel, len(ends) // 8, self._search, costs, np.bool_(settling), there)
+        going[:] = there.get().view(_GOING)
+        settled = now["settled"]
+        now["edges"] += settled["edges"] if settling else now["near"]["edges"]
+        now["vertices"] += 0 if settling else now["near"]["count"]
+        if settling:
+            now["first_turn"] = now["turn"] + 1
+            now["settled_from"] += settled["count"]
+            settled["count"] = settled["edges"] = settled["largest"] = 0
+        now["turn"] += 1
+        now["near_side"] = 1 - now["near_side"]
+        now["near"] = 0
+        self._put(now["sets"][0])
+
+    def _put(self, found: Any) -> None:
+        """Count what a launch put onto the piles."""
+        now = self._going[0]
+        for pile in ("near", "settled"):
+            for name in ("count", "edges"):
+                now[pile][name] += found[pile][name]
+            now[pile]["largest"] = max(now[pile]["largest"], found[pile]["largest"])
+        now["far"] += found["far"]
+        now["least"] = min(now["least"], found["least"])
 
 
 def light_first(rows: Rows, delta: float) -> Light:
@@ -148,46 +267,14 @@ def light_first(rows: Rows, delta: float) -> Light:
     return Light(rows._replace(ends=ends, weights=placed), middle)
 
 
-def relax(light: Light, buckets: Buckets, frontier: Any, *, cutoff: float = np.inf) -> None:
-    """Relax the edges of the near pile, and go on while piles are small; wait, to report.
-
-    The parameters are those of :func:`.host_buckets.relax`.
-    """
-    (offsets, ends, weights, _), middle = light
-    assert weights is not None
-    going = buckets._going
-    if buckets._far is None:
-        size = len(buckets.distance)
-        buckets._near, buckets._far = (cupy.empty((2, size), ends.dtype) for _ in range(2))
-        buckets._settled = cupy.empty(size, ends.dtype)
-        buckets._near[0, : len(frontier)] = buckets._settled[: len(frontier)] = frontier
-        between = middle[frontier]
-        for pile, sizes in (
-            ("near", between - offsets[frontier]),
-            ("settled", offsets[frontier + 1] - between),
-        ):
-            counted = cupy.stack([sizes.sum(), sizes.max()]).get().tolist()
-            going[pile]["edges"], going[pile]["largest"] = counted
-    going["cutoff"], going["steps"], going["most_steps"] = cutoff, 0, STEPS
-    going["most_edges"], going["longest"] = FEW, LONG
-    arrays = (
-        *(offsets, middle, ends, weights, buckets.distance, buckets._turns, buckets._waiting),
-        *(*buckets._near, *buckets._far, buckets._settled),
-    )
-    search = np.array(([array.data.ptr for array in arrays],), _SEARCH)
-    if int(going[0]["near"]["count"]):
-        if _large(going[0]["near"]):
-            _relax_large(light, search, buckets, settling=False)
-            # At once: a pile that is relaxed is one superstep.
-            if not int(going[0]["near"]["count"]) and _large(going[0]["settled"]):
-                _relax_large(light, search, buckets, settling=True)
-            return
-    elif _large(going[0]["settled"]):
-        _relax_large(light, search, buckets, settling=True)
-        return
-    there = _begun(going)
-    launch_gang(instance("relax_on", ends.dtype, weights.dtype), search, there)
-    buckets._going = there.get().view(_GOING)
+def _with_mirrors(light: Light, count: int) -> Light:
+    """Return rows with an empty row for each mirror."""
+    rows, middle = light
+    if count:
+        none = cupy.full(count, len(rows.ends), "int64")
+        rows = rows._replace(offsets=cupy.concatenate([rows.offsets, none]))
+        middle = cupy.concatenate([middle, none])
+    return Light(rows, middle)
 
 
 def _large(pile: Any) -> bool:
@@ -200,37 +287,6 @@ def _begun(going: Any) -> Any:
     going["sets"], going["arrived"] = 0, 0
     going["sets"]["least"] = np.iinfo("u8").max
     return cupy.asarray(going.view("i8"))
-
-
-def _relax_large(light: Light, search: Any, buckets: Buckets, *, settling: bool) -> None:
-    """Relax the light edges of a near pile, or the heavy ones of what is settled, in equal shares."""
-    (offsets, ends, weights, _), middle = light
-    assert weights is not None
-    going, pile = buckets._going, buckets.take()
-    between = middle[pile]
-    sizes = offsets[pile + 1] - between if settling else between - offsets[pile]
-    costs = cupy.zeros(len(pile) + 1, "int64")
-    cupy.cumsum(sizes, out=costs[1:])
-    there = _begun(going)
-    kernel = instance("relax", ends.dtype, weights.dtype)
-    launch(kernel, len(ends) // 8, search, costs, np.bool_(settling), there)
-    going[:] = there.get().view(_GOING)
-    now = going[0]
-    found, settled = now["sets"][0].copy(), now["settled"]
-    now["edges"] += settled["edges"] if settling else now["near"]["edges"]
-    now["vertices"] += 0 if settling else now["near"]["count"]
-    if settling:
-        now["first_turn"] = now["turn"] + 1
-        now["settled_from"] += settled["count"]
-        settled["count"] = settled["edges"] = settled["largest"] = 0
-    now["far"] += found["far"]
-    now["least"] = min(now["least"], found["least"])
-    now["turn"] += 1
-    now["near_side"] = 1 - now["near_side"]
-    now["near"] = found["near"]
-    settled["count"] += found["settled"]["count"]
-    settled["edges"] += found["settled"]["edges"]
-    settled["largest"] = max(settled["largest"], found["settled"]["largest"])
 
 
 def predecessors(

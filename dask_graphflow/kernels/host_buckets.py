@@ -24,26 +24,23 @@ in one more list until the window gets there.
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from . import index_dtype
 from .compiling import compiled as _compiled
-from .csr import Rows
+from .csr import Light, Rows
 from .host_atomics import fetch_min, prefetch, swap
 from .host_threads import MINI_CHUNK, even_turns, put, share, take
 
 __all__ = [
     "Buckets",
-    "Light",
     "bucket_width",
     "light_first",
-    "offer",
     "offer_level",
     "offer_nearer",
     "predecessors",
-    "relax",
     "weigh",
 ]
 
@@ -51,6 +48,8 @@ WINDOW = 1 << 10  # buckets ahead of the present one
 BLOCK = 128  # vertices of a block
 AWAY = WINDOW + 1  # the list of mirrors; that before it is of what lies past the window
 FUSED = 1 << 10  # vertices of a bucket that a thread goes on with by itself
+AHEAD = 1 << 15  # edges that a member goes ahead by in a round: about as long as a round takes
+FEW = 1 << 13  # vertices of a bucket that it goes ahead with
 NONE = 1 << 62
 PART = 1 << 20  # weights that are added up together
 CROWDED, SPARSE = 8, 16  # below so many edges a vertex, buckets are so many times as wide
@@ -247,14 +246,16 @@ def _spread(distance, scale, present, items, link, head, fill, numbers):  # type
 
 @_compiled
 def _offer(vertices, values, distance, scale, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
+    nearest = NONE
     if _wanted(vertices.size, numbers) > link.size:
         items, link = _grow(_wanted(vertices.size, numbers), items, link)
     for i in range(vertices.size):
         if values[i] < distance[vertices[i]]:
             distance[vertices[i]] = values[i]
-            bucket = max(_bucket(values[i], scale), present)
-            _put(vertices[i], bucket, present, items, link, head, fill, numbers)
-    return items, link
+            bucket = _bucket(values[i], scale)
+            nearest = min(nearest, bucket)
+            _put(vertices[i], max(bucket, present), present, items, link, head, fill, numbers)
+    return items, link, nearest
 
 
 @_compiled
@@ -295,20 +296,6 @@ def bucket_width(mean: float, degree: float) -> float:
     return mean / degree * (1 if degree >= CROWDED else SPARSE)
 
 
-class Light(NamedTuple):
-    """Rows with their light edges first.
-
-    Attributes
-    ----------
-    rows : Rows
-    middle : array of int64, shape (V,), or None
-        Where the heavy edges of each row begin; None where edges are in no such order.
-    """
-
-    rows: Rows
-    middle: Any
-
-
 def light_first(rows: Rows, delta: float) -> Light:
     """Return rows as they are: here a vertex relaxes all of its edges at once."""
     return Light(rows, None)
@@ -317,30 +304,42 @@ def light_first(rows: Rows, delta: float) -> Light:
 class Buckets:
     """The buckets of a run, and the distances that they are of.
 
+    Vertices past the rows are mirrors, whose edges other members have; see :meth:`take_mirrors`. A
+    *position* says where in the order of distances something is: no vertex that waits at a position has
+    a smaller distance.
+
     Parameters
     ----------
+    light : Light
+        Of the rows of the vertices that edges leave: all of them, with weights of 0 or more.
     distance : ndarray of float32 or float64, shape (V,)
-        Infinity but at sources; :func:`relax` changes it in place.
+        Infinite for vertices that were not reached yet; changed in place.
     sources : ndarray of integers
         The vertices to begin with, which are in the first bucket.
     delta : float
         The width of a bucket, more than 0.
+    cutoff : float
+        No vertex farther away than this is reached.
     threads : int
         Threads to use.
-
-    Attributes
-    ----------
-    present : int
-        The bucket that is being emptied.
     """
 
     def __init__(
-        self, distance: np.ndarray, sources: np.ndarray, delta: float, *, threads: int = 1
+        self,
+        light: Light,
+        distance: np.ndarray,
+        sources: np.ndarray,
+        delta: float,
+        *,
+        cutoff: float = np.inf,
+        threads: int = 1,
     ) -> None:
         dtype = index_dtype(len(distance))
         self.distance = distance
-        self.scale = 1 / delta
-        self.present = 0
+        self._light, self._cutoff = light, cutoff
+        self._scale = 1 / delta
+        self._present = 0  # the bucket that is being emptied
+        self._late = False
         self._done = np.full_like(distance, np.inf)
         self._threads: list[list[Any]] = [
             [
@@ -363,49 +362,98 @@ class Buckets:
             "vertices": sum(int(n[RELAXED]) for n in numbers),
         }
 
-    def take(self) -> np.ndarray:
-        """Return the vertices of the lowest bucket, with repetitions; none when all are done."""
-        while (bucket := self.lowest()) < NONE:
-            if len(frontier := self.take_from(bucket)):
-                return frontier
-        return self._frontier
+    @property
+    def late(self) -> bool:
+        """Whether a vertex waits that came nearer after its bucket was emptied.
 
-    def lowest(self) -> int:
-        """Return the lowest bucket that vertices may wait in, :data:`NONE` if none do."""
-        if len(self._frontier):
-            return 0
-        low = min(_lowest(*thread[2::2], self.present) for thread in self._threads)
-        return int(min(low, *(thread[4][FAR] for thread in self._threads)))
+        It waits in a later bucket, so it can be nearer than :meth:`lowest` says.
+        """
+        self._late &= self._lowest() <= self._present
+        return self._late
 
-    def lowest_of(self, vertices: np.ndarray) -> int:
-        """Return the lowest bucket that vertices belong to, :data:`NONE` if there are none."""
+    def goes_on(self, low: float, most: int) -> bool:
+        """Say whether to relax another bucket before other members are told.
+
+        It is if the lowest one is at or below `low`, or if it is small and fewer than `most` edges were
+        relaxed so far.
+        """
+        lowest = self._lowest()
+        if lowest == NONE:
+            return False
+        return self._position(lowest) <= low or (
+            self.counts["edges"] < most and self._waiting(lowest) <= FEW
+        )
+
+    def relax(self) -> None:
+        """Relax the edges of the vertices in the lowest bucket; some may be in it again afterwards."""
+        frontier = self._take()
+        threads = self._threads if len(frontier) > MINI_CHUNK else self._threads[:1]
+        ranges = even_turns(len(frontier), len(threads))
+
+        def work(part: int) -> None:
+            thread = threads[part]
+            thread[:2] = _relax(
+                *self._light.rows[:3], self.distance, self._done, self._scale, self._present,
+                self._cutoff, frontier, ranges, part, *thread,
+            )  # fmt: skip
+
+        share(work, len(threads), len(threads))
+
+    def lowest(self) -> float:
+        """Return the lowest position that vertices may wait at, infinite if none do."""
+        return self._position(self._lowest())
+
+    def lowest_of(self, vertices: np.ndarray) -> float:
+        """Return the lowest position that vertices belong to, infinite if there are none."""
         if not len(vertices):
-            return NONE
-        return self.bucket_of(self.distance[vertices].min())
+            return np.inf
+        return self._position(_bucket(self.distance[vertices].min(), self._scale))
 
-    def bucket_of(self, distance: float) -> int:
-        """Return the bucket of a distance."""
-        return int(_bucket(distance, self.scale))
+    def offer(self, vertices: np.ndarray, values: np.ndarray) -> None:
+        """Bring vertices nearer, if they are not so near, by distances that others found.
 
-    def waiting(self, bucket: int) -> int:
-        """Return how many vertices wait in a bucket of the window, with repetitions."""
-        return sum(_size(*thread[1:4], bucket & (WINDOW - 1)) for thread in self._threads)
-
-    def take_from(self, bucket: int) -> np.ndarray:
-        """Return the vertices of a bucket that none is lower than, with repetitions; there may be none."""
-        frontier, self._frontier = self._frontier, self._frontier[:0]
-        if len(frontier):
-            return frontier
-        self.present = bucket
-        for thread in self._threads:
-            if thread[4][FAR] <= bucket:
-                # What waited may have come nearer, and been relaxed, since.
-                thread[:2] = _spread(self.distance, self.scale, bucket, *thread)
-        return self._emptied(bucket & (WINDOW - 1))
+        Parameters
+        ----------
+        vertices : ndarray of integers, shape (n,)
+            Each once. Vertices whose bucket has been emptied wait in the present one.
+        values : ndarray of the distances' dtype, shape (n,)
+        """
+        thread = self._threads[0]
+        *thread[:2], nearest = _offer(
+            vertices, values, self.distance, self._scale, self._present, *thread
+        )
+        self._late |= nearest < self._present
 
     def take_mirrors(self) -> np.ndarray:
         """Return the mirrors that were reached in buckets that were emptied since, ascending."""
         return np.unique(self._emptied(AWAY))
+
+    def _position(self, bucket: int) -> float:
+        # A little lower, since distances are rounded when they are sorted into buckets.
+        return np.inf if bucket == NONE else bucket / self._scale * (1 - 2.0**-50)
+
+    def _lowest(self) -> int:
+        if len(self._frontier):
+            return 0
+        low = min(_lowest(*thread[2::2], self._present) for thread in self._threads)
+        return int(min(low, *(thread[4][FAR] for thread in self._threads)))
+
+    def _waiting(self, bucket: int) -> int:
+        """Return how many vertices wait in a bucket of the window, with repetitions."""
+        return sum(_size(*thread[1:4], bucket & (WINDOW - 1)) for thread in self._threads)
+
+    def _take(self) -> np.ndarray:
+        """Return the vertices of the lowest bucket, with repetitions; there may be none."""
+        bucket = self._lowest()
+        frontier, self._frontier = self._frontier, self._frontier[:0]
+        if len(frontier):
+            return frontier
+        self._present = bucket
+        for thread in self._threads:
+            if thread[4][FAR] <= bucket:
+                # What waited may have come nearer, and been relaxed, since.
+                thread[:2] = _spread(self.distance, self._scale, bucket, *thread)
+        return self._emptied(bucket & (WINDOW - 1))
 
     def _emptied(self, slot: int) -> np.ndarray:
         count = sum(_size(*thread[1:4], slot) for thread in self._threads)
@@ -414,49 +462,6 @@ class Buckets:
         for thread in self._threads:
             at = _take_all(*thread, slot, found, at)
         return found
-
-
-def relax(light: Light, buckets: Buckets, frontier: np.ndarray, *, cutoff: float = np.inf) -> None:
-    """Relax the edges of a bucket's vertices.
-
-    Parameters
-    ----------
-    light : Light
-        Of the rows of the vertices that edges leave: all of them, with weights of 0 or more. By the
-        width of the buckets. Vertices past the rows are mirrors, whose edges others have: see
-        :meth:`Buckets.take_mirrors`.
-    buckets : Buckets
-        Takes the vertices that come nearer; some may be in the bucket that is being emptied again.
-    frontier : ndarray of integers, shape (f,)
-        What :meth:`Buckets.take` returned.
-    cutoff : float
-        No vertex further away than this is reached.
-    """
-    threads = buckets._threads if len(frontier) > MINI_CHUNK else buckets._threads[:1]
-    ranges = even_turns(len(frontier), len(threads))
-
-    def work(part: int) -> None:
-        thread = threads[part]
-        thread[:2] = _relax(
-            *light.rows[:3], buckets.distance, buckets._done, buckets.scale, buckets.present, cutoff,
-            frontier, ranges, part, *thread,
-        )  # fmt: skip
-
-    share(work, len(threads), len(threads))
-
-
-def offer(buckets: Buckets, vertices: np.ndarray, values: np.ndarray) -> None:
-    """Bring vertices nearer, if they are not so near, by distances that others found.
-
-    Parameters
-    ----------
-    buckets : Buckets
-    vertices : ndarray of integers, shape (n,)
-        Each once. Those whose bucket has been emptied wait in the present one.
-    values : ndarray of the distances' dtype, shape (n,)
-    """
-    thread = buckets._threads[0]
-    thread[:2] = _offer(vertices, values, buckets.distance, buckets.scale, buckets.present, *thread)
 
 
 @_compiled

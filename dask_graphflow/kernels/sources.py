@@ -111,6 +111,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("light_first", _IDS, _FLOATS),
         *_each("relax", _IDS, _FLOATS),
         *_each("relax_on", _IDS, _FLOATS),
+        *_each("offer_distances", _IDS, _FLOATS),
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),

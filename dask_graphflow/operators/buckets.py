@@ -7,7 +7,7 @@ long. Then it sends the mirrors that it reached, except those in later buckets, 
 nearer.
 
 A device is busy only with many vertices at once, and a bucket seldom has them. There, a member relaxes all
-vertices nearer than a limit, and the limit is raised once no member has any (near and far piles [2]_).
+vertices nearer than a limit, and then raises the limit (near and far piles [2]_).
 
 A distance is final if every vertex that still waits is farther away. If there are targets, the search stops
 once the distance of the farthest one is final.
@@ -28,19 +28,14 @@ import numpy as np
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.kernels.csr import Light
 from dask_graphflow.showing.tables import counted
 
-from .local_advance import advance
-from .vertex_set import VertexSet
 from .view import GraphView
 
-__all__ = ["Relaxed", "relax"]
+__all__ = ["Relaxed", "relax", "relax_steps"]
 
-AHEAD = 1 << 15  # edges that a member goes ahead by in a round: about as long as a round takes
-FEW = 1 << 13  # vertices of a bucket that it goes ahead with
 SAMPLED = 16  # one edge in so many is counted to find hubs
-RELAX = EdgeOp("relax", target="distance", signal="distance[src] + weight", slot="min")
 
 
 class Relaxed(NamedTuple):
@@ -108,14 +103,35 @@ def relax(g: GraphView, sources: Any, cutoff: float = math.inf, targets: Any = N
         A weight of any member is negative or NaN.
     """
     delta = _width(g)
-    if g.shard.on_device and g.alone:
-        return _fused(g, sources, delta, cutoff, targets)
-    local = g.local("out")
-    distance = g.column(np.inf, "float64", local.size)
+    light, labels, names = _light_first(g, delta)
+    if labels is not None:
+        sources = labels[sources]
+        targets = None if targets is None else labels[targets]
+    distance = g.column(np.inf, "float64", g.local("out").size)
     distance[sources] = 0
-    loop = _piles if g.exchange.devices else _buckets
-    loop(g, local, distance, sources, delta, cutoff, targets)
-    return Relaxed(local.rows, distance, sources)
+    _relax(g, light, distance, sources, delta, cutoff, targets)
+    return Relaxed(light.rows, distance, sources, labels, names)
+
+
+def relax_steps(
+    g: GraphView, distance: Any, sources: Any, cutoff: float = math.inf, targets: Any = None
+) -> Relaxed:
+    """Do the same with edges that weigh 1 each.
+
+    Parameters
+    ----------
+    g : GraphView
+    distance : array of float64
+        Of masters and mirrors; 0 for vertices that were reached, and infinite for others. Changed in place.
+    sources, cutoff, targets
+        As for :func:`relax`. All edges that leave other reached vertices lead to reached vertices.
+    """
+    rows = g.local("out").rows
+    rows = rows._replace(first=0, weights=np.ones_like(rows.ends, "float32"))
+    # As light edges: heavy ones are relaxed later, because they lead past their bucket.
+    light = Light(rows, rows.offsets[1:])
+    _relax(g, light, distance, sources, 1.0, cutoff, targets)
+    return Relaxed(rows, distance, sources)
 
 
 def _farthest(g: GraphView, distance: Any, targets: Any) -> float:
@@ -145,144 +161,58 @@ def _width(g: GraphView) -> float:
     return min(max(width, 1e-300), 1e300) if mean > 0 else 1.0
 
 
-def _buckets(
+def _relax(
     g: GraphView,
-    local: Any,
+    light: Light,
     distance: Any,
     sources: Any,
     delta: float,
     cutoff: float,
     targets: Any,
 ) -> None:
-    """Relax bucket by bucket, on the host."""
     mirrors = None if g.alone else g.mirrors("out")
-    kernels = kernels_of("buckets", local.rows.ends)
-    light = kernels.light_first(local.rows, delta)
-    buckets = kernels.Buckets(distance, sources, delta, threads=g.threads)
-    bucket, before = 0, buckets.counts
-    # Whether a vertex that came nearer, after its bucket was emptied, waits in a later one.
-    late = False
-
-    def nearer(at: Any, values: Any) -> None:
-        nonlocal late
-        kernels.offer(buckets, at, values)
-        late |= buckets.lowest_of(at) < buckets.present
-
-    while bucket < kernels.NONE:
+    kernels = kernels_of("buckets", distance)
+    buckets = kernels.Buckets(light, distance, sources, delta, cutoff=cutoff, threads=g.threads)
+    low, before = 0.0, buckets.counts
+    while low < math.inf:
         with g.superstep("push", 0, 0) as row:
-            ahead = before["edges"] + AHEAD
-            while (own := buckets.lowest()) <= bucket or (
-                own < kernels.NONE
-                and buckets.counts["edges"] < ahead
-                and buckets.waiting(own) <= FEW
-            ):
-                kernels.relax(light, buckets, buckets.take_from(own), cutoff=cutoff)
-            late &= own <= buckets.present
+            while buckets.goes_on(low, before["edges"] + kernels.AHEAD):
+                buckets.relax()
             after = buckets.counts
             sums = tuple(after[name] - before[name] for name in ("vertices", "edges"))
-            anyone_late, bucket = late, own
+            late, low = buckets.late, buckets.lowest()
             if mirrors is not None:
                 reached = buckets.take_mirrors()
-                lowest = min(own, buckets.lowest_of(reached))
-                mirrors.reduce(distance, reached - g.owned, (*sums, late), most=-float(lowest))
-                totals = mirrors.receive(nearer)
-                sums, anyone_late = totals.sums[:2], bool(totals.sums[2])
-                bucket = int(-totals.most)
+                low = min(low, buckets.lowest_of(reached))
+                mirrors.reduce(distance, reached - g.owned, (*sums, late), most=-low)
+                totals = mirrors.receive(buckets.offer)
+                sums, late, low = totals.sums[:2], bool(totals.sums[2]), -totals.most
             if row:
                 row["frontier"], row["edges"] = sums
-            # Unless a vertex is late, all that wait are in this bucket or beyond it.
-            if targets is not None and not anyone_late:
+            # Unless a vertex is late, no vertex that waits is nearer than the lowest position.
+            if targets is not None and not late:
                 farthest = _farthest(g, distance, targets)
-                if buckets.bucket_of(farthest) < bucket:
+                if farthest < low:
                     distance[distance > farthest] = np.inf
                     return
         before = after
 
 
-def _piles(
-    g: GraphView,
-    local: Any,
-    distance: Any,
-    sources: Any,
-    delta: float,
-    cutoff: float,
-    targets: Any,
-) -> None:
-    """Relax near and far piles, on devices."""
-    mirrors, owned, leaving = g.mirrors("out"), g.owned, np.diff(local.rows.offsets)
-    far = g.column(False, bool)
-    near, limit, rows = sources, delta, local.rows._replace(first=0)
-    while True:
-        with g.superstep("push", 0, 0) as row:
-            edges, found = int(leaving[near].sum()), near[:0]
-            if edges:
-                pile = VertexSet(owned, vertices=near)
-                moved, _ = advance(
-                    RELAX, {"distance": distance}, rows, pile, direction="push", threads=g.threads
-                )
-                found = VertexSet(local.size, words=moved.words).vertices
-            cut = int((found < owned).sum())
-            reached = [found[:cut]]
-
-            def nearer(at: Any, values: Any, reached: list[Any] = reached) -> None:
-                better = values < distance[at]
-                at = at[better]
-                distance[at] = values[better]
-                reached.append(at)
-
-            mirrors.reduce(distance, found[cut:] - owned, sums=(len(near), edges))
-            totals = mirrors.receive(nearer)
-            if row:
-                row["frontier"], row["edges"] = totals.sums
-        far[near] = False
-        for at in reached:
-            far[at] = distance[at] <= cutoff
-        waiting = np.flatnonzero(far)
-        least = float(distance[waiting].min()) if len(waiting) else math.inf
-        # What is near for any member is relaxed before the limit is raised.
-        least = -g.all_reduce(most=-least).most
-        if least == math.inf:
-            distance[distance > cutoff] = np.inf
-            return
-        if least >= limit:
-            farthest = math.inf if targets is None else _farthest(g, distance, targets)
-            if farthest < least:
-                distance[distance > min(farthest, cutoff)] = np.inf
-                return
-            # Rounded, that may be no more than the least.
-            limit = max((math.floor(least / delta) + 1) * delta, math.nextafter(least, math.inf))
-        near = waiting[distance[waiting] < limit].astype(rows.ends.dtype)
-
-
-def _fused(g: GraphView, sources: Any, delta: float, cutoff: float, targets: Any) -> Relaxed:
-    """Relax near and far piles, several in one launch, on the device of the only member."""
-    kernels = kernels_of("buckets", sources)
+def _light_first(g: GraphView, delta: float) -> Labelled:
+    """Return rows that are made for buckets of a width; a device keeps them with the graph."""
+    rows = g.local("out").rows._replace(first=0)
+    if not g.shard.on_device:
+        return Labelled(kernels_of("buckets", rows.ends).light_first(rows, delta), None, None)
+    if g.shard.linked:  # a copy of its edges has no room on the device
+        return Labelled(Light(rows, rows.offsets[1:]), None, None)
 
     def make() -> Labelled:
-        labelled = _hubs_first(g)
-        return labelled._replace(rows=kernels.light_first(labelled.rows, delta))
+        labelled = _hubs_first(g) if g.alone else Labelled(rows, None, None)
+        light_first = kernels_of("buckets", rows.ends).light_first
+        return labelled._replace(rows=light_first(labelled.rows, delta))
 
-    light, labels, names = g.shard.kept("light first", make)
-    begin = sources if labels is None else labels[sources]
-    if targets is not None and labels is not None:
-        targets = labels[targets]
-    distance = g.column(np.inf, "float64")
-    distance[begin] = 0
-    buckets = kernels.Buckets(distance, begin, delta)
-    before = 0
-    while len(frontier := buckets.take()):
-        with g.superstep("push", len(frontier), 0) as row:
-            kernels.relax(light, buckets, frontier, cutoff=cutoff)
-            after = buckets.counts["edges"]
-            if row:
-                row["edges"] = after - before
-        before = after
-        if targets is not None:
-            farthest = _farthest(g, distance, targets)
-            if farthest < buckets.least():
-                distance[distance > farthest] = np.inf
-                break
-    return Relaxed(light.rows, distance, begin, labels, names)
+    kept: Labelled = g.shard.kept("light first", make)
+    return kept
 
 
 def _hubs_first(g: GraphView) -> Labelled:

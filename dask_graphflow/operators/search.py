@@ -3,7 +3,12 @@
 A push goes along the edges that leave the frontier. A mirror keeps the smallest claim and sends it to its
 owner, at most once. In a pull, every unreached vertex looks at its neighbors in ascending order, and the
 first one in the frontier claims it; the frontier is sent to all members as a bitmap, V / 8 bytes (Gemini
-[1]_). Both give the same claims. A single member pushes several small levels in one call.
+[1]_). Both give the same claims.
+
+A small level takes as long as its round of messages, so a deep search does not do them one by one. A single
+member pushes several of them in one call. Several members go on by shortest paths along edges that weigh 1
+each, on which every member goes as far as it can before each round (:mod:`.buckets`). The claims are found
+afterwards, from the levels.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -11,6 +16,7 @@ first one in the frontier claims it; the frontier is sent to all members as a bi
 
 from __future__ import annotations
 
+import math
 import time
 from typing import Any
 
@@ -19,12 +25,16 @@ import numpy as np
 from dask_graphflow.comm.exchange import Totals
 from dask_graphflow.kernels import kernels_of
 
+from .buckets import relax_steps
 from .direction import Direction
+from .predecessors import predecessors
 from .vertex_set import VertexSet
 from .view import Frontier, GraphView
 
 __all__ = ["Search"]
 
+DEEP = 16  # small levels in a row that several members push before they go on by shortest paths
+SMALL = 1 << 15  # edges that leave a small level, of all members
 BETWEEN_LOOKS = 64  # levels that one call pushes at most if there are targets to look for
 
 
@@ -83,12 +93,16 @@ class Search:
         limit : int, optional
             Maximum number of levels.
         """
-        direction = Direction(rule, self._g)
+        direction, small = Direction(rule, self._g), 0
         while self.frontier and not self.reached_targets and self.depth != limit:
-            if direction.choose(self.frontier) == "push":
-                self.push(direction, limit)
-            else:
+            if direction.choose(self.frontier) == "pull":
                 self.pull()
+                continue
+            small = small + 1 if self.frontier.leaving <= SMALL else 0
+            if self._mirrors is not None and small > DEEP:
+                self._finish(limit)
+            else:
+                self.push(direction, limit)
 
     def push(self, rule: Direction, limit: int | None = None) -> None:
         """Push from the frontier.
@@ -167,6 +181,20 @@ class Search:
             at = np.flatnonzero(pulled[np.minimum(self.level, max(self._pulled) + 1)])
             found[at] = g.shard.numbers_at(found[at], g.threads)
         return found
+
+    def _finish(self, limit: int | None) -> None:
+        """Do all levels that are left, by shortest paths along edges that weigh 1 each."""
+        g, owned = self._g, self._g.owned
+        distance = np.where(self._level < 0, np.inf, 0.0)
+        cutoff = math.inf if limit is None else limit - self.depth
+        relaxed = relax_steps(g, distance, self.frontier.vertices, cutoff, self._targets)
+        # Those of mirrors, and of what is beyond the targets, do not matter any more.
+        claims, distance = predecessors(g, relaxed), distance[:owned]
+        found = np.flatnonzero((distance > 0) & np.isfinite(distance))
+        self._level[found] = self.depth + distance[found]
+        self._claim[found] = claims[found]
+        self.depth += int(g.largest(distance[found]))
+        self._go_on(vertices=found[:0])
 
     def _push_alone(self, rule: Direction, limit: int | None) -> None:
         g, frontier, began = self._g, self.frontier, time.perf_counter()

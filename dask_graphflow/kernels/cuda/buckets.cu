@@ -39,6 +39,8 @@ struct Going {
     u64 least;           // bits of a distance that none of those is below, unless they are near too
     double limit;        // what is nearer is near
     double delta, cutoff;
+    double horizon;      // where all members have got to: beyond it, a launch goes on
+    i64 ahead;           // only until so many edges were relaxed
     i64 turn;            // near piles relaxed, and 1 to begin with
     i64 first_turn;      // the first since the limit was raised, or all was settled
     i64 settled_from;    // where the settled ones begin in their list
@@ -198,7 +200,8 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
     constexpr Found NOTHING{{0, 0, 0}, {0, 0, 0}, 0, ~0ull};
     if (threadIdx.x < SETS) own[threadIdx.x] = NOTHING;
     __syncthreads();
-    const double delta = going->delta, cutoff = going->cutoff;
+    const double delta = going->delta, cutoff = going->cutoff, horizon = going->horizon;
+    const i64 ahead = going->ahead;
     const i64 most_steps = going->most_steps, most_edges = going->most_edges, longest = going->longest;
 
     struct State {
@@ -243,7 +246,8 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
     };
     const auto stops = [&] {
         const Listed& next = now.near.count ? now.near : now.settled;
-        return !items() || now.steps == most_steps || next.edges > most_edges || next.largest > longest;
+        if (!items() || now.steps == most_steps || next.edges > most_edges || next.largest > longest) return true;
+        return !next.count && now.edges >= ahead && __longlong_as_double(i64(now.least)) > horizon;
     };
 
     const auto turn = [&](bool alone, bool settling, Found* found) {
@@ -381,6 +385,42 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
     }
     meet_grid(&going->arrived);  // nobody reads what is written now
     if (threadIdx.x == 0 && blockIdx.x == 0) store();
+}
+
+// Put vertices that other members offer smaller distances to, each once, onto piles. The host reads sets[0].
+template <typename I, typename W>
+__global__ void __launch_bounds__(THREADS) offer_distances(Search<I, W> search, const I* vertices, const double* values,
+                                                          u64 count, Going* going)
+{
+    Found* found = going->sets;
+    I* near = search.near(going->near_side) + going->near.count;
+    I* far = search.far(going->far_side) + going->far;
+    I* settled = search.settled + going->settled_from + going->settled.count;
+    const double limit = going->limit, cutoff = going->cutoff;
+    // The near pile that is relaxed next has the present turn; those that a turn finds have the next one.
+    const u32 turn = u32(going->turn) - 1, first_turn = u32(going->first_turn);
+    Counting counting;
+    for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
+        const u64 i = first + lane();
+        Pile to = NEITHER;
+        I vertex = 0;
+        double there = 0;
+        if (i < count) {
+            vertex = vertices[i];
+            there = values[i];
+            to = search.offer(u64(vertex), there, limit, cutoff, turn, first_turn);
+            if (is_near(to)) counting.near(search.light(u64(vertex)));
+            if (to == FIRST) counting.settled(search.heavy(u64(vertex)));
+            if (to == FAR || to == WAITS) counting.far(there);
+        }
+        i64 place = place_for(is_near(to), &found->near.count);
+        if (is_near(to)) near[place] = vertex;
+        place = place_for(to == FIRST, &found->settled.count);
+        if (to == FIRST) settled[place] = vertex;
+        place = place_for(to == FAR, &found->far);
+        if (to == FAR) far[place] = vertex;
+    }
+    counting.report(found);
 }
 
 // Copy rows with their light edges first; `middle` is where the heavy ones begin. A warp has a row.
