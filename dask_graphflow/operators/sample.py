@@ -6,13 +6,13 @@ the same for every partitioning, number of members and threads, and on the host 
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 
 from dask_graphflow.kernels import kernels_of
 
+from .send_rows import by_rank
 from .view import GraphView
 
 __all__ = ["Sampler"]
@@ -164,9 +164,7 @@ class Sampler:
         """Return whether vertices of any member have edges to others. All members call it."""
         exchange = self._g.exchange
         owners, positions = self.find(numbers)
-        order = np.argsort(owners, kind="stable")
-        cuts = np.searchsorted(owners[order], np.arange(exchange.size + 1, like=owners)).tolist()
-        pieces = [order[low:high] for low, high in itertools.pairwise(cuts)]
+        pieces = by_rank(exchange, owners)
         asked = exchange.all_to_all([positions[piece] for piece in pieces])
         about = exchange.all_to_all([others[piece] for piece in pieces])
         answers = [
@@ -175,5 +173,5 @@ class Sampler:
         ]
         told = np.concatenate(exchange.all_to_all([answer.view("uint8") for answer in answers]))
         found = np.empty_like(told)
-        found[order] = told
+        found[np.concatenate(pieces)] = told
         return found.view("bool")
