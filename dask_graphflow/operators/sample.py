@@ -12,6 +12,7 @@ import numpy as np
 
 from dask_graphflow.kernels import kernels_of
 
+from .access import places_of
 from .send_rows import by_rank
 from .view import GraphView
 
@@ -45,13 +46,12 @@ class Sampler:
 
     def __init__(self, g: GraphView, *, weighted: bool) -> None:
         self._g = g
-        self.rows, self._places = g.rows("out")._replace(first=0), None
+        self.rows = g.rows("out")._replace(first=0)
         shard = g.shard
         if shard.placed is not None:  # the ends are places, in the order of their numbers
             host = shard.host
             ends = host.kept("numbers of ends", lambda: host.numbers_at(host.out.ends, g.threads))
             self.rows = self.rows._replace(ends=shard.here("numbers of ends", ends))
-            self._places = np.asarray(shard.placed.places, like=self.rows.ends)
         self._kernels = kernels_of("sample", self.rows.ends)
         self.sums = None
         if weighted and g.weighted:
@@ -62,10 +62,9 @@ class Sampler:
 
     def find(self, numbers: Any) -> tuple[Any, Any]:
         """Return the rank of the member that owns each vertex, and its position there."""
-        places = numbers if self._places is None else self._places[numbers]
-        bounds = np.asarray(self._g.shard.bounds, like=places)
-        owners = np.searchsorted(bounds[1:], places, side="right")
-        return owners, places - bounds[owners]
+        shard, places = self._g.shard, places_of(self._g, numbers)
+        owners = shard.owners(places)
+        return owners, places - np.asarray(shard.bounds, like=places)[owners]
 
     def edges(
         self, vertices: Any, keys: Any, count: int, *, replace: bool = False
