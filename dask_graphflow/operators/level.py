@@ -88,7 +88,7 @@ def first_level(g: GraphView, resolution: float, *, potts: bool = False) -> tupl
         A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
     """
     (rows,), unit = whole_weights(g, [g.local("out").rows])
-    degrees = whole_degrees(g, rows.weights)
+    degrees = whole_degrees(g, rows.weights, loops(g, rows.weights))
     everything = g.all_reduce(sums=(int(degrees.sum()),)).sums[0]
     if potts:
         mass, factor = g.exists.astype("int64"), resolution / unit
@@ -97,12 +97,11 @@ def first_level(g: GraphView, resolution: float, *, potts: bool = False) -> tupl
     return Level(g, rows.weights, mass, g.ranks, factor), float(everything)
 
 
-def whole_degrees(g: GraphView, weights: Any) -> Any:
+def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     """Return the sum of whole weights at each owned vertex: array of int64, shape (V_p,).
 
-    A self-loop counts twice.
+    `inside` is what :func:`loops` returns. A self-loop counts twice.
     """
-    inside = loops(g, weights)
     if weights is None:
         return g.degrees + inside
     offsets, sums = g.local("out").rows.offsets, g.column(0, "int64", len(weights) + 1)
