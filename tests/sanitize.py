@@ -651,7 +651,7 @@ def peeled(kernels, parents, ids):
         ):  # on the host, a call removes one limit
             core = kernels.namespace.full(size, -1, "int32")
             left = there(np.diff(kernels.to_host(rows.offsets)))
-            kernels_of(kernels, "peel").peel_all(rows._replace(first=0), left, 0, core, room)
+            kernels_of(kernels, "peel").peel_all(rows._replace(first=0), left, core, room)
             assert (kernels.to_host(core) == 1).all()
 
 
