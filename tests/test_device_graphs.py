@@ -1,6 +1,6 @@
 """Operators and results of graphs on a GPU are those of the host. These tests need a GPU.
 
-tests/sanitize.py has cases of each kernel, with numbers of either type; those are compared with SciPy.
+tests/sanitize.py runs cases of each kernel, with numbers of either type; those are compared with SciPy.
 """
 
 from __future__ import annotations

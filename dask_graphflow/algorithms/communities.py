@@ -14,7 +14,7 @@ import numpy as np
 
 from dask_graphflow.operators.access import combine, fetch
 from dask_graphflow.operators.groups import Groups
-from dask_graphflow.operators.level import Level, first_level
+from dask_graphflow.operators.level import Level, first_levels
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer
@@ -55,11 +55,12 @@ def communities(
         Chooses the draws.
     """
     g, found = g.undirected, []
-    for each in resolution if isinstance(resolution, tuple) else [resolution]:
-        level, total = first_level(g, each, potts=potts)
+    resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
+    firsts, total = first_levels(g, resolutions, potts=potts)
+    for first in firsts:
         if total:
             how: dict[str, Any] = {"refined": refined, "levels": levels, "seed": seed}
-            found += _hierarchy(level, tol=tol * total, **how)
+            found += _hierarchy(first, tol=tol * total, **how)
         else:
             found += [g.numbers] * levels
     names = columns(g, {"resolution": resolution, "levels": levels})

@@ -106,7 +106,8 @@ def community_metrics(g: GraphView, communities: Any) -> Answer:
     g, (rows, names) = g.undirected, communities
     (whole,), unit = whole_weights(g, [g.local("out").rows])
     weights = whole.weights
-    degrees = whole_degrees(g, weights)
+    self_loops = loops(g, weights)
+    degrees = whole_degrees(g, weights, self_loops)
     total = max(1, g.all_reduce(sums=(int(degrees.sum()),)).sums[0])
     sources, targets = at_ends(g, rows)
     inside = sources == targets
@@ -115,7 +116,7 @@ def community_metrics(g: GraphView, communities: Any) -> Answer:
     )
     own = rows >= 0
     # An edge is in the rows of both its ends, but a self-loop is in one row only.
-    within += sums_by_label(g, rows[own], loops(g, weights)[own], len(names))
+    within += sums_by_label(g, rows[own], self_loops[own], len(names))
     volume = sums_by_label(g, rows[own], degrees[own], len(names))
     size = sums_by_label(g, rows[own], None, len(names))
     internal, cut = within // 2, volume - within

@@ -133,6 +133,7 @@ def _start(g: GraphView, columns: Mapping[str, Any], numbered: Any, given: Any) 
     for name, own in numbers.items():
         columns[name][where[mine]] = np.asarray(own, like=where)[mine]
     for name, own in vertices.items():
-        told = vertex_numbers.told_by_owners(g.exchange, numbered.own, g.find(own, unique=False))
-        columns[name][where[mine]] = told[mine]
+        known = g.find(own, unique=False).astype("int64")  # -1 for other members' vertices
+        known[known >= 0] = numbered.own[known[known >= 0]]
+        columns[name][where[mine]] = g.told(known)[mine]
     return np.unique(where[mine]).astype(g.index)

@@ -8,6 +8,8 @@ The vertices of the k-core are those with a core number of at least k [1]_. They
 
 from __future__ import annotations
 
+import numpy as np
+
 from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.between import between
 from dask_graphflow.operators.view import GraphView
@@ -17,8 +19,6 @@ from .core_number import peel
 from .options import Count
 
 __all__ = ["k_core"]
-
-MOST = 2**31 - 1  # of an int32
 
 
 @algorithm(
@@ -65,7 +65,7 @@ def k_core(g: GraphView, *, k: int | None = None) -> Answer:
     1       1       3
     2       2       3
     """
-    core = peel(g, only=None if k is None else min(k, MOST))
+    core = peel(g, only=None if k is None else min(k, np.iinfo("int32").max))
     if k is None:
         k = int(g.all_reduce(most=float(core.max()) if len(core) else -1.0).most)
     return Answer({}, among=between(g, g.exists & (core >= k)), edges=g)

@@ -8,6 +8,8 @@ The edges of the k-truss are those with a truss number of at least k. They are f
 
 from __future__ import annotations
 
+import numpy as np
+
 from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.view import GraphView
 
@@ -16,8 +18,6 @@ from .options import Count
 from .truss_number import peel_edges
 
 __all__ = ["k_truss"]
-
-MOST = 2**31 - 1  # of an int32
 
 
 @algorithm(
@@ -64,5 +64,5 @@ def k_truss(g: GraphView, *, k: int) -> Answer:
     1       1       3
     2       2       3
     """
-    k = min(k, MOST)
+    k = min(k, np.iinfo("int32").max)
     return Answer({}, among=peel_edges(g.undirected, g, only=k) >= k, edges=g)

@@ -24,13 +24,7 @@ from .numbering import occurs
 from .restore_ids import restore_ids
 from .shard import Shard
 
-__all__ = [
-    "Numbered",
-    "check",
-    "indices",
-    "number",
-    "told_by_owners",
-]
+__all__ = ["Numbered", "check", "indices", "number"]
 
 
 class Numbered(NamedTuple):
@@ -97,15 +91,6 @@ def indices(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: Any) 
     asked = exchange.all_to_all([distinct[a:b] - start for (a, b), start in pieces])
     told = exchange.all_to_all([numbered.indices[rows] for rows in asked])
     return kernels.namespace.asarray(np.concatenate(told)[places])
-
-
-def told_by_owners(exchange: Exchange, own: Any, places: Any) -> Any:
-    """Return the numbers of some vertices; each member has the places of its own, and -1 for others."""
-    kernels = kernels_for(places)
-    known, mine = places.astype("int64"), places >= 0
-    known[mine] = own[places[mine]]
-    told = exchange.all_gather(kernels.to_host(known))
-    return kernels.namespace.asarray(np.max(told, axis=0))
 
 
 def check(op: EdgeOp, numbered: Numbered, shard: Shard, exchange: Exchange, values: Any) -> None:

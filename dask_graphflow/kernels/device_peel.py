@@ -32,10 +32,10 @@ def peel(
     return removed[count:], int(edges)
 
 
-def peel_all(rows: Rows, counts: Any, least: int, removed: Any, room: Any) -> None:
-    """Remove all vertices, at ever higher limits; see :meth:`.Peel.remove_all`."""
+def peel_all(rows: Rows, counts: Any, removed: Any, room: Any) -> None:
+    """Remove all vertices, at ever higher limits; see :meth:`.Peel.limits`."""
     state = cupy.zeros(STATE, "int64")
     state[5:8] = np.iinfo("int64").max
     kernel = instance("peel_all", rows.ends.dtype)
-    size = np.uint64(len(removed)), np.int64(least)
-    launch_gang(kernel, rows.offsets, rows.ends, counts, *size, removed, room[1], state)
+    size = np.uint64(len(removed))
+    launch_gang(kernel, rows.offsets, rows.ends, counts, size, removed, room[1], state)

@@ -14,7 +14,7 @@ from dask_graphflow.kernels import kernels_for, on_device
 
 from .view import GraphView
 
-__all__ = ["beside", "combine", "fetch", "gather"]
+__all__ = ["beside", "combine", "fetch", "gather", "places_of"]
 
 
 def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
@@ -35,7 +35,7 @@ def fetch(g: GraphView, column: Any, numbers: Any) -> Any:
     where, numbers = numbers, beside(column, numbers)
     if g.alone:
         return beside(where, column[numbers])
-    distinct, back = np.unique(_places(g, numbers), return_inverse=True)
+    distinct, back = np.unique(places_of(g, numbers), return_inverse=True)
     asked = g.exchange.all_to_all(_by_owner(g, distinct, distinct))
     told = g.exchange.all_to_all([column[places - g.shard.low] for places in asked])
     return beside(where, np.concatenate(told)[back])
@@ -59,7 +59,7 @@ def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> 
     if g.alone:
         at(column, numbers, values)
         return
-    places = _places(g, numbers)
+    places = places_of(g, numbers)
     order = np.argsort(places, kind="stable")
     places, values = places[order], values[order]
     sent = g.exchange.all_to_all(_by_owner(g, places, places))
@@ -79,9 +79,13 @@ def beside(array: Any, values: Any) -> Any:
     return kernels_for(values).to_host(values)
 
 
-def _places(g: GraphView, numbers: Any) -> Any:
+def places_of(g: GraphView, numbers: Any) -> Any:
+    """Return the places of vertices of any member, which are their numbers unless the graph is hybrid."""
     placed = g.shard.placed
-    return numbers if placed is None else np.asarray(placed.places, like=numbers)[numbers]
+    if placed is None:
+        return numbers
+    places = g.shard.here("places", placed.places) if on_device(numbers) else placed.places
+    return beside(numbers, places)[numbers]
 
 
 def _by_owner(g: GraphView, places: Any, values: Any) -> list[Any]:

@@ -7,6 +7,7 @@ from typing import Any
 from dask_graphflow.kernels import kernels_of
 
 from .view import GraphView
+from .wide_column import wide_column
 
 __all__ = ["at_ends", "between"]
 
@@ -24,14 +25,8 @@ def at_ends(g: GraphView, column: Any) -> tuple[Any, Any]:
     sources, targets : array of the dtype of `column`
         One entry per edge in ``g.rows("out")``.
     """
-    local = g.local("out")
-    values = g.column(0, column.dtype, local.size)
-    values[: g.owned] = column
-    if not g.alone:
-        mirrors = g.mirrors("out")
-        mirrors.broadcast(values)
-        mirrors.receive(lambda at, told: values.__setitem__(at, told))
-    rows = local.rows._replace(first=0)
+    values = wide_column(g, column)
+    rows = g.local("out").rows._replace(first=0)
     owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
     return values[owners], values[rows.ends]
 

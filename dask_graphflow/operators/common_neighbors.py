@@ -21,6 +21,7 @@ from dask_graphflow.kernels.csr import Rows
 
 from .gather_rows import entries_of, offsets_of
 from .view import GraphView
+from .wide_column import wide_column
 
 __all__ = ["Neighborhood", "all_pairs", "degrees_at", "of_pairs"]
 
@@ -59,7 +60,7 @@ def of_pairs(g: GraphView, pairs: tuple[Any, Any], weights: Any = None) -> Any:
     own = g.rows("out")._replace(first=0)
     own = own._replace(ends=shard.numbers_at(own.ends, g.threads))  # ascending in each row
     if weights is not None:
-        own = own._replace(weights=_everywhere(g, weights)[g.local("out").rows.ends])
+        own = own._replace(weights=wide_column(g, weights)[g.local("out").rows.ends])
     kernels = kernels_of("intersect", own.ends)
     degrees = [degrees_at(g, places) for places in (first, second)]
     shorter = degrees[0] <= degrees[1]
@@ -130,7 +131,7 @@ def all_pairs(g: GraphView, weights: Any = None) -> Iterator[Neighborhood]:
         The weight of each vertex; 1 by default.
     """
     local, exchange = g.local("out"), g.exchange
-    rows, degrees = local.rows._replace(first=0), _everywhere(g, g.degrees)
+    rows, degrees = local.rows._replace(first=0), wide_column(g, g.degrees)
     owned = g.shard.low + np.arange(g.owned, dtype=g.index, like=rows.ends)
     places = np.concatenate([owned, local.slots.astype(g.index, copy=False)])
     weights = g.column(1, "int64") if weights is None else weights
@@ -165,18 +166,6 @@ def _positions(g: GraphView, places: Any) -> Any:
         own = (found >= 0) & (found < g.owned)
         found = np.where(own, found, np.where(mirrored, at + g.owned, -1))
     return found
-
-
-def _everywhere(g: GraphView, own: Any) -> Any:
-    """Return a column of this member's vertices with the values of their mirrors after it."""
-    size = g.local("out").size
-    column = np.zeros_like(own, shape=size)
-    column[: g.owned] = own
-    if not g.alone:
-        mirrors = g.mirrors("out")
-        mirrors.broadcast(column)
-        mirrors.receive(lambda at, values: column.__setitem__(at, values))
-    return column
 
 
 def _blocks(costs: Any) -> Iterator[tuple[int, int]]:

@@ -23,6 +23,7 @@ from .gather_rows import entries_of, offsets_of
 from .intersect import Triangles
 from .orientation import labels_of, oriented, received
 from .view import GraphView
+from .wide_column import update_mirrors
 
 __all__ = ["EdgeTriangles"]
 
@@ -134,8 +135,7 @@ class EdgeTriangles:
         column = np.zeros_like(of_edges, shape=len(self._state))
         column[: self._owned] = of_edges
         if g.exchange.size > 1:
-            self._mirrors.broadcast(column)
-            self._mirrors.receive(lambda at, values: column.__setitem__(at, values))
+            update_mirrors(self._mirrors, column)
         o, rows = self._oriented, g.rows("out")
         source = self._of_rows.owners(
             rows._replace(first=0), index_dtype(g.shard.size), threads=g.threads
@@ -152,8 +152,7 @@ class EdgeTriangles:
     def _mark(self, edges: Any, state: int) -> None:
         self._state[edges] = state
         if self._g.exchange.size > 1:
-            self._mirrors.broadcast(self._state, edges)
-            self._mirrors.receive(lambda at, values: self._state.__setitem__(at, values))
+            update_mirrors(self._mirrors, self._state, edges)
 
     def _add(self, at: Any, values: Any) -> None:
         self._lost[at] += values

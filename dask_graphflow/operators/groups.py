@@ -25,6 +25,7 @@ from dask_graphflow.kernels import kernels_for
 from .access import gather
 from .labels import Labels
 from .view import GraphView
+from .wide_column import update_mirrors
 
 __all__ = ["Groups"]
 
@@ -102,8 +103,7 @@ class Groups(Labels):
         )
         for own in told:
             self._add(*own.reshape(2, -1))
-        self._mirrors.broadcast(self.labels, vertices)
-        self._mirrors.receive(self._told)
+        update_mirrors(self._mirrors, self.labels, vertices)
         return sum(map(len, told)) // 4
 
     def _add(self, labels: Any, mass: Any) -> None:

@@ -18,6 +18,7 @@ from dask_graphflow.kernels import index_dtype, kernels_of
 
 from .view import GraphView
 from .whole_weights import whole_weights
+from .wide_column import update_mirrors
 
 __all__ = ["Labels", "NeighborLabels"]
 
@@ -54,8 +55,7 @@ class Labels:
         if labels is not None:
             self.own[:] = labels
             if self._mirrors is not None:
-                self._mirrors.broadcast(self.labels)
-                self._mirrors.receive(self._told)
+                update_mirrors(self._mirrors, self.labels)
 
     @property
     def own(self) -> Any:
@@ -67,9 +67,6 @@ class Labels:
         return kernels.best_groups(
             self._sides, self.labels, *which, known=self._known, threads=self._g.threads
         )
-
-    def _told(self, at: Any, values: Any) -> None:
-        self.labels[at] = values
 
 
 class NeighborLabels(Labels):
@@ -120,8 +117,7 @@ class NeighborLabels(Labels):
                 if last:
                     sums = g.all_reduce(sums).sums
                 else:
-                    self._mirrors.broadcast(self.labels, where, sums)
-                    sums = self._mirrors.receive(self._told).sums
+                    sums = update_mirrors(self._mirrors, self.labels, where, sums).sums
             if row:
                 row["edges"] = sums[1]
         return sums[0]

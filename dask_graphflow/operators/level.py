@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from .label_sums import own_sums
 from .view import GraphView
 from .whole_weights import whole_weights
 
-__all__ = ["Level", "first_level", "loops", "whole_degrees"]
+__all__ = ["Level", "first_levels", "loops", "whole_degrees"]
 
 
 class Level(NamedTuple):
@@ -69,15 +70,17 @@ class Level(NamedTuple):
         return inside - self.factor * self.g.total(mass * mass, self.g.largest(mass) ** 2)
 
 
-def first_level(g: GraphView, resolution: float, *, potts: bool = False) -> tuple[Level, float]:
-    """Return the level of a graph, and the sum of all weights, each counted at both ends of its edge.
+def first_levels(
+    g: GraphView, resolutions: Iterable[float], *, potts: bool = False
+) -> tuple[list[Level], float]:
+    """Return a graph's level for each resolution, and the sum of the weights at both ends of all edges.
 
     Parameters
     ----------
     g : GraphView
         Undirected.
-    resolution : float
-        Larger values give smaller communities.
+    resolutions : iterable of float
+        Larger values give smaller communities. The levels differ in their factors only.
     potts : bool
         Whether the mass of a vertex is 1 (constant Potts model) instead of its weighted degree (modularity,
         where a self-loop counts twice).
@@ -88,21 +91,21 @@ def first_level(g: GraphView, resolution: float, *, potts: bool = False) -> tupl
         A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
     """
     (rows,), unit = whole_weights(g, [g.local("out").rows])
-    degrees = whole_degrees(g, rows.weights)
+    degrees = whole_degrees(g, rows.weights, loops(g, rows.weights))
     everything = g.all_reduce(sums=(int(degrees.sum()),)).sums[0]
     if potts:
-        mass, factor = g.exists.astype("int64"), resolution / unit
+        mass, scale = g.exists.astype("int64"), unit
     else:
-        mass, factor = degrees, resolution / max(1, everything)
-    return Level(g, rows.weights, mass, g.ranks, factor), float(everything)
+        mass, scale = degrees, max(1, everything)
+    own = g, rows.weights, mass, g.ranks
+    return [Level(*own, resolution / scale) for resolution in resolutions], float(everything)
 
 
-def whole_degrees(g: GraphView, weights: Any) -> Any:
+def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     """Return the sum of whole weights at each owned vertex: array of int64, shape (V_p,).
 
-    A self-loop counts twice.
+    `inside` is what :func:`loops` returns. A self-loop counts twice.
     """
-    inside = loops(g, weights)
     if weights is None:
         return g.degrees + inside
     offsets, sums = g.local("out").rows.offsets, g.column(0, "int64", len(weights) + 1)

@@ -88,7 +88,7 @@ class Peel:
             with g.superstep("push", int(exists.sum()), len(self._rows.ends)):
                 found[~exists] = -2  # not to be removed
                 kernels = kernels_of("peel", found)
-                kernels.peel_all(self._rows, self._counts, 0, found, self._room)
+                kernels.peel_all(self._rows, self._counts, found, self._room)
                 return np.maximum(found, -1)
         remaining, limit = exists.nonzero()[0], 0
         left_with = self._counts[remaining]

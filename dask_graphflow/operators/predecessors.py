@@ -15,6 +15,7 @@ from dask_graphflow.kernels import kernels_of
 
 from .buckets import Relaxed
 from .view import GraphView
+from .wide_column import update_mirrors
 
 __all__ = ["predecessors"]
 
@@ -44,8 +45,7 @@ def predecessors(g: GraphView, relaxed: Relaxed) -> Any:
 def _together(g: GraphView, relaxed: Relaxed) -> Any:
     rows, distance, owned, mirrors = relaxed.rows, relaxed.distance, g.owned, g.mirrors("out")
     kernels, names, threads = kernels_of("buckets", rows.ends), g.numbers, g.threads
-    mirrors.broadcast(distance)
-    mirrors.receive(lambda at, values: distance.__setitem__(at, values))
+    update_mirrors(mirrors, distance)
 
     never = np.iinfo(g.index).max
     predecessor = g.column(never, g.index, len(distance))

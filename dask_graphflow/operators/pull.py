@@ -29,6 +29,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
 
 from .view import GraphView
+from .wide_column import update_mirrors
 
 __all__ = ["Layout", "Pull"]
 
@@ -138,8 +139,7 @@ class Pull:
         """
         sums: tuple[int, ...] = moved, lost
         if self._mirrors is not None:
-            self._mirrors.broadcast(self._told, sums=sums)
-            sums = self._mirrors.receive(lambda at, values: self._told.__setitem__(at, values)).sums
+            sums = update_mirrors(self._mirrors, self._told, sums=sums).sums
         return sums[0] / self._kernels.CHANGE, sums[1] / self._kernels.CHANGE
 
     def update(self, rank: Any, base: Any, alpha: float) -> tuple[int, int]:

@@ -6,13 +6,14 @@ the same for every partitioning, number of members and threads, and on the host 
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
 
 from dask_graphflow.kernels import kernels_of
 
+from .access import places_of
+from .send_rows import by_rank
 from .view import GraphView
 
 __all__ = ["Sampler"]
@@ -45,13 +46,12 @@ class Sampler:
 
     def __init__(self, g: GraphView, *, weighted: bool) -> None:
         self._g = g
-        self.rows, self._places = g.rows("out")._replace(first=0), None
+        self.rows = g.rows("out")._replace(first=0)
         shard = g.shard
         if shard.placed is not None:  # the ends are places, in the order of their numbers
             host = shard.host
             ends = host.kept("numbers of ends", lambda: host.numbers_at(host.out.ends, g.threads))
             self.rows = self.rows._replace(ends=shard.here("numbers of ends", ends))
-            self._places = np.asarray(shard.placed.places, like=self.rows.ends)
         self._kernels = kernels_of("sample", self.rows.ends)
         self.sums = None
         if weighted and g.weighted:
@@ -62,10 +62,9 @@ class Sampler:
 
     def find(self, numbers: Any) -> tuple[Any, Any]:
         """Return the rank of the member that owns each vertex, and its position there."""
-        places = numbers if self._places is None else self._places[numbers]
-        bounds = np.asarray(self._g.shard.bounds, like=places)
-        owners = np.searchsorted(bounds[1:], places, side="right")
-        return owners, places - bounds[owners]
+        shard, places = self._g.shard, places_of(self._g, numbers)
+        owners = shard.owners(places)
+        return owners, places - np.asarray(shard.bounds, like=places)[owners]
 
     def edges(
         self, vertices: Any, keys: Any, count: int, *, replace: bool = False
@@ -164,9 +163,7 @@ class Sampler:
         """Return whether vertices of any member have edges to others. All members call it."""
         exchange = self._g.exchange
         owners, positions = self.find(numbers)
-        order = np.argsort(owners, kind="stable")
-        cuts = np.searchsorted(owners[order], np.arange(exchange.size + 1, like=owners)).tolist()
-        pieces = [order[low:high] for low, high in itertools.pairwise(cuts)]
+        pieces = by_rank(exchange, owners)
         asked = exchange.all_to_all([positions[piece] for piece in pieces])
         about = exchange.all_to_all([others[piece] for piece in pieces])
         answers = [
@@ -175,5 +172,5 @@ class Sampler:
         ]
         told = np.concatenate(exchange.all_to_all([answer.view("uint8") for answer in answers]))
         found = np.empty_like(told)
-        found[order] = told
+        found[np.concatenate(pieces)] = told
         return found.view("bool")

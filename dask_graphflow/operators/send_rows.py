@@ -12,7 +12,7 @@ from dask_graphflow.comm.exchange import Exchange
 
 from .view import GraphView
 
-__all__ = ["by_id", "send_rows"]
+__all__ = ["by_id", "by_rank", "send_rows"]
 
 
 def send_rows(exchange: Exchange, to: Any) -> Callable[[Any], Any]:
@@ -29,15 +29,26 @@ def send_rows(exchange: Exchange, to: Any) -> Callable[[Any], Any]:
     """
     if exchange.size == 1:
         return lambda values: values
-    order = np.argsort(to, kind="stable")
-    ranks = np.arange(exchange.size + 1, like=to)
-    cuts = np.searchsorted(to[order], ranks).tolist()
-    pieces = [order[low:high] for low, high in itertools.pairwise(cuts)]
+    pieces = by_rank(exchange, to)
 
     def send(values: Any) -> Any:
         return np.concatenate(exchange.all_to_all([values[piece] for piece in pieces]))
 
     return send
+
+
+def by_rank(exchange: Exchange, to: Any) -> list[Any]:
+    """Return the indices of the rows that each member gets: one array of int64 per member, ascending.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    to : array of integers, shape (r,)
+        Rank of the member that gets each row.
+    """
+    order = np.argsort(to, kind="stable")
+    cuts = np.searchsorted(to[order], np.arange(exchange.size + 1, like=to)).tolist()
+    return [order[low:high] for low, high in itertools.pairwise(cuts)]
 
 
 def by_id(g: GraphView, columns: list[Any]) -> list[Any]:

@@ -85,17 +85,16 @@ __global__ void __launch_bounds__(GANG)
     if (threadIdx.x == 0 && blockIdx.x == 0) peeling->begin = begin;
 }
 
-// Remove all vertices: at each limit, from `first` on, those that have so few edges left. `core` becomes the limit
+// Remove all vertices: at each limit, from 0 on, those that have so few edges left. `core` becomes the limit
 // at which a vertex is removed. It begins as -1 for the vertices to remove.
 template <typename I>
 __global__ void __launch_bounds__(GANG)
-    peel_all(const i64* offsets, const I* ends, i64* counts, u64 vertices, i64 limit, int* core, I* list,
-             Peeling* peeling)
+    peel_all(const i64* offsets, const I* ends, i64* counts, u64 vertices, int* core, I* list, Peeling* peeling)
 {
     __shared__ i64 own[SETS];
     if (threadIdx.x < SETS) own[threadIdx.x] = 0;
     __syncthreads();
-    i64 begin = 0;
+    i64 begin = 0, limit = 0;
     u32 set = 0, turn = 0;
     for (u32 round = 0;; round = (round + 1) % SETS) {
         i64 least = NEVER;

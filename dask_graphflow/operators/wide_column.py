@@ -1,0 +1,56 @@
+"""Wide columns: columns that have an entry for each owned vertex, and then one for each mirror."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from operator import setitem
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.comm.exchange import Totals
+from dask_graphflow.comm.mirrors import Mirrors
+
+from .view import GraphView
+
+__all__ = ["update_mirrors", "wide_column"]
+
+
+def wide_column(g: GraphView, column: Any) -> Any:
+    """Return a column with the values of the mirrors in ``g.local("out")`` after it. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    column : array, shape (V_p,)
+
+    Returns
+    -------
+    array of the dtype of `column`, shape (V_p + mirrors,)
+        A copy.
+    """
+    wide = np.empty_like(column, shape=g.local("out").size)
+    wide[: g.owned] = column
+    if not g.alone:
+        update_mirrors(g.mirrors("out"), wide)
+    return wide
+
+
+def update_mirrors(
+    mirrors: Mirrors, column: Any, changed: Any = None, sums: Sequence[int] = ()
+) -> Totals:
+    """Set the mirrors' entries of a wide column to the values of their owners. All members call it.
+
+    Parameters
+    ----------
+    mirrors : Mirrors
+    column : array, shape (V_p + mirrors,)
+        Changed in place.
+    changed : array of integers, shape (c,), optional
+        Positions of the owned vertices to send, ascending; all by default.
+    sums : sequence of int
+        Numbers to add up over all members in the same round.
+    """
+    mirrors.broadcast(column, changed, sums)
+    return mirrors.receive(partial(setitem, column))

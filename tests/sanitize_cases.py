@@ -1,0 +1,77 @@
+"""What the cases of kernels for compute-sanitizer share; see sanitize.py."""
+
+from __future__ import annotations
+
+import importlib
+
+import numpy as np
+from scipy import sparse
+
+VERTICES, EDGES = 3001, 20_003
+CASES = {}
+
+
+def launches(*kernels):
+    """Say which kernels a case launches, and make it one."""
+
+    def register(case):
+        CASES[case] = kernels
+        return case
+
+    return register
+
+
+def random_edges(ids, seed=0):
+    """Return edges between too few vertices for one tree, some of them outside the forest."""
+    rng = np.random.default_rng(seed)
+    # Two ranges, and gaps in the lower one: a giant, small trees and vertices without edges.
+    half = VERTICES // 2
+    ends = np.where(rng.random((2, EDGES)) < 0.99, half, 0) + half * rng.random((2, EDGES))
+    ends[:, ::500] = -5
+    ends[1, 250::500] = VERTICES + 5
+    ends[1, ::97] = ends[0, ::97]
+    loops = ends[:, 50::970]  # most of them at vertices that have no other edge
+    loops[:] = 7 * np.arange(loops.shape[1])
+    return np.floor(ends).astype(ids)
+
+
+def placed(kernels, side, skew):
+    """Return an array that begins `skew` items past where memory was given."""
+    room = np.concatenate([np.zeros(skew, side.dtype), side])
+    return kernels.namespace.asarray(room)[skew:]
+
+
+def ends_at(kernels, source, target, base=0, *skews):
+    """Return edges as arrays of the kernels', with ids that count from `base`."""
+    sides = (side + side.dtype.type(base) for side in (source, target))
+    return [placed(kernels, *end) for end in zip(sides, skews or (0, 0), strict=True)]
+
+
+def hub_rows(kernels, ids, weight=None):
+    """Return the rows of edges of which some vertices have very many, and of them reversed."""
+    rng = np.random.default_rng(9)
+    size = np.array([3000, 1500, 100, 60])
+    source = np.concatenate([np.repeat([5, 6, 7, 8], size), rng.integers(0, VERTICES, 6000)])
+    target = np.concatenate(
+        [np.arange(count) for count in size] + [rng.integers(0, VERTICES, 6000)]
+    )
+    rows, there = kernels_of(kernels, "rows"), kernels.namespace.asarray
+    if weight is not None:
+        weight = there(rng.choice([0, 0, 0.5, 1], len(source)).astype(weight))
+    made = [
+        rows.rows(there(a), there(b), weight, count=VERTICES)
+        for a, b in ((source, target), (target, source))
+    ]
+    return [one._replace(ends=one.ends.astype(ids)) for one in made]
+
+
+def whole_matrix(kernels, rows):
+    """Return rows as a matrix of SciPy's, the weights' zeros as they are."""
+    offsets, ends, weights = (kernels.to_host(array) for array in rows[:3])
+    return sparse.csr_array((weights, ends, offsets), (VERTICES, VERTICES))
+
+
+def kernels_of(kernels, name):
+    """Return another module of the device's kernels, or of the host's."""
+    place = "host" if kernels.__name__.endswith(".host") else "device"
+    return importlib.import_module(f"dask_graphflow.kernels.{place}_{name}")

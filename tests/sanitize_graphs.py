@@ -1,0 +1,342 @@
+"""Cases for compute-sanitizer: rows of graphs, advance, searches, shortest paths and ranks."""
+
+from __future__ import annotations
+
+import contextlib
+from itertools import product
+from unittest import mock
+
+import numpy as np
+from sanitize_cases import (
+    VERTICES,
+    ends_at,
+    hub_rows,
+    kernels_of,
+    launches,
+    random_edges,
+    whole_matrix,
+)
+from scipy import sparse
+
+from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.kernels.policies import KERNELS as POLICIES
+
+
+def inner_edges(kernels, ids):
+    """Return edges whose ends are all vertices, on the host and as arrays of the kernels'."""
+    source, target = random_edges(ids)
+    inside = (np.minimum(source, target) >= 0) & (np.maximum(source, target) < VERTICES)
+    source, target = source[inside], target[inside]
+    return source, target, *ends_at(kernels, source, target)
+
+
+def check_rows(kernels, rows, source, target, weight):
+    """Compare rows with a list of edges; where several are one, their weights are sums."""
+    matrix = sparse.coo_array((weight, (source, target)), (VERTICES, VERTICES)).tocsr()
+    offsets, ends, weights = (kernels.to_host(array) for array in rows[:3])
+    if len(ends) == matrix.nnz:
+        np.testing.assert_array_equal(offsets, matrix.indptr)
+        np.testing.assert_array_equal(ends, matrix.indices)
+        np.testing.assert_array_equal(weights, matrix.data)
+        return
+    order = np.lexsort((target, source))
+    np.testing.assert_array_equal(np.diff(offsets), np.bincount(source, minlength=VERTICES))
+    np.testing.assert_array_equal(ends, target[order])
+    np.testing.assert_array_equal(weights, weight[order])
+
+
+@launches(
+    "row_bins",
+    "count_selected",
+    "select",
+    "count_heads",
+    "write_rows",
+    "write_weights",
+    "count_ids",
+)
+def rows_made(kernels, parents, ids):
+    """Rows with narrow ends and wide ones, in several blocks."""
+    rows = kernels_of(kernels, "rows")
+    source, target, *ends = inner_edges(kernels, ids)
+    columns = VERTICES if parents == "int32" else 1 << 40
+    both = np.concatenate([source, target[source != target]])
+    others = np.concatenate([target, source[source != target]])
+    for dtype in ("int32", "int64", "float32", "float64"):
+        weight = np.random.default_rng(1).integers(1, 9, len(source)).astype(dtype)
+        given = kernels.namespace.asarray(weight)
+        how = {"count": VERTICES, "columns": columns}
+        with in_blocks(rows):
+            kept = rows.rows(*ends, given, **how)
+            summed = rows.rows(*ends, given, **how, undirected=True, multi="sum")
+            plain = rows.rows(*ends, **how, first=0)
+        check_rows(kernels, kept, source, target, weight)
+        doubled = np.concatenate([weight, weight[source != target]])
+        check_rows(kernels, summed, both, others, doubled)
+        np.testing.assert_array_equal(kernels.to_host(plain.ends), kernels.to_host(kept.ends))
+    counts = rows.degrees(ends[0], count=VERTICES)
+    np.testing.assert_array_equal(kernels.to_host(counts), np.bincount(source, minlength=VERTICES))
+
+
+@launches("choose", "count_grains", "part_found", "take_offers", "tally")
+def shared_out(kernels, parents, ids):
+    """Edges dealt to members, and a superstep of a search over two of them."""
+    deal, search, rows = (kernels_of(kernels, name) for name in ("partition", "search", "rows"))
+    source, target, *ends = inner_edges(kernels, ids)
+    xp, grains = kernels.namespace, -(-VERTICES // 64)
+    owner = np.sort(np.arange(grains) % 3).astype("int16")
+    numbers = xp.arange(len(source))
+    chosen = next(deal.parted([numbers], *ends, xp.asarray(owner), 3, shift=6))
+    for member, found in enumerate(chosen):
+        wanted = (owner[source >> 6] == member) | (owner[target >> 6] == member)
+        np.testing.assert_array_equal(kernels.to_host(found), np.flatnonzero(wanted))
+    counts = kernels.to_host(deal.count_grains(ends[0], grains, shift=6))
+    np.testing.assert_array_equal(counts, np.bincount(source >> 6, minlength=grains))
+
+    owned = VERTICES // 2 // 64 * 64  # what lies behind are mirrors
+    own = xp.asarray(np.flatnonzero(source < owned))
+    made = rows.rows(ends[0][own], ends[1][own], count=owned, columns=VERTICES)
+    made = made._replace(ends=made.ends.astype(ids))
+    degrees = np.diff(made.offsets)
+    seen = xp.zeros(-(-VERTICES // 64), "uint64")
+    predecessor = xp.full(VERTICES, np.iinfo(ids).max, ids)
+    level = xp.full(VERTICES, -1, "int32")
+    state = seen, predecessor, level, 1, degrees
+    frontier = xp.arange(owned).astype(ids)
+    found, edges, mirrors = search.reach(
+        made, frontier, *state, edges=len(made.ends), low=5, threads=1
+    )
+    reached = np.unique(target[source < owned])
+    everything = np.concatenate([kernels.to_host(found), kernels.to_host(mirrors)])
+    np.testing.assert_array_equal(np.sort(everything), reached)
+    assert edges == int(kernels.to_host(degrees)[reached[reached < owned]].sum())
+    others = np.setdiff1d(np.arange(owned), reached)[:1000].astype(ids)
+    fresh, _ = search.take_offers(made, xp.asarray(others), xp.asarray(others), *state)
+    np.testing.assert_array_equal(np.sort(kernels.to_host(fresh)), others)
+    words = kernels_of(kernels, "advance").to_words(fresh, owned)
+    more = int(kernels.to_host(degrees)[others].sum())
+    assert search.tally(words, made, degrees) == (len(others), more)
+
+
+@launches("relabel", "owners")
+def rows_changed(kernels, parents, ids):
+    rows = kernels_of(kernels, "rows")
+    source, target, *ends = inner_edges(kernels, ids)
+    weight = np.arange(len(source)).astype("float32" if parents == "int32" else "float64")
+    made = rows.rows(*ends, kernels.namespace.asarray(weight), count=VERTICES)
+    made = made._replace(ends=made.ends.astype(ids))
+    labels = np.arange(VERTICES)[::-1].astype(ids)
+    renamed = rows.relabelled(made, kernels.namespace.asarray(labels.copy()))
+    # Ascending by id is descending by these labels.
+    back = [kernels.to_host(array) for array in renamed[:3]]
+    owners = np.repeat(np.arange(VERTICES), np.diff(back[0]))
+    order = np.lexsort((weight, labels[target], source))
+    sizes = np.bincount(labels[source], minlength=VERTICES)
+    np.testing.assert_array_equal(np.diff(back[0]), sizes)
+    where = np.lexsort((back[2], back[1], labels[owners]))
+    np.testing.assert_array_equal(back[1][where], labels[target][order])
+    np.testing.assert_array_equal(back[2][where], weight[order])
+    found = rows.owners(made, ids)
+    np.testing.assert_array_equal(kernels.to_host(found), np.sort(source))
+
+
+@launches("set_words", "count_ones", "write_words")
+def words_made(kernels, parents, ids):
+    advance = kernels_of(kernels, "advance")
+    for size in (1, 64, VERTICES):
+        vertices = np.flatnonzero(np.random.default_rng(size).random(size) < 0.5).astype(ids)
+        words = advance.to_words(kernels.namespace.asarray(vertices), size)
+        assert advance.count_words(words) == len(vertices)
+        found = advance.from_words(words, np.dtype(ids))
+        np.testing.assert_array_equal(kernels.to_host(found), vertices)
+
+
+@launches("gather_degrees", "uniquify")
+def advanced(kernels, parents, ids):
+    """A sum and a minimum by every policy; the minimum has conditions and may stop early."""
+    rows, advance = kernels_of(kernels, "rows"), kernels_of(kernels, "advance")
+    source, target, *ends = inner_edges(kernels, ids)
+    out, into = (rows.rows(*pair, count=VERTICES) for pair in (ends, ends[::-1]))
+    out, into = (made._replace(ends=made.ends.astype(ids)) for made in (out, into))
+    add = EdgeOp("add", target="sum", signal=f"{parents}(src)", slot="add")
+    taken = {"cond": "dst % 5 > 0", "first_hit": True}
+    least = EdgeOp("least", target="low", signal=f"{parents}(src)", slot="min", **taken)
+    frontier = np.arange(0, VERTICES, 3).astype(ids)
+    sent = source % 3 == 0
+    sums = np.zeros(VERTICES, "int64")
+    np.add.at(sums, target[sent], source[sent])
+    lows = np.full(VERTICES, 2**30)
+    sent &= target % 5 > 0
+    np.minimum.at(lows, target[sent], source[sent])
+    given = kernels.namespace.asarray(frontier)
+    words = advance.to_words(given, VERTICES)
+    on_host = kernels.__name__.endswith(".host")
+    for balance in ("",) if on_host else POLICIES:
+        how = {} if on_host else {"balance": balance, "thresholds": (4, 16)}
+        for op, start, wanted in ((add, 0, sums), (least, 2**30, lows)):
+            bound = op.bind({op.target: parents}, index_dtype=ids)
+            wanted = wanted.astype(parents)
+            column = kernels.namespace.full(VERTICES, start, parents)
+            changed = advance.pull(bound, into, (column,), words, **how).changed
+            np.testing.assert_array_equal(kernels.to_host(column), wanted)
+            if balance != "all_edges":
+                column = kernels.namespace.full(VERTICES, start, parents)
+                listed = advance.push(bound, out, (column,), given, **how).changed
+                np.testing.assert_array_equal(kernels.to_host(column), wanted)
+                assert set(kernels.to_host(listed).tolist()) == set(np.flatnonzero(wanted != start))
+            assert advance.count_words(changed) == (wanted != start).sum()
+
+
+@launches("bfs_pull", "bfs_pull_rest", "bfs_push", "bfs_run", "set_words", "gather_degrees")
+def searched(kernels, parents, ids):
+    """Levels by push, by pull and in one launch, from a vertex with few edges and from one with most."""
+    search, words = kernels_of(kernels, "search"), kernels_of(kernels, "advance")
+    out, into = hub_rows(kernels, ids, "float64")
+    ones = whole_matrix(kernels, out)
+    ones.data[:] = 1
+    for start, way in product((9, 5), ("push", "pull", "near")):
+        wanted = sparse.csgraph.dijkstra(ones, indices=start)
+        level = kernels.namespace.full(VERTICES, -1, "int32")
+        before = kernels.namespace.full(VERTICES, np.iinfo(ids).max, ids)
+        level[start], before[start] = 0, -1
+        frontier = kernels.namespace.asarray(np.array([start], ids))
+        seen, depth = words.to_words(frontier, VERTICES), 0
+        while len(frontier):
+            depth += 1
+            state = seen, before, level, depth
+            if way == "near":
+                how = {"levels": VERTICES, "dense": (0, 0, False)}
+                frontier, sizes, _ = search.bfs_near(out, frontier, *state, **how)
+                depth += len(sizes) - 1
+            elif way == "push":
+                frontier = search.bfs_push(out, frontier, *state)
+                search.mark_seen(seen, frontier)
+            else:
+                following = words.new_words(VERTICES)
+                search.bfs_pull(into, words.to_words(frontier, VERTICES), following, *state)
+                frontier = words.from_words(following, np.dtype(ids))
+        found = kernels.to_host(level)
+        np.testing.assert_array_equal(found, np.where(np.isfinite(wanted), wanted, -1))
+        least = np.full(VERTICES, np.iinfo(ids).max)
+        owners = np.repeat(np.arange(VERTICES), np.diff(ones.indptr))
+        tight = (found[owners] >= 0) & (found[owners] + 1 == found[ones.indices])
+        np.minimum.at(least, ones.indices[tight], owners[tight])
+        least[start] = -1
+        np.testing.assert_array_equal(kernels.to_host(before), least)
+
+
+@launches(
+    "sum_contributions",
+    "sum_weighted",
+    "row_totals",
+    "apply_sums",
+    "sum_batch",
+    "sum_weighted_batch",
+    "apply_batch",
+)
+def ranked(kernels, parents, ids):
+    pagerank = kernels_of(kernels, "pull")
+    there, rng = kernels.namespace.asarray, np.random.default_rng(4)
+    for precision in ("float32", "float64"):
+        _, into = hub_rows(kernels, ids, "float32" if parents == "int32" else "float64")
+        given = (2.0**40 * rng.random(VERTICES)).astype(precision)
+        owners = np.repeat(np.arange(VERTICES), np.diff(kernels.to_host(into.offsets)))
+        near = given[kernels.to_host(into.ends)].astype("float64")
+        for one, terms in (
+            (into._replace(weights=None), near),
+            (into, near * kernels.to_host(into.weights)),
+        ):
+            wanted = np.zeros(VERTICES, "int64")
+            np.add.at(wanted, owners, terms.astype("int64"))
+            sums = kernels.namespace.full(VERTICES, 3, "int64")
+            pagerank.sum_contributions(one, there(given), sums)
+            np.testing.assert_array_equal(kernels.to_host(sums), wanted)
+            for width in (1, 5, 16):
+                told = np.stack([given.astype("float64")] * width, axis=1)
+                several = kernels.namespace.full((VERTICES, width), 3, "int64")
+                pagerank.sum_batch(one, there(told), several)
+                for column in kernels.to_host(several).T:
+                    np.testing.assert_array_equal(column, wanted)
+        totals = np.bincount(owners, kernels.to_host(into.weights), VERTICES)
+        np.testing.assert_allclose(kernels.to_host(pagerank.row_totals(into)), totals, rtol=1e-12)
+        rank, contribution = (kernels.namespace.zeros(VERTICES, precision) for _ in range(2))
+        shares = there(rng.integers(0, 2, VERTICES).astype(precision))
+        part = 2.0**-12  # a rank; they are to sum to 1 at most
+        restart = there(np.array([part]))
+        totals = pagerank.apply_sums(sums * 0, rank, shares, contribution, restart, 0.85)
+        assert tuple(total / pagerank.CHANGE for total in totals) == (
+            part * VERTICES,
+            part * (VERTICES - float(shares.sum())),
+        )
+        np.testing.assert_array_equal(
+            kernels.to_host(contribution), kernels.to_host(shares) * rank.dtype.type(part)
+        )
+        several, told = (kernels.namespace.zeros((VERTICES, 5), "float64") for _ in range(2))
+        at, base = np.array([-1, 7, 0, -1, VERTICES - 1]), np.array([1, 0.5, 0.25, 1, 1])
+        wide = shares.astype("float64")
+        nothing = kernels.namespace.zeros((VERTICES, 5), "int64")
+        totals = pagerank.apply_batch(nothing, several, wide, told, at, base, 0.85)
+        wanted = np.zeros((VERTICES, 5))
+        wanted[at, range(5)] = base * (at >= 0)
+        np.testing.assert_array_equal(kernels.to_host(several), wanted)
+        owned = kernels.to_host(wide)[:, None]
+        np.testing.assert_array_equal(kernels.to_host(told), wanted * owned)
+        sinks = wanted * (owned == 0)
+        np.testing.assert_array_equal(
+            totals / pagerank.CHANGE, [wanted.sum(axis=0), sinks.sum(axis=0)]
+        )
+
+
+@launches(
+    "light_first",
+    "relax",
+    "relax_on",
+    "offer_distances",
+    "offer_nearer",
+    "bfs_push_weightless",
+    "bfs_run_weightless",
+    "weigh",
+)
+def relaxed(kernels, parents, ids):
+    """Shortest paths, of which many go along edges that weigh nothing."""
+    sssp = kernels_of(kernels, "buckets")
+    out, _ = hub_rows(kernels, ids, "float32" if parents == "int32" else "float64")
+    if hasattr(sssp, "weigh"):
+        weights = kernels.to_host(out.weights)
+        assert sssp.weigh(out.weights) == (0, weights.mean(dtype="float64"))
+    owners = np.repeat(np.arange(VERTICES), np.diff(kernels.to_host(out.offsets)))
+    ends, weights = kernels.to_host(out.ends), kernels.to_host(out.weights).astype("float64")
+    wanted = np.full(VERTICES, np.inf)
+    sources = np.array([5, 9])
+    wanted[sources] = 0
+    for _ in range(VERTICES):
+        old = wanted.copy()
+        np.minimum.at(wanted, ends, wanted[owners] + weights)
+        if (old == wanted).all():
+            break
+    distance = np.full(VERTICES, np.inf)
+    distance[sources[0]] = 0
+    distance, sources = kernels.namespace.asarray(distance), kernels.namespace.asarray(sources)
+    buckets = sssp.Buckets(sssp.light_first(out, 0.75), distance, sources[:1], 0.75)
+    for _ in range(2):  # the second source is offered once the first one has reached all it can
+        while buckets.goes_on(np.inf, 0):
+            buckets.relax()
+        buckets.offer(sources[1:], kernels.namespace.zeros(1))
+    np.testing.assert_array_equal(kernels.to_host(distance), wanted)
+    before = kernels.to_host(sssp.predecessors(out, distance, sources))
+    reached = np.isfinite(wanted)
+    reached[[5, 9]] = False
+    np.testing.assert_array_equal(before != np.iinfo(before.dtype).max, reached)
+    tight = set(
+        zip(
+            *(side[wanted[owners] + weights == wanted[ends]] for side in (owners, ends)),
+            strict=True,
+        )
+    )
+    assert tight.issuperset((int(before[v]), v) for v in np.flatnonzero(reached))
+
+
+def in_blocks(rows):
+    """Have few edges made into rows in as many blocks as many are, on the device."""
+    if rows.__name__.endswith("host_rows"):
+        return contextlib.nullcontext()
+    return mock.patch.object(rows, "SMALLEST", 1)

@@ -1,0 +1,295 @@
+"""Cases for compute-sanitizer: groups of neighbors, peeling, triangles and random choices."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+from sanitize_cases import VERTICES, hub_rows, kernels_of, launches, whole_matrix
+
+
+@launches("few_groups", "some_groups", "many_groups")
+def grouped(kernels, parents, ids):
+    """The best of few labels, with several as good, and of many, by each rule."""
+    best = kernels_of(kernels, "groups").best_groups
+    asarray, to_host = kernels.namespace.asarray, kernels.to_host
+    rng = np.random.default_rng(3)
+    sides = hub_rows(kernels, ids)
+    pairs = [
+        (np.repeat(np.arange(VERTICES), np.diff(to_host(one.offsets))), to_host(one.ends))
+        for one in sides
+    ]
+    weights = [rng.integers(0, 3, len(one.ends)) for one in sides]
+    weighted = [one._replace(weights=asarray(own)) for one, own in zip(sides, weights, strict=True)]
+    masses = asarray(np.ones(VERTICES, "int64")), asarray(np.zeros(10**6, "int64")), 0.0
+    for kinds in (4, 10**6):
+        held = rng.integers(0, kinds, VERTICES).astype(ids)
+        owners, ends = np.concatenate(pairs, axis=1)
+        for given, counts in (sides, np.ones_like(ends)), (weighted, np.concatenate(weights)):
+            found = best(given, asarray(held), known={})
+            np.testing.assert_array_equal(
+                to_host(found), heaviest(held, owners, held[ends], counts)
+            )
+        # Without a penalty, the best of other vertices' labels if it is better than the own one.
+        owners, ends = pairs[0]
+        counts = weights[0] * (owners != ends)
+        own = np.bincount(owners, counts * (held[owners] == held[ends]), VERTICES)
+        wanted = heaviest(held, owners, held[ends], counts)
+        sums = np.bincount(owners, counts * (wanted[owners] == held[ends]), VERTICES)
+        wanted[sums <= own] = held[sums <= own]
+        vertices = rng.permutation(VERTICES)[: VERTICES // 2].astype(ids)
+        found = best(weighted[:1], asarray(held), asarray(vertices), masses, known={})
+        np.testing.assert_array_equal(to_host(found), wanted[vertices])
+
+
+def heaviest(held, owners, names, weights):
+    """Return the label with the largest sum of weights for each vertex; the smallest of several."""
+    by, place = np.unique(
+        np.stack([owners[weights > 0], names[weights > 0]]), axis=1, return_inverse=True
+    )
+    sums = np.bincount(place.ravel(), weights[weights > 0], by.shape[1])
+    order = np.lexsort((-by[1], sums, by[0]))  # the last of a vertex is its best
+    wanted = held.copy()
+    wanted[by[0][order]] = by[1][order]
+    return wanted
+
+
+@launches("peel_run", "peel_all")
+def peeled(kernels, parents, ids):
+    """Vertices with few edges left, one after another and many at once."""
+    peel, there = kernels_of(kernels, "peel").peel, kernels.namespace.asarray
+    for size, chain in ((VERTICES, True), (VERTICES, False)):
+        source = np.arange(size - 1)
+        target = source + 1 if chain else np.full(size - 1, size - 1)
+        ends = np.concatenate([source, target]), np.concatenate([target, source])
+        rows = kernels_of(kernels, "rows").rows(
+            *(there(side.astype(ids)) for side in ends), count=size
+        )
+        counts = np.diff(kernels.to_host(rows.offsets))
+        few = np.flatnonzero(counts <= 1)[:1] if chain else np.flatnonzero(counts <= 1)
+        counts, room = there(counts), kernels.namespace.empty((2, size), ids)
+        found, _ = peel(rows._replace(first=0), counts, 1, there(few.astype(ids)), room)
+        removed = np.concatenate([few, kernels.to_host(found)])
+        assert len(removed) == len(set(removed.tolist()))
+        assert set(range(size)) - set(removed.tolist()) <= {size - 1}
+        if hasattr(
+            kernels_of(kernels, "peel"), "peel_all"
+        ):  # on the host, a call removes one limit
+            core = kernels.namespace.full(size, -1, "int32")
+            left = there(np.diff(kernels.to_host(rows.offsets)))
+            kernels_of(kernels, "peel").peel_all(rows._replace(first=0), left, core, room)
+            assert (kernels.to_host(core) == 1).all()
+
+
+def oriented_rows(kernels, ids, weight):
+    """Return a simple graph's rows of smaller ends, and its edges entering each vertex.
+
+    One row has more ends than a block's table has room for, and another one almost as many.
+    """
+    rows, there = kernels_of(kernels, "rows"), kernels.namespace.asarray
+    whole = whole_matrix(kernels, hub_rows(kernels, ids, "float64")[0]).tocoo()
+    # The hubs come late, so most of their ends come before them.
+    source, target = ((side + 2500) % VERTICES for side in (whole.row, whole.col))
+    low, high = np.minimum(source, target), np.maximum(source, target)
+    key = np.unique((high * VERTICES + low)[low < high])
+    high, low = (side.astype(ids) for side in np.divmod(key, VERTICES))
+    weights = there(weight(len(key)))
+    made = [
+        rows.rows(there(a), there(b), weights, count=VERTICES)
+        for a, b in ((high, low), (low, high))
+    ]
+    return high, low, *(one._replace(ends=one.ends.astype(ids)) for one in made)
+
+
+def triangles_of(high, low):
+    """Return the edges of each triangle, by their index: they lack its first, middle and last vertex."""
+    offsets = np.searchsorted(high, np.arange(VERTICES + 1))
+    sizes = np.diff(offsets)[low]
+    without_first = np.repeat(np.arange(len(low)), sizes)
+    before = np.repeat(np.cumsum(sizes) - sizes, sizes)
+    without_last = offsets[low][without_first] + np.arange(len(before)) - before
+    keys = high.astype("int64") * VERTICES + low
+    wanted = high[without_first].astype("int64") * VERTICES + low[without_last]
+    without_middle = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    closed = keys[without_middle] == wanted
+    return without_first[closed], without_middle[closed], without_last[closed]
+
+
+@launches("triangles", "credit")
+def intersected(kernels, parents, ids):
+    """The triangles of rows, of their entries too, and the weights opposite to their vertices."""
+    intersect, xp = kernels_of(kernels, "intersect"), kernels.namespace
+    high, low, rows, entering = oriented_rows(
+        kernels, ids, lambda count: np.random.default_rng(4).integers(1, 4, count, "int32")
+    )
+    weight, corners = kernels.to_host(rows.weights), triangles_of(high, low)
+    first, middle, last = corners
+    one = np.ones(len(first), "int64")
+    for weighted, wanted in (
+        (False, [(first, one)]),
+        (False, [(first, one), (middle, one)]),
+        (True, [(first, weight[last]), (first, weight[middle])]),
+    ):
+        given = [side if weighted else side._replace(weights=None) for side in (rows, entering)]
+        counts = [xp.zeros(len(high), f"u{ids}") for _ in range(len(wanted) + 1)]
+        *of_row, of_own = counts
+        intersect.triangles(*given, given[0], of_row, of_own)
+        wanted = [*wanted, (last, weight[first] if weighted else one)]
+        sums = [np.bincount(edges, parts, len(high)) for edges, parts in wanted]
+        np.testing.assert_array_equal([kernels.to_host(array) for array in counts], sums)
+        at = 1 if weighted else 0  # what is counted for the middle vertex
+        found = intersect.credit(rows, of_row[0], of_row[at], of_own)
+        told = sums[0], sums[at] + sums[-1]
+        totals = [np.bincount(*side, VERTICES) for side in zip((high, low), told, strict=True)]
+        np.testing.assert_array_equal(kernels.to_host(found), sum(totals))
+
+
+@launches("lose")
+def triangles_lost(kernels, parents, ids):
+    """Edges lose each triangle once, however many of its edges leave: a few edges, and a third."""
+    intersect, rows = (kernels_of(kernels, name) for name in ("intersect", "rows"))
+    there, rng = kernels.namespace.asarray, np.random.default_rng(4)
+    high, low, *_ = oriented_rows(kernels, ids, lambda count: np.ones(count, "int32"))
+    edges = np.arange(len(high)).astype(parents)
+    ends = np.concatenate([high, low]), np.concatenate([low, high])
+    whole = rows.rows(*map(there, ends), there(np.tile(edges, 2)), count=VERTICES)
+    whole = whole._replace(ends=whole.ends.astype(ids))
+    corners = np.stack(triangles_of(high, low))
+    for share in (0.002, 0.33):
+        drawn = rng.random(len(high))
+        state = np.where(drawn < share, 1, np.where(drawn > 0.9, 2, 0)).astype("uint8")
+        leaving = np.flatnonzero(state == 1)
+        leaving = leaving[np.argsort(low[leaving], kind="stable")]
+        late, early = there(high[leaving]), there(low[leaving])
+        lost = kernels.namespace.zeros(len(high), f"u{ids}")
+        here = whole, there(state), lost
+        intersect.lose(*here, *here, late, late, early)
+        states = state[corners]
+        broken = corners[:, (states == 1).any(axis=0) & (states < 2).all(axis=0)]
+        wanted = np.bincount(broken.ravel(), minlength=len(high)) * (state == 0)
+        np.testing.assert_array_equal(kernels.to_host(lost), wanted)
+
+
+@launches("common")
+def shared_ends(kernels, parents, ids):
+    """The ends that two rows have in common, and their weights, for short rows and long ones."""
+    intersect, rng = kernels_of(kernels, "intersect"), np.random.default_rng(4)
+    _, _, rows, own = oriented_rows(kernels, ids, lambda count: rng.integers(0, 2**40, count))
+    pairs = rng.integers(0, VERTICES, (2, 2000))
+    pairs[0, :500], pairs[1, 250:750] = VERTICES - 496, 5  # a hub, as 5 + 2500 is
+    weights, ones = whole_matrix(kernels, own), whole_matrix(kernels, rows)
+    ones.data[:] = 1
+    for weighted in (True, False):
+        if not weighted:
+            own, weights.data[:] = own._replace(weights=None), 1
+        found = intersect.common(rows, own, *map(kernels.namespace.asarray, pairs))
+        wanted = (ones[pairs[0]] * weights[pairs[1]]).sum(axis=1)
+        np.testing.assert_array_equal(kernels.to_host(found), wanted)
+
+
+def random_of(keys, counter):
+    """Return SplitMix64's floats of keys and a counter."""
+    mixed = keys + np.asarray(counter, "uint64") * np.uint64(0x9E3779B97F4A7C15)
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
+    return ((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(11)) * 2.0**-53
+
+
+@launches("pick_edges")
+def picked(kernels, parents, ids):
+    """All edges of vertices, some with replacement, and some without: rows of up to 3,000 edges."""
+    sample, there = kernels_of(kernels, "sample"), kernels.namespace.asarray
+    out, _ = hub_rows(kernels, ids)
+    rng, low = np.random.default_rng(6), kernels.to_host(out.offsets)
+    vertices = np.concatenate([np.arange(12), rng.integers(0, VERTICES, 600)])
+    keys = rng.integers(0, 2**63, len(vertices), "uint64")
+    sizes, low = np.diff(low)[vertices], low[vertices]
+    for wanted, replace in ((-1, False), (3, False), (70, False), (70, True)):
+        picks = sizes if wanted < 0 else np.minimum(sizes, wanted)
+        picks = wanted * (sizes > 0) if replace else picks
+        first = np.concatenate([[0], np.cumsum(picks)])
+        given = there(vertices), there(keys), wanted, replace, there(first)
+        edges, items = map(kernels.to_host, sample.pick_edges(out, *given))
+        np.testing.assert_array_equal(items, np.repeat(np.arange(len(vertices)), picks))
+        place = edges - low[items]
+        turn = np.arange(len(edges)) - first[items]
+        whole = sizes[items] if replace else sizes[items] - picks[items] + turn + 1
+        drawn = (random_of(keys[items], turn) * whole).astype("int64")
+        if not replace:
+            # Floyd: an edge that was drawn before is replaced by the last one that could be.
+            chosen = set(zip(items, place, strict=True))
+            assert len(chosen) == len(place)
+            drawn = np.where(picks[items] == sizes[items], turn, drawn)
+            again = place != drawn
+            assert chosen.issuperset(zip(items[again], drawn[again], strict=True))
+            drawn[again] = whole[again] - 1
+        np.testing.assert_array_equal(place, drawn)
+
+
+@launches("walk", "propose", "connected", "cumulate")
+def walked(kernels, parents, ids):
+    """Walks of every bias, step by step too; without one also by their definition."""
+    sample, there = kernels_of(kernels, "sample"), kernels.namespace.asarray
+    out, _ = hub_rows(kernels, ids, "float32" if parents == "int32" else "float64")
+    offsets, ends = (kernels.to_host(array) for array in out[:2])
+    weights, sizes = kernels.to_host(out.weights).astype("float64"), np.diff(offsets)
+    owners = np.repeat(np.arange(VERTICES), sizes)
+    most = np.zeros(VERTICES)
+    np.maximum.at(most, owners, weights)
+    units = np.ldexp(weights, (52 - np.frexp(most)[1] - np.frexp(sizes)[1])[owners])
+    before = np.concatenate([[0], np.cumsum(np.rint(units).astype("int64"))])
+    weighed = sample.cumulate(out)
+    np.testing.assert_array_equal(kernels.to_host(weighed), before[1:] - before[offsets][owners])
+
+    rng = np.random.default_rng(6)
+    starts = np.concatenate([np.arange(12), rng.integers(0, VERTICES, 300)]).astype(ids)
+    keys = rng.integers(0, 2**63, len(starts), "uint64")
+    # Back and on, then how often a vertex is accepted that the one before has an edge to, or not.
+    biases = (1, 1, 1, 1), (4, 1, 1, 1), (0, 1, 1, 1), (2, 1, 0.25, 1), (0.5, 3, 1, 0.3)
+    for sums, bias in product((None, weighed), np.array(biases, "float64")):
+        found = sample.walk(out, sums, there(starts), there(keys), 6, bias)
+        steps = kernels.to_host(found)
+        np.testing.assert_array_equal(steps[:, 0], starts)
+        masses = weights > 0 if sums is not None else weights >= 0
+        near = set(zip(owners[masses].tolist(), ends[masses].tolist(), strict=True))
+        for step, (at, following) in enumerate(zip(steps.T, steps.T[1:], strict=False), 1):
+            going = np.flatnonzero(at >= 0)
+            assert (following[at < 0] == -1).all()
+            pairs = zip(at[going].tolist(), following[going].tolist(), strict=True)
+            assert all(pair in near for pair in pairs if pair[1] >= 0)
+            # Without a bias, a step does not depend on the vertex before.
+            biased = step > 1 and (bias != 1).any()
+            given = at[going], steps[going, step - 2] if biased else np.full(len(going), -1, ids)
+            next_vertex = proposed(kernels, out, sums, given, keys[going], step, bias)
+            np.testing.assert_array_equal(following[going], next_vertex)
+            if (bias != 1).any():
+                continue
+            low, high = offsets[at[going]], offsets[at[going] + 1]
+            whole = high - low if sums is None else before[high] - before[low]
+            place = (random_of(keys[going], (step << 24) + 1) * whole).astype("int64")
+            if sums is not None:
+                place += before[low]
+                place = np.searchsorted(before, place, side="right") - 1 - low
+            wanted = np.where(whole > 0, ends[np.minimum(low + place, len(ends) - 1)], -1)
+            np.testing.assert_array_equal(following[going], wanted)
+
+
+def proposed(kernels, out, sums, given, keys, step, bias):
+    """Return the next vertices of walks, by candidates and tests of them."""
+    sample, there = kernels_of(kernels, "sample"), kernels.namespace.asarray
+    vertices, previous = given
+    attempts, found = np.zeros(len(keys), "int64"), np.full(len(keys), sample.OPEN)
+    while len(left := np.flatnonzero(found == sample.OPEN)):
+        made = there(attempts[left])
+        those = there(vertices[left]), there(previous[left]), there(keys[left])
+        tests, decided = sample.propose(out, sums, *those, step, bias, made, 3)
+        attempts[left], tests = kernels.to_host(made), kernels.to_host(tests)
+        item, slot = np.nonzero(tests >= 0)
+        passed = np.zeros(tests.shape, bool)
+        pairs = there(previous[left][item]), there(tests[item, slot])
+        passed[item, slot] = kernels.to_host(sample.connected(out, *pairs))
+        passed[item, slot] ^= bias[2] < bias[3]
+        first, some = passed.argmax(axis=1), np.arange(len(left))
+        taken = passed[some, first]
+        found[left] = np.where(taken, tests[some, first], kernels.to_host(decided))
+    return found
