@@ -291,6 +291,7 @@ def ranked(kernels, parents, ids):
     "relax",
     "relax_on",
     "offer_distances",
+    "take_mirrors",
     "offer_nearer",
     "bfs_push_weightless",
     "bfs_run_weightless",
@@ -333,6 +334,22 @@ def relaxed(kernels, parents, ids):
         )
     )
     assert tight.issuperset((int(before[v]), v) for v in np.flatnonzero(reached))
+    # A member that owns the first half of the vertices, and mirrors the others.
+    owned, edges = VERTICES // 2, int(out.offsets[VERTICES // 2])
+    own = out._replace(
+        offsets=out.offsets[: owned + 1], ends=out.ends[:edges], weights=out.weights[:edges]
+    )
+    distance[:] = np.inf
+    distance[sources[:1]] = 0
+    buckets = sssp.Buckets(sssp.light_first(own, 0.75), distance, sources[:1], 0.75)
+    while buckets.goes_on(np.inf, 0):
+        buckets.relax()
+    mirrors, nearest = buckets.take_mirrors()
+    there = kernels.to_host(distance)[owned:]
+    np.testing.assert_array_equal(
+        kernels.to_host(mirrors), owned + np.flatnonzero(np.isfinite(there))
+    )
+    assert 0 <= nearest <= there.min()
 
 
 def in_blocks(rows):

@@ -36,7 +36,7 @@ from dask_graphflow.costs import cluster
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import is_pandas
-from dask_graphflow.scheduling import placement, plugins, trees
+from dask_graphflow.scheduling import device_readers, placement, plugins, trees
 from dask_graphflow.scheduling.expr import (
     Empty,
     Held,
@@ -282,6 +282,7 @@ def connected_components(
         plugins.keep_pins()
     if streamed or not is_pandas(type(edges._meta)):
         plugins.preload("dask_graphflow.components.serialization")
+        device_readers.find_readers(slots.workers)
     owners, shares = _owners(len(chains), partitions, slots)
     parts = {"hook": partitions, "label": owners * shares}
     told = Progress(shown and Tally(shown, parts))

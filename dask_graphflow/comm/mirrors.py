@@ -17,13 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype
+from dask_graphflow.kernels import index_dtype, kernels_for, on_device
 
 from .exchange import Exchange, Totals
 from .outbox import Box, Packed, pack, unpack
 
 __all__ = ["Mirrors"]
 
+# Mirrors on a device that are packed on the host: each launch takes as long as sending them there.
+FEW = 1 << 12
 SPARSE = 16  # masters are sought one by one where those mirrored are so many times as many
 
 
@@ -62,7 +64,6 @@ class Mirrors:
     ) -> None:
         self._exchange = exchange
         self._bounds = [int(bound) for bound in slot_bounds]
-        self._cuts: Any = None  # these, where columns lie
         self._owned = int(bounds[exchange.rank + 1] - bounds[exchange.rank])
         if mirrored is None:
             wanted = [
@@ -90,11 +91,14 @@ class Mirrors:
         sums, most
             Numbers to reduce over all members in the same round; see :meth:`.Exchange.all_reduce`.
         """
-        cuts = self._bounds
+        cuts, few = self._bounds, False
         if dirty is not None:
-            if self._cuts is None:
-                self._cuts = np.array(self._bounds, like=dirty)
-            cuts = np.searchsorted(dirty, self._cuts).tolist()
+            few = on_device(dirty) and len(dirty) <= FEW
+            if few:
+                to_host = kernels_for(dirty).to_host
+                column = None if column is None else to_host(column[dirty + self._owned])
+                dirty = to_host(dirty)
+            cuts = np.searchsorted(dirty, np.array(self._bounds, like=dirty)).tolist()
 
         def packed(to: int) -> Packed:
             low, high = self._bounds[to], self._bounds[to + 1]
@@ -102,7 +106,8 @@ class Mirrors:
                 at, where = None, slice(self._owned + low, self._owned + high)
             else:
                 own = dirty[cuts[to] : cuts[to + 1]]
-                at, where = own - low, own + self._owned
+                at = own - low
+                where = slice(cuts[to], cuts[to + 1]) if few else own + self._owned
             return pack(self._box(to), high - low, at, column, where)
 
         self._send("reduce", packed, Totals(tuple(sums), most))

@@ -53,7 +53,7 @@ class Forest:
         hook over a chunk, compressions.
     """
 
-    __slots__ = ("_compressing", "_held", "_known", "counts", "flat", "kernels")
+    __slots__ = ("_compressing", "_held", "_known", "counts", "flat", "kernels", "sent")
 
     def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
         self.kernels = kernels_for(like)
@@ -63,6 +63,7 @@ class Forest:
         self._known: dict[str, Any] = {}  # what kernels remember of these arrays
         self.flat = True
         self._compressing = threading.Lock()
+        self.sent: Any = None  # arrays that another process may still be reading
         self.counts = {"edges": 0, "hooked": 0, "launches": 0, "compressions": 0}
 
     def _new_arrays(self, size: int) -> tuple[Any, Any]:
@@ -293,7 +294,7 @@ class Entries:
         What it was cut from, if that lies in this process.
     """
 
-    __slots__ = ("base", "first", "parent", "seen", "size", "token", "whole")
+    __slots__ = ("base", "first", "parent", "seen", "sent", "size", "token", "whole")
 
     def __init__(
         self,
@@ -308,6 +309,7 @@ class Entries:
         self.base, self.size, self.first = base, size, first
         self.parent, self.seen = parent, seen
         self.token, self.whole = token, whole
+        self.sent: Any = None  # arrays that another process may still be reading
 
     def __reduce__(self) -> tuple[Any, ...]:
         place = self.base, self.size, self.first

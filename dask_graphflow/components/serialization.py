@@ -1,5 +1,9 @@
 """Serialization of forests and their slices: as arrays, which go from device to device without the host.
 
+UCX takes arrays on devices as they are. TCP does not: if the receiver is on the same machine and can read
+this process' memory, it is sent where the arrays are, and copies them from there. Dask keeps a forest until
+the receiver has said that it has it.
+
 :mod:`~dask_graphflow.api.components` has every worker import it if forests are on devices: without it they
 would be pickled, and CuPy pickles through host memory. A worker with it and one without would not
 understand each other.
@@ -7,22 +11,50 @@ understand each other.
 
 from __future__ import annotations
 
+import importlib
 import pickle
 from typing import Any
 
 from distributed.protocol import dask_deserialize, dask_serialize
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 
+from dask_graphflow.kernels import on_device
+from dask_graphflow.scheduling.device_readers import can_read, host_of
+
 from .forest import Entries, Forest
 
 __all__: list[str] = []
 
 
+def _device_ipc() -> Any:
+    # Not an import statement: it takes CuPy, which a host does without.
+    return importlib.import_module("dask_graphflow.kernels.device_ipc")
+
+
+def _shared(context: dict[str, Any] | None, arrays: list[Any]) -> list[Any]:
+    """Return how the receiver finds arrays on this device; nothing if it cannot read them there."""
+    recipient = (context or {}).get("recipient") or {}
+    if not all(on_device(array) for array in arrays):
+        return []
+    if not can_read(host_of(recipient.get("address", ""))):
+        return []
+    ipc = _device_ipc()
+    try:
+        return [ipc.share(array) for array in arrays]
+    except ipc.CannotShare:
+        return []
+
+
 def _register(serialize: Any, deserialize: Any) -> None:
     """Teach one of Dask's families of serialisers forests and slices, by what it knows of arrays."""
 
-    def dump(forest: Forest | Entries) -> tuple[dict[str, Any], list[Any]]:
+    def dump(
+        forest: Forest | Entries, context: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], list[Any]]:
         restore, ((place, *arrays), *rest) = forest.__reduce__()
+        if serialize is dask_serialize and (shared := _shared(context, arrays)):
+            forest.sent = arrays  # they are not freed if the forest grows meanwhile
+            return {"shared": pickle.dumps((restore, place, shared, rest))}, []
         headers, frames = [], []
         for array in arrays:
             try:
@@ -36,6 +68,11 @@ def _register(serialize: Any, deserialize: Any) -> None:
         return {"forest": pickle.dumps((restore, place, headers, rest))}, frames
 
     def load(header: dict[str, Any], frames: list[Any]) -> Forest | Entries:
+        if "shared" in header:
+            restore, place, shared, rest = pickle.loads(header["shared"])
+            copied = [_device_ipc().copied(each) for each in shared]
+            there: Forest | Entries = restore((place, *copied), *rest)
+            return there
         restore, place, headers, rest = pickle.loads(header["forest"])
         arrays = []
         for kind, array_header, count in headers:

@@ -65,6 +65,8 @@ _GOING = np.dtype(
         *(("sets", _FOUND, 3), ("arrived", "u8")),
     ]
 )
+_SENT = np.dtype([("count", "i8"), ("least", "f8")])
+_NONE_SENT = np.array([(0, np.inf)], _SENT)
 _SEARCH = np.dtype([("arrays", "u8", 12)])
 
 
@@ -172,10 +174,6 @@ class Buckets:
         # Only the far pile waits, which the limit is raised for.
         return float(going["least"].view("f8")) if int(going["far"]) else np.inf
 
-    def lowest_of(self, vertices: Any) -> float:
-        """Return the distance of the nearest of some vertices, infinite if there are none."""
-        return float(self.distance[vertices].min()) if len(vertices) else np.inf
-
     def offer(self, vertices: Any, values: Any) -> None:
         """Bring vertices nearer, if they are not so near; see :meth:`.host_buckets.Buckets.offer`."""
         going = self._going
@@ -194,12 +192,30 @@ class Buckets:
         going[:] = there.get().view(_GOING)
         self._put(going[0]["sets"][0])
 
-    def take_mirrors(self) -> Any:
-        """Return the mirrors that came nearer and are nearer than the limit, ascending."""
-        away = self.distance[self._owned :]
-        dirty = cupy.flatnonzero((away < self._sent) & (away < float(self._going["limit"][0])))
-        self._sent[dirty] = away[dirty]
-        return dirty + self._owned
+    def take_mirrors(self) -> tuple[Any, float]:
+        """Return the mirrors that came nearer and are nearer than the limit, ascending.
+
+        And the distance of the nearest of them, infinite if there are none.
+        """
+        mirrors, found = cupy.empty(len(self._sent), self._near.dtype), _NONE_SENT.copy()
+        if not len(mirrors):
+            return mirrors, np.inf
+        there, limit = cupy.asarray(found.view("i8")), self._going["limit"][0]
+        launch(
+            instance("take_mirrors", mirrors.dtype),
+            len(mirrors),
+            self.distance,
+            np.int64(self._owned),
+            np.int64(len(mirrors)),
+            limit,
+            self._sent,
+            mirrors,
+            there,
+        )
+        found = there.get().view(_SENT)[0]
+        mirrors = mirrors[: int(found["count"])]
+        mirrors.sort()
+        return mirrors, float(found["least"])
 
     def _kernel(self, name: str) -> str:
         ends, weights = self._light.rows[1:3]

@@ -403,12 +403,6 @@ class Buckets:
         """Return the lowest position that vertices may wait at, infinite if none do."""
         return self._position(self._lowest())
 
-    def lowest_of(self, vertices: np.ndarray) -> float:
-        """Return the lowest position that vertices belong to, infinite if there are none."""
-        if not len(vertices):
-            return np.inf
-        return self._position(_bucket(self.distance[vertices].min(), self._scale))
-
     def offer(self, vertices: np.ndarray, values: np.ndarray) -> None:
         """Bring vertices nearer, if they are not so near, by distances that others found.
 
@@ -424,9 +418,15 @@ class Buckets:
         )
         self._late |= nearest < self._present
 
-    def take_mirrors(self) -> np.ndarray:
-        """Return the mirrors that were reached in buckets that were emptied since, ascending."""
-        return np.unique(self._emptied(AWAY))
+    def take_mirrors(self) -> tuple[np.ndarray, float]:
+        """Return the mirrors that were reached in buckets that were emptied since, ascending.
+
+        And the lowest position that they belong to, infinite if there are none.
+        """
+        reached = np.unique(self._emptied(AWAY))
+        if not len(reached):
+            return reached, np.inf
+        return reached, self._position(_bucket(self.distance[reached].min(), self._scale))
 
     def _position(self, bucket: int) -> float:
         # A little lower, since distances are rounded when they are sorted into buckets.

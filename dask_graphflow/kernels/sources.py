@@ -112,6 +112,7 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("relax", _IDS, _FLOATS),
         *_each("relax_on", _IDS, _FLOATS),
         *_each("offer_distances", _IDS, _FLOATS),
+        *_each("take_mirrors", _IDS),
         *_each("offer_nearer", _IDS, _FLOATS),
         *_each("weigh", _FLOATS),
     ),

@@ -182,8 +182,8 @@ def _relax(
             sums = tuple(after[name] - before[name] for name in ("vertices", "edges"))
             late, low = buckets.late, buckets.lowest()
             if mirrors is not None:
-                reached = buckets.take_mirrors()
-                low = min(low, buckets.lowest_of(reached))
+                reached, nearest = buckets.take_mirrors()
+                low = min(low, nearest)
                 mirrors.reduce(distance, reached - g.owned, (*sums, late), most=-low)
                 totals = mirrors.receive(buckets.offer)
                 sums, late, low = totals.sums[:2], bool(totals.sums[2]), -totals.most

@@ -33,7 +33,7 @@ from .view import Frontier, GraphView
 
 __all__ = ["Search"]
 
-DEEP = 16  # small levels in a row that several members push before they go on by shortest paths
+DEEP = 8  # small levels in a row that several members push before they go on by shortest paths
 SMALL = 1 << 15  # edges that leave a small level, of all members
 BETWEEN_LOOKS = 64  # levels that one call pushes at most if there are targets to look for
 

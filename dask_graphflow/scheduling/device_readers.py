@@ -1,0 +1,87 @@
+"""Which processes can copy what is on this worker's GPU from there.
+
+Dask sends arrays on a GPU through host memory, unless it uses UCX. Workers of one machine need not. Whether
+a worker can open another one's memory depends on the GPUs, the memory pool and the container, so it is
+tried: every worker offers a small array, and all others try to read it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import uuid
+from collections.abc import Collection, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from dask_graphflow.kernels import lift
+
+from .placement import client_in_use
+
+__all__ = ["can_read", "find_readers"]
+
+_tried: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()  # workers by client
+_readers: frozenset[str] = frozenset()  # hosts of which all workers can read this process' arrays
+_offered: Any = None  # this worker's array, for as long as others try to read it
+
+
+def can_read(host: str) -> bool:
+    """Say whether all workers of a host can read arrays of this process."""
+    return host in _readers
+
+
+def find_readers(workers: Collection[str | None]) -> None:
+    """Have the workers of the cluster in use try which of them can read each other's arrays.
+
+    Once for each set of workers. With one worker or with UCX there is nothing to try.
+    """
+    client, addresses = client_in_use(), frozenset(map(str, workers))
+    if client is None or len(addresses) < 2 or _tried.get(client) == addresses:
+        return
+    _tried[client] = addresses
+    if not all(address.startswith(("tcp://", "tls://")) for address in addresses):
+        return
+    offers = client.run(_offer, on_error="ignore")
+    read = client.run(_read, offers, on_error="ignore")
+    client.run(_note, {reader: set(of) for reader, of in read.items()}, on_error="ignore")
+
+
+def host_of(address: str) -> str:
+    """Return the host of an address like ``tcp://10.0.0.1:8786``."""
+    return urlsplit(address).hostname or ""
+
+
+def _ipc() -> Any:
+    return importlib.import_module("dask_graphflow.kernels.device_ipc")
+
+
+def _offer() -> tuple[bytes, Any]:
+    """Offer an array of random bytes to other workers."""
+    global _offered
+    secret = uuid.uuid4().bytes
+    _offered = lift(np.frombuffer(secret, np.uint8))
+    return secret, _ipc().share(_offered)
+
+
+def _read(offers: Mapping[str, tuple[bytes, Any]], dask_worker: Any) -> list[str]:
+    """Return the workers whose offers this one can read."""
+    found = []
+    for address, (secret, shared) in offers.items():
+        if address == dask_worker.address:
+            continue
+        with contextlib.suppress(_ipc().CannotShare):
+            if bytes(_ipc().copied(shared).get()) == secret:
+                found.append(address)
+    return found
+
+
+def _note(read: Mapping[str, set[str]], dask_worker: Any) -> None:
+    """Note which hosts' workers can all read this one's arrays."""
+    global _readers, _offered
+    _offered, own = None, dask_worker.address
+    able = {host_of(reader) for reader, of in read.items() if own in of}
+    unable = {host_of(reader) for reader, of in read.items() if own not in of and reader != own}
+    _readers = frozenset(able - unable)
