@@ -344,12 +344,11 @@ def relaxed(kernels, parents, ids):
     buckets = sssp.Buckets(sssp.light_first(own, 0.75), distance, sources[:1], 0.75)
     while buckets.goes_on(np.inf, 0):
         buckets.relax()
-    mirrors, nearest = buckets.take_mirrors()
+    mirrors, found = buckets.take_mirrors()
     there = kernels.to_host(distance)[owned:]
-    np.testing.assert_array_equal(
-        kernels.to_host(mirrors), owned + np.flatnonzero(np.isfinite(there))
-    )
-    assert 0 <= nearest <= there.min()
+    np.testing.assert_array_equal(kernels.to_host(mirrors), np.flatnonzero(np.isfinite(there)))
+    np.testing.assert_array_equal(kernels.to_host(found), there[np.isfinite(there)])
+    assert 0 <= buckets.lowest_of(found) <= there.min()
 
 
 def in_blocks(rows):

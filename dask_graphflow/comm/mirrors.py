@@ -78,7 +78,12 @@ class Mirrors:
         self._kind = ""
 
     def reduce(
-        self, column: Any, dirty: Any = None, sums: Sequence[int] = (), most: float = -math.inf
+        self,
+        column: Any,
+        dirty: Any = None,
+        sums: Sequence[int] = (),
+        most: float = -math.inf,
+        values: Any = None,
     ) -> None:
         """Begin to send mirrors' values to their masters.
 
@@ -90,25 +95,27 @@ class Mirrors:
             The mirrors that have something to say, from 0 to s - 1, ascending; by default all.
         sums, most
             Numbers to reduce over all members in the same round; see :meth:`.Exchange.all_reduce`.
+        values : ndarray, shape (d,), optional
+            Those of the dirty mirrors; by default they are looked up in the column.
         """
-        cuts, few = self._bounds, False
+        cuts = self._bounds
+        if dirty is not None and values is None and on_device(dirty) and len(dirty) <= FEW:
+            to_host = kernels_for(dirty).to_host
+            values = None if column is None else to_host(column[dirty + self._owned])
+            dirty = to_host(dirty)
         if dirty is not None:
-            few = on_device(dirty) and len(dirty) <= FEW
-            if few:
-                to_host = kernels_for(dirty).to_host
-                column = None if column is None else to_host(column[dirty + self._owned])
-                dirty = to_host(dirty)
             cuts = np.searchsorted(dirty, np.array(self._bounds, like=dirty)).tolist()
 
         def packed(to: int) -> Packed:
             low, high = self._bounds[to], self._bounds[to + 1]
             if dirty is None:
-                at, where = None, slice(self._owned + low, self._owned + high)
-            else:
-                own = dirty[cuts[to] : cuts[to + 1]]
-                at = own - low
-                where = slice(cuts[to], cuts[to + 1]) if few else own + self._owned
-            return pack(self._box(to), high - low, at, column, where)
+                where = slice(self._owned + low, self._owned + high)
+                return pack(self._box(to), high - low, None, column, where)
+            own = slice(cuts[to], cuts[to + 1])
+            at = dirty[own] - low
+            if values is not None or column is None:
+                return pack(self._box(to), high - low, at, values, own)
+            return pack(self._box(to), high - low, at, column, dirty[own] + self._owned)
 
         self._send("reduce", packed, Totals(tuple(sums), most))
 

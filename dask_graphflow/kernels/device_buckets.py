@@ -40,6 +40,7 @@ __all__ = [
 FEW = 1 << 18  # edges of a near pile that is relaxed in the same launch as the next ones
 LONG = 1 << 11  # edges of a row that is too long for it, where a warp has each of the longer rows
 AHEAD = 1 << 22  # edges that a member goes ahead by in a round: about as long as a round takes
+MANY = 1 << 12  # mirrors up to which they are sorted and packed on the host
 STEPS = 1 << 14  # turns of a launch at most: other work may wait for it to end
 
 _LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
@@ -65,8 +66,6 @@ _GOING = np.dtype(
         *(("sets", _FOUND, 3), ("arrived", "u8")),
     ]
 )
-_SENT = np.dtype([("count", "i8"), ("least", "f8")])
-_NONE_SENT = np.array([(0, np.inf)], _SENT)
 _SEARCH = np.dtype([("arrays", "u8", 12)])
 
 
@@ -103,15 +102,21 @@ class Buckets:
         size, self._owned = len(distance), len(light.rows.offsets) - 1
         self.distance = distance
         self._light = light = _with_mirrors(light, size - self._owned)
+        assert light.rows.weights is not None
+        self._ends, self._weights = light.rows.ends.dtype, light.rows.weights.dtype
         self._sent = distance[self._owned :].copy()
+        self._told = cupy.empty_like(self._sent)
+        self._mirrors = cupy.empty(len(self._sent), self._ends)
+        self._count = cupy.zeros(1, "int64")
         self._turns = cupy.zeros(size, "uint32")
         self._turns[sources] = 1
         self._waiting = cupy.zeros(-(-size // 32), "uint32")
-        near, far = (cupy.empty((2, size), light.rows.ends.dtype) for _ in range(2))
+        near, far = (cupy.empty((2, size), self._ends) for _ in range(2))
         self._near, self._far = near, far
         self._settled = cupy.empty(size, near.dtype)
         near[0, : len(sources)] = self._settled[: len(sources)] = sources
         self._going = np.zeros(1, _GOING)
+        self._there = cupy.empty(_GOING.itemsize // 8, "int64")
         going = self._going[0]
         going["delta"] = going["limit"] = delta
         going["cutoff"], going["most_steps"] = cutoff, STEPS
@@ -157,9 +162,10 @@ class Buckets:
             self._relax_large(settling=True)
         else:
             going["steps"] = 0
-            there = _begun(going)
-            launch_gang(self._kernel("relax_on"), self._search, there)
-            going[:] = there.get().view(_GOING)
+            launch_gang(
+                instance("relax_on", self._ends, self._weights), self._search, self._begun()
+            )
+            self._ended()
 
     def lowest(self) -> float:
         """Return a distance that no waiting vertex is nearer than, infinite if none waits."""
@@ -179,53 +185,65 @@ class Buckets:
         going = self._going
         if not int(going[0]["settled"]["count"]):
             going["settled_from"] = 0  # else the list would grow with each round
-        there, ends = _begun(going), self._light.rows.ends
         launch(
-            self._kernel("offer_distances"),
+            instance("offer_distances", self._ends, self._weights),
             len(vertices),
             self._search,
-            vertices.astype(ends.dtype, copy=False),
+            vertices.astype(self._ends, copy=False),
             values,
             np.uint64(len(vertices)),
-            there,
+            self._begun(),
         )
-        going[:] = there.get().view(_GOING)
+        self._ended()
         self._put(going[0]["sets"][0])
 
-    def take_mirrors(self) -> tuple[Any, float]:
-        """Return the mirrors that came nearer and are nearer than the limit, ascending.
+    def lowest_of(self, distances: Any) -> float:
+        """Return the smallest of some distances, infinite if there are none."""
+        return float(distances.min()) if len(distances) else np.inf
 
-        And the distance of the nearest of them, infinite if there are none.
+    def take_mirrors(self) -> tuple[Any, Any]:
+        """Return the mirrors that came nearer and are nearer than the limit, and their distances.
+
+        In ascending order of the mirrors, which count from 0; in host memory if they are few.
         """
-        mirrors, found = cupy.empty(len(self._sent), self._near.dtype), _NONE_SENT.copy()
-        if not len(mirrors):
-            return mirrors, np.inf
-        there, limit = cupy.asarray(found.view("i8")), self._going["limit"][0]
+        size = len(self._sent)
+        if not size:
+            return self._mirrors, self._sent
+        self._count.fill(0)
         launch(
-            instance("take_mirrors", mirrors.dtype),
-            len(mirrors),
+            instance("take_mirrors", self._mirrors.dtype),
+            size,
             self.distance,
             np.int64(self._owned),
-            np.int64(len(mirrors)),
-            limit,
+            np.int64(size),
+            self._going["limit"][0],
             self._sent,
-            mirrors,
-            there,
+            self._mirrors,
+            self._told,
+            self._count,
         )
-        found = there.get().view(_SENT)[0]
-        mirrors = mirrors[: int(found["count"])]
-        mirrors.sort()
-        return mirrors, float(found["least"])
+        count = int(self._count[0])
+        mirrors, told = self._mirrors[:count], self._told[:count]
+        if count <= MANY:
+            mirrors, told = mirrors.get(), told.get()
+        order = mirrors.argsort()
+        return mirrors[order], told[order]
 
-    def _kernel(self, name: str) -> str:
-        ends, weights = self._light.rows[1:3]
-        assert weights is not None
-        return instance(name, ends.dtype, weights.dtype)
+    def _begun(self) -> Any:
+        """Return the numbers on the device, with nothing counted yet."""
+        self._going["sets"], self._going["arrived"] = 0, 0
+        self._going["sets"]["least"] = np.iinfo("u8").max
+        self._there.set(self._going.view("i8"))
+        return self._there
+
+    def _ended(self) -> None:
+        """Wait until a launch has ended, and read the numbers."""
+        self._there.get(out=self._going.view("i8"))
 
     def _relax_large(self, *, settling: bool) -> None:
         """Relax the light edges of a near pile, or the heavy ones of what is settled, in equal shares."""
         (offsets, ends, _, _), middle = self._light
-        going, now = self._going, self._going[0]
+        now = self._going[0]
         if settling:
             first = int(now["settled_from"])
             pile = self._settled[first : first + int(now["settled"]["count"])]
@@ -235,9 +253,9 @@ class Buckets:
             sizes = middle[pile] - offsets[pile]
         costs = cupy.zeros(len(pile) + 1, "int64")
         cupy.cumsum(sizes, out=costs[1:])
-        there, kernel = _begun(going), self._kernel("relax")
+        kernel, there = instance("relax", self._ends, self._weights), self._begun()
         launch(kernel, len(ends) // 8, self._search, costs, np.bool_(settling), there)
-        going[:] = there.get().view(_GOING)
+        self._ended()
         settled = now["settled"]
         now["edges"] += settled["edges"] if settling else now["near"]["edges"]
         now["vertices"] += 0 if settling else now["near"]["count"]
@@ -296,13 +314,6 @@ def _with_mirrors(light: Light, count: int) -> Light:
 def _large(pile: Any) -> bool:
     """Say whether a pile has more edges, or a longer row, than a launch goes on with."""
     return int(pile["edges"]) > FEW or int(pile["largest"]) > LONG
-
-
-def _begun(going: Any) -> Any:
-    """Return the numbers of a search on the device, with nothing counted yet."""
-    going["sets"], going["arrived"] = 0, 0
-    going["sets"]["least"] = np.iinfo("u8").max
-    return cupy.asarray(going.view("i8"))
 
 
 def predecessors(

@@ -418,15 +418,19 @@ class Buckets:
         )
         self._late |= nearest < self._present
 
-    def take_mirrors(self) -> tuple[np.ndarray, float]:
-        """Return the mirrors that were reached in buckets that were emptied since, ascending.
+    def lowest_of(self, distances: np.ndarray) -> float:
+        """Return the lowest position that some distances belong to, infinite if there are none."""
+        if not len(distances):
+            return np.inf
+        return self._position(_bucket(distances.min(), self._scale))
 
-        And the lowest position that they belong to, infinite if there are none.
+    def take_mirrors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the mirrors that were reached in buckets that were emptied since, and their distances.
+
+        In ascending order of the mirrors, which count from 0.
         """
         reached = np.unique(self._emptied(AWAY))
-        if not len(reached):
-            return reached, np.inf
-        return reached, self._position(_bucket(self.distance[reached].min(), self._scale))
+        return reached - (self._light.rows.offsets.size - 1), self.distance[reached]
 
     def _position(self, bucket: int) -> float:
         # A little lower, since distances are rounded when they are sorted into buckets.

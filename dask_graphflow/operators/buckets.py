@@ -182,9 +182,9 @@ def _relax(
             sums = tuple(after[name] - before[name] for name in ("vertices", "edges"))
             late, low = buckets.late, buckets.lowest()
             if mirrors is not None:
-                reached, nearest = buckets.take_mirrors()
-                low = min(low, nearest)
-                mirrors.reduce(distance, reached - g.owned, (*sums, late), most=-low)
+                reached, found = buckets.take_mirrors()
+                low = min(low, buckets.lowest_of(found))
+                mirrors.reduce(distance, reached, (*sums, late), most=-low, values=found)
                 totals = mirrors.receive(buckets.offer)
                 sums, late, low = totals.sums[:2], bool(totals.sums[2]), -totals.most
             if row:

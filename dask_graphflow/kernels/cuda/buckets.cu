@@ -423,32 +423,22 @@ __global__ void __launch_bounds__(THREADS) offer_distances(Search<I, W> search, 
     counting.report(found);
 }
 
-// What the owners of mirrors are told: how many came nearer, and the bits of the least of their distances.
-struct Sent {
-    i64 count;
-    u64 least;
-};
-
-// List the mirrors that are nearer than a limit, and nearer than their owners were told; `sent` is what they are told.
+// List the mirrors that are nearer than a limit, and nearer than their owners were told, and their distances. `sent`
+// is what owners are told.
 template <typename I>
 __global__ void __launch_bounds__(THREADS) take_mirrors(const double* distance, i64 owned, i64 count, double limit,
-                                                       double* sent, I* mirrors, Sent* found)
+                                                       double* sent, I* mirrors, double* distances, i64* found)
 {
-    u64 least = ~0ull;
     for (i64 first = i64(thread_index()) - lane(); first < count; first += i64(thread_count())) {
         const i64 i = first + lane();
         const double here = i < count ? distance[owned + i] : 0;
         const bool taken = i < count && here < limit && here < sent[i];
-        const i64 place = place_for(taken, &found->count);
+        const i64 place = place_for(taken, found);
         if (taken) {
-            mirrors[place] = I(owned + i);
-            sent[i] = here;
-            least = min(least, u64(__double_as_longlong(here)));
+            mirrors[place] = I(i);
+            distances[place] = sent[i] = here;
         }
     }
-    if (!__any_sync(ALL_LANES, least != ~0ull)) return;
-    least = warp_least(least);
-    if (lane() == 0) atomicMin(&found->least, least);
 }
 
 // Copy rows with their light edges first; `middle` is where the heavy ones begin. A warp has a row.
