@@ -1,0 +1,131 @@
+"""Forests over TCP: copied where they are if the receiver can read them there, sent as arrays if not."""
+
+from __future__ import annotations
+
+import multiprocessing
+import types
+
+import dask.dataframe as dd
+import numpy as np
+import on_workers
+import pandas as pd
+import pytest
+from conftest import BACKEND, cupy_or_skip, on_backend
+from distributed.protocol import deserialize, serialize
+
+import dask_graphflow as gf
+from dask_graphflow.components import serialization
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.scheduling import device_readers
+
+HERE, THERE = "tcp://10.0.0.1:1000", "tcp://10.0.0.2:1000"
+
+
+@pytest.fixture
+def forest():
+    found = Forest(np.zeros(0), base=5, size=4)
+    found.hook(np.array([5, 7]), np.array([6, 8]))
+    return found
+
+
+class Elsewhere:
+    """Memory that this process offers, as :mod:`.kernels.device_ipc` does; numbers stand for arrays."""
+
+    class CannotShare(Exception):  # noqa: N818
+        """It is of the wrong kind."""
+
+    def __init__(self, shares):
+        self.shares, self.arrays = shares, []
+
+    def share(self, array):
+        """Return the number of an array."""
+        if not self.shares:
+            raise self.CannotShare
+        self.arrays.append(array)
+        return len(self.arrays) - 1
+
+    def copied(self, number):
+        """Return a copy of the array of that number."""
+        return self.arrays[number].copy()
+
+
+@pytest.mark.parametrize(
+    ("recipient", "shares", "sent"),
+    [(HERE, True, False), (HERE, False, True), (THERE, True, True), (None, True, True)],
+    ids=["can read it", "wrong kind of memory", "another host", "unknown receiver"],
+)
+def test_a_forest_is_sent_as_arrays_only_if_the_receiver_cannot_read_them(
+    monkeypatch, forest, recipient, shares, sent
+):
+    memory = Elsewhere(shares)
+    monkeypatch.setattr(device_readers, "_readers", frozenset({"10.0.0.1"}))
+    monkeypatch.setattr(serialization, "on_device", lambda _: True)
+    monkeypatch.setattr(serialization, "_device_ipc", lambda: memory)
+    context = None if recipient is None else {"recipient": {"address": recipient}}
+    header, frames = serialize(forest, serializers=("dask", "error"), context=context)
+    assert bool(frames) == sent
+    again = deserialize(header, frames)
+    assert (again.base, again.parent.tolist()) == (5, [0, 0, 2, 2])
+
+
+def test_only_hosts_of_which_all_workers_can_read_an_array_count(monkeypatch):
+    monkeypatch.setattr(device_readers, "_readers", frozenset())
+    own, beside, far, farther = (f"tcp://10.0.0.{i}:1" for i in (1, 1, 2, 2))
+    beside, farther = beside + "1", farther + "1"
+    read = {beside: {own}, far: {own, beside}, farther: {beside}, own: {beside}}
+    device_readers._note(read, types.SimpleNamespace(address=own))
+    assert device_readers.can_read("10.0.0.1")
+    assert not device_readers.can_read("10.0.0.2")
+    assert not device_readers.can_read("")
+
+
+@pytest.mark.parametrize(
+    "workers", [[None], [HERE], ["ucxx://10.0.0.1:1", "ucxx://10.0.0.2:1"]], ids=str
+)
+def test_nothing_is_tried_with_one_worker_or_with_ucx(monkeypatch, workers):
+    class Client:
+        """A client that must not be asked to run anything."""
+
+    monkeypatch.setattr(device_readers, "client_in_use", Client)
+    device_readers.find_readers(workers)
+
+
+def _copy(shared, put):
+    """Copy an array in another process, and tell what is in it."""
+    from dask_graphflow.kernels import device_ipc
+
+    put(device_ipc.copied(shared).get().tolist())
+
+
+@pytest.mark.gpu
+def test_another_process_copies_an_array_from_the_middle_of_a_pool():
+    cupy = cupy_or_skip()
+    from dask_graphflow.kernels import device_ipc
+
+    pool = cupy.cuda.MemoryPool()
+    with cupy.cuda.using_allocator(pool.malloc):
+        whole = cupy.arange(100_000)
+        here, there = multiprocessing.get_context("spawn").Pipe()
+        for part in (whole[3:7], whole[-2:], whole[:0]):
+            shared = device_ipc.share(part)
+            other = multiprocessing.get_context("spawn").Process(
+                target=_copy, args=(shared, there.send)
+            )
+            other.start()
+            assert here.recv() == part.get().tolist()
+            other.join()
+
+
+@pytest.mark.gpu
+def test_workers_of_one_machine_copy_forests_from_each_other(client):
+    if BACKEND.name != "cudf":
+        pytest.skip("takes frames on a GPU")
+    rng = np.random.default_rng(1)
+    pairs = pd.DataFrame(rng.integers(0, 30_000, (20_000, 2)), columns=["a", "b"])
+    wanted = gf.connected_components(pairs, source="a", target="b").compute()
+    edges = on_backend(dd.from_pandas(pairs, npartitions=4))
+    client.run(on_workers.watch)
+    options = {"inputs": "round-robin", "renumber": False}  # nothing but forests is sent
+    found = gf.connected_components(edges, source="a", target="b", **options).compute()
+    pd.testing.assert_frame_equal(found.to_pandas(), wanted)
+    assert set(map(str, client.run(on_workers.sent).values())) == {"{'device': 0, 'host': 0}"}
