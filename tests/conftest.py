@@ -9,6 +9,7 @@ import itertools
 import multiprocessing
 import os
 import pathlib
+import re
 import subprocess
 import types
 
@@ -19,6 +20,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from distributed import Client, LocalCluster
+from distributed.utils import get_mp_context
 
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
@@ -29,6 +31,9 @@ from dask_graphflow.graph import build, partition, vertex_placement
 BACKEND = types.SimpleNamespace(name="pandas")
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER")  # "gw0" and so on; None without pytest-xdist
+
+# What nearly every worker imports.
+PRELOAD = ["conftest", "dask_graphflow.algorithms.bfs", "dask_graphflow.kernels.host_rows"]
 
 EXAMPLES = pathlib.Path(__file__).parent.parent / "examples"
 
@@ -80,6 +85,12 @@ def pytest_addoption(parser):
         default="pandas",
         help="what the edges of tests are made of: NumPy and pandas, or CuPy and cuDF on a GPU",
     )
+    parser.addoption(
+        "--combinations",
+        choices=["pairs", "all"],
+        default="pairs",
+        help="run enough cases of a test for each pair of its parameters' values, or all cases",
+    )
 
 
 def pytest_configure(config):
@@ -89,8 +100,10 @@ def pytest_configure(config):
         config.addinivalue_line("filterwarnings", "default")
         _take_a_gpu()
     if BACKEND.name == "pandas" and "forkserver" in multiprocessing.get_all_start_methods():
-        # Workers that are forked from a process that has imported Dask start in half the time.
+        # Workers are forked from a process that has imported what they need. They start in a quarter
+        # of the time, because importing Numba alone takes longer than everything else that a worker does.
         dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+        get_mp_context().set_forkserver_preload(["distributed", "dask.dataframe", *PRELOAD])
 
 
 def _take_a_gpu():
@@ -102,6 +115,49 @@ def _take_a_gpu():
         os.environ["CUDA_VISIBLE_DEVICES"] = str(
             devices[int(WORKER.removeprefix("gw")) % len(devices)]
         )
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config, items):
+    """Of a test with three or more parameters, keep as many cases as it takes to have each pair of values.
+
+    An error that needs certain values needs one or two of them, hardly ever three. The cases that -k and
+    other options left are those to choose from, so each case can still be run by itself.
+    """
+    if config.getoption("--combinations") == "all":
+        return
+    cases = {}
+    for item in items:
+        if hasattr(item, "callspec"):
+            cases.setdefault(item.nodeid.split("[")[0], []).append(item)
+    left_out = {id(item) for of_a_test in cases.values() for item in _spare(of_a_test)}
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if id(item) in left_out])
+        items[:] = [item for item in items if id(item) not in left_out]
+
+
+def _spare(items):
+    """Return the cases of a test whose pairs of values all occur in other cases, chosen greedily."""
+    together = [mark.args[0] for mark in items[0].iter_markers("parametrize")]
+    together = [re.split("[ ,]+", names) if isinstance(names, str) else names for names in together]
+    parameters = [
+        *together,
+        *([name] for name in {*items[0].callspec.params}.difference(*together)),
+    ]
+    if len(parameters) < 3:
+        return []
+
+    def pairs(item):
+        # The same objects in all cases, and not all can be hashed.
+        values = (tuple(id(item.callspec.params[name]) for name in names) for names in parameters)
+        return set(itertools.combinations(enumerate(values), 2))
+
+    spare = {item: pairs(item) for item in items}
+    missing = set().union(*spare.values())
+    while missing:
+        chosen = max(spare, key=lambda item: len(spare[item] & missing))
+        missing -= spare.pop(chosen)
+    return spare
 
 
 def pytest_collection_finish():

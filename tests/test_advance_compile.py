@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 import test_cuda_compile
-from test_cuda_compile import FOLDER, GENERATIONS
+from test_cuda_compile import FOLDER, GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
 from dask_graphflow.kernels import policies, sources
@@ -71,9 +71,8 @@ def test_policies_compile_for_every_generation(nvrtc, bound, generation):
     assert (
         len(names) == 10
     )  # by push with the filter at once and without, but two policies without only
-    options = (*sources.OPTIONS, f"--gpu-architecture=sm_{generation}")
     lowered, size, log = nvrtc.compile(
-        policies.text(bound), "advance.cu", options, tuple(sorted(names))
+        policies.text(bound), "advance.cu", options_for(generation), tuple(sorted(names))
     )
     assert len(set(lowered)) == len(names)
     assert size > 0

@@ -44,11 +44,11 @@ def rmat(scale=6):
     return frame(edges.to_numpy().tolist())
 
 
-def squares(count):
-    """Return squares in a row that meet at corners: 2**count shortest paths lead through them."""
-    corners = 3 * np.arange(count)
-    pairs = [(0, 1), (0, 2), (1, 3), (2, 3)]
-    return frame([(int(at) + a, int(at) + b) for at in corners for a, b in pairs])
+def squares(count, sides=2):
+    """Return squares in a row that meet at corners: sides**count shortest paths lead through them."""
+    corners, step = range(0, (sides + 1) * count, sides + 1), sides + 1
+    ends = [((0, side), (side, step)) for side in range(1, step)]
+    return frame([(at + a, at + b) for at in corners for a, b in sum(ends, ())])
 
 
 def assert_networkx(found, edges, directed, **options):
@@ -84,18 +84,19 @@ def test_partitions_and_ids_of_text_change_no_bit(built, shape):
 
 @pytest.mark.parametrize("members", [1, 3])
 def test_more_paths_than_a_float_can_count(built, members):
-    size = 1100
-    last = 3 * size
+    # 16**270 is past the largest float, as 2**1100 is, at a quarter of the supersteps.
+    size, sides = 270, 16
+    step, last = sides + 1, (sides + 1) * size
     sources = (np.argmin(priorities(np.arange(last + 1), seed)) for seed in range(1000))
     seed, source = next((i, one) for i, one in enumerate(sources) if one < 60)
-    graph = built(squares(size))
+    graph = built(squares(size, sides))
     found = graph.betweenness_centrality(k=1, seed=seed, normalized=False).compute()
-    # Each path to the vertices behind a corner leads through it, and through either of the two before it.
+    # Each path to the vertices behind a corner leads through it, and through one of the sides before it.
     wanted = np.zeros(last + 1)
-    corners = np.arange(-(-source // 3) * 3, last, 3)
+    corners = np.arange(-(-source // step) * step, last, step)
     wanted[corners] = last - corners
-    for side in (1, 2):
-        wanted[corners + side] = (last - corners - 2) / 2
+    for side in range(1, step):
+        wanted[corners + side] = (last - corners - sides) / sides
     wanted[source] = np.nan
     np.testing.assert_allclose(found.betweenness, wanted * last, rtol=1e-12)
 

@@ -16,11 +16,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import NamedTuple
 
+import numpy as np
 import pytest
 
 import dask_graphflow
+from dask_graphflow import EdgeOp
 from dask_graphflow.cli import checks
-from dask_graphflow.kernels import compiling
+from dask_graphflow.kernels import compiling, host_advance, host_rows
 
 NOBODY = 64_999  # another user
 PR_CAPBSET_DROP, CAP_DAC_OVERRIDE = 24, 1  # of Linux
@@ -247,6 +249,42 @@ def test_a_function_that_was_compiled_before_is_loaded(tmp_path, monkeypatch):
         assert [made(2), made(1.5)] == [4, 3.0]
         assert sum(getattr(made.stats, found).values()) == 2
     assert len(files_in(tmp_path)) == 2
+
+
+def test_the_loops_of_a_program_are_loaded_and_those_of_another_are_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(compiling.numba.config, "CACHE_DIR", str(tmp_path))
+    rows = host_rows.rows(np.zeros(1, "int64"), np.ones(1, "int64"), None, count=1, columns=2)
+    make, seen = host_advance.kernels.__wrapped__, []
+    # The same source and types, and another message, cond or way to combine.
+    for signal, slot, cond, level, found in (
+        ("level[src] + 1", "min", None, [4, 9], "cache_misses"),
+        ("level[src] + 1", "min", None, [4, 9], "cache_hits"),
+        ("level[src] + 2", "min", None, [4, 9], "cache_misses"),
+        ("level[src] + 1", "max", None, [4, 3], "cache_misses"),
+        ("level[src] + 1", "min", "level[dst] > 9", [4, 9], "cache_misses"),
+    ):
+        op = EdgeOp("some", target="level", signal=signal, slot=slot, cond=cond)
+        bound = op.bind({"level": "int32"}, index_dtype="int32")
+        loops = make(bound)
+        monkeypatch.setattr(host_advance, "kernels", lambda _, loops=loops: loops)
+        columns = (np.array(level, "int32"),)
+        host_advance.push(bound, rows._replace(ends=rows.ends.astype("int32")), columns)
+        assert sum(getattr(loops[0].stats, found).values()) == 1
+        seen.append(columns[0].tolist())
+    assert seen == [[4, 5], [4, 5], [4, 6], [4, 5], [4, 9]]
+
+
+def test_the_loops_around_functions_by_hand_are_kept_nowhere():
+    add = EdgeOp.from_code(
+        "by_hand",
+        target="level",
+        slot="min",
+        columns=["level"],
+        signal=lambda columns, src, dst, weight: columns[0][src] + 1,
+        cuda="__device__ Value signal(Index src, Index dst, Weight weight) const { return 0; }",
+    )
+    loops = host_advance.kernels(add.bind({"level": "int32"}, index_dtype="int32"))
+    assert [loop.stats.cache_path for loop in loops] == [None, None]
 
 
 def _twice(x):

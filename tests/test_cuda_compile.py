@@ -22,13 +22,24 @@ import dask_graphflow.kernels
 from dask_graphflow.exceptions import BackendError
 from dask_graphflow.kernels import sources
 
-# Of them the oldest and the newest; each takes as long again.
+NEWEST = 120
+# By default the oldest and the newest.
 GENERATIONS = [
     75,
     *(pytest.param(generation, marks=pytest.mark.slow) for generation in (80, 86, 89, 90, 100)),
-    120,
+    NEWEST,
 ]
 FOLDER = Path(dask_graphflow.kernels.__file__).parent
+
+
+def options_for(generation: int) -> tuple[str, ...]:
+    """Return the options to compile for a GPU generation; all but the newest take a seventh of the time.
+
+    What a generation lacks, the compiler says before it optimizes. So it is enough to optimize for one of
+    them, which is done with the options that CuPy compiles with.
+    """
+    fast = () if generation == NEWEST else ("--Ofast-compile=max",)
+    return (*sources.OPTIONS, f"--gpu-architecture=sm_{generation}", *fast)
 
 
 class Nvrtc:
@@ -110,8 +121,9 @@ def nvrtc() -> Nvrtc:
 @pytest.mark.parametrize("generation", GENERATIONS)
 @pytest.mark.parametrize("name", sources.KERNELS)
 def test_kernels_compile_for_every_generation(nvrtc: Nvrtc, name: str, generation: int) -> None:
-    options = (*sources.OPTIONS, f"--gpu-architecture=sm_{generation}")
-    lowered, size, log = nvrtc.compile(sources.source(name), name, options, sources.KERNELS[name])
+    lowered, size, log = nvrtc.compile(
+        sources.source(name), name, options_for(generation), sources.KERNELS[name]
+    )
     assert len(set(lowered)) == len(sources.KERNELS[name])
     assert size > 0
     assert not log, f"the compiler warns:\n{log}"

@@ -31,7 +31,7 @@ from expressions import (
 )
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
-from test_cuda_compile import GENERATIONS
+from test_cuda_compile import GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
 from dask_graphflow import exceptions as ex
@@ -307,9 +307,8 @@ def bounds_for_cuda():
 def test_programs_compile_for_every_generation(nvrtc, generation):
     bounds = list(bounds_for_cuda())
     parts = [sources.source("edge_op.cuh"), *(bound.cuda for bound in bounds), KERNEL]
-    options = (*sources.OPTIONS, f"--gpu-architecture=sm_{generation}")
     names = tuple(f"push<{bound.cuda_name}>" for bound in bounds)
-    lowered, size, log = nvrtc.compile("\n".join(parts), "edges.cu", options, names)
+    lowered, size, log = nvrtc.compile("\n".join(parts), "edges.cu", options_for(generation), names)
     assert len(set(lowered)) == len(bounds)
     assert size > 0
     assert not log, f"the compiler warns:\n{log}"

@@ -31,19 +31,22 @@ __all__ = ["ADVICE", "cached_in", "compiled"]
 ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can write to"
 
 
-def compiled(function: Callable[..., Any], **options: Any) -> Any:
+def compiled(function: Callable[..., Any], *, program: str = "", **options: Any) -> Any:
     """Return a function compiled by Numba, which runs without Python's lock and is kept on disk.
 
     Parameters
     ----------
     function : callable
-        A function at the top of a module.
+        A function at the top of a module; or one inside another function, with its `program`.
+    program : str, optional
+        Text that says everything that an inner function reads of the function around it. Compiled code is
+        loaded again for the same text, and only while no source file of the kernels has changed.
     **options
         More options of ``numba.njit``.
     """
     options["nogil"] = True
     try:
-        return _cached(function, options)
+        return _cached(function, program, options)
     except RuntimeError as error:
         if "no locator available" not in str(error):
             raise
@@ -54,17 +57,27 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
     try:
         # Only while the function is defined, which settles its folder: other libraries keep their own.
         numba.config.CACHE_DIR = str(folder)
-        return _cached(function, options)
+        return _cached(function, program, options)
     finally:
         numba.config.CACHE_DIR = given
 
 
-def _cached(function: Callable[..., Any], options: dict[str, Any]) -> Any:
+def _cached(function: Callable[..., Any], program: str, options: dict[str, Any]) -> Any:
     made = numba.njit(cache=True, **options)(function)
     cache = made._cache
     source = cache._impl.locator.get_source_stamp()
     cache._cache_file = _FilesByTypes(cache.cache_path, cache._impl.filename_base, source)
+    if program:
+        # Numba's own key has a hash of the compiled functions around it, which differs in each process.
+        cache._index_key = lambda types, codegen: (types, codegen.magic_tuple(), program, _stamps())
     return made
+
+
+@functools.cache
+def _stamps() -> tuple[tuple[str, float, int], ...]:
+    """Return the name, the time of the last change and the size of each source file of the kernels."""
+    files = [(path.name, path.stat()) for path in sorted(Path(__file__).parent.glob("*.py"))]
+    return tuple((name, about.st_mtime, about.st_size) for name, about in files)
 
 
 class _FilesByTypes(IndexDataCacheFile):  # type: ignore[misc]

@@ -13,7 +13,7 @@ reads one column and writes another.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numba
@@ -21,6 +21,7 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Rows
+from .edge_host import python
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, share, stolen, take, turns
 from .policies import HOST_POLICIES, check
@@ -76,25 +77,33 @@ def _weight(weights, at):  # type: ignore[no-untyped-def]
 
 @cache
 def kernels(bound: BoundOp) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the compiled loops of push and of pull around an edge program."""
-    functions = bound.host
+    """Return the compiled loops of push and of pull around an edge program.
+
+    Only those of a program that is written as text are kept on disk: what the functions of another program
+    read cannot be told.
+    """
+    functions, target, first_hit = bound.host, bound.target, bound.op.first_hit
+    is_text = isinstance(bound.op.signal, str)
+    program = f"{target}, {first_hit}\n{python(bound)}" if is_text else ""
+    compiled = partial(_compiled, program=program) if is_text else partial(numba.njit, nogil=True)
     return _loops(
+        partial(compiled, error_model="numpy"),
         functions.signal,
         functions.cond,
         functions.combine,
-        bound.op.columns.index(bound.op.target),
-        bound.op.first_hit,
+        target,
+        first_hit,
     )
 
 
 def _loops(
+    compiled: Callable[..., Any],
     signal: Callable[..., Any],
     cond: Callable[..., Any],
     combine: Callable[..., Any],
     target: int,
     first_hit: bool,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    compiled = numba.njit(nogil=True, error_model="numpy")
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
 
     @compiled
