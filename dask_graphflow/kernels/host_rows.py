@@ -22,7 +22,7 @@ from . import index_dtype
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_atomics import prefetch
-from .host_threads import MINI_CHUNK, even_turns, put, share, take
+from .host_threads import MINI_CHUNK, TURN, even_turns, put, share, take
 
 __all__ = [
     "count_all",
@@ -58,17 +58,18 @@ def _name(ids, labels, start, stop, named):  # type: ignore[no-untyped-def]
         named[i] = labels[np.uint64(ids[i])]
 
 
+# Vertices of other members are counted in one more bucket, and their edges written to one place. Members
+# have them in no order, so a branch would be predicted wrongly as often as not.
 @_compiled
 def _count(out, into, start, stop, first, count, shift, both, counts):  # type: ignore[no-untyped-def]
     size, shift = np.uint64(count), np.uint64(shift)
+    beyond = np.uint64(counts.size - 1) << shift
     for edge in range(start, stop):
         row = np.uint64(np.int64(out[edge]) - first)
-        if row < size:
-            counts[row >> shift] += 1
+        counts[(row if row < size else beyond) >> shift] += 1
         if both and into[edge] != out[edge]:
             row = np.uint64(np.int64(into[edge]) - first)
-            if row < size:
-                counts[row >> shift] += 1
+            counts[(row if row < size else beyond) >> shift] += 1
 
 
 # Written out for either end: a function for it would be called, at twice the time of the whole pass.
@@ -78,25 +79,26 @@ def _scatter(  # type: ignore[no-untyped-def]
     keys, carried,
 ):  # fmt: skip
     size, shift, width = np.uint64(count), np.uint64(shift), np.uint64(width)
+    beyond = np.uint64(places.size - 1) << shift
     inside = (np.uint64(1) << shift) - np.uint64(1)
     weighted = carried.size > 0
     for edge in range(start, stop):
         u, v = np.uint64(source[edge]), np.uint64(target[edge])
         row = np.uint64(np.int64(out[edge]) - first)
-        if row < size:
-            at = np.uint64(places[row >> shift])
-            places[row >> shift] += 1
-            keys[at] = ((row & inside) << width) | v
-            if weighted:
-                carried[at] = weight[edge]
+        bucket = (row if row < size else beyond) >> shift
+        at = np.uint64(places[bucket])
+        places[bucket] += row < size
+        keys[at] = ((row & inside) << width) | v
+        if weighted:
+            carried[at] = weight[edge]
         if both and u != v:
             row = np.uint64(np.int64(into[edge]) - first)
-            if row < size:
-                at = np.uint64(places[row >> shift])
-                places[row >> shift] += 1
-                keys[at] = ((row & inside) << width) | u
-                if weighted:
-                    carried[at] = weight[edge]
+            bucket = (row if row < size else beyond) >> shift
+            at = np.uint64(places[bucket])
+            places[bucket] += row < size
+            keys[at] = ((row & inside) << width) | u
+            if weighted:
+                carried[at] = weight[edge]
 
 
 @_compiled
@@ -456,20 +458,24 @@ def _into_buckets(
         share(naming, threads, threads)
 
     rows_ = plan.first, plan.size, plan.shift
-    counts = np.zeros((threads, -(-max(plan.size, 1) // (1 << plan.shift))), np.int64)
+    buckets = -(-max(plan.size, 1) // (1 << plan.shift))
+    counts = np.zeros((threads, buckets + 1), np.int64)
 
     def counting(i: int) -> None:
         for piece, *run in runs[i]:
             _count(out[piece], into[piece], *run, *rows_, plan.both, counts[i])
 
     share(counting, threads, threads)
-    bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    counts[:, -1] = 0
+    bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0)[:-1])])
     # A part writes behind the ones before it: equal edges stay in the order of the list.
-    places = bounds[:-1] + np.cumsum(counts, axis=0) - counts
+    places = bounds + np.cumsum(counts, axis=0) - counts
     total = int(bounds[-1])
-    keys = np.empty(total, "uint32" if plan.width + plan.shift <= 32 else "uint64")
+    places[:, -1] = total + TURN * np.arange(threads)  # no two threads write a cache line
+    room = total + TURN * threads
+    keys = np.empty(room, "uint32" if plan.width + plan.shift <= 32 else "uint64")
     payload = [np.empty(0)] * len(source) if weight is None else weight
-    carried = np.empty(0 if weight is None else total, payload[0].dtype)
+    carried = np.empty(0 if weight is None else room, payload[0].dtype)
 
     def scattering(i: int) -> None:
         for piece, *run in runs[i]:
@@ -478,7 +484,7 @@ def _into_buckets(
             _scatter(*ends, payload[piece], *run, *how, keys, carried)
 
     share(scattering, threads, threads)
-    return keys, carried, bounds
+    return keys[:total], carried[:total], bounds
 
 
 def _runs(lengths: Sequence[int], parts: int) -> list[list[tuple[int, int, int]]]:
