@@ -20,13 +20,14 @@ import stat
 import tempfile
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import IndexDataCacheFile
 
-__all__ = ["ADVICE", "cached_in", "compiled"]
+__all__ = ["ADVICE", "cached_in", "compiled", "inner"]
 
 ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can write to"
 
@@ -42,6 +43,7 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
         More options of ``numba.njit``.
     """
     options["nogil"] = True
+    options["no_cfunc_wrapper"] = True  # for calls from C, of which there are none: less to compile
     try:
         return _cached(function, options)
     except RuntimeError as error:
@@ -57,6 +59,10 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
         return _cached(function, options)
     finally:
         numba.config.CACHE_DIR = given
+
+
+# For a function that only compiled functions call: no code is made to call it from Python, which would crash.
+inner = partial(compiled, no_cpython_wrapper=True)
 
 
 def _cached(function: Callable[..., Any], options: dict[str, Any]) -> Any:

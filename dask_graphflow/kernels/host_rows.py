@@ -20,6 +20,7 @@ from dask_graphflow.exceptions import WeightError
 
 from . import index_dtype
 from .compiling import compiled as _compiled
+from .compiling import inner as _inner
 from .csr import Rows
 from .host_atomics import prefetch
 from .host_threads import MINI_CHUNK, TURN, even_turns, put, share, take
@@ -101,11 +102,14 @@ def _scatter(  # type: ignore[no-untyped-def]
                 carried[at] = weight[edge]
 
 
-@_compiled
+@_inner
 def _digits(keys, width, bits, counts, row_counts):  # type: ignore[no-untyped-def]
     """Count each digit of the columns, and the rows; make of the counts where each begins."""
-    counts[:] = 0
-    row_counts[:] = 0
+    for digit in range(counts.shape[0]):
+        for i in range(counts.shape[1]):
+            counts[digit, i] = 0
+    for i in range(row_counts.size):
+        row_counts[i] = 0
     columns = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
     for i in range(keys.size):
@@ -120,14 +124,14 @@ def _digits(keys, width, bits, counts, row_counts):  # type: ignore[no-untyped-d
     _begin(row_counts)
 
 
-@_compiled
+@_inner
 def _begin(counts):  # type: ignore[no-untyped-def]
     at = np.int64(0)
     for i in range(counts.size):
         at, counts[i] = at + counts[i], at
 
 
-@_compiled
+@_inner
 def _sort_by(keys, carried, low, high, places, new_keys, new_carried):  # type: ignore[no-untyped-def]
     """Sort by the bits `low` to `high` - 1; what is equal stays in order."""
     mask = (np.uint64(1) << np.uint64(high - low)) - np.uint64(1)
@@ -141,7 +145,7 @@ def _sort_by(keys, carried, low, high, places, new_keys, new_carried):  # type: 
             new_carried[place] = carried[i]
 
 
-@_compiled
+@_inner
 def _write(keys, carried, width, places, labels, ends, weights):  # type: ignore[no-untyped-def]
     """Sort by row, into the rows."""
     mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
@@ -156,7 +160,7 @@ def _write(keys, carried, width, places, labels, ends, weights):  # type: ignore
             weights[place] = carried[i]
 
 
-@_compiled
+@_inner
 def _fold(offsets, stop, ends, weights, words, policy):  # type: ignore[no-untyped-def]
     """Make one of equal ends in a row; rows close up to their left.
 
@@ -193,25 +197,22 @@ def _fold(offsets, stop, ends, weights, words, policy):  # type: ignore[no-untyp
 
 @_compiled
 def _finish(  # type: ignore[no-untyped-def]
-    keys, carried, bounds, mine, shift, width, policy, labels, offsets, ends, weights, words, left
-):
-    """Sort the buckets `mine` into their rows; return how many sums do not fit."""
-    most, wrong = 0, 0
-    for bucket in mine:
-        most = max(most, bounds[bucket + 1] - bounds[bucket])
-    spare = np.empty(most, keys.dtype)
-    spare_carried = np.empty(min(most, carried.size), carried.dtype)
-    passes = -(-width // DIGIT)
-    bits = -(-width // passes)
-    counts = np.empty((passes, 1 << bits), np.int64)
-    places = np.empty(1 << shift, np.int64)
+    keys, carried, bounds, mine, shift, width, bits, policy, labels, offsets, ends, weights, words,
+    left, spare, spare_carried, counts, places,
+):  # fmt: skip
+    """Sort the buckets `mine` into their rows; return how many sums do not fit.
+
+    The last four arrays are memory for it. Allocating that here would take longer to compile.
+    """
+    passes, wrong = counts.shape[0], 0
     for bucket in mine:
         start, stop = bounds[bucket], bounds[bucket + 1]
         a, b = keys[start:stop], spare[: stop - start]
         # Of no entries where there are no weights.
         x, y = carried[start:stop], spare_carried[: stop - start]
         _digits(a, width, bits, counts, places)
-        own = offsets[bucket << shift : min((bucket + 1) << shift, offsets.size - 1)]
+        row, last = bucket << shift, (bucket + 1) << shift
+        own = offsets[row : last if last < offsets.size else offsets.size - 1]
         for row in range(own.size):
             own[row] = places[row] + start
         if passes % 2 == 0:
@@ -221,7 +222,8 @@ def _finish(  # type: ignore[no-untyped-def]
             a, b, x, y = b, a, y, x
         for digit in range(passes):
             low = digit * bits
-            _sort_by(a, x, low, min(low + bits, width), counts[digit], b, y)
+            high = low + bits if low + bits < width else width
+            _sort_by(a, x, low, high, counts[digit], b, y)
             a, b, x, y = b, a, y, x
         _write(a, x, width, places, labels, ends[start:stop], weights[start:stop])
         # If the policy is None, Numba leaves this out. A member without vertices has buckets without rows.
@@ -235,7 +237,8 @@ def _finish(  # type: ignore[no-untyped-def]
 @_compiled
 def _owners(offsets, first, start, stop, out):  # type: ignore[no-untyped-def]
     for row in range(start, stop):
-        out[offsets[row] : offsets[row + 1]] = first + row
+        for i in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
+            out[i] = first + row
 
 
 @_compiled
@@ -531,10 +534,21 @@ def _into_rows(
     # The largest first, so that no thread is left with one at the end.
     order = np.argsort(-np.diff(bounds), kind="stable")
     turns = [order[i :: 4 * plan.threads] for i in range(4 * plan.threads)]
+    passes = -(-plan.width // DIGIT)
+    bits = -(-plan.width // passes)
 
     def finishing(i: int) -> int:
-        mine = bounds, turns[i], plan.shift, plan.width, policy, named
-        wrong: int = _finish(keys, carried, *mine, offsets, ends, weights, words, left)
+        mine = turns[i]
+        most = int((bounds[mine + 1] - bounds[mine]).max(initial=0))
+        memory = (
+            np.empty(most, keys.dtype),
+            np.empty(min(most, len(carried)), carried.dtype),
+            np.empty((passes, 1 << bits), np.int64),
+            np.empty(1 << plan.shift, np.int64),
+        )
+        how = plan.shift, plan.width, bits, policy, named
+        made = offsets, ends, weights, words, left
+        wrong: int = _finish(keys, carried, bounds, mine, *how, *made, *memory)
         return wrong
 
     if any(share(finishing, len(turns), plan.threads)):
