@@ -61,7 +61,8 @@ def compiled(function: Callable[..., Any], **options: Any) -> Any:
         numba.config.CACHE_DIR = given
 
 
-# For a function that only compiled functions call: no code is made to call it from Python, which would crash.
+# For a function that only compiled functions call: no code is made to call it from Python, and such a
+# call crashes the process.
 inner = partial(compiled, no_cpython_wrapper=True)
 
 

@@ -23,7 +23,7 @@ from .compiling import compiled as _compiled
 from .compiling import inner as _inner
 from .csr import Rows
 from .host_atomics import prefetch
-from .host_threads import MINI_CHUNK, TURN, even_turns, put, share, take
+from .host_threads import MINI_CHUNK, TURN, even_turns, share, take
 
 __all__ = [
     "count_all",
@@ -51,12 +51,6 @@ def _count_ids(ids, start, stop, first, shift, counts):  # type: ignore[no-untyp
         at = np.uint64(ids[i] - first) >> shift
         if at < size:
             counts[at] += 1
-
-
-@_compiled
-def _name(ids, labels, start, stop, named):  # type: ignore[no-untyped-def]
-    for i in range(start, stop):
-        named[i] = labels[np.uint64(ids[i])]
 
 
 # Vertices of other members are counted in one more bucket, and their edges written to one place. Members
@@ -103,7 +97,7 @@ def _scatter(  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _digits(keys, width, bits, counts, row_counts):  # type: ignore[no-untyped-def]
+def _digits(keys, start, stop, width, bits, counts, row_counts):  # type: ignore[no-untyped-def]
     """Count each digit of the columns, and the rows; make of the counts where each begins."""
     for digit in range(counts.shape[0]):
         for i in range(counts.shape[1]):
@@ -112,7 +106,7 @@ def _digits(keys, width, bits, counts, row_counts):  # type: ignore[no-untyped-d
         row_counts[i] = 0
     columns = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
-    for i in range(keys.size):
+    for i in range(np.uint64(start), np.uint64(stop)):
         key = np.uint64(keys[i])
         row_counts[key >> np.uint64(width)] += 1
         column = key & columns
@@ -120,7 +114,9 @@ def _digits(keys, width, bits, counts, row_counts):  # type: ignore[no-untyped-d
             counts[digit, column & mask] += 1
             column >>= np.uint64(bits)
     for digit in range(counts.shape[0]):
-        _begin(counts[digit])
+        at = np.int64(0)
+        for i in range(counts.shape[1]):
+            at, counts[digit, i] = at + counts[digit, i], at
     _begin(row_counts)
 
 
@@ -132,27 +128,29 @@ def _begin(counts):  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _sort_by(keys, carried, low, high, places, new_keys, new_carried):  # type: ignore[no-untyped-def]
-    """Sort by the bits `low` to `high` - 1; what is equal stays in order."""
+def _sort_by(  # type: ignore[no-untyped-def]
+    keys, carried, start, stop, low, high, places, digit, new_keys, new_carried, to
+):
+    """Sort by the bits `low` to `high` - 1, to `to` and behind; what is equal stays in order."""
     mask = (np.uint64(1) << np.uint64(high - low)) - np.uint64(1)
-    low = np.uint64(low)
-    for i in range(keys.size):
+    low, to = np.uint64(low), np.uint64(to)
+    for i in range(np.uint64(start), np.uint64(stop)):
         at = (np.uint64(keys[i]) >> low) & mask
-        place = np.uint64(places[at])
-        places[at] += 1
+        place = np.uint64(places[digit, at]) + to
+        places[digit, at] += 1
         new_keys[place] = keys[i]
         if carried.size:
             new_carried[place] = carried[i]
 
 
 @_inner
-def _write(keys, carried, width, places, labels, ends, weights):  # type: ignore[no-untyped-def]
-    """Sort by row, into the rows."""
-    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
-    for i in range(keys.size):
+def _write(keys, carried, count, width, places, labels, ends, weights, to):  # type: ignore[no-untyped-def]
+    """Sort by row, into the rows that begin at `to`."""
+    mask, to = (np.uint64(1) << np.uint64(width)) - np.uint64(1), np.uint64(to)
+    for i in range(count):
         key = np.uint64(keys[i])
         row = key >> np.uint64(width)
-        place = np.uint64(places[row])
+        place = np.uint64(places[row]) + to
         places[row] += 1
         end = key & mask
         ends[place] = labels[end] if labels.size else np.int64(end)
@@ -205,30 +203,59 @@ def _finish(  # type: ignore[no-untyped-def]
     The last four arrays are memory for it. Allocating that here would take longer to compile.
     """
     passes, wrong = counts.shape[0], 0
+    begin = np.int64(0)  # not 0 itself, which Numba would compile for apart
     for bucket in mine:
         start, stop = bounds[bucket], bounds[bucket + 1]
-        a, b = keys[start:stop], spare[: stop - start]
-        # Of no entries where there are no weights.
-        x, y = carried[start:stop], spare_carried[: stop - start]
-        _digits(a, width, bits, counts, places)
-        row, last = bucket << shift, (bucket + 1) << shift
-        own = offsets[row : last if last < offsets.size else offsets.size - 1]
-        for row in range(own.size):
-            own[row] = places[row] + start
-        if passes % 2 == 0:
-            # The last pass ends in the spare memory: ends and weights may take the place of the bucket.
-            put(b, 0, a, a.size)
-            put(y, 0, x, x.size)
-            a, b, x, y = b, a, y, x
+        count = stop - start
+        _digits(keys, start, stop, width, bits, counts, places)
+        first, last = bucket << shift, (bucket + 1) << shift
+        last = last if last < offsets.size else offsets.size - 1
+        for row in range(first, last):
+            offsets[row] = places[row - first] + start
+        # The last pass ends in the spare memory: ends and weights may take the place of the bucket.
+        spared = passes % 2 == 0
+        if spared:
+            for i in range(count):
+                spare[i] = keys[start + i]
+            if carried.size:
+                for i in range(count):
+                    spare_carried[i] = carried[start + i]
         for digit in range(passes):
             low = digit * bits
             high = low + bits if low + bits < width else width
-            _sort_by(a, x, low, high, counts[digit], b, y)
-            a, b, x, y = b, a, y, x
-        _write(a, x, width, places, labels, ends[start:stop], weights[start:stop])
+            if spared:
+                _sort_by(
+                    spare,
+                    spare_carried,
+                    begin,
+                    count,
+                    low,
+                    high,
+                    counts,
+                    digit,
+                    keys,
+                    carried,
+                    start,
+                )
+            else:
+                _sort_by(
+                    keys,
+                    carried,
+                    start,
+                    stop,
+                    low,
+                    high,
+                    counts,
+                    digit,
+                    spare,
+                    spare_carried,
+                    begin,
+                )
+            spared = not spared
+        _write(spare, spare_carried, count, width, places, labels, ends, weights, start)
         # If the policy is None, Numba leaves this out. A member without vertices has buckets without rows.
-        if policy is not None and own.size:
-            stop, unfit = _fold(own, stop, ends, weights, words, policy)
+        if policy is not None and first < last:
+            stop, unfit = _fold(offsets[first:last], stop, ends, weights, words, policy)
             wrong += unfit
         left[bucket] = stop - start
     return wrong
@@ -269,6 +296,13 @@ def _relabel(  # type: ignore[no-untyped-def]
                     new_weights[at] = weights[k]
                 k += np.uint64(1)
         start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def _name(ids: np.ndarray, labels: np.ndarray, start: int, stop: int, named: np.ndarray) -> None:
+    """Look labels up, block by block: NumPy copies ids of other types than its indices."""
+    for at in range(start, stop, BLOCK):
+        some = slice(at, min(at + BLOCK, stop))
+        labels.take(ids[some], out=named[some], mode="clip")  # other modes copy what they write
 
 
 def _cuts(count: int, parts: int) -> list[int]:
@@ -454,9 +488,9 @@ def _into_buckets(
         out, into = ([np.empty(len(ids), labels.dtype) for ids in source] for _ in range(2))
 
         def naming(i: int) -> None:
-            for piece, *run in runs[i]:
-                _name(source[piece], labels, *run, out[piece])
-                _name(target[piece], labels, *run, into[piece])
+            for piece, start, stop in runs[i]:
+                _name(source[piece], labels, start, stop, out[piece])
+                _name(target[piece], labels, start, stop, into[piece])
 
         share(naming, threads, threads)
 
