@@ -94,7 +94,7 @@ def _loops(
     target: int,
     first_hit: bool,
 ) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    compiled = numba.njit(nogil=True, error_model="numpy")
+    compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
 
     @compiled
