@@ -15,6 +15,7 @@ from . import (
     costs,
     device,
     estimates,
+    first_calls,
     fuzz,
     graphs,
     hybrid,
@@ -49,12 +50,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         compare,
         costs,
         estimates,
+        first_calls,
         simulate,
         device,
     ):
-        command = commands.add_parser(
-            module.__name__.rpartition(".")[2], help=module.__doc__, description=module.__doc__
-        )
+        name = module.__name__.rpartition(".")[2].replace("_", "-")
+        command = commands.add_parser(name, help=module.__doc__, description=module.__doc__)
         for part in module.add_arguments(command) or [command]:
             _add_shared(part)
         command.set_defaults(run=module.run)

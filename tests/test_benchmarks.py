@@ -16,7 +16,17 @@ from test_cuda_compile import nvrtc  # noqa: F401
 
 import dask_graphflow as gf
 from benchmarks import __main__ as command
-from benchmarks import compare, levels, machine, members, report, side, soak, wire
+from benchmarks import (
+    compare,
+    first_calls,
+    levels,
+    machine,
+    members,
+    report,
+    side,
+    soak,
+    wire,
+)
 from benchmarks.algorithms.agreement import Agreement
 from benchmarks.algorithms.inputs import Inputs
 from benchmarks.algorithms.peers import Peer
@@ -802,3 +812,22 @@ def test_a_peak_counts_what_lies_beside_the_result_and_not_what_was_there():
 
         assert pool.peak(work) == 4 << 20
     assert rmm.mr.get_current_device_resource() is before
+
+
+def test_a_first_call_is_measured_with_an_empty_cache_and_then_with_what_it_left_there():
+    options = argparse.Namespace(scale=4, workers=1)
+    found = first_calls.measured("connected_components", options)
+    assert found["first"]["compiling"] > 0
+    assert found["first"]["kernels"]
+    assert not found["cached"]["kernels"]
+    table = first_calls.table({"connected_components": [found]}).splitlines()
+    assert table[0].split() == [
+        "function",
+        "first",
+        "CPU",
+        "compiling",
+        "kernels",
+        "cached",
+        "second",
+    ]
+    assert table[2].split()[4] == str(len(found["first"]["kernels"]))

@@ -297,6 +297,16 @@ def large(scale=16, partitions=12):
 
 
 @pytest.mark.usefixtures("fine")
+@pytest.mark.parametrize("multi", ["keep", "sum", "first"])
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("size", [2, build.STAY, build.STAY + 1])
+def test_edges_that_stay_in_their_frames_are_built_as_those_that_are_sent(size, directed, multi):
+    edges = gf.generate.rmat(12, npartitions=5).astype("int32")
+    edges = edges.assign(w=(edges.src + edges.dst) % 7)
+    check(pieces_of(edges, source="src", target="dst", weight="w"), size, directed, multi)
+
+
+@pytest.mark.usefixtures("fine")
 @pytest.mark.parametrize("size", [2, 3])
 def test_ranges_are_as_much_work_each(size):
     made, whole = check(large(), size)
@@ -355,13 +365,19 @@ def test_ids_travel_once_and_are_kept_by_one_member():
 @pytest.mark.parametrize("weight", [None, "w"], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize(
-    ("size", "multi", "most"), [(1, "keep", 0.1), (1, "sum", 0.75), (2, "keep", 1.1)]
+    ("size", "multi", "dtype", "most"),
+    [
+        (1, "keep", "int64", 0.1),
+        (1, "sum", "int64", 0.75),
+        (2, "keep", "int64", 1.1),
+        (2, "keep", "int32", 1.1),
+    ],
 )
-def test_memory_besides_the_input_and_what_is_built(size, multi, most, directed, weight):
-    edges = gf.generate.rmat(16, npartitions=32)
+def test_memory_besides_the_input_and_what_is_built(size, multi, dtype, most, directed, weight):
+    edges = gf.generate.rmat(16, npartitions=32).astype(dtype)
     edges = edges.assign(w=edges.src * 0.5)
     pieces = pieces_of(edges, source="src", target="dst", weight=weight)
-    given = (2 if weight is None else 3) * 8 * 16 << 16
+    given = (2 * np.dtype(dtype).itemsize + (0 if weight is None else 8)) * 16 << 16
     shards(pieces, size, directed, multi)  # what is compiled stays
     tracemalloc.start()
     try:

@@ -247,19 +247,21 @@ def test_every_part_is_done_once_and_an_error_is_raised(threads):
 @pytest.mark.parametrize("members", [1, 2, 5])
 @pytest.mark.parametrize("both", [True, False])
 @pytest.mark.parametrize("shift", [0, 6])
-def test_edges_are_parted_by_the_owners_of_their_ends(rng, threads, members, both, shift):
+@pytest.mark.parametrize("but", [None, 0])
+def test_edges_are_parted_by_the_owners_of_their_ends(rng, threads, members, both, shift, but):
     size, count = 1000, 4 * host_partition.LEAST + 17
     owners = rng.integers(0, members, -(-size // 2**shift)).astype("int16")
     source, target = rng.integers(0, size, (2, count)).astype("int32")
     columns = source, target, rng.random(count)
     given = columns, source, target if both else None, owners, members
-    found = host_partition.parted(*given, shift=shift, threads=threads)
+    found = host_partition.parted(*given, shift=shift, but=but, threads=threads)
     for values, parts in zip(columns, found, strict=True):
         assert len(parts) == members
         for member, part in enumerate(parts):
             here = owners[source >> shift] == member
             if both:
                 here |= owners[target >> shift] == member
+            here &= member != but
             np.testing.assert_array_equal(part, values[here])
 
 

@@ -30,6 +30,8 @@ __all__ = ["Choose", "Edges", "Size", "build", "entered", "entering", "into", "o
 
 SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece,
 DEVICE_SLICE = 1 << 27  # and on a device
+# Members whose pieces stay where they are, undirected: with more, others own most edges of a piece.
+STAY = 3
 
 
 class Size(NamedTuple):
@@ -181,6 +183,11 @@ def build(
         Edges(empty, empty, none),
         both=not directed,
         threads=threads,
+        stay=not directed
+        and hybrid is None
+        and exchange.size <= STAY
+        and not any(devices)
+        and vertices.takes_ids,
     )
     about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids, "choice": why}
     about["placed"] = placed
@@ -398,6 +405,7 @@ def _dealt(
     *,
     both: bool,
     threads: int,
+    stay: bool = False,
 ) -> Edges:
     """Deal edges to the owners of their sources, or of both their ends; return those for this member.
 
@@ -420,6 +428,10 @@ def _dealt(
         Whether the owner of an edge's target gets it too, if that is another one.
     threads : int
         Host threads to use.
+    stay : bool
+        Whether a piece is part of the result as it is. Then the result also has edges of other members
+        only, but takes less memory than with a copy of this member's edges, if a frame holds the piece
+        anyway.
     """
     if exchange.size == 1:
         alone = list(edges) or [none]
@@ -437,13 +449,19 @@ def _dealt(
         ends = piece.source, piece.target if both else None
         values = [piece[column].astype(none[column].dtype, copy=False) for column in columns]
         how: dict[str, Any] = {"shift": shift, "threads": threads}
+        stays = stay and piece is not none
+        if stays:
+            how["but"] = exchange.rank
         parts = kernels_of("partition", piece.source).parted(
             values, *ends, owners, exchange.size, **how
         )
-        for column, own in zip(columns, parts, strict=True):
+        for column, own, whole in zip(columns, parts, values, strict=True):
             dealt += sum(map(len, own))
             told = exchange.all_to_all(own)
-            if told[exchange.rank].base is not None:  # as a view it would keep what was sent, too
+            if stays:
+                told[exchange.rank] = whole
+                dealt += len(whole)
+            elif told[exchange.rank].base is not None:  # as a view it would keep what was sent, too
                 told[exchange.rank] = told[exchange.rank].copy()
             for source, arrived in enumerate(told):
                 got[column][source].append(arrived)
@@ -459,8 +477,8 @@ def _dealt(
         for rank, places in enumerate(order)
         for number, place in enumerate(places)
     )
-    whole: list[Any] = list(none)
+    found: list[Any] = list(none)
     for column in columns:
         in_order = [got[column][rank][number] for _, rank, number in pieces]
-        whole[column] = in_order or [none[column]]
-    return Edges(*whole)
+        found[column] = in_order or [none[column]]
+    return Edges(*found)

@@ -20,13 +20,14 @@ import stat
 import tempfile
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numba
 from numba.core.caching import IndexDataCacheFile
 
-__all__ = ["ADVICE", "cached_in", "compiled"]
+__all__ = ["ADVICE", "cached_in", "compiled", "inner"]
 
 ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can write to"
 
@@ -45,6 +46,7 @@ def compiled(function: Callable[..., Any], *, program: str = "", **options: Any)
         More options of ``numba.njit``.
     """
     options["nogil"] = True
+    options["no_cfunc_wrapper"] = True  # for calls from C, of which there are none: less to compile
     try:
         return _cached(function, program, options)
     except RuntimeError as error:
@@ -60,6 +62,11 @@ def compiled(function: Callable[..., Any], *, program: str = "", **options: Any)
         return _cached(function, program, options)
     finally:
         numba.config.CACHE_DIR = given
+
+
+# For a function that only compiled functions call: no code is made to call it from Python, and such a
+# call crashes the process.
+inner = partial(compiled, no_cpython_wrapper=True)
 
 
 def _cached(function: Callable[..., Any], program: str, options: dict[str, Any]) -> Any:

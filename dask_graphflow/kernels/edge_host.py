@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HostFunctions", "functions", "python"]
 
-_compiled = numba.njit(nogil=True, error_model="numpy")
+_compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
 class HostFunctions(NamedTuple):

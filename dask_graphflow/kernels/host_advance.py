@@ -85,7 +85,11 @@ def kernels(bound: BoundOp) -> tuple[Callable[..., Any], Callable[..., Any]]:
     functions, target, first_hit = bound.host, bound.target, bound.op.first_hit
     is_text = isinstance(bound.op.signal, str)
     program = f"{target}, {first_hit}\n{python(bound)}" if is_text else ""
-    compiled = partial(_compiled, program=program) if is_text else partial(numba.njit, nogil=True)
+    compiled = (
+        partial(_compiled, program=program)
+        if is_text
+        else partial(numba.njit, nogil=True, no_cfunc_wrapper=True)
+    )
     return _loops(
         partial(compiled, error_model="numpy"),
         functions.signal,

@@ -30,6 +30,7 @@ import numpy as np
 
 from . import index_dtype
 from .compiling import compiled as _compiled
+from .compiling import inner as _inner
 from .csr import Light, Rows
 from .host_atomics import fetch_min, prefetch, swap
 from .host_threads import MINI_CHUNK, even_turns, put, share, take
@@ -121,13 +122,14 @@ def _bucket(distance, scale):  # type: ignore[no-untyped-def]
     return np.int64(min(distance * scale, 2.0**53))
 
 
-@_compiled
+@_inlined
 def _wanted(count, numbers):  # type: ignore[no-untyped-def]
     """Return how many blocks are enough for `count` more vertices, in whatever buckets."""
-    return numbers[USED] + min(count, WINDOW + 2) + count // BLOCK + 1
+    some = count if count < WINDOW + 2 else WINDOW + 2
+    return numbers[USED] + some + count // BLOCK + 1
 
 
-@_compiled
+@_inner
 def _grow(wanted, items, link):  # type: ignore[no-untyped-def]
     more = max(wanted, 2 * link.size)
     new_items = np.empty((more, BLOCK), items.dtype)
@@ -188,7 +190,8 @@ def _relax(  # type: ignore[no-untyped-def]
             for i in range(count):
                 mine[i] = frontier[start + i]
         elif head[slot] >= 0 and _size(link, head, fill, slot) <= FUSED:
-            count = _take_all(items, link, head, fill, numbers, slot, mine, 0)
+            # Not 0, which Numba would compile for by itself.
+            count = _take_all(items, link, head, fill, numbers, slot, mine, np.int64(0))
         else:
             break
         for i in range(count):
@@ -205,15 +208,17 @@ def _relax(  # type: ignore[no-untyped-def]
                 continue
             done[vertex] = here
             if mine[i] >= masters:
-                if _wanted(1, numbers) > link.size:
-                    items, link = _grow(_wanted(1, numbers), items, link)
+                wanted = _wanted(1, numbers)
+                if wanted > link.size:
+                    items, link = _grow(wanted, items, link)
                 _append(vertex, AWAY, items, link, head, fill, numbers)
                 continue
             low, high = offsets[vertex], offsets[vertex + np.uint64(1)]
             numbers[EDGES] += high - low
             numbers[RELAXED] += 1
-            if _wanted(high - low, numbers) > link.size:
-                items, link = _grow(_wanted(high - low, numbers), items, link)
+            wanted = _wanted(high - low, numbers)
+            if wanted > link.size:
+                items, link = _grow(wanted, items, link)
             _relax_row(
                 here, low, high, ends, weights, distance, scale, present, cutoff,
                 items, link, head, fill, numbers,
@@ -235,8 +240,9 @@ def _spread(distance, scale, present, items, link, head, fill, numbers):  # type
     waiting = np.empty(_size(link, head, fill, WINDOW), items.dtype)
     _take_all(items, link, head, fill, numbers, WINDOW, waiting, 0)
     numbers[FAR] = NONE
-    if _wanted(waiting.size, numbers) > link.size:
-        items, link = _grow(_wanted(waiting.size, numbers), items, link)
+    wanted = _wanted(waiting.size, numbers)
+    if wanted > link.size:
+        items, link = _grow(wanted, items, link)
     for vertex in waiting:
         bucket = _bucket(distance[vertex], scale)
         if bucket >= present:
@@ -247,8 +253,9 @@ def _spread(distance, scale, present, items, link, head, fill, numbers):  # type
 @_compiled
 def _offer(vertices, values, distance, scale, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
     nearest = NONE
-    if _wanted(vertices.size, numbers) > link.size:
-        items, link = _grow(_wanted(vertices.size, numbers), items, link)
+    wanted = _wanted(vertices.size, numbers)
+    if wanted > link.size:
+        items, link = _grow(wanted, items, link)
     for i in range(vertices.size):
         if values[i] < distance[vertices[i]]:
             distance[vertices[i]] = values[i]

@@ -33,7 +33,7 @@ def _count(source, target, both, start, stop, owners, shift, counts):  # type: i
 
 
 @_compiled
-def _part(values, more, source, target, both, start, stop, owners, shift, at, to, to_more):  # type: ignore[no-untyped-def]
+def _part(values, more, source, target, both, start, stop, owners, shift, at, step, to, to_more):  # type: ignore[no-untyped-def]
     shift = np.uint64(shift)
     for i in range(start, stop):
         one = owners[np.uint64(source[i]) >> shift]
@@ -41,10 +41,10 @@ def _part(values, more, source, target, both, start, stop, owners, shift, at, to
             other = owners[np.uint64(target[i]) >> shift]
             place = at[other]
             to[place], to_more[place] = values[i], more[i]
-            at[other] = place + (one != other)
+            at[other] = place + (one != other) * step[other]
         place = at[one]
         to[place], to_more[place] = values[i], more[i]
-        at[one] = place + 1
+        at[one] = place + step[one]
 
 
 def parted(
@@ -55,6 +55,7 @@ def parted(
     members: int,
     *,
     shift: int,
+    but: int | None = None,
     threads: int = 1,
 ) -> Iterator[list[np.ndarray]]:
     """Part edges by the members that own an end of them, in the order that they have.
@@ -70,6 +71,8 @@ def parted(
         The owner of every ``2**shift`` vertices.
     members : int
     shift : int
+    but : int, optional
+        A member that gets no edges.
     threads : int
         Threads to use.
 
@@ -88,20 +91,27 @@ def parted(
     share(
         lambda part: _count(*ends, *parts[part], owners, shift, counts[part]), len(parts), threads
     )
+    step = np.ones(members, np.int64)
+    if but is not None:
+        counts[:, but] = step[but] = 0
     each = counts.sum(axis=0)
     bounds = [0, *each.cumsum()[:members]]
     first = counts.cumsum(axis=0) - counts + (each.cumsum() - each)
+    spare = 0
+    if but is not None:  # its edges are written over each other: that takes less time than to ask
+        spare = TURN * len(parts)
+        first[:, but] = bounds[-1] + TURN * np.arange(len(parts))
 
     left = list(columns)
     while left:
         # Two at a time, which is hardly more work than one.
         pair = [values for values in left[:2] if values.dtype == left[0].dtype]
         del left[: len(pair)]
-        found = [np.empty(bounds[-1], values.dtype) for values in pair]
+        found = [np.empty(bounds[-1] + spare, values.dtype) for values in pair]
         at = first.copy()
 
         def write(part: int, pair: Any = pair, found: Any = found, at: Any = at) -> None:
-            to = owners, shift, at[part], found[0], found[-1]
+            to = owners, shift, at[part], step, found[0], found[-1]
             _part(pair[0], pair[-1], *ends, *parts[part], *to)
 
         share(write, len(parts), threads)

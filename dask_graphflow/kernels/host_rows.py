@@ -20,9 +20,10 @@ from dask_graphflow.exceptions import WeightError
 
 from . import index_dtype
 from .compiling import compiled as _compiled
+from .compiling import inner as _inner
 from .csr import Rows
 from .host_atomics import prefetch
-from .host_threads import MINI_CHUNK, even_turns, put, share, take
+from .host_threads import MINI_CHUNK, TURN, even_turns, share, take
 
 __all__ = [
     "count_all",
@@ -52,23 +53,18 @@ def _count_ids(ids, start, stop, first, shift, counts):  # type: ignore[no-untyp
             counts[at] += 1
 
 
-@_compiled
-def _name(ids, labels, start, stop, named):  # type: ignore[no-untyped-def]
-    for i in range(start, stop):
-        named[i] = labels[np.uint64(ids[i])]
-
-
+# Vertices of other members are counted in one more bucket, and their edges written to one place. Members
+# have them in no order, so a branch would be predicted wrongly as often as not.
 @_compiled
 def _count(out, into, start, stop, first, count, shift, both, counts):  # type: ignore[no-untyped-def]
     size, shift = np.uint64(count), np.uint64(shift)
+    beyond = np.uint64(counts.size - 1) << shift
     for edge in range(start, stop):
         row = np.uint64(np.int64(out[edge]) - first)
-        if row < size:
-            counts[row >> shift] += 1
+        counts[(row if row < size else beyond) >> shift] += 1
         if both and into[edge] != out[edge]:
             row = np.uint64(np.int64(into[edge]) - first)
-            if row < size:
-                counts[row >> shift] += 1
+            counts[(row if row < size else beyond) >> shift] += 1
 
 
 # Written out for either end: a function for it would be called, at twice the time of the whole pass.
@@ -78,35 +74,39 @@ def _scatter(  # type: ignore[no-untyped-def]
     keys, carried,
 ):  # fmt: skip
     size, shift, width = np.uint64(count), np.uint64(shift), np.uint64(width)
+    beyond = np.uint64(places.size - 1) << shift
     inside = (np.uint64(1) << shift) - np.uint64(1)
     weighted = carried.size > 0
     for edge in range(start, stop):
         u, v = np.uint64(source[edge]), np.uint64(target[edge])
         row = np.uint64(np.int64(out[edge]) - first)
-        if row < size:
-            at = np.uint64(places[row >> shift])
-            places[row >> shift] += 1
-            keys[at] = ((row & inside) << width) | v
-            if weighted:
-                carried[at] = weight[edge]
+        bucket = (row if row < size else beyond) >> shift
+        at = np.uint64(places[bucket])
+        places[bucket] += row < size
+        keys[at] = ((row & inside) << width) | v
+        if weighted:
+            carried[at] = weight[edge]
         if both and u != v:
             row = np.uint64(np.int64(into[edge]) - first)
-            if row < size:
-                at = np.uint64(places[row >> shift])
-                places[row >> shift] += 1
-                keys[at] = ((row & inside) << width) | u
-                if weighted:
-                    carried[at] = weight[edge]
+            bucket = (row if row < size else beyond) >> shift
+            at = np.uint64(places[bucket])
+            places[bucket] += row < size
+            keys[at] = ((row & inside) << width) | u
+            if weighted:
+                carried[at] = weight[edge]
 
 
-@_compiled
-def _digits(keys, width, bits, counts, row_counts):  # type: ignore[no-untyped-def]
+@_inner
+def _digits(keys, start, stop, width, bits, counts, row_counts):  # type: ignore[no-untyped-def]
     """Count each digit of the columns, and the rows; make of the counts where each begins."""
-    counts[:] = 0
-    row_counts[:] = 0
+    for digit in range(counts.shape[0]):
+        for i in range(counts.shape[1]):
+            counts[digit, i] = 0
+    for i in range(row_counts.size):
+        row_counts[i] = 0
     columns = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
     mask = (np.uint64(1) << np.uint64(bits)) - np.uint64(1)
-    for i in range(keys.size):
+    for i in range(np.uint64(start), np.uint64(stop)):
         key = np.uint64(keys[i])
         row_counts[key >> np.uint64(width)] += 1
         column = key & columns
@@ -114,39 +114,43 @@ def _digits(keys, width, bits, counts, row_counts):  # type: ignore[no-untyped-d
             counts[digit, column & mask] += 1
             column >>= np.uint64(bits)
     for digit in range(counts.shape[0]):
-        _begin(counts[digit])
+        at = np.int64(0)
+        for i in range(counts.shape[1]):
+            at, counts[digit, i] = at + counts[digit, i], at
     _begin(row_counts)
 
 
-@_compiled
+@_inner
 def _begin(counts):  # type: ignore[no-untyped-def]
     at = np.int64(0)
     for i in range(counts.size):
         at, counts[i] = at + counts[i], at
 
 
-@_compiled
-def _sort_by(keys, carried, low, high, places, new_keys, new_carried):  # type: ignore[no-untyped-def]
-    """Sort by the bits `low` to `high` - 1; what is equal stays in order."""
+@_inner
+def _sort_by(  # type: ignore[no-untyped-def]
+    keys, carried, start, stop, low, high, places, digit, new_keys, new_carried, to
+):
+    """Sort by the bits `low` to `high` - 1, to `to` and behind; what is equal stays in order."""
     mask = (np.uint64(1) << np.uint64(high - low)) - np.uint64(1)
-    low = np.uint64(low)
-    for i in range(keys.size):
+    low, to = np.uint64(low), np.uint64(to)
+    for i in range(np.uint64(start), np.uint64(stop)):
         at = (np.uint64(keys[i]) >> low) & mask
-        place = np.uint64(places[at])
-        places[at] += 1
+        place = np.uint64(places[digit, at]) + to
+        places[digit, at] += 1
         new_keys[place] = keys[i]
         if carried.size:
             new_carried[place] = carried[i]
 
 
-@_compiled
-def _write(keys, carried, width, places, labels, ends, weights):  # type: ignore[no-untyped-def]
-    """Sort by row, into the rows."""
-    mask = (np.uint64(1) << np.uint64(width)) - np.uint64(1)
-    for i in range(keys.size):
+@_inner
+def _write(keys, carried, count, width, places, labels, ends, weights, to):  # type: ignore[no-untyped-def]
+    """Sort by row, into the rows that begin at `to`."""
+    mask, to = (np.uint64(1) << np.uint64(width)) - np.uint64(1), np.uint64(to)
+    for i in range(count):
         key = np.uint64(keys[i])
         row = key >> np.uint64(width)
-        place = np.uint64(places[row])
+        place = np.uint64(places[row]) + to
         places[row] += 1
         end = key & mask
         ends[place] = labels[end] if labels.size else np.int64(end)
@@ -154,7 +158,7 @@ def _write(keys, carried, width, places, labels, ends, weights):  # type: ignore
             weights[place] = carried[i]
 
 
-@_compiled
+@_inner
 def _fold(offsets, stop, ends, weights, words, policy):  # type: ignore[no-untyped-def]
     """Make one of equal ends in a row; rows close up to their left.
 
@@ -191,40 +195,67 @@ def _fold(offsets, stop, ends, weights, words, policy):  # type: ignore[no-untyp
 
 @_compiled
 def _finish(  # type: ignore[no-untyped-def]
-    keys, carried, bounds, mine, shift, width, policy, labels, offsets, ends, weights, words, left
-):
-    """Sort the buckets `mine` into their rows; return how many sums do not fit."""
-    most, wrong = 0, 0
-    for bucket in mine:
-        most = max(most, bounds[bucket + 1] - bounds[bucket])
-    spare = np.empty(most, keys.dtype)
-    spare_carried = np.empty(min(most, carried.size), carried.dtype)
-    passes = -(-width // DIGIT)
-    bits = -(-width // passes)
-    counts = np.empty((passes, 1 << bits), np.int64)
-    places = np.empty(1 << shift, np.int64)
+    keys, carried, bounds, mine, shift, width, bits, policy, labels, offsets, ends, weights, words,
+    left, spare, spare_carried, counts, places,
+):  # fmt: skip
+    """Sort the buckets `mine` into their rows; return how many sums do not fit.
+
+    The last four arrays are memory for it. Allocating that here would take longer to compile.
+    """
+    passes, wrong = counts.shape[0], 0
+    begin = np.int64(0)  # not 0 itself, which Numba would compile for apart
     for bucket in mine:
         start, stop = bounds[bucket], bounds[bucket + 1]
-        a, b = keys[start:stop], spare[: stop - start]
-        # Of no entries where there are no weights.
-        x, y = carried[start:stop], spare_carried[: stop - start]
-        _digits(a, width, bits, counts, places)
-        own = offsets[bucket << shift : min((bucket + 1) << shift, offsets.size - 1)]
-        for row in range(own.size):
-            own[row] = places[row] + start
-        if passes % 2 == 0:
-            # The last pass ends in the spare memory: ends and weights may take the place of the bucket.
-            put(b, 0, a, a.size)
-            put(y, 0, x, x.size)
-            a, b, x, y = b, a, y, x
+        count = stop - start
+        _digits(keys, start, stop, width, bits, counts, places)
+        first, last = bucket << shift, (bucket + 1) << shift
+        last = last if last < offsets.size else offsets.size - 1
+        for row in range(first, last):
+            offsets[row] = places[row - first] + start
+        # The last pass ends in the spare memory: ends and weights may take the place of the bucket.
+        spared = passes % 2 == 0
+        if spared:
+            for i in range(count):
+                spare[i] = keys[start + i]
+            if carried.size:
+                for i in range(count):
+                    spare_carried[i] = carried[start + i]
         for digit in range(passes):
             low = digit * bits
-            _sort_by(a, x, low, min(low + bits, width), counts[digit], b, y)
-            a, b, x, y = b, a, y, x
-        _write(a, x, width, places, labels, ends[start:stop], weights[start:stop])
+            high = low + bits if low + bits < width else width
+            if spared:
+                _sort_by(
+                    spare,
+                    spare_carried,
+                    begin,
+                    count,
+                    low,
+                    high,
+                    counts,
+                    digit,
+                    keys,
+                    carried,
+                    start,
+                )
+            else:
+                _sort_by(
+                    keys,
+                    carried,
+                    start,
+                    stop,
+                    low,
+                    high,
+                    counts,
+                    digit,
+                    spare,
+                    spare_carried,
+                    begin,
+                )
+            spared = not spared
+        _write(spare, spare_carried, count, width, places, labels, ends, weights, start)
         # If the policy is None, Numba leaves this out. A member without vertices has buckets without rows.
-        if policy is not None and own.size:
-            stop, unfit = _fold(own, stop, ends, weights, words, policy)
+        if policy is not None and first < last:
+            stop, unfit = _fold(offsets[first:last], stop, ends, weights, words, policy)
             wrong += unfit
         left[bucket] = stop - start
     return wrong
@@ -233,7 +264,8 @@ def _finish(  # type: ignore[no-untyped-def]
 @_compiled
 def _owners(offsets, first, start, stop, out):  # type: ignore[no-untyped-def]
     for row in range(start, stop):
-        out[offsets[row] : offsets[row + 1]] = first + row
+        for i in range(np.uint64(offsets[row]), np.uint64(offsets[row + 1])):
+            out[i] = first + row
 
 
 @_compiled
@@ -264,6 +296,13 @@ def _relabel(  # type: ignore[no-untyped-def]
                     new_weights[at] = weights[k]
                 k += np.uint64(1)
         start, stop = take(ranges, part, MINI_CHUNK)
+
+
+def _name(ids: np.ndarray, labels: np.ndarray, start: int, stop: int, named: np.ndarray) -> None:
+    """Look labels up, block by block: NumPy copies ids of other types than its indices."""
+    for at in range(start, stop, BLOCK):
+        some = slice(at, min(at + BLOCK, stop))
+        labels.take(ids[some], out=named[some], mode="clip")  # other modes copy what they write
 
 
 def _cuts(count: int, parts: int) -> list[int]:
@@ -449,27 +488,31 @@ def _into_buckets(
         out, into = ([np.empty(len(ids), labels.dtype) for ids in source] for _ in range(2))
 
         def naming(i: int) -> None:
-            for piece, *run in runs[i]:
-                _name(source[piece], labels, *run, out[piece])
-                _name(target[piece], labels, *run, into[piece])
+            for piece, start, stop in runs[i]:
+                _name(source[piece], labels, start, stop, out[piece])
+                _name(target[piece], labels, start, stop, into[piece])
 
         share(naming, threads, threads)
 
     rows_ = plan.first, plan.size, plan.shift
-    counts = np.zeros((threads, -(-max(plan.size, 1) // (1 << plan.shift))), np.int64)
+    buckets = -(-max(plan.size, 1) // (1 << plan.shift))
+    counts = np.zeros((threads, buckets + 1), np.int64)
 
     def counting(i: int) -> None:
         for piece, *run in runs[i]:
             _count(out[piece], into[piece], *run, *rows_, plan.both, counts[i])
 
     share(counting, threads, threads)
-    bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0))])
+    counts[:, -1] = 0
+    bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0)[:-1])])
     # A part writes behind the ones before it: equal edges stay in the order of the list.
-    places = bounds[:-1] + np.cumsum(counts, axis=0) - counts
+    places = bounds + np.cumsum(counts, axis=0) - counts
     total = int(bounds[-1])
-    keys = np.empty(total, "uint32" if plan.width + plan.shift <= 32 else "uint64")
+    places[:, -1] = total + TURN * np.arange(threads)  # no two threads write a cache line
+    room = total + TURN * threads
+    keys = np.empty(room, "uint32" if plan.width + plan.shift <= 32 else "uint64")
     payload = [np.empty(0)] * len(source) if weight is None else weight
-    carried = np.empty(0 if weight is None else total, payload[0].dtype)
+    carried = np.empty(0 if weight is None else room, payload[0].dtype)
 
     def scattering(i: int) -> None:
         for piece, *run in runs[i]:
@@ -478,7 +521,7 @@ def _into_buckets(
             _scatter(*ends, payload[piece], *run, *how, keys, carried)
 
     share(scattering, threads, threads)
-    return keys, carried, bounds
+    return keys[:total], carried[:total], bounds
 
 
 def _runs(lengths: Sequence[int], parts: int) -> list[list[tuple[int, int, int]]]:
@@ -525,10 +568,21 @@ def _into_rows(
     # The largest first, so that no thread is left with one at the end.
     order = np.argsort(-np.diff(bounds), kind="stable")
     turns = [order[i :: 4 * plan.threads] for i in range(4 * plan.threads)]
+    passes = -(-plan.width // DIGIT)
+    bits = -(-plan.width // passes)
 
     def finishing(i: int) -> int:
-        mine = bounds, turns[i], plan.shift, plan.width, policy, named
-        wrong: int = _finish(keys, carried, *mine, offsets, ends, weights, words, left)
+        mine = turns[i]
+        most = int((bounds[mine + 1] - bounds[mine]).max(initial=0))
+        memory = (
+            np.empty(most, keys.dtype),
+            np.empty(min(most, len(carried)), carried.dtype),
+            np.empty((passes, 1 << bits), np.int64),
+            np.empty(1 << plan.shift, np.int64),
+        )
+        how = plan.shift, plan.width, bits, policy, named
+        made = offsets, ends, weights, words, left
+        wrong: int = _finish(keys, carried, bounds, mine, *how, *made, *memory)
         return wrong
 
     if any(share(finishing, len(turns), plan.threads)):

@@ -141,12 +141,14 @@ def take(ranges, part, size):  # type: ignore[no-untyped-def]
     """
     parts = ranges.size // TURN
     for step in range(parts):
-        at = (part + step) % parts * TURN
+        other = part + step
+        at = (other if other < parts else other - parts) * TURN
         # Looked at first: adding to a range that is used up takes its cache line from its owner.
         if ranges[at] < ranges[at + 1]:
             start = fetch_add(ranges, np.intp(at), np.int64(size))
             if start < ranges[at + 1]:
                 ranges[part * TURN + 2] += 1
                 ranges[part * TURN + 3] += step > 0
-                return start, min(start + size, ranges[at + 1])
+                stop = ranges[at + 1]
+                return start, start + size if start + size < stop else stop
     return np.int64(0), np.int64(0)
