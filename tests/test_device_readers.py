@@ -127,5 +127,5 @@ def test_workers_of_one_machine_copy_forests_from_each_other(client):
     client.run(on_workers.watch)
     options = {"inputs": "round-robin", "renumber": False}  # nothing but forests is sent
     found = gf.connected_components(edges, source="a", target="b", **options).compute()
-    pd.testing.assert_frame_equal(found.to_pandas(), wanted)
+    pd.testing.assert_frame_equal(found.to_pandas().reset_index(drop=True), wanted)
     assert set(map(str, client.run(on_workers.sent).values())) == {"{'device': 0, 'host': 0}"}

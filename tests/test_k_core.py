@@ -94,7 +94,8 @@ def test_several_partitions_and_a_trace(built, members):
     assert found.npartitions == members * max(1, 5 // members)
     assert rows(found.compute()) == rows(induced(frame(pairs), False, 2))
     _, all_steps = g.core_number(trace=True)
-    assert len(steps.compute()) < len(all_steps.compute())
+    # A device may remove all of these vertices in one superstep.
+    assert steps.compute()["frontier"].sum() < all_steps.compute()["frontier"].sum()
 
 
 def test_a_graph_without_edges(built):
