@@ -131,7 +131,7 @@ def _layout(g: GraphView) -> Layout:
     """Return a member's layout, which is made once and kept; all members call it at the same place."""
     shard, exchange = g.shard, g.exchange
     side = g._side("into")
-    name = "pull" if side == "into" or not g.directed else "pull backwards"
+    name = f"hub rows {side}"
 
     def make() -> Layout:
         return _made(shard.host, exchange, g.threads, side)
