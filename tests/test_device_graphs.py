@@ -24,6 +24,7 @@ from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.buckets import relax
 from dask_graphflow.operators.direction import RULES, Direction
 from dask_graphflow.operators.labels import NeighborLabels
+from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.predecessors import predecessors
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.search import Search
@@ -146,6 +147,18 @@ def pulled(g, precision):
     return (pull.by_vertex(rank),)
 
 
+def summed(g, start):
+    """Return the numbers of walks of two edges to each vertex, forwards, backwards, and there and back."""
+    ways = [NeighborSums(g), NeighborSums(g.T)]
+    found = []
+    for first, second in itertools.product(ways, repeat=2):
+        sums, unit = first.pull(first.column(1), first.most_entering)
+        bound = first.most_entering * second.most_entering
+        sums, _ = second.pull(sums * unit, bound)
+        found.append(second.by_vertex(sums))
+    return found
+
+
 def labelled(g, start):
     labels = NeighborLabels(g)
     for _ in range(3):
@@ -161,6 +174,7 @@ OPERATORS = {
     "relax": relaxed,
     "pull": lambda g, start: pulled(g, "float64"),
     "pull, float32": lambda g, start: pulled(g, "float32"),
+    "sums": summed,
     "labels": labelled,
 }
 

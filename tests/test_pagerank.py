@@ -22,7 +22,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
     WeightError,
 )
-from dask_graphflow.operators import pull
+from dask_graphflow.operators import hub_rows
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -64,7 +64,7 @@ def test_ranks_are_those_of_networkx(built, shape):
 @pytest.mark.parametrize("most", [0, 10**6], ids=["mirrors", "all"])
 @pytest.mark.parametrize("members", [3])
 def test_members_read_each_other_by_mirrors_or_read_all(built, monkeypatch, most, directed):
-    monkeypatch.setattr(pull, "MOST", most)
+    monkeypatch.setattr(hub_rows, "MOST", most)
     check(built, SMALL["rmat"], False, directed)
 
 

@@ -18,7 +18,7 @@ from dask_graphflow.exceptions import (
     UnknownVertexError,
     WeightError,
 )
-from dask_graphflow.operators import pull
+from dask_graphflow.operators import hub_rows
 from dask_graphflow.operators.top_rows import largest
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -105,7 +105,7 @@ def test_each_source_has_the_bits_of_pagerank_whatever_the_others_are(built, wei
 def test_the_same_bits_for_every_number_of_members_and_threads(
     built, members, monkeypatch, most, directed, weighted
 ):
-    monkeypatch.setattr(pull, "MOST", most)
+    monkeypatch.setattr(hub_rows, "MOST", most)
     pairs, found = LARGE["rmat"](), []
     edges, sources = edges_of(pairs, weighted), some(pairs, 18)
     for count in range(1, members + 1):

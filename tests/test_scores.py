@@ -11,6 +11,7 @@ from shapes import DIFFICULT, ENDS
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import ConvergenceError, OptionError, WeightError
+from dask_graphflow.operators import hub_rows
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -100,6 +101,16 @@ def test_partitions_and_ids_of_text_change_no_bit(built, name, weighted):
     text = shuffled.assign(**{end: shuffled[end].map("v{:05d}".format) for end in ("a", "b")})
     for given in (shuffled, text):
         same_bits(name, getattr(built(given, partitions=7), name)(**few).compute(), wanted)
+
+
+@WAYS
+@pytest.mark.parametrize("most", [0, 10**6], ids=["mirrors", "all"])
+@pytest.mark.parametrize("members", [3])
+def test_members_read_each_other_by_mirrors_or_read_all(built, monkeypatch, name, most, directed):
+    few = {"max_iter": 3, "fail_on_nonconvergence": False}
+    wanted = getattr(gf, name)(rmat(), **ENDS, directed=directed, **few).compute()
+    monkeypatch.setattr(hub_rows, "MOST", most)
+    same_bits(name, getattr(built(rmat(), directed=directed), name)(**few).compute(), wanted)
 
 
 def test_every_iteration_pulls_along_all_edges(name):

@@ -27,7 +27,7 @@ __all__ = ["eigenvector_centrality"]
     columns={"eigenvector": "float64"},
     checks=CONVERGENCE,
     weights="optional",
-    cost=Cost("pull", converging, each=4, copies=1),
+    cost=Cost("pull", converging, each=1, rows=1.7, copies=1),
 )
 def eigenvector_centrality(
     g: GraphView,
@@ -79,9 +79,10 @@ def eigenvector_centrality(
     >>> found.compute().eigenvector.round(3).tolist()
     [0.612, 0.523, 0.523, 0.282]
     """
-    sums, exists, count = NeighborSums(g), g.exists, g.count
-    entering, most, change = sums.most_entering, 1 / max(1, count), math.inf
-    score = exists * most
+    sums = NeighborSums(g)
+    entering, count, change = sums.most_entering, sums.count, math.inf
+    most = 1 / max(1, count)
+    score = sums.column(most)
     for _ in range(max_iter):
         before = score
         found, unit = sums.pull(before, most * entering)
@@ -92,8 +93,8 @@ def eigenvector_centrality(
         most = largest / norm
         change = g.total(abs(score - before), 1.0)
         if change < tol * count or not count:
-            return Answer({"eigenvector": score})
+            return Answer({"eigenvector": sums.by_vertex(score)})
     if fail_on_nonconvergence:
         so_far = f"scores still change by {change / count:.2g} per vertex"
         raise not_converged(so_far, tol, max_iter)
-    return Answer({"eigenvector": score})
+    return Answer({"eigenvector": sums.by_vertex(score)})

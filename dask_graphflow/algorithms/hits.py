@@ -26,7 +26,7 @@ __all__ = ["hits"]
     columns={"hub": "float64", "authority": "float64"},
     checks=CONVERGENCE,
     weights="optional",
-    cost=Cost("pull", converging, each=8, copies=2, both_ways=True),
+    cost=Cost("pull", converging, each=2, rows=1.7, copies=2, both_ways=True),
 )
 def hits(
     g: GraphView, *, max_iter: int = 100, tol: float = 1e-8, fail_on_nonconvergence: bool = True
@@ -75,13 +75,15 @@ def hits(
     2       3  0.000      0.382
     3       4  0.000      0.618
     """
-    hub = g.exists / max(1, g.count)
-    hubs, authorities = NeighborSums(g), NeighborSums(g.T)
-    if not hubs.most_leaving:
-        return Answer({"hub": hub, "authority": hub.copy()})
+    hubs = NeighborSums(g)
+    authorities = NeighborSums(g.T) if g.directed else hubs
+    hub = authority = hubs.column(1 / max(1, hubs.count))
+    if not hubs.most_entering:
+        return _answer(hubs, hub, authority)
     for _ in range(max_iter):
-        before, authority = hub, _pulled(g, hubs, hub)
-        hub = _pulled(g, authorities, authority)
+        # Scores sum to 1, so all edges together carry at most what leaves a single vertex.
+        before, authority = hub, _pulled(g, hubs, hub, authorities.most_entering)
+        hub = _pulled(g, authorities, authority, hubs.most_entering)
         change = g.total(abs(hub - before), 1.0)
         if change < tol:
             break
@@ -89,11 +91,14 @@ def hits(
         if fail_on_nonconvergence:
             so_far = f"hub scores still change by {change:.2g} together"
             raise not_converged(so_far, tol, max_iter)
-    return Answer({"hub": hub, "authority": authority})
+    return _answer(hubs, hub, authority)
 
 
-def _pulled(g: GraphView, sums: NeighborSums, scores: Any) -> Any:
+def _pulled(g: GraphView, sums: NeighborSums, scores: Any, bound: float) -> Any:
     """Return what vertices pull, divided by its total."""
-    # Scores sum to 1, so all edges together carry at most what leaves a single vertex.
-    found, _ = sums.pull(scores, sums.most_leaving)
+    found, _ = sums.pull(scores, bound)
     return found / float(g.all_reduce(sums=(int(found.sum()),)).sums[0])
+
+
+def _answer(sums: NeighborSums, hub: Any, authority: Any) -> Answer:
+    return Answer({"hub": sums.by_vertex(hub), "authority": sums.by_vertex(authority)})

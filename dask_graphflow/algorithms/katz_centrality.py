@@ -34,7 +34,7 @@ ENDLESS = 1e100  # beyond, scores grow without a bound; products with sums of we
         **CONVERGENCE,
     },
     weights="optional",
-    cost=Cost("pull", converging, each=4, copies=1),
+    cost=Cost("pull", converging, each=1, rows=1.7, copies=1),
 )
 def katz_centrality(
     g: GraphView,
@@ -97,12 +97,13 @@ def katz_centrality(
     1       2  1.10
     2       3  1.21
     """
-    sums, exists, count = NeighborSums(g), g.exists, g.count
-    entering, score, most, change = sums.most_entering, g.column(0, "float64"), 0.0, math.inf
+    sums = NeighborSums(g)
+    entering, count, change = sums.most_entering, sums.count, math.inf
+    score, most = sums.column(0), 0.0
     for _ in range(max_iter):
         before = score
         found, unit = sums.pull(before, most * entering)
-        score = (alpha * unit * found + beta) * exists
+        score = alpha * unit * found + beta
         most = g.largest(score)
         if most > ENDLESS:
             raise ConvergenceError(
@@ -118,4 +119,4 @@ def katz_centrality(
             raise not_converged(so_far, tol, max_iter, "a smaller alpha, a larger max_iter or tol")
     if normalized and count:
         score /= math.sqrt(g.total(score * score, most * most))
-    return Answer({"katz": score})
+    return Answer({"katz": sums.by_vertex(score)})

@@ -32,7 +32,7 @@ __all__ = [
     "remote",
 ]
 
-# If others read at least one vertex in so many, all vertices are sent: MOST of operators/pull.py.
+# If others read at least one vertex in so many, all vertices are sent: MOST of operators/hub_rows.py.
 MOST_TOLD = 2
 SORTED = 3  # ends of edges that are looked up in the time in which one distinct id is sorted
 

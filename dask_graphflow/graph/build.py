@@ -26,7 +26,17 @@ from .partition import GRAIN, chunk_grains
 from .shard import Shard
 from .shares import Hybrid, Rate
 
-__all__ = ["Choose", "Edges", "Size", "build", "entered", "entering", "into", "of_numbers"]
+__all__ = [
+    "Choose",
+    "Edges",
+    "Size",
+    "build",
+    "edges_of",
+    "entered",
+    "entering",
+    "into",
+    "of_numbers",
+]
 
 SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece,
 DEVICE_SLICE = 1 << 27  # and on a device
@@ -233,7 +243,7 @@ def into(shard: Shard, exchange: Exchange) -> Any:
         found = entered(host, exchange)
         if host.placed is None and not isinstance(found, Edges):
             return found
-        edges = _as_edges(found)
+        edges = edges_of(found)
         labels, columns = None, host.size
         if host.placed is not None:  # in a row ends are in the order of their numbers
             labels, columns = host.placed.places, host.count
@@ -259,12 +269,12 @@ def entering(shard: Shard, exchange: Exchange) -> Edges:
     All members call it at the same place.
     """
     if exchange.size == 1 and shard.directed and not (shard.has("entering") or shard.has("into")):
-        target, source, weight = _as_edges(shard.out)  # nothing is sorted
+        target, source, weight = edges_of(shard.out)  # nothing is sorted
         return Edges(source, target, weight)
-    return _as_edges(entered(shard, exchange))
+    return edges_of(entered(shard, exchange))
 
 
-def _as_edges(found: Any) -> Edges:
+def edges_of(found: Any) -> Edges:
     """Return edges as they are, or the edges of rows; the vertices of the rows are the targets."""
     if isinstance(found, Edges):
         return found

@@ -1,7 +1,8 @@
 """Sums of scores along the edges, in fixed point.
 
-Each vertex pulls the scores of the vertices that have an edge to it, times the weights. Scores are rounded
-to whole multiples of a unit on which all members agree, so a sum has the same bits in every order.
+Each vertex pulls the scores of the vertices that have an edge to it, times the weights, along hub-first
+rows. Scores are rounded to whole multiples of a unit on which all members agree, so a sum has the same bits
+in every order.
 """
 
 from __future__ import annotations
@@ -12,20 +13,20 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels.edge_op import EdgeOp
 
-from .advance import Advance
+from .hub_rows import HubRows
 from .view import GraphView
 
 __all__ = ["NeighborSums", "most_leaving"]
 
-SUM = EdgeOp("sum", target="sums", signal="int(share[src])", slot="add")
-WEIGHTED_SUM = EdgeOp("weighted_sum", target="sums", signal="int(share[src] * weight)", slot="add")
 BITS = 61  # of the largest sum as a whole number
 
 
-class NeighborSums:
+class NeighborSums(HubRows):
     """The sums that each vertex pulls along the edges that enter it.
+
+    Scores and sums have one entry for each vertex that exists, in the order of :meth:`.HubRows.take`. The
+    order for ``g.T`` is the same.
 
     Parameters
     ----------
@@ -34,8 +35,8 @@ class NeighborSums:
 
     Attributes
     ----------
-    most_leaving : float
-        Largest sum of the weights of the edges that leave a vertex, or their largest number.
+    most_entering : float
+        Largest sum of the weights of the edges that enter a vertex, or their largest number.
 
     Raises
     ------
@@ -44,31 +45,34 @@ class NeighborSums:
     """
 
     def __init__(self, g: GraphView) -> None:
-        self._g, self._everyone = g, g.everyone()
-        self.most_leaving = most_leaving(g)
-        self._share, self._sums = g.column(0, "float64"), g.column(0, "int64")
-        op = WEIGHTED_SUM if g.weighted else SUM
-        self._step = Advance(g, op, {"share": self._share, "sums": self._sums})
+        if g.weighted:
+            # First, because the hub-first rows can be made of the rows that this makes.
+            self.most_entering = most_leaving(g.T)
+        super().__init__(g)
+        if not g.weighted:
+            self.most_entering = g.largest(np.diff(self.layout.rows.offsets))
+        self._share = g.column(0, "float64", self.layout.size)
+        self._sums = g.column(0, "int64", len(self.layout.names))
 
-    @property
-    def most_entering(self) -> float:
-        """Largest sum of the weights of the edges that enter a vertex, or their largest number."""
-        return most_leaving(self._g.T)
+    def column(self, fill: float) -> Any:
+        """Return scores that are all the same: array of float64, shape (n,)."""
+        return self._g.column(fill, "float64", len(self.layout.names))
 
     def pull(self, scores: Any, bound: float) -> tuple[Any, float]:
         """Return the sums of all vertices as whole numbers, and the unit that 1 of them stands for.
 
         Parameters
         ----------
-        scores : array of float64, shape (V_p,)
+        scores : array of float64, shape (n,)
             At least 0.
         bound : float
             No sum is larger.
         """
         unit = math.ldexp(1.0, math.frexp(bound)[1] - BITS)
-        np.divide(scores, unit, out=self._share)
-        self._sums[:] = 0
-        self._step.pull(self._everyone)
+        with self._g.superstep("pull", self.count, self.edges):
+            np.divide(scores, unit, out=self._share[: len(scores)])
+            self.send(self._share)
+            self.add_up(self._share, self._sums)
         return self._sums, unit
 
 

@@ -1,0 +1,244 @@
+"""Hub-first rows: each vertex sums what its neighbors contribute, along all edges, again and again.
+
+Values that are summed are in a *wide* column: one entry for each owned vertex that exists, hubs first,
+where they stay in the caches, and then one for each vertex of other members that is read here.
+
+If a member reads most vertices of the others, as on a power-law graph of few members, it has an entry for
+each of them. Then nobody keeps a list of who reads what, and all entries of a member are sent as they are.
+Otherwise it has mirrors of the vertices that it reads.
+
+The rows are made once for each direction, and kept with the graph. Both directions have the vertices in the
+same order.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.comm.mirrors import Mirrors
+from dask_graphflow.graph.build import Edges, edges_of, entered, entering
+from dask_graphflow.graph.hubs import has_hubs, inverse
+from dask_graphflow.graph.numbering import kept_by_all, occurs, swap
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import index_dtype, kernels_of
+
+from .view import GraphView
+from .wide_column import update_mirrors
+
+__all__ = ["HubRows", "Layout"]
+
+MOST = 2  # at least one vertex in so many is read: then all of them are told
+
+
+class HubRows:
+    """One member's hub-first rows of the edges that enter its vertices, and sums along them.
+
+    Parameters
+    ----------
+    g : GraphView
+        For ``g.T``, rows of the edges that leave the vertices. All members make theirs at once.
+
+    Attributes
+    ----------
+    count, edges : int
+        Number of vertices of all members that exist, and of edges.
+    layout : Layout
+        What this member sums along.
+    """
+
+    def __init__(self, g: GraphView) -> None:
+        self._g, self.layout = g, _layout(g)
+        self._mirrors = None if g.alone else self.layout.mirrors(g.exchange)
+        own = len(self.layout.names), len(self.layout.rows.ends)
+        self.count, self.edges = g.all_reduce(sums=own).sums
+
+    def take(self, values: Any) -> Any:
+        """Return the entries of existing vertices, in the order of the rows."""
+        return values[self.layout.names]
+
+    def by_vertex(self, column: Any) -> Any:
+        """Return a column in the order of positions; the inverse of :meth:`take`."""
+        found = self._g.column(0, column.dtype)
+        found[self.layout.names] = column
+        return found
+
+    def send(self, wide: Any, sums: Sequence[int] = ()) -> tuple[int, ...]:
+        """Send the entries of a wide column to the members that read them. All members call it.
+
+        Parameters
+        ----------
+        wide : array, shape (size of the layout,)
+            Begins with the values in the order of :meth:`take`. The other entries are set.
+        sums : sequence of int
+            Numbers to add up over all members; they ride on the same messages.
+        """
+        if self._mirrors is None:
+            return tuple(sums)
+        return update_mirrors(self._mirrors, wide, sums=sums).sums
+
+    def add_up(self, wide: Any, sums: Any) -> None:
+        """Set the sums of all rows: each entry counts as a whole number, after the edge's weight.
+
+        Parameters
+        ----------
+        wide : array of float32 or float64, shape (size of the layout,)
+        sums : array of int64, shape (n,)
+            In the order of :meth:`take`.
+        """
+        kernels = kernels_of("pull", wide)
+        kernels.sum_contributions(self.layout.rows, wide, sums, threads=self._g.threads)
+
+
+class Layout(NamedTuple):
+    """What a member sums along.
+
+    Attributes
+    ----------
+    rows : Rows
+        Of the member's vertices that exist, in the order of `names`; ends are places in a wide column.
+    names : array of integers, shape (n,)
+        Positions of those vertices.
+    size : int
+        Entries of a wide column.
+    leaving : array of int64, shape (V_p,)
+        Number of edges that leave each owned vertex.
+    has : array of bool, shape (V_p,)
+        Which owned vertices exist.
+    mirrored, slot_bounds, bounds
+        See :class:`.Mirrors`.
+    """
+
+    rows: Any
+    names: Any
+    size: int
+    leaving: Any
+    has: Any
+    mirrored: list[Any]
+    slot_bounds: list[int]
+    bounds: list[int]
+
+    def mirrors(self, exchange: Exchange) -> Mirrors:
+        """Return what tells the members' columns of each other."""
+        return Mirrors(exchange, None, self.slot_bounds, self.bounds, self.mirrored)
+
+
+def _layout(g: GraphView) -> Layout:
+    """Return a member's layout, which is made once and kept; all members call it at the same place."""
+    shard, exchange = g.shard, g.exchange
+    side = g._side("into")
+    name = f"hub rows {side}"
+
+    def make() -> Layout:
+        return _made(shard.host, exchange, g.threads, side)
+
+    host: Layout = kept_by_all(shard.host, exchange, name, make)
+    found: Layout = shard.here(name, host)
+    return found
+
+
+def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
+    # A device sorts edges by their last labels. On a host it takes less time to put rows of vertices in
+    # order, even those that were made for it: no bucket is too large for the cache.
+    plain = None if shard.on_device else _rows(shard, exchange, threads, side)
+    if plain is None:
+        source, target, weight = (
+            entering(shard, exchange) if side == "into" else edges_of(shard.out)
+        )
+        near = target - shard.low
+    else:
+        source, near = plain.ends, np.flatnonzero(np.diff(plain.offsets))
+    kernels, alone = kernels_of("rows", source), exchange.size == 1
+    read: Any = None if alone else kernels.degrees(source, count=shard.size, threads=threads)
+    if shard.has("out"):
+        leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
+    else:
+        ranges = itertools.pairwise(shard.bounds)
+        told = exchange.all_to_all([read[low:high] for low, high in ranges])
+        leaving = sum(told[1:], start=told[0])
+        found = leaving > 0
+        found[near] = True
+        has = shard.kept("occurs", lambda: found)  # which are asked for again without their rows
+    hubs = has_hubs(leaving)
+    labels = kernels.degree_labels(leaving * (2 * hubs) + has)
+    count = int(np.count_nonzero(has))
+
+    place: Any
+    places: dict[str, Any]
+    if alone:
+        place, places = labels, {"mirrored": [None], "slot_bounds": [0, 0], "bounds": [0, count]}
+    else:
+        others = int(np.count_nonzero(read)) - int(np.count_nonzero(read[shard.low : shard.high]))
+        every, elsewhere = exchange.all_reduce(sums=(count, others)).sums
+        if elsewhere * MOST >= every * (exchange.size - 1):
+            place, places = _all(shard, exchange, labels, count)
+        else:
+            place, places = _some(shard, exchange, labels, read, hubs)
+    size = places["bounds"][exchange.rank + 1] - places["bounds"][exchange.rank]
+    size += places["slot_bounds"][-1]
+    if plain is None:
+        ends = labels[near], place[source], weight
+        rows = kernels.rows(*ends, first=0, count=count, columns=size, threads=threads)
+    else:
+        rows = kernels.relabelled(plain, labels, places=place, count=count, threads=threads)
+    return Layout(rows, inverse(labels)[:count], size, leaving, has, **places)
+
+
+def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
+    """Return the rows of what enters or leaves the range's vertices, the first of which is 0 in them."""
+    found = entered(shard, exchange) if side == "into" else shard.out
+    if isinstance(found, Edges):
+        ends = found.target - shard.low, found.source, found.weight
+        size = {"count": shard.owned, "columns": shard.size}
+        found = kernels_of("rows", found.source).rows(*ends, **size, threads=threads)
+    return found._replace(first=0)
+
+
+def _all(shard: Shard, exchange: Exchange, labels: Any, count: int) -> tuple[Any, dict[str, Any]]:
+    """Return where each vertex is in a column that has all of them, and how columns are told."""
+    told = exchange.all_gather(labels)
+    counts = swap(exchange, [count] * exchange.size)
+    sizes = [0 if q == exchange.rank else size for q, size in enumerate(counts)]
+    slot_bounds = list(itertools.accumulate(sizes, initial=0))
+    place = np.empty_like(labels, index_dtype(count + slot_bounds[-1]), shape=shard.size)
+    for q, (low, high) in enumerate(itertools.pairwise(shard.bounds)):
+        place[low:high] = told[q]
+        if q != exchange.rank:
+            place[low:high] += count + slot_bounds[q]
+    bounds = list(itertools.accumulate(counts, initial=0))
+    return place, {
+        "mirrored": [None] * exchange.size,
+        "slot_bounds": slot_bounds,
+        "bounds": bounds,
+    }
+
+
+def _some(
+    shard: Shard, exchange: Exchange, labels: Any, read: Any, hubs: bool
+) -> tuple[Any, dict[str, Any]]:
+    """Return where each vertex is that is read in a column of mirrors, and how columns are told."""
+    place = np.empty_like(labels, "int64", shape=shard.size)
+    slots, slot_bounds = [], [0]
+    for q, (low, high) in enumerate(itertools.pairwise(shard.bounds)):
+        if q == exchange.rank:
+            place[low:high], mirrors = labels, labels[:0]
+        else:
+            mirrors = np.flatnonzero(read[low:high])
+            if hubs:
+                by_reads = kernels_of("rows", labels).degree_labels(read[low:high][mirrors])
+                mirrors[by_reads] = mirrors.copy()
+            first = shard.owned + slot_bounds[-1]
+            place[mirrors + low] = np.arange(first, first + len(mirrors), like=mirrors)
+        slots.append(mirrors + low)
+        slot_bounds.append(slot_bounds[-1] + len(mirrors))
+    told = Mirrors(exchange, np.concatenate(slots), slot_bounds, shard.bounds)
+    size = shard.owned + slot_bounds[-1]
+    return place.astype(index_dtype(size)), {
+        "mirrored": [labels[mine] for mine in told.mirrored],
+        "slot_bounds": slot_bounds,
+        "bounds": shard.bounds,
+    }
