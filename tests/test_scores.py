@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame, partitioned
+from conftest import frame, host_only, partitioned
 from shapes import DIFFICULT, ENDS
 
 import dask_graphflow as gf
@@ -111,6 +111,19 @@ def test_members_read_each_other_by_mirrors_or_read_all(built, monkeypatch, name
     wanted = getattr(gf, name)(rmat(), **ENDS, directed=directed, **few).compute()
     monkeypatch.setattr(hub_rows, "MOST", most)
     same_bits(name, getattr(built(rmat(), directed=directed), name)(**few).compute(), wanted)
+
+
+@WAYS
+@WEIGHTED
+@pytest.mark.parametrize("shares", [[1.0], [0.2, 0.5, 0.3]], ids=len)
+@pytest.mark.parametrize("members", [3])
+def test_a_hybrid_graph_gives_the_same_bits(built, name, directed, weighted, shares):
+    host_only("hybrid graphs take edges in host memory")
+    edges, few = rmat(weighted=weighted), {"max_iter": 3, "fail_on_nonconvergence": False}
+    weight = "w" if weighted else None
+    wanted = getattr(gf, name)(edges, **ENDS, weight=weight, directed=directed, **few).compute()
+    placed = built(edges, directed=directed, shards=None, hybrid=gf.Hybrid(shares))
+    same_bits(name, getattr(placed, name)(**few).compute(), wanted)
 
 
 def test_every_iteration_pulls_along_all_edges(name):
