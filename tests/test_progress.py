@@ -271,16 +271,12 @@ def test_a_cluster_tells_the_client_that_asked(client, name, shards):
 
 
 def test_runs_are_told_apart(client):
-    farthest = {
-        0: 13,
-        2: 14,
-        9000: 25,
-    }  # vertices of the tree, and how far the last one is from there
-    g, told = graph(2), {start: [] for start in farthest}
-    dask.compute(*(g.bfs([start], progress=steps.append) for start, steps in told.items()))
-    for start, steps in told.items():
-        assert steps[0]["superstep"] == 0
-        assert steps[-1]["superstep"] == farthest[start]
+    g, told = graph(2), {limit: [] for limit in (2, 4, 7)}
+    dask.compute(
+        *(g.bfs([0], depth_limit=limit, progress=steps.append) for limit, steps in told.items())
+    )
+    for limit, steps in told.items():
+        assert [steps[0]["superstep"], steps[-1]["superstep"]] == [0, limit - 1]
 
 
 def test_what_is_persisted_is_told_of_when_nothing_is_left_of_the_call(client):

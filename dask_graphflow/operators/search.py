@@ -186,7 +186,7 @@ class Search:
         """Do all levels that are left, by shortest paths along edges that weigh 1 each."""
         g, owned = self._g, self._g.owned
         distance = np.where(self._level < 0, np.inf, 0.0)
-        cutoff = math.inf if limit is None else limit - self.depth
+        cutoff = math.inf if limit is None else float(min(limit - self.depth, g.size))
         relaxed = relax_steps(g, distance, self.frontier.vertices, cutoff, self._targets)
         # Those of mirrors, and of what is beyond the targets, do not matter any more.
         claims, distance = predecessors(g, relaxed), distance[:owned]
