@@ -59,6 +59,7 @@ def test_a_forest_is_sent_as_arrays_only_if_the_receiver_cannot_read_them(
 ):
     memory = Elsewhere(shares)
     monkeypatch.setattr(device_readers, "_readers", frozenset({"10.0.0.1"}))
+    monkeypatch.setattr(serialization, "LARGE", 0)
     monkeypatch.setattr(serialization, "on_device", lambda _: True)
     monkeypatch.setattr(serialization, "_device_ipc", lambda: memory)
     context = None if recipient is None else {"recipient": {"address": recipient}}
@@ -104,7 +105,7 @@ def test_another_process_copies_an_array_from_the_middle_of_a_pool():
 
     pool = cupy.cuda.MemoryPool()
     with cupy.cuda.using_allocator(pool.malloc):
-        whole = cupy.arange(100_000)
+        whole = cupy.arange(1_000_000)
         here, there = multiprocessing.get_context("spawn").Pipe()
         for part in (whole[3:7], whole[-2:], whole[:0]):
             shared = device_ipc.share(part)
@@ -120,8 +121,8 @@ def test_another_process_copies_an_array_from_the_middle_of_a_pool():
 def test_workers_of_one_machine_copy_forests_from_each_other(client):
     if BACKEND.name != "cudf":
         pytest.skip("takes frames on a GPU")
-    rng = np.random.default_rng(1)
-    pairs = pd.DataFrame(rng.integers(0, 30_000, (20_000, 2)), columns=["a", "b"])
+    rng = np.random.default_rng(1)  # many ids, since small arrays are not shared
+    pairs = pd.DataFrame(rng.integers(0, 3_000_000, (20_000, 2)), columns=["a", "b"])
     wanted = gf.connected_components(pairs, source="a", target="b").compute()
     edges = on_backend(dd.from_pandas(pairs, npartitions=4))
     client.run(on_workers.watch)

@@ -25,6 +25,10 @@ from .forest import Entries, Forest
 
 __all__: list[str] = []
 
+LARGE = (
+    1 << 23
+)  # bytes of a forest that take longer through host memory than to be found, some 5 ms
+
 
 def _device_ipc() -> Any:
     # Not an import statement: it takes CuPy, which a host does without.
@@ -34,7 +38,7 @@ def _device_ipc() -> Any:
 def _shared(context: dict[str, Any] | None, arrays: list[Any]) -> list[Any]:
     """Return how the receiver finds arrays on this device; nothing if it cannot read them there."""
     recipient = (context or {}).get("recipient") or {}
-    if not all(on_device(array) for array in arrays):
+    if not all(on_device(array) for array in arrays) or sum(a.nbytes for a in arrays) < LARGE:
         return []
     if not can_read(host_of(recipient.get("address", ""))):
         return []

@@ -2,7 +2,8 @@
 
 The owner of the memory sends a :class:`Shared`. The other process opens it, copies it and closes it, which
 takes 2 ms and the time of the copy. Until then the owner must neither change nor free the array. Memory of
-CUDA's own pool (``cudaMallocAsync``) cannot be opened by others.
+CUDA's own pool (``cudaMallocAsync``) cannot be opened by others. Small allocations are not shared either:
+CUDA puts several of them into one block, and shares the whole block.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ __all__ = ["CannotShare", "Shared", "copied", "share"]
 CannotShare = cupy.cuda.runtime.CUDARuntimeError
 """What is raised where memory cannot be shared, or another process' memory cannot be opened."""
 
+BLOCK = 1 << 21  # bytes of CUDA's blocks; a larger allocation has blocks of its own
 DEVICE_TO_DEVICE = 3  # cudaMemcpyDeviceToDevice
+INVALID = 1  # cudaErrorInvalidValue
 
 
 class Shared(NamedTuple):
@@ -53,8 +56,9 @@ def share(array: Any) -> Shared:
         return Shared(None, 0, 0, array.dtype.str)
     cupy.cuda.get_current_stream().synchronize()
     at = array.data.ptr
+    begin = _allocation(at)
     handle = cupy.cuda.runtime.ipcGetMemHandle(at)
-    return Shared(handle, at - _begin(at), len(array), array.dtype.str)
+    return Shared(handle, at - begin, len(array), array.dtype.str)
 
 
 def copied(shared: Shared) -> Any:
@@ -79,14 +83,14 @@ def copied(shared: Shared) -> Any:
     return found
 
 
-def _begin(at: int) -> int:
-    """Return where the allocation begins that an address is in."""
+def _allocation(at: int) -> int:
+    """Return where the allocation begins that an address is in, if it can be shared."""
     begin, size = ctypes.c_uint64(), ctypes.c_size_t()
     failed = _driver().cuMemGetAddressRange_v2(
         ctypes.byref(begin), ctypes.byref(size), ctypes.c_uint64(at)
     )
-    if failed:
-        raise CannotShare(failed)
+    if failed or size.value < BLOCK:
+        raise CannotShare(failed or INVALID)
     return begin.value
 
 

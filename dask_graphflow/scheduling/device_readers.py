@@ -23,6 +23,8 @@ from .placement import client_in_use
 
 __all__ = ["can_read", "find_readers"]
 
+OFFERED = 1 << 22  # bytes of an offer: as large as arrays must be at least
+
 _tried: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()  # workers by client
 _readers: frozenset[str] = frozenset()  # hosts of which all workers can read this process' arrays
 _offered: Any = None  # this worker's array, for as long as others try to read it
@@ -62,7 +64,7 @@ def _offer() -> tuple[bytes, Any]:
     """Offer an array of random bytes to other workers."""
     global _offered
     secret = uuid.uuid4().bytes
-    _offered = lift(np.frombuffer(secret, np.uint8))
+    _offered = lift(np.resize(np.frombuffer(secret, np.uint8), OFFERED))
     return secret, _ipc().share(_offered)
 
 
@@ -73,7 +75,7 @@ def _read(offers: Mapping[str, tuple[bytes, Any]], dask_worker: Any) -> list[str
         if address == dask_worker.address:
             continue
         with contextlib.suppress(_ipc().CannotShare):
-            if bytes(_ipc().copied(shared).get()) == secret:
+            if bytes(_ipc().copied(shared)[-len(secret) :].get()) == secret:
                 found.append(address)
     return found
 
