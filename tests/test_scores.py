@@ -94,12 +94,13 @@ def test_parallel_edges_self_loops_and_dangling_vertices(built, name, directed):
 
 
 @WEIGHTED
-def test_partitions_and_ids_of_text_change_no_bit(built, name, weighted):
+def test_partitions_and_types_of_ids_change_no_bit(built, name, weighted):
     edges, few = rmat(weighted=weighted), {"max_iter": 3, "fail_on_nonconvergence": False}
     wanted = getattr(gf, name)(edges, **ENDS, weight="w" if weighted else None, **few).compute()
     shuffled = edges.sample(frac=1, random_state=1)
     text = shuffled.assign(**{end: shuffled[end].map("v{:05d}".format) for end in ("a", "b")})
-    for given in (shuffled, text):
+    gaps = shuffled.assign(**{end: 2 * shuffled[end] for end in ("a", "b")})
+    for given in (shuffled, text, gaps):
         same_bits(name, getattr(built(given, partitions=7), name)(**few).compute(), wanted)
 
 

@@ -67,7 +67,9 @@ class Level(NamedTuple):
         """Return the quality of the communities that are the vertices: the sum of all their scores."""
         inside = 2 * self.g.all_reduce(sums=(int(loops(self.g, self.weights).sum()),)).sums[0]
         mass = self.mass.astype("float64")
-        return inside - self.factor * self.g.total(mass * mass, self.g.largest(mass) ** 2)
+        # A community without edges has mass too, but is not counted as a vertex.
+        squares = self.g.total(mass * mass, self.g.largest(mass) ** 2, self.g.size)
+        return inside - self.factor * squares
 
 
 def first_levels(

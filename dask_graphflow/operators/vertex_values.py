@@ -45,7 +45,6 @@ class VertexValues:
     ) -> None:
         self._g, self._params = g, params
         self._columns = {"now": columns, "before": before or {}}
-        self._count: int | None = None
 
     def of(self, root: Node) -> Any:
         """Return the value of a tree: an array of shape (V_p,) or, if all vertices share it, a scalar.
@@ -79,7 +78,7 @@ class VertexValues:
             case "name" if node.value == "degree":
                 return self._g.degrees
             case "name":
-                return np.int64(self._vertices())
+                return np.int64(self._g.count)
             case "convert":
                 return _converted(args[0], node.dtype)
             case "total":
@@ -98,10 +97,6 @@ class VertexValues:
     def _column(self, values: Any) -> Any:
         return self._g.column(values, values.dtype) if np.ndim(values) == 0 else values
 
-    def _vertices(self) -> int:
-        self._count = self._g.count if self._count is None else self._count
-        return self._count
-
     def _total(self, values: Any) -> Any:
         g, dtype = self._g, values.dtype
         values = np.where(g.exists, self._column(values), dtype.type(0))
@@ -118,7 +113,7 @@ class VertexValues:
                 "for example total(x if abs(x) < inf else 0.0)"
             )
         exponent = int(np.frexp(largest)[1])
-        total = g.total(np.ldexp(values, -exponent), 1.0, self._vertices())
+        total = g.total(np.ldexp(values, -exponent), 1.0)
         return np.ldexp(np.float64(total), exponent)
 
     def _largest(self, values: Any) -> Any:

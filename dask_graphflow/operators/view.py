@@ -100,6 +100,7 @@ class GraphView:
         self.index = np.dtype(index_dtype(shard.size))
         self._tell, self._reversed = tell, False
         self._degrees: Any = None
+        self._vertices: int | None = None
         self._like = empty_on(shard.on_device)
 
     @property
@@ -217,7 +218,9 @@ class GraphView:
     @property
     def count(self) -> int:
         """Number of vertices of all members. All members call it."""
-        return self.all_reduce(sums=(int(self.exists.sum()),)).sums[0]
+        if self._vertices is None:
+            self._vertices = self.all_reduce(sums=(int(self.exists.sum()),)).sums[0]
+        return self._vertices
 
     @property
     def edges(self) -> int:
@@ -245,12 +248,11 @@ class GraphView:
         bound : float
             No value has a larger magnitude.
         count : int, optional
-            Maximum number of values of all members that are not 0; V by default, which counts vertex
-            numbers that belong to no vertex.
+            Maximum number of values of all members that are not 0; by default the number of vertices.
         """
-        count = self.size if count is None else count
         if not bound:
             return 0.0
+        count = self.count if count is None else count
         # In two parts, each of which is a whole number: a single one would lose small values beside large
         # ones. Neither sum can reach 2**62.
         coarse = math.ldexp(1.0, math.frexp(bound * count)[1] - SUM_BITS)
