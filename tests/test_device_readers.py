@@ -69,6 +69,24 @@ def test_a_forest_is_sent_as_arrays_only_if_the_receiver_cannot_read_them(
     assert (again.base, again.parent.tolist()) == (5, [0, 0, 2, 2])
 
 
+def test_a_worker_that_cannot_answer_can_read_nothing(monkeypatch):
+    told = []
+
+    class Client:
+        """Runs nothing: the second worker has no GPU, so what it was to run failed there."""
+
+        def run(self, function, *arguments, on_error):
+            if function is device_readers._note:
+                told.append(arguments[0])
+            return {HERE: [THERE] if function is device_readers._read else ()}
+
+    client = Client()
+    monkeypatch.setattr(device_readers, "client_in_use", lambda: client)
+    device_readers.find_readers([HERE, THERE])
+    device_readers.find_readers([THERE, HERE])  # the same workers are not asked again
+    assert told == [{HERE: {THERE}, THERE: set()}]
+
+
 def test_only_hosts_of_which_all_workers_can_read_an_array_count(monkeypatch):
     monkeypatch.setattr(device_readers, "_readers", frozenset())
     own, beside, far, farther = (f"tcp://10.0.0.{i}:1" for i in (1, 1, 2, 2))

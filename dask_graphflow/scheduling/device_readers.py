@@ -48,7 +48,8 @@ def find_readers(workers: Collection[str | None]) -> None:
         return
     offers = client.run(_offer, on_error="ignore")
     read = client.run(_read, offers, on_error="ignore")
-    client.run(_note, {reader: set(of) for reader, of in read.items()}, on_error="ignore")
+    # A worker without a GPU cannot answer.
+    client.run(_note, {each: set(read.get(each, ())) for each in addresses}, on_error="ignore")
 
 
 def host_of(address: str) -> str:
