@@ -224,10 +224,11 @@ def test_a_run_that_is_aborted_ends_its_communicator_and_the_next_makes_one():
 def test_a_member_that_fails_can_say_so_while_another_waits_on_its_device():
     kept = processes(2)
     with connecting("sockets") as connect:
-        channels = connect(2)
+        channels, connected = connect(2), threading.Barrier(2, timeout=10)
 
         def member(rank):
             one = carrier(channels[rank], kept[rank])
+            connected.wait()
             if rank:
                 channels[rank].abort(ZeroDivisionError())  # as a task that fails
             else:
