@@ -93,9 +93,8 @@ def test_only_hosts_of_which_all_workers_can_read_an_array_count(monkeypatch):
     beside, farther = beside + "1", farther + "1"
     read = {beside: {own}, far: {own, beside}, farther: {beside}, own: {beside}}
     device_readers._note(read, types.SimpleNamespace(address=own))
-    assert device_readers.can_read("10.0.0.1")
-    assert not device_readers.can_read("10.0.0.2")
-    assert not device_readers.can_read("")
+    assert device_readers.can_read("tcp://10.0.0.1:7")
+    assert not device_readers.can_read("tcp://10.0.0.2:7")
 
 
 @pytest.mark.parametrize(

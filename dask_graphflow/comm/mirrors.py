@@ -17,15 +17,13 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import index_dtype, kernels_for, on_device
+from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, on_device
 
 from .exchange import Exchange, Totals
 from .outbox import Box, Packed, pack, unpack
 
 __all__ = ["Mirrors"]
 
-# Mirrors on a device that are packed on the host: each launch takes as long as sending them there.
-FEW = 1 << 12
 SPARSE = 16  # masters are sought one by one where those mirrored are so many times as many
 
 
@@ -99,11 +97,15 @@ class Mirrors:
             Those of the dirty mirrors; by default they are looked up in the column.
         """
         cuts = self._bounds
-        if dirty is not None and values is None and on_device(dirty) and len(dirty) <= FEW:
-            to_host = kernels_for(dirty).to_host
-            values = None if column is None else to_host(column[dirty + self._owned])
-            dirty = to_host(dirty)
         if dirty is not None:
+            if (
+                values is None
+                and on_device(dirty)
+                and len(dirty) <= kernels_of("outbox", dirty).FEW
+            ):
+                to_host = kernels_for(dirty).to_host
+                values = None if column is None else to_host(column[dirty + self._owned])
+                dirty = to_host(dirty)
             cuts = np.searchsorted(dirty, np.array(self._bounds, like=dirty)).tolist()
 
         def packed(to: int) -> Packed:

@@ -19,15 +19,13 @@ from distributed.protocol import dask_deserialize, dask_serialize
 from distributed.protocol.cuda import cuda_deserialize, cuda_serialize
 
 from dask_graphflow.kernels import on_device
-from dask_graphflow.scheduling.device_readers import can_read, host_of
+from dask_graphflow.scheduling.device_readers import can_read
 
 from .forest import Entries, Forest
 
 __all__: list[str] = []
 
-LARGE = (
-    1 << 23
-)  # bytes of a forest that take longer through host memory than to be found, some 5 ms
+LARGE = 1 << 23  # bytes of a forest that take longer through host memory than the 5 ms to open it
 
 
 def _device_ipc() -> Any:
@@ -37,10 +35,10 @@ def _device_ipc() -> Any:
 
 def _shared(context: dict[str, Any] | None, arrays: list[Any]) -> list[Any]:
     """Return how the receiver finds arrays on this device; nothing if it cannot read them there."""
-    recipient = (context or {}).get("recipient") or {}
+    recipient = ((context or {}).get("recipient") or {}).get("address")
     if not all(on_device(array) for array in arrays) or sum(a.nbytes for a in arrays) < LARGE:
         return []
-    if not can_read(host_of(recipient.get("address", ""))):
+    if recipient is None or not can_read(recipient):
         return []
     ipc = _device_ipc()
     try:

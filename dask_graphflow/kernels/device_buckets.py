@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from . import index_dtype
+from . import device_outbox, index_dtype
 from .csr import Light, Rows
 from .device import namespace as cupy
 from .device_advance import to_words
@@ -40,7 +40,6 @@ __all__ = [
 FEW = 1 << 18  # edges of a near pile that is relaxed in the same launch as the next ones
 LONG = 1 << 11  # edges of a row that is too long for it, where a warp has each of the longer rows
 AHEAD = 1 << 22  # edges that a member goes ahead by in a round: about as long as a round takes
-MANY = 1 << 12  # mirrors up to which they are sorted and packed on the host
 STEPS = 1 << 14  # turns of a launch at most: other work may wait for it to end
 
 _LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
@@ -224,7 +223,7 @@ class Buckets:
         )
         count = int(self._count[0])
         mirrors, told = self._mirrors[:count], self._told[:count]
-        if count <= MANY:
+        if count <= device_outbox.FEW:
             mirrors, told = mirrors.get(), told.get()
         order = mirrors.argsort()
         return mirrors[order], told[order]

@@ -8,7 +8,11 @@ from . import index_dtype
 from .device import namespace as cupy
 from .device_bitmap import from_words, new_words, to_words
 
-__all__ = ["from_marks", "room", "take", "to_marks"]
+__all__ = ["FEW", "from_marks", "room", "take", "to_marks"]
+
+FEW = (
+    1 << 12
+)  # entries that are packed on the host: each launch takes as long as copying them there
 
 
 def room(size: int) -> Any:

@@ -12,7 +12,6 @@ import importlib
 import uuid
 from collections.abc import Collection, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -30,9 +29,9 @@ _readers: frozenset[str] = frozenset()  # hosts of which all workers can read th
 _offered: Any = None  # this worker's array, for as long as others try to read it
 
 
-def can_read(host: str) -> bool:
-    """Say whether all workers of a host can read arrays of this process."""
-    return host in _readers
+def can_read(address: str) -> bool:
+    """Say whether all workers of an address' host can read arrays of this process."""
+    return _host(address) in _readers
 
 
 def find_readers(workers: Collection[str | None]) -> None:
@@ -52,9 +51,12 @@ def find_readers(workers: Collection[str | None]) -> None:
     client.run(_note, {each: set(read.get(each, ())) for each in addresses}, on_error="ignore")
 
 
-def host_of(address: str) -> str:
-    """Return the host of an address like ``tcp://10.0.0.1:8786``."""
-    return urlsplit(address).hostname or ""
+def _host(address: str) -> str:
+    # Imported here, because it takes half a second and is not needed without a cluster.
+    from distributed.comm import get_address_host
+
+    host: str = get_address_host(address)
+    return host
 
 
 def _ipc() -> Any:
@@ -85,6 +87,6 @@ def _note(read: Mapping[str, set[str]], dask_worker: Any) -> None:
     """Note which hosts' workers can all read this one's arrays."""
     global _readers, _offered
     _offered, own = None, dask_worker.address
-    able = {host_of(reader) for reader, of in read.items() if own in of}
-    unable = {host_of(reader) for reader, of in read.items() if own not in of and reader != own}
+    able = {_host(reader) for reader, of in read.items() if own in of}
+    unable = {_host(reader) for reader, of in read.items() if own not in of and reader != own}
     _readers = frozenset(able - unable)
