@@ -319,8 +319,8 @@ def relaxed(kernels, parents, ids):
     distance, sources = kernels.namespace.asarray(distance), kernels.namespace.asarray(sources)
     buckets = sssp.Buckets(sssp.light_first(out, 0.75), distance, sources[:1], 0.75)
     for _ in range(2):  # the second source is offered once the first one has reached all it can
-        while buckets.goes_on(np.inf, 0):
-            buckets.relax()
+        while buckets.relax(np.inf, 0):
+            pass
         buckets.offer(sources[1:], kernels.namespace.zeros(1))
     np.testing.assert_array_equal(kernels.to_host(distance), wanted)
     before = kernels.to_host(sssp.predecessors(out, distance, sources))
@@ -342,8 +342,8 @@ def relaxed(kernels, parents, ids):
     distance[:] = np.inf
     distance[sources[:1]] = 0
     buckets = sssp.Buckets(sssp.light_first(own, 0.75), distance, sources[:1], 0.75)
-    while buckets.goes_on(np.inf, 0):
-        buckets.relax()
+    while buckets.relax(np.inf, 0):
+        pass
     mirrors, found = buckets.take_mirrors()
     there = kernels.to_host(distance)[owned:]
     np.testing.assert_array_equal(kernels.to_host(mirrors), np.flatnonzero(np.isfinite(there)))

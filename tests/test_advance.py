@@ -284,8 +284,8 @@ def sssp(case, source, delta, threads, dtype=np.float64):
     distance, sources = on_backend(distance), on_backend(np.array([source]))
     light = kernels.light_first(rows, delta)
     buckets = kernels.Buckets(light, distance, sources, delta, threads=threads)
-    while buckets.goes_on(np.inf, 0):
-        buckets.relax()
+    while buckets.relax(np.inf, 0):
+        pass
     return to_host(distance), buckets
 
 

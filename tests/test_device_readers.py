@@ -139,7 +139,7 @@ def test_workers_of_one_machine_copy_forests_from_each_other(client):
     if BACKEND.name != "cudf":
         pytest.skip("takes frames on a GPU")
     rng = np.random.default_rng(1)  # many ids, since small arrays are not shared
-    pairs = pd.DataFrame(rng.integers(0, 3_000_000, (20_000, 2)), columns=["a", "b"])
+    pairs = pd.DataFrame(rng.integers(0, 12_000_000, (20_000, 2)), columns=["a", "b"])
     wanted = gf.connected_components(pairs, source="a", target="b").compute()
     edges = on_backend(dd.from_pandas(pairs, npartitions=4))
     client.run(on_workers.watch)

@@ -65,6 +65,8 @@ _GOING = np.dtype(
         *(("sets", _FOUND, 3), ("arrived", "u8")),
     ]
 )
+NOTHING = np.zeros(3, _FOUND)
+NOTHING["least"] = np.iinfo("u8").max
 _SEARCH = np.dtype([("arrays", "u8", 12)])
 
 
@@ -106,7 +108,10 @@ class Buckets:
         self._sent = distance[self._owned :].copy()
         self._told = cupy.empty_like(self._sent)
         self._mirrors = cupy.empty(len(self._sent), self._ends)
-        self._count = cupy.zeros(1, "int64")
+        self._count = cupy.empty(1, "int64")
+        # Few mirrors are also written to host memory: a copy from the device takes as long as a launch.
+        few = min(len(self._sent), device_outbox.FEW)
+        self._few = tuple(_pinned(*each) for each in ((1, "i8"), (few, self._ends), (few, "f8")))
         self._turns = cupy.zeros(size, "uint32")
         self._turns[sources] = 1
         self._waiting = cupy.zeros(-(-size // 32), "uint32")
@@ -140,31 +145,31 @@ class Buckets:
         """Edges and vertices relaxed so far."""
         return {name: int(self._going[name][0]) for name in ("edges", "vertices")}
 
-    def goes_on(self, low: float, most: int) -> bool:
-        """Say whether to relax more before other members are told, and how far; then call :meth:`relax`."""
-        going = self._going[0]
-        going["horizon"], going["ahead"] = low, most
-        if not (going["near"]["count"] or going["settled"]["count"] or going["far"]):
-            return False
-        return bool(going["edges"] < most) or self.lowest() <= low
+    def relax(self, low: float, most: int) -> bool:
+        """Relax more, unless other members have to be told first; see :meth:`.host_buckets.Buckets.relax`.
 
-    def relax(self) -> None:
-        """Relax the edges of the near pile, and go on while piles are small; wait, to report."""
-        going = self._going
-        near, settled = (going[0][pile] for pile in ("near", "settled"))
-        if int(near["count"]) and _large(near):
+        Small piles are relaxed one after another in one launch. Waits until it has ended.
+        """
+        going = self._going[0]
+        near, settled = (going[pile] for pile in ("near", "settled"))
+        if not (near["count"] or settled["count"] or going["far"]):
+            return False
+        if going["edges"] >= most and self.lowest() > low:
+            return False
+        if near["count"] and _large(near):
             self._relax_large(settling=False)
             # At once: a pile that is relaxed is one superstep.
-            if not int(going[0]["near"]["count"]) and _large(settled):
+            if not near["count"] and _large(settled):
                 self._relax_large(settling=True)
-        elif not int(near["count"]) and _large(settled):
+        elif not near["count"] and _large(settled):
             self._relax_large(settling=True)
         else:
-            going["steps"] = 0
+            going["horizon"], going["ahead"], going["steps"] = low, most, 0
             launch_gang(
                 instance("relax_on", self._ends, self._weights), self._search, self._begun()
             )
             self._ended()
+        return True
 
     def lowest(self) -> float:
         """Return a distance that no waiting vertex is nearer than, infinite if none waits."""
@@ -208,9 +213,10 @@ class Buckets:
         size = len(self._sent)
         if not size:
             return self._mirrors, self._sent
-        self._count.fill(0)
+        count, few_mirrors, few_told = self._few
+        self._count.data.memset_async(0, self._count.nbytes)
         launch(
-            instance("take_mirrors", self._mirrors.dtype),
+            instance("take_mirrors", self._ends),
             size,
             self.distance,
             np.int64(self._owned),
@@ -219,19 +225,23 @@ class Buckets:
             self._sent,
             self._mirrors,
             self._told,
+            np.uint64(few_mirrors.ctypes.data),
+            np.uint64(few_told.ctypes.data),
+            np.int64(len(few_mirrors)),
             self._count,
         )
-        count = int(self._count[0])
-        mirrors, told = self._mirrors[:count], self._told[:count]
-        if count <= device_outbox.FEW:
-            mirrors, told = mirrors.get(), told.get()
+        self._count.get(out=count)  # waits for the kernel
+        found = slice(int(count[0]))
+        if found.stop <= len(few_mirrors):
+            mirrors, told = few_mirrors[found], few_told[found]
+        else:
+            mirrors, told = self._mirrors[found], self._told[found]
         order = mirrors.argsort()
         return mirrors[order], told[order]
 
     def _begun(self) -> Any:
         """Return the numbers on the device, with nothing counted yet."""
-        self._going["sets"], self._going["arrived"] = 0, 0
-        self._going["sets"]["least"] = np.iinfo("u8").max
+        self._going["sets"], self._going["arrived"] = NOTHING, 0
         self._there.set(self._going.view("i8"))
         return self._there
 
@@ -276,6 +286,13 @@ class Buckets:
             now[pile]["largest"] = max(now[pile]["largest"], found[pile]["largest"])
         now["far"] += found["far"]
         now["least"] = min(now["least"], found["least"])
+
+
+def _pinned(count: int, dtype: Any) -> np.ndarray:
+    """Return an array in host memory that kernels write to."""
+    dtype = np.dtype(dtype)
+    memory = cupy.cuda.alloc_pinned_memory(max(count, 1) * dtype.itemsize)
+    return np.frombuffer(memory, dtype, count)
 
 
 def light_first(rows: Rows, delta: float) -> Light:

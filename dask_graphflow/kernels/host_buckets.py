@@ -378,22 +378,22 @@ class Buckets:
         self._late &= self._lowest() <= self._present
         return self._late
 
-    def goes_on(self, low: float, most: int) -> bool:
-        """Say whether to relax another bucket before other members are told.
+    def relax(self, low: float, most: int) -> bool:
+        """Relax the vertices in the lowest bucket, unless other members have to be told first.
 
-        It is if the lowest one is at or below `low`, or if it is small and fewer than `most` edges were
-        relaxed so far.
+        Returns
+        -------
+        bool
+            Whether the bucket was relaxed: it was at or below `low`, or it was small and fewer than `most`
+            edges had been relaxed. Vertices may be in it again afterwards.
         """
         lowest = self._lowest()
-        if lowest == NONE:
+        if lowest == NONE or not (
+            self._position(lowest) <= low
+            or (self.counts["edges"] < most and self._waiting(lowest) <= FEW)
+        ):
             return False
-        return self._position(lowest) <= low or (
-            self.counts["edges"] < most and self._waiting(lowest) <= FEW
-        )
-
-    def relax(self) -> None:
-        """Relax the edges of the vertices in the lowest bucket; some may be in it again afterwards."""
-        frontier = self._take()
+        frontier = self._take(lowest)
         threads = self._threads if len(frontier) > MINI_CHUNK else self._threads[:1]
         ranges = even_turns(len(frontier), len(threads))
 
@@ -405,6 +405,7 @@ class Buckets:
             )  # fmt: skip
 
         share(work, len(threads), len(threads))
+        return True
 
     def lowest(self) -> float:
         """Return the lowest position that vertices may wait at, infinite if none do."""
@@ -453,9 +454,8 @@ class Buckets:
         """Return how many vertices wait in a bucket of the window, with repetitions."""
         return sum(_size(*thread[1:4], bucket & (WINDOW - 1)) for thread in self._threads)
 
-    def _take(self) -> np.ndarray:
+    def _take(self, bucket: int) -> np.ndarray:
         """Return the vertices of the lowest bucket, with repetitions; there may be none."""
-        bucket = self._lowest()
         frontier, self._frontier = self._frontier, self._frontier[:0]
         if len(frontier):
             return frontier

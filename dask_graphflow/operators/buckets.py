@@ -176,8 +176,8 @@ def _relax(
     low, before = 0.0, buckets.counts
     while low < math.inf:
         with g.superstep("push", 0, 0) as row:
-            while buckets.goes_on(low, before["edges"] + kernels.AHEAD):
-                buckets.relax()
+            while buckets.relax(low, before["edges"] + kernels.AHEAD):
+                pass
             after = buckets.counts
             sums = tuple(after[name] - before[name] for name in ("vertices", "edges"))
             late, low = buckets.late, buckets.lowest()

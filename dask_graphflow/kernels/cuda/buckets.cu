@@ -424,10 +424,11 @@ __global__ void __launch_bounds__(THREADS) offer_distances(Search<I, W> search, 
 }
 
 // List the mirrors that are nearer than a limit, and nearer than their owners were told, and their distances. `sent`
-// is what owners are told.
+// is what owners are told. The first `few` are also written to host memory.
 template <typename I>
 __global__ void __launch_bounds__(THREADS) take_mirrors(const double* distance, i64 owned, i64 count, double limit,
-                                                       double* sent, I* mirrors, double* distances, i64* found)
+                                                       double* sent, I* mirrors, double* distances, I* few_mirrors,
+                                                       double* few_distances, i64 few, i64* found)
 {
     for (i64 first = i64(thread_index()) - lane(); first < count; first += i64(thread_count())) {
         const i64 i = first + lane();
@@ -437,6 +438,10 @@ __global__ void __launch_bounds__(THREADS) take_mirrors(const double* distance, 
         if (taken) {
             mirrors[place] = I(i);
             distances[place] = sent[i] = here;
+            if (place < few) {
+                few_mirrors[place] = I(i);
+                few_distances[place] = here;
+            }
         }
     }
 }
