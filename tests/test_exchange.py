@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from members import KINDS, SIZES, connecting, each
 
+from dask_graphflow.comm import outbox
 from dask_graphflow.comm.channel import PeerLost, in_process
 from dask_graphflow.comm.exchange import HEADER, Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
@@ -47,6 +48,25 @@ def test_a_box_tells_which_entries_and_their_values(rng, size, share, dtype):
     else:
         assert values.dtype == dtype
         np.testing.assert_array_equal(values, column[at])
+
+
+def test_a_box_does_not_grow_where_entries_of_a_device_and_of_the_host_alternate(monkeypatch):
+    monkeypatch.setattr(outbox, "on_device", lambda like: like == "device")
+    made = []
+
+    class Kernels:
+        """Memory of the host stands for that of a device."""
+
+        @staticmethod
+        def room(size):
+            made.append(size)
+            return np.empty(size, np.uint8)
+
+    monkeypatch.setattr(outbox, "kernels_of", lambda *_: Kernels)
+    box = Box()
+    for size in (100, 80, 100, 101):
+        assert [len(box.room(size, like)) for like in ("device", "host")] == [size, size]
+    assert made == [100, 100, 200, 200]
 
 
 @pytest.mark.parametrize("width", [0, 1, 4, 8])

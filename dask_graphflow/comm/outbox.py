@@ -55,13 +55,17 @@ class Box:
     """Memory that is used again for every superstep's entries."""
 
     def __init__(self) -> None:
-        self._memory: Any = np.empty(0, np.uint8)
+        # Few entries of a device are packed on the host, so supersteps may alternate between the two.
+        self._memory: dict[bool, Any] = {}
 
     def room(self, size: int, like: Any = None) -> Any:
         """Return so many bytes where `like` lies, with what happens to be in them."""
-        if size > len(self._memory) or on_device(self._memory) != on_device(like):
-            self._memory = kernels_of("outbox", like).room(max(size, 2 * len(self._memory)))
-        return self._memory[:size]
+        there = on_device(like)
+        memory = self._memory.get(there)
+        if memory is None or size > len(memory):
+            most = 0 if memory is None else 2 * len(memory)
+            memory = self._memory[there] = kernels_of("outbox", like).room(max(size, most))
+        return memory[:size]
 
 
 def form(count: int, size: int) -> str:
