@@ -15,6 +15,7 @@ from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.api import estimate as estimate_module
 from dask_graphflow.api.graph_sizes import known
 from dask_graphflow.costs import ClusterSpec, Links, Rates, store
+from dask_graphflow.costs.cost import STEP
 from dask_graphflow.costs.curves import CURVES
 from dask_graphflow.costs.defaults import default_rates
 from dask_graphflow.exceptions import OptionError
@@ -188,7 +189,7 @@ def test_what_goes_both_ways_along_directed_edges_has_rows_of_both():
 
 def test_searches_from_fewer_sources_take_less():
     one = estimate(algorithm="betweenness_centrality", **SIZES, supersteps=4, k=1)
-    assert one.parts["launching"] == pytest.approx(4 * estimate_module.STEP)
+    assert one.parts["launching"] == pytest.approx(4 * STEP)
     many = estimate(algorithm="betweenness_centrality", **SIZES, supersteps=4, k=10)
     every = estimate(algorithm="betweenness_centrality", **SIZES, supersteps=4)
     for part in "computing", "launching":

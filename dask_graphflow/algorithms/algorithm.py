@@ -131,6 +131,7 @@ def ask(
         turned=declared.incoming and not resolve,
         trace=trace,
         progress=progress,
+        timed=declared.name if declared.cost.shows_rate(run, options) else None,
     )
 
 

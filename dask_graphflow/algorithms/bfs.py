@@ -38,7 +38,14 @@ __all__ = ["bfs"]
         "direction": Choice(WAYS),
     },
     cost=Cost(
-        "search", levels(), passes=1, fused=True, sparse_kernel="label", both_ways=True, scratch=37
+        "search",
+        levels(),
+        passes=1,
+        fused=True,
+        sparse_kernel="label",
+        both_ways=True,
+        scratch=37,
+        reference=True,
     ),
 )
 def bfs(

@@ -40,6 +40,7 @@ __all__ = ["label_propagation"]
         sparse=1.6,
         both_ways=True,
         scratch=24,
+        reference=True,
     ),
 )
 def label_propagation(g: GraphView, *, max_iter: int = 10) -> Answer:

@@ -58,6 +58,7 @@ __all__ = ["sssp"]
         rows=1,
         copies=1,
         scratch=44,
+        reference=True,
     ),
 )
 def sssp(g: GraphView, sources: Any, *, targets: Any = None, cutoff: float | None = None) -> Answer:

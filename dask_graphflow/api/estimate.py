@@ -12,11 +12,12 @@ from dask_graphflow.algorithms.options import check_count
 from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import model
-from dask_graphflow.costs.cluster import ClusterSpec
+from dask_graphflow.costs.cluster import ClusterSpec, KnownRates
+from dask_graphflow.costs.cost import is_sparse
 from dask_graphflow.costs.curves import Rates
 from dask_graphflow.costs.defaults import READ, default_rates
 from dask_graphflow.costs.links import Links
-from dask_graphflow.costs.members import SPARSE, choose, never_split
+from dask_graphflow.costs.members import choose, never_split
 from dask_graphflow.costs.microbenchmarks import STEPS
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory
@@ -25,6 +26,7 @@ from dask_graphflow.graph.load_balance import share_out
 from dask_graphflow.scheduling import placement, trees
 from dask_graphflow.showing.bar import listener
 from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.showing.tables import counted
 
 from .components import tasks_of
 from .estimate_result import Calibration, Estimate, kind_name
@@ -43,9 +45,7 @@ PARTITION = 3e-4
 TYPICAL = (
     "; rates of a typical machine, because this one was never measured: gf.calibrate() does that"
 )
-RANK = 8  # bytes of a message
 TEXT = 16  # bytes of an id
-STEP = 6e-5  # seconds of a superstep, however few edges it follows
 
 
 def calibrate(
@@ -85,7 +85,8 @@ def calibrate(
     -----
     Each kind of worker takes some seconds, and more if kernels have to be compiled first. Workers are of
     the same kind if they have the same resources ``GPU`` and ``CPU`` and the same number of threads. The
-    rates are stored on each worker's machine. The Dask configuration values
+    rates are stored on each worker's machine. Measuring them again deletes the times of calls that
+    :func:`estimate` corrected the old rates by. The Dask configuration values
     ``graphflow.calibration.path`` and ``graphflow.calibration.age`` set the folder and the maximum age.
 
     Examples
@@ -176,7 +177,8 @@ def estimate(
     workers. For a frame it includes the build of the graph. It includes reading Parquet files, at the speed
     of files in the page cache, but no other work to make the frame. If the speed of a kind of worker was
     never measured, that of a typical machine is used, and the reason says so; :func:`calibrate` measures
-    it.
+    it. Calls of PageRank, BFS, shortest paths and label propagation that run on one worker correct the
+    speed: from the third one on that counts, their times are used, and the reason says so too.
 
     References
     ----------
@@ -217,9 +219,10 @@ def estimate(
     options["dense_ids"] = dense_ids
     graph = known(edges, source=source, target=target, weight=weight, directed=directed, **options)
     kinds = _kinds(cluster, graph.device)
-    calibration, typical = _known_rates(kinds)
+    known_rates = [clusters.known_rates_of(kind) for kind in kinds]
+    calibration = _calibration(kinds, known_rates)
     if algorithm == "connected_components" and not graph.built:
-        return _noted(_components(graph, calibration, merge), typical)
+        return _noted(_components(graph, calibration, merge), known_rates, "hook")
     if shards is None and cluster is None and isinstance(edges, Graph):
         shards = edges._known_shards()
     used, split = _used(graph, calibration.kinds, shards)
@@ -230,12 +233,17 @@ def estimate(
         readers = max(members, min(total, graph.partitions))
     calibration = replace(calibration, kinds=used)
     found = _supersteps(graph, algorithm, calibration, supersteps, k, split, readers, total)
-    return _noted(found, typical)
+    kernel = ALGORITHMS[algorithm].cost.kernel_on(sparse=is_sparse(graph.vertices, graph.edges))
+    return _noted(found, known_rates, kernel)
 
 
-def _noted(found: Estimate, typical: bool) -> Estimate:
-    """Add to the reason that rates are not those of the machine."""
-    return replace(found, reason=found.reason + TYPICAL) if typical else found
+def _noted(found: Estimate, rates: Sequence[KnownRates], kernel: str) -> Estimate:
+    """Add to the reason that the rates of a kernel are not those that were measured on the machine."""
+    calls = sum(one.calls.get(kernel, 0) for one in rates)
+    reason = found.reason + (TYPICAL if any(one.typical for one in rates) else "")
+    if calls:
+        reason += f"; the {kernel} rate is corrected by the times of {counted(calls, 'call')}"
+    return replace(found, reason=reason)
 
 
 def _used(
@@ -281,16 +289,12 @@ def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
     return list(kinds)
 
 
-def _known_rates(kinds: Sequence[ClusterSpec]) -> tuple[Calibration, bool]:
-    """Return the stored rates of workers, and whether those of a typical machine stand in for some."""
-    found = [clusters.stored_rates_of(kind) for kind in kinds]
-    given = tuple(
-        replace(kind, rates=rates or default_rates(kind.device, kind.threads))
-        for kind, rates in zip(kinds, found, strict=True)
-    )
-    if None not in found:
+def _calibration(kinds: Sequence[ClusterSpec], rates: Sequence[KnownRates]) -> Calibration:
+    """Return kinds of workers with their rates, and the links between them."""
+    given = tuple(replace(kind, rates=one.rates) for kind, one in zip(kinds, rates, strict=True))
+    if not any(one.typical for one in rates):
         clusters.remember(given)
-    return Calibration(given, clusters.links_of(kinds)), None in found
+    return Calibration(given, clusters.links_of(kinds))
 
 
 def _calibrated(kinds: Sequence[ClusterSpec], *, fresh: bool, progress: Any) -> Calibration:
@@ -462,16 +466,14 @@ def _supersteps(
     if fits and max(abs(a - b) for a, b in zip(shares, even, strict=True)) > 1e-9:
         limit = "the fastest workers have no room for more"
     # A directed edge is a neighbor of both its ends.
-    sparse = 2 * edges < SPARSE * vertices
+    sparse = is_sparse(vertices, edges)
     neighbors = 2 * edges / max(vertices, 1)
     runs = cost.runs(vertices, k)
     steps = runs * (cost.supersteps(vertices, neighbors) if supersteps is None else supersteps)
-    swept = steps if cost.each else runs
-    sent = [RANK * read / max(count - 1, 1) * (count > 1)] * count
     each = [entries * share for share in shares]
-    if sparse and cost.sparse_kernel is not None:
-        rates = members.rates(cost.sparse_kernel, vertices)
-    passes = (runs * cost.passes + steps * cost.each) * (cost.sparse if sparse else 1)
+    kernel = cost.kernel_on(sparse=sparse)
+    how: dict[str, Any] = {"steps": steps, "runs": runs, "sparse": sparse}
+    running = cost.seconds(each, members.rates(kernel, vertices), **how, read=read, links=links)
     # Such a graph is built and used in one run, which makes only the rows of the edges that enter vertices.
     plain = declared.incoming and graph.directed and not graph.weight_bytes and readers > 1
     parts = {
@@ -479,10 +481,7 @@ def _supersteps(
         "numbering": 0.0,
         "building": 0.0,
         "dealing": 0.0,
-        "computing": passes * _slowest(each, rates),
-        "launching": 0.0 if cost.fused else steps * STEP,
-        "messages": swept * (count - 1) * max(sent) / links.c if count > 1 else 0.0,
-        "latency": 2 * steps * links.latency if count > 1 else 0.0,
+        **running,
         "result": vertices / count * _id_columns(declared) * members.numbering(graph),
         "Dask": _dask(graph, links, readers, count, together=plain),
     }

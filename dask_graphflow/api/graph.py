@@ -508,6 +508,7 @@ optional
         turned: bool = False,
         trace: bool = False,
         progress: Any = False,
+        timed: str | None = None,
     ) -> Any:
         """Run an algorithm on the graph and return its result as a lazy frame.
 
@@ -534,6 +535,8 @@ optional
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
             Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
+        timed : str, optional
+            Name of the declared algorithm, if its time shows how fast a kernel is.
 
         Returns
         -------
@@ -558,7 +561,7 @@ optional
         by_member = self._chosen or self._shards > 1 or self._hybrid
         answer = partial(
             answered, work=work, dtypes=dtypes, rows=rows, parts=parts, trace=trace, progress=told,
-            by_member=by_member,
+            by_member=by_member, timed=timed,
         )  # fmt: skip
         how: dict[str, Any] = {"name": name, "turned": turned, "frames": frames}
         if parts == 1 and not trace:

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
@@ -18,20 +18,22 @@ from dask_graphflow.scheduling.progress import Listener, Progress, Told
 from dask_graphflow.showing.bar import Step
 from dask_graphflow.showing.tables import counted
 
-from . import store
+from . import corrections, store
 from .curves import Rates
+from .defaults import default_rates
 from .links import Links, measure_links
 from .microbenchmarks import room_of
 
 __all__ = [
     "ClusterSpec",
+    "KnownRates",
     "client_in_use",
     "in_use",
+    "known_rates_of",
     "links_of",
     "rates_of",
     "remember",
     "speeds",
-    "stored_rates_of",
 ]
 
 LARGE = 1 << 24  # vertices, of a graph whose forests are worth to be merged by speed
@@ -163,11 +165,31 @@ def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | Non
     return found
 
 
-def stored_rates_of(kind: ClusterSpec) -> Rates | None:
-    """Return the rates of a worker of a kind as :func:`rates_of` does, or None if none are stored."""
+class KnownRates(NamedTuple):
+    """The rates of a worker as far as they are known without measuring.
+
+    Attributes
+    ----------
+    rates : Rates
+    typical : bool
+        Whether no rates are stored, so that these are of a typical machine.
+    calls : dict of str to int
+        Number of calls whose times corrected the rate of a kernel, by kernel.
+    """
+
+    rates: Rates
+    typical: bool
+    calls: Mapping[str, int]
+
+
+def known_rates_of(kind: ClusterSpec) -> KnownRates:
+    """Return the rates of a worker of a kind as :func:`rates_of` does, but measure nothing.
+
+    Stored rates, and those of a typical machine, are corrected by the times of calls on that machine.
+    """
     if kind.rates is not None:
-        return kind.rates
-    found: Rates | None = _on(kind, _stored)
+        return KnownRates(kind.rates, False, {})
+    found: KnownRates = _on(kind, _stored)
     return found
 
 
@@ -215,15 +237,22 @@ def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:
 def _measured(device: bool, threads: int, beside: int, fresh: bool, told: Told) -> Rates:
     with told.listening(_counted) as tell:
         found = store.rates(device, _together(threads, beside), fresh=fresh, tell=tell)
+    if fresh:
+        corrections.forget(device, threads)
     return _each(found, beside)
 
 
-def _stored(device: bool, threads: int, beside: int) -> Rates | None:
+def _stored(device: bool, threads: int, beside: int) -> KnownRates:
+    together, typical = _together(threads, beside), default_rates(device, threads)
     try:
-        found = store.stored(device, _together(threads, beside))
+        found = store.stored(device, together)
+        # Calls that count have a worker to themselves, and mostly the machine too.
+        alone = typical if found is None else found.over(together / threads)
+        rates = typical if found is None else _each(found, beside)
+        rates, calls = corrections.corrected(rates, alone, device, threads)
+        return KnownRates(rates, found is None, calls)
     except BackendError:  # there is no GPU here
-        return None
-    return None if found is None else _each(found, beside)
+        return KnownRates(typical, True, {})
 
 
 def _each(found: Rates, beside: int) -> Rates:

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from . import model
 from .members import SPARSE, search_levels
 
-__all__ = ["Cost", "buckets", "converging", "levels", "rounds"]
+if TYPE_CHECKING:
+    from .links import Links
+
+__all__ = ["Cost", "buckets", "converging", "is_sparse", "levels", "rounds"]
 
 MIXING = 0.4  # of the change that a power iteration makes, what the next one makes
+STEP = 6e-5  # seconds of a superstep, however few edges it follows
+MESSAGE = 8  # bytes that a member sends for a vertex that another one reads
 
 
 @dataclass(frozen=True)
@@ -45,6 +52,9 @@ class Cost:
         Bytes per vertex, with the result.
     copies : int
         Copies of the rows that are kept.
+    reference : bool
+        Whether the rate of `kernel` is that of this very algorithm. Then the time of a call shows the rate;
+        see :func:`.corrections.learn`. For other algorithms the number of passes is only typical.
     """
 
     kernel: str
@@ -59,6 +69,81 @@ class Cost:
     both_ways: bool = False
     scratch: int = 64
     copies: int = 0
+    reference: bool = False
+
+    def kernel_on(self, *, sparse: bool) -> str:
+        """Return the kernel of the passes on grids and road networks, or on other graphs."""
+        return (sparse and self.sparse_kernel) or self.kernel
+
+    def seconds(
+        self,
+        edges: Sequence[float],
+        rates: Sequence[float],
+        *,
+        steps: float,
+        runs: int = 1,
+        sparse: bool = False,
+        read: float = 0.0,
+        links: Links | None = None,
+    ) -> dict[str, float]:
+        """Return the seconds of all supersteps on a graph that is built, by what takes them.
+
+        Parameters
+        ----------
+        edges : sequence of float
+            Edges of each member. An undirected edge counts twice.
+        rates : sequence of float
+            Edges per second of each member's :meth:`kernel_on`.
+        steps : float
+            Supersteps of all runs together.
+        runs : int
+            Number of runs; see :meth:`runs`.
+        sparse : bool
+            Whether the graph is a grid or a road network; see :func:`is_sparse`.
+        read : float
+            Vertices of other members that a member reads.
+        links : Links, optional
+            How members are connected; needed if there are several.
+
+        Returns
+        -------
+        dict of str to float
+            "computing", "launching", "messages" and "latency".
+        """
+        passes = (runs * self.passes + steps * self.each) * (self.sparse if sparse else 1)
+        slowest = max(edge / rate for edge, rate in zip(edges, rates, strict=True))
+        found = {
+            "computing": passes * slowest,
+            "launching": 0.0 if self.fused else steps * STEP,
+            "messages": 0.0,
+            "latency": 0.0,
+        }
+        if len(edges) > 1:
+            assert links is not None
+            rounds = steps if self.each else runs
+            found["messages"] = rounds * MESSAGE * read / links.c
+            found["latency"] = 2 * steps * links.latency
+        return found
+
+    def shows_rate(self, run: Callable[..., object], options: Mapping[str, Any]) -> bool:
+        """Return whether the time of a call shows the rate of the kernel.
+
+        The number of passes follows from the number of supersteps, or no option cuts a search short.
+
+        Parameters
+        ----------
+        run : callable
+            The algorithm.
+        options : mapping of str to object
+            The options of the call.
+        """
+        if not self.reference or self.each:
+            return self.reference
+        known = inspect.signature(run).parameters
+        defaults = {name: known[name].default for name in options}
+        # The values of options may be frames, which cannot be compared.
+        given = [name for name, value in options.items() if defaults[name] is not value]
+        return all(defaults[name] is inspect.Parameter.empty for name in given)
 
     def supersteps(self, vertices: int, neighbors: float) -> int:
         """Return the number of supersteps of a run."""
@@ -70,6 +155,11 @@ class Cost:
         if self.sources is None:
             return 1
         return -(-min(sources or vertices, vertices) // self.sources)
+
+
+def is_sparse(vertices: float, edges: float) -> bool:
+    """Return whether a graph has so few edges, each counted once, that it is taken for a road network."""
+    return 2 * edges < SPARSE * vertices
 
 
 def levels(times: float = 1.0) -> Callable[[int, float], float]:

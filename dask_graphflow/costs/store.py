@@ -9,6 +9,7 @@ sizes of ``graphflow.calibration.scales``, logarithms of numbers of vertices, if
 
 from __future__ import annotations
 
+import functools
 import importlib
 import json
 import os
@@ -34,7 +35,19 @@ from dask_graphflow.showing.suggestions import nearest
 from . import microbenchmarks
 from .curves import CURVES, Rates
 
-__all__ = ["Entry", "entries", "folder", "hardware", "pull_rate", "rates", "stored"]
+__all__ = [
+    "Entry",
+    "about",
+    "entries",
+    "file_name",
+    "folder",
+    "hardware",
+    "held",
+    "pull_rate",
+    "rates",
+    "stored",
+    "write",
+]
 
 FORMAT = 4
 AGE = "30 days"
@@ -105,11 +118,11 @@ def rates(
         )
     if not fresh and (found := stored(device, threads, only)) is not None:
         return found
-    about = _about(device, threads)
+    machine = about(device, threads)
     if measure is None:
         kernels = microbenchmarks.KERNELS if only is None else [only]
         measure = partial(microbenchmarks.measure, scales=_scales(), only=kernels, tell=tell)
-    path = folder() / _file_name(device, threads, only)
+    path = folder() / file_name(device, threads, only)
     busy = not device and microbenchmarks.is_busy(threads)
     _known[path] = made = measure(device, threads)
     busy = busy or (not device and microbenchmarks.is_busy(threads))
@@ -120,7 +133,7 @@ def rates(
             stacklevel=2,
         )
     try:
-        _write(path, {**about, "made": time.time(), "busy": busy, "rates": made.as_dict()})
+        write(path, {**machine, "made": time.time(), "busy": busy, "rates": made.as_dict()})
     except OSError as error:
         warnings.warn(
             f"what was measured of this machine cannot be kept in {path.parent} ({error}); it will be "
@@ -132,10 +145,10 @@ def rates(
 
 def stored(device: bool, threads: int, only: str | None = None) -> Rates | None:
     """Return what is stored of this machine, or None; nothing is measured. See :func:`rates`."""
-    about = _about(device, threads)
-    for name in dict.fromkeys([_file_name(device, threads), _file_name(device, threads, only)]):
+    machine = about(device, threads)
+    for name in dict.fromkeys([file_name(device, threads), file_name(device, threads, only)]):
         path = folder() / name
-        found = _known.get(path) if path in _known and not path.exists() else _read(path, about)
+        found = _known.get(path) if path in _known and not path.exists() else _read(path, machine)
         if found is not None:
             return found
     return None
@@ -189,7 +202,7 @@ def entries() -> list[Entry]:
         if kind is None:
             continue
         try:
-            stale = _read(path, _about(kind[1] == "gpu", int(kind[2]))) is None
+            stale = _read(path, about(kind[1] == "gpu", int(kind[2]))) is None
         except BackendError:  # the GPU that it is about cannot be used any more
             stale = True
         found.append(Entry(path, time.time() - path.stat().st_mtime, stale))
@@ -221,18 +234,22 @@ def hardware(device: bool) -> str:
         about = cuda.runtime.getDeviceProperties(cuda.runtime.getDevice())
         name = about.get("name", f"compute capability {cuda.Device().compute_capability}")
         return name.decode() if isinstance(name, bytes) else str(name)
-    model = platform.processor() or platform.machine()
+    return f"{_processor()}, {CPU_COUNT} cores"
+
+
+@functools.cache  # the file has some lines for each core
+def _processor() -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
-                model = line.partition(":")[2].strip()
-                break
+                return line.partition(":")[2].strip()
     except OSError:  # no Linux
         pass
-    return f"{model}, {CPU_COUNT} cores"
+    return platform.processor() or platform.machine()
 
 
-def _about(device: bool, threads: int) -> dict[str, Any]:
+def about(device: bool, threads: int) -> dict[str, Any]:
+    """Return what a file says about the machine; a file that says something else is stale."""
     return {
         "format": FORMAT,
         "version": importlib.import_module("dask_graphflow").__version__,
@@ -256,9 +273,10 @@ def _scales() -> list[int] | None:
     return list(told)
 
 
-def _file_name(device: bool, threads: int, only: str | None = None) -> str:
+def file_name(device: bool, threads: int, only: str | None = None, *, start: str = "rates") -> str:
+    """Return the name of the file about this machine's GPU, or about so many of its threads."""
     of = "" if only is None else f"-{only}"
-    return f"rates-{_host()}-{'gpu' if device else 'cpu'}-{threads}{of}.json"
+    return f"{start}-{_host()}-{'gpu' if device else 'cpu'}-{threads}{of}.json"
 
 
 def _host() -> str:
@@ -278,22 +296,29 @@ def _age() -> float:
     return age
 
 
-def _read(path: Path, about: dict[str, Any]) -> Rates | None:
-    """Return what a file has, unless it is stale or cannot be read."""
+def held(path: Path, machine: dict[str, Any]) -> dict[str, Any]:
+    """Return what a file holds about a machine; nothing if it is stale or cannot be read."""
     age = _age()
     try:
-        held = json.loads(path.read_text(encoding="utf-8"))
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         # A clock that was set back makes a file of the future: that is stale too.
-        if not 0 <= time.time() - held["made"] <= (min(age, BUSY) if held["busy"] else age):
-            return None
-        if any(held[name] != value for name, value in about.items()):
-            return None
-        return Rates.of(held["rates"])
-    except (OSError, ValueError, KeyError, TypeError, GraphflowError):
+        if not 0 <= time.time() - found["made"] <= (min(age, BUSY) if found["busy"] else age):
+            return {}
+        return {} if any(found[name] != value for name, value in machine.items()) else found
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+
+
+def _read(path: Path, machine: dict[str, Any]) -> Rates | None:
+    """Return the rates of a file, unless it is stale or cannot be read."""
+    found = held(path, machine)
+    try:
+        return Rates.of(found["rates"])
+    except (ValueError, KeyError, TypeError, GraphflowError):
         return None
 
 
-def _write(path: Path, held: dict[str, Any]) -> None:
+def write(path: Path, held: dict[str, Any]) -> None:
     """Write a file whole or not at all: several workers of a machine may do so at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=path.name, suffix=".partial", dir=path.parent)
