@@ -75,8 +75,8 @@ def run(options: argparse.Namespace) -> int:
         where = "one GPU" if options.one_gpu else f"{options.members} GPUs"
     results = {"benchmark": "deep", "members": options.members, "where": where, "rows": rows}
     print(show(results))
-    kind = where.replace(" ", "-")
-    path = report.keep(options.json, f"deep-{options.members}-members-{kind}", results)
+    kind = {"the host": "workers", "one GPU": "workers-one-gpu"}.get(where, "gpus")
+    path = report.keep(options.json, f"deep-{options.members}-{kind}", results)
     if path is not None:
         print(f"kept in {path}")
     return 0
