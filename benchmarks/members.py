@@ -144,12 +144,15 @@ class Side:
     members, threads : int
     client : Client or None
         Of the cluster whose workers they run on; None for threads of this process.
+    weight : str or None
+        Column of weights; None for a graph without weights.
     """
 
     name: str
     members: int
     threads: int
     client: Any = None
+    weight: str | None = None
 
     @contextmanager
     def here(self) -> Iterator[None]:
@@ -192,17 +195,23 @@ class Side:
             seconds = timed()
             return Outcome(seconds, found.compute().reset_index(drop=True))
 
-    def call(self) -> Outcome:
-        """Search the graph, to a pandas frame."""
+    def call(self, question: Question | None = None) -> Outcome:
+        """Ask the graph something, by default for a search; compute the frame."""
         with self._timing() as timed:
-            found = self._kept.bfs([self._start]).compute()
+            found = (question or _bfs)(self._kept, self._start).compute()
             seconds = timed()
             return Outcome(seconds, found.reset_index(drop=True))
 
+    def trace(self, question: Question) -> pd.DataFrame:
+        """Return one row per superstep of what a question does."""
+        with self._timing():
+            _, steps = question(self._kept, self._start)
+            found: pd.DataFrame = steps.compute()
+        return found
+
     def _graph(self) -> gf.Graph:
-        return gf.Graph(
-            self._edges, source="src", target="dst", directed=False, shards=self.members
-        )
+        ends = {"source": "src", "target": "dst", "weight": self.weight}
+        return gf.Graph(self._edges, **ends, directed=False, shards=self.members)
 
     @contextmanager
     def _timing(self) -> Iterator[Callable[[], float]]:

@@ -36,6 +36,7 @@ from benchmarks.device import (
     algorithms,
     clock,
     floors,
+    gather,
     graphs,
     needs,
     oracles,
@@ -44,14 +45,18 @@ from benchmarks.device import (
     scores,
     shapes,
     tables,
+    two,
 )
 from benchmarks.errors import ContenderFailedError, DisagreementError, UnusableInputError
 from benchmarks.graphs.edges import Timed
 from benchmarks.soak import calls
 from benchmarks.timing import interleave
 from dask_graphflow.comm import outbox
+from dask_graphflow.components import serialization
 from dask_graphflow.graph import generate
 from dask_graphflow.graph.partition import GRAIN
+from dask_graphflow.kernels import kernels_of
+from dask_graphflow.scheduling import device_readers
 
 OURS = pd.DataFrame({"vertex": [1, 2, 3, 5, 8, 9], "component": [1, 1, 1, 5, 5, 9]})
 
@@ -377,6 +382,89 @@ def test_members_are_timed_in_turn_and_have_to_agree():
         members.in_turn(sides, members.Side.call, 1)
 
 
+def test_deep_graphs_are_searched_by_one_member_by_threads_and_by_processes(tmp_path, capsys):
+    ends = pd.DataFrame({"from": np.arange(4), "to": np.arange(1, 5)})
+    ends.to_parquet(tmp_path / "roads.parquet")
+    file = ["--graph", str(tmp_path / "roads.parquet"), "--source", "from", "--target", "to"]
+    kept = tmp_path / "kept.json"
+    asked = ["--side", "70", "--length", "1000", "--repeat", "1", *file, "--json", str(kept)]
+    assert command.main(["deep", *asked]) == 0
+    rows = json.loads(kept.read_text())["rows"]
+    assert [row["call"] for row in rows] == 3 * ["bfs", "sssp"]
+    assert [row["edges"] for row in rows[::2]] == [2 * 70 * 69, 999, 4]
+    for row in rows:
+        one, *others = row["contenders"].values()
+        assert len(others) == 2
+        assert all(len(found["seconds"]) == 1 for found in (one, *others))
+        assert all(found["supersteps"] > 0 for found in (one, *others))
+    assert rows[0]["contenders"]["one member"]["supersteps"] == 2 * 69 + 1
+    assert "roads, sssp, 2 members, processes" in capsys.readouterr().out
+
+
+def test_forests_go_through_host_memory_where_that_is_asked_for():
+    try:
+        two.send_forests(through_host=True)
+        assert not serialization.can_read("tcp://127.0.0.1:1")
+    finally:
+        two.send_forests(through_host=False)
+    assert serialization.can_read is device_readers.can_read
+
+
+def test_workers_that_share_a_gpu_have_their_ways_in_one_table():
+    seconds = {name: {**CONTENDERS["ours"]} for name in two.OURS}
+    seconds |= {name + two.HOST: {**CONTENDERS["peer"]} for name in two.OURS}
+    found = {
+        "graph": "R-MAT", "protocol": "tcp", "edges": 8, "partitions": 2, "vertices": 4, "components": 1,
+        "partitions_a_worker": [1, 1], "copies_forests": True, "contenders": seconds,
+    }  # fmt: skip
+    text = two.show({"gpus": 2, "one_gpu": True, "graphs": [found]})
+    assert "on 2 workers that share one GPU" in text
+    assert "The workers can copy forests from GPU to GPU" in text
+    assert text.count("100.00 (50.00 to 200.00)") == 2
+
+
+def test_plain_gathers_read_what_a_sum_of_contributions_reads(monkeypatch):
+    """On the host, with NumPy in place of the kernels."""
+    edges = gf.generate.rmat(10).compute(scheduler="threads")
+    graph = gf.Graph(edges, source="src", target="dst").persist()
+    rows, told, sums = gather.contributions(graph)
+    kernels_of("pull", told).sum_contributions(rows, told, sums)
+    assert sums.sum() == told.astype("int64")[rows.ends].sum()
+    asked = []
+
+    def timed(name, ends, values, repeat):
+        asked.append((name, values.itemsize))
+        assert gather.expected(ends, values) == values[ends].sum(dtype="uint64")
+        return [float(repeat)]
+
+    monkeypatch.setattr(gather, "timed", timed)
+    options = argparse.Namespace(block=100, tiles=[64, 1024])
+    found = [
+        {"order": name, "seconds": gather.gathered(ends, told, 1)}
+        for name, ends in gather.orders(rows.ends, options)
+        if np.array_equal(np.sort(ends), np.sort(rows.ends))
+    ]
+    assert [one["order"] for one in found] == [
+        gather.ROWS,
+        "by blocks of 100 sources",
+        "sorted within tiles of 64 edges",
+        "sorted within tiles of 1,024 edges",
+    ]
+    assert asked == [("gather4", 4), ("gather2", 2), ("gather1", 1)] * 4
+    results = {
+        "graph": "R-MAT", "edges": len(rows.ends), "vertices": len(sums), "end_bytes": rows.ends.nbytes,
+        "column_bytes": told.nbytes, "iterations": gather.ITERATIONS, "gathers": found,
+        **{f"{name}_seconds": [2.0] for name in ("kernel", "read", "iterations")},
+    }  # fmt: skip
+    assert gather.bound(results) == gather.ITERATIONS
+    assert "take at least 20000.0 ms" in gather.show(results)
+
+
+def test_the_gathers_kernels_compile(nvrtc):  # noqa: F811
+    _, size, _ = nvrtc.compile(gather.SOURCE, "gather.cu", ("-std=c++17", "-arch=sm_90"), ())
+    assert size > 0
+
+
 def compared(arguments, kept):
     """Compare the working tree with itself on the smallest graphs, and return the rows by section."""
     asked = ["--base", str(compare.ROOT), "--scale", "4", "--json", str(kept), *arguments]
@@ -594,6 +682,8 @@ def test_a_short_soak_has_right_answers_kills_and_cancels():
         (["compare", "--base", ".", "--scale", "3"], "--scale 4 or more"),
         (["compare", "--base", ".", "--members", "0"], "--members 1 or more"),
         (["compare", "--base", ".", "--only", "dfs"], "--only dfs: there are bfs, build"),
+        (["deep", "--members", "1"], "give --members"),
+        (["deep", "--one-gpu"], "--one-gpu needs --gpu"),
         (["soak", "--workers", "1"], "--workers 2 or more"),
         (["soak", "--minutes", "0"], "--minutes and --kill-every above 0"),
     ],
@@ -658,6 +748,10 @@ def stack(monkeypatch):
         (["strings", "--pairs", "0"], "--pairs 1 or more"),
         (["two", "--protocol", "ucx"], "give ucxx, tcp or both"),
         (["two", "--peer", "cugraph"], "the only peer here is dask-cugraph"),
+        (["two", "--one-gpu"], "--one-gpu and --through-host need --protocol tcp"),
+        (["two", "--through-host", "--protocol", "ucxx,tcp"], "need --protocol tcp"),
+        (["gather", "--scale", "31"], "--scale 4 to 30"),
+        (["gather", "--tiles", "0"], "--tiles of 1 edge or more"),
         (["out-of-core", "--input", "csv"], "give memory, parquet or both"),
     ],
 )

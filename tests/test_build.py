@@ -369,7 +369,7 @@ def test_ids_travel_once_and_are_kept_by_one_member():
     [
         (1, "keep", "int64", 0.1),
         (1, "sum", "int64", 0.75),
-        (2, "keep", "int64", 1.1),
+        (2, "keep", "int64", 0.95),
         (2, "keep", "int32", 1.1),
     ],
 )

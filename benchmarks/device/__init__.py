@@ -1,8 +1,8 @@
 """On GPUs: the library beside cuGraph and beside what the memory and the link allow.
 
-One of ``components``, ``algorithms``, ``scores``, ``walks``, ``graphs``, ``strings``, ``two``, ``members``
-and ``out-of-core``; each has its own ``--help``. What needs CuPy, RMM, cuDF, dask-cuda or cuGraph
-imports it when it is run.
+One of ``components``, ``algorithms``, ``gather``, ``scores``, ``walks``, ``graphs``, ``strings``, ``two``,
+``members`` and ``out-of-core``; each has its own ``--help``. What needs CuPy, RMM, cuDF, dask-cuda or
+cuGraph imports it when it is run.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from benchmarks.errors import UnusableInputError
 from . import (
     algorithms,
     components,
+    gather,
     members,
     needs,
     out_of_core,
@@ -29,6 +30,7 @@ from . import (
 PARTS = {
     "components": components,
     "algorithms": algorithms,
+    "gather": gather,
     "scores": scores,
     "walks": walks,
     "graphs": shapes,

@@ -193,11 +193,7 @@ def build(
         Edges(empty, empty, none),
         both=not directed,
         threads=threads,
-        stay=not directed
-        and hybrid is None
-        and exchange.size <= STAY
-        and not any(devices)
-        and vertices.takes_ids,
+        stay=not directed and hybrid is None and exchange.size <= STAY and not any(devices),
     )
     about: dict[str, Any] = {"directed": directed, "base": vertices.base, "ids": ids, "choice": why}
     about["placed"] = placed
@@ -439,9 +435,9 @@ def _dealt(
     threads : int
         Host threads to use.
     stay : bool
-        Whether a piece is part of the result as it is. Then the result also has edges of other members
-        only, but takes less memory than with a copy of this member's edges, if a frame holds the piece
-        anyway.
+        Whether a piece may be part of the result as it is. Then the result also has edges of other members
+        only. A piece stays if this takes less memory than a copy of this member's edges, because frames
+        hold its weights or its ends anyway.
     """
     if exchange.size == 1:
         alone = list(edges) or [none]
@@ -459,7 +455,7 @@ def _dealt(
         ends = piece.source, piece.target if both else None
         values = [piece[column].astype(none[column].dtype, copy=False) for column in columns]
         how: dict[str, Any] = {"shift": shift, "threads": threads}
-        stays = stay and piece is not none
+        stays = stay and piece is not none and _is_smaller(values, exchange.size)
         if stays:
             how["but"] = exchange.rank
         parts = kernels_of("partition", piece.source).parted(
@@ -492,3 +488,13 @@ def _dealt(
         in_order = [got[column][rank][number] for _, rank, number in pieces]
         found[column] = in_order or [none[column]]
     return Edges(*found)
+
+
+def _is_smaller(columns: Sequence[np.ndarray], members: int) -> bool:
+    """Say whether a piece of edges needs less memory than a copy of those for one of so many members.
+
+    A view needs none, because its frame is there as long as the caller wants it.
+    """
+    share = 1 - (1 - 1 / members) ** 2  # an edge is for the owners of both its ends
+    needed = sum(column.nbytes for column in columns if column.base is None)
+    return needed < share * sum(column.nbytes for column in columns)

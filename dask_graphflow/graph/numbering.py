@@ -63,12 +63,6 @@ class Numbering(NamedTuple):
     ids: Any = None
     first: int = 0
 
-    @property
-    def takes_ids(self) -> bool:
-        """Whether members number vertices by their ids as they are, so that edges are not copied."""
-        dtype = self.like.dtypes.iloc[0]
-        return self.ids is None and not self.base and dtype == index_dtype(self.size)
-
 
 def swap(exchange: Exchange, values: Sequence[Any]) -> list[Any]:
     """Send each member a value of its own, pickled; return what each one sent.
