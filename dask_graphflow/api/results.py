@@ -105,7 +105,7 @@ def answered(
             answer = work(g, *arguments)
         if timed is not None and exchange.size == 1:
             wait(kernels_on(shard.on_device))
-            how = {"steps": exchange.supersteps, "threads": threads}
+            how = {"steps": exchange.superstep_count, "threads": threads}
             learn(ALGORITHMS[timed].cost, timed, shard, time.perf_counter() - began, **how)
     named = partial(names_of, shard, exchange)
     found = [

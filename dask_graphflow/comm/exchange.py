@@ -97,7 +97,7 @@ class Exchange:
     ----------
     devices : bool
         Whether columns lie on a device for any member.
-    supersteps : int
+    superstep_count : int
         Number of supersteps so far, of all algorithms; see :meth:`.GraphView.superstep`.
     """
 
@@ -108,7 +108,7 @@ class Exchange:
         self._carrier = carrier(channel, device=device) if several and (device or mixed) else None
         self.devices = device if self._carrier is None else self._carrier.devices
         self._device = device
-        self._round = self.supersteps = 0
+        self._round = self.superstep_count = 0
         self._due: tuple[str, Totals, bool] | None = None
         self._traffic = Traffic()
         self._host: Exchange | None = None

@@ -364,7 +364,7 @@ class GraphView:
         Yields the row, in which numbers that are known only at the end can be set. If the row is cleared,
         or an error is raised, nothing is recorded.
         """
-        self.exchange.supersteps += 1
+        self.exchange.superstep_count += 1
         if self._tell is None:
             yield {}
             return
@@ -377,7 +377,7 @@ class GraphView:
 
     def fused(self, direction: str, sizes: Any, edges: Any, seconds: float) -> None:
         """Record several supersteps that one call did."""
-        self.exchange.supersteps += len(sizes)
+        self.exchange.superstep_count += len(sizes)
         if self._tell is not None:
             for count, leaving in zip(sizes.tolist(), edges.tolist(), strict=True):
                 row = {"direction": direction, "frontier": count, "edges": leaving}
