@@ -96,13 +96,13 @@ def _search(
     exchange = Watched(channel)
     g = GraphView(shard, exchange, gang.threads())
     own = g.find(sources)
-    exchange.supersteps.clear()  # finding vertices takes such rounds too
+    exchange.noted.clear()  # finding vertices takes such rounds too
     bfs(g, own, direction=rule)
     exchange.end_superstep()
     boxes = np.diff(shard.local().slot_bounds).tolist()
     width = np.dtype(index_dtype(shard.size)).itemsize  # of a predecessor
     rows = []
-    for dirty, sent in exchange.supersteps[1:]:  # the first is what comes before
+    for dirty, sent in exchange.noted[1:]:  # the first is what comes before
         headers, bitmap = sent.pop("header"), sent.pop("all_gather", 0)
         rows.append(
             Counter(
@@ -127,7 +127,7 @@ class Watched(Exchange):
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
-        self.supersteps: list[tuple[dict[int, int], dict[str, int]]] = []
+        self.noted: list[tuple[dict[int, int], dict[str, int]]] = []
         self._dirty: dict[int, int] = {}
 
     def send(self, kind: str, packed: Callable[[int], Any], own: Totals, **options: Any) -> None:
@@ -145,7 +145,7 @@ class Watched(Exchange):
 
     def end_superstep(self) -> None:
         """Put away what was noted since the last one."""
-        self.supersteps.append((self._dirty, self.take_traffic().sent))
+        self.noted.append((self._dirty, self.take_traffic().sent))
         self._dirty = {}
 
 

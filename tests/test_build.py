@@ -365,17 +365,23 @@ def test_ids_travel_once_and_are_kept_by_one_member():
 @pytest.mark.parametrize("weight", [None, "w"], ids=["unweighted", "weighted"])
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize(
-    ("size", "multi", "dtype", "most"),
+    ("size", "multi", "dtype", "most", "received"),
     [
-        (1, "keep", "int64", 0.1),
-        (1, "sum", "int64", 0.75),
-        (2, "keep", "int64", 0.95),
-        (2, "keep", "int32", 1.1),
+        (1, "keep", "int64", 0.1, False),
+        (1, "keep", "int64", 0.15, True),
+        (1, "sum", "int64", 0.75, False),
+        (2, "keep", "int64", 0.95, False),
+        (2, "keep", "int32", 1.1, False),
+        (2, "keep", "int32", 1.1, True),
     ],
 )
-def test_memory_besides_the_input_and_what_is_built(size, multi, dtype, most, directed, weight):
+def test_memory_besides_the_input_and_what_is_built(
+    size, multi, dtype, most, received, directed, weight
+):
     edges = gf.generate.rmat(16, npartitions=32).astype(dtype)
     edges = edges.assign(w=edges.src * 0.5)
+    if received:
+        edges = edges.map_partitions(sent_elsewhere, meta=edges._meta)
     pieces = pieces_of(edges, source="src", target="dst", weight=weight)
     given = (2 * np.dtype(dtype).itemsize + (0 if weight is None else 8)) * 16 << 16
     shards(pieces, size, directed, multi)  # what is compiled stays
@@ -443,6 +449,23 @@ def test_arrays_are_in_whole_words_wherever_a_message_had_them():
     assert there.__sizeof__() == made.__sizeof__() > 8 * len(pairs)
     for which in ("out", "into"):
         assert_same_rows([there.made(which)], made.made(which), made.bounds)
+
+
+@pytest.mark.usefixtures("fine")
+@pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
+@pytest.mark.parametrize("size", [1, 2, 3])
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_graphs_are_built_from_arrays_that_begin_anywhere(dtype, size, directed):
+    edges = gf.generate.rmat(12, npartitions=5).astype(dtype)
+    edges = edges.assign(w=(edges.src + edges.dst) % 7 * 0.5)
+    received = edges.map_partitions(sent_elsewhere, meta=edges._meta)
+    plain, astray = (pieces_of(each, None, "src", "dst", "w") for each in (edges, received))
+    assert not any(piece.weight.flags.aligned for piece in astray)
+    (whole,) = shards(plain, 1, directed)
+    made = shards(astray, size, directed)
+    assert_same_rows([shard.out for shard in made], whole.out, made[0].bounds)
+    entering = together(build.into, made)
+    assert_same_rows(entering, alone(build.into, whole), made[0].bounds)
 
 
 def test_where_vertices_are_placed_is_in_whole_words_too():

@@ -18,7 +18,15 @@ import numpy as np
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import GraphflowError
-from dask_graphflow.kernels import index_dtype, joined, kernels_for, kernels_of, on_device, summable
+from dask_graphflow.kernels import (
+    aligned,
+    index_dtype,
+    joined,
+    kernels_for,
+    kernels_of,
+    on_device,
+    summable,
+)
 from dask_graphflow.scheduling import gang, placement
 
 from . import numbering, shares
@@ -173,6 +181,7 @@ def build(
     owners, shift = _by_grain(bounds), GRAIN.bit_length() - 1
     if hybrid is not None:
         assert rate is not None
+        numbers = aligned(numbers)
         members = shares.members(exchange, hybrid, rate, vertices.size, threads)
         # Without direction the same rows are gone along both ways, and lie there twice.
         width = (4 + weight_bytes) * (1 if directed else 2)
@@ -206,7 +215,7 @@ def build(
     if rank >= used:
         return Shard(vertices.like, bounds, rank, **about)
     if turned:
-        target, source, weight = map(joined, dealt)
+        target, source, weight = (aligned(joined(column)) for column in dealt)
         edges_here = Edges(source, target, weight)
         if placed is not None:
             edges_here = _renamed(edges_here, placed.places, threads)
@@ -452,14 +461,14 @@ def _dealt(
     dealt = 0
     for _ in range(max(map(len, order))):
         piece = next(edges, none)
-        ends = piece.source, piece.target if both else None
         values = [piece[column].astype(none[column].dtype, copy=False) for column in columns]
+        ends, copies = aligned(((piece.source, piece.target if both else None), values))
         how: dict[str, Any] = {"shift": shift, "threads": threads}
         stays = stay and piece is not none and _is_smaller(values, exchange.size)
         if stays:
             how["but"] = exchange.rank
         parts = kernels_of("partition", piece.source).parted(
-            values, *ends, owners, exchange.size, **how
+            copies, *ends, owners, exchange.size, **how
         )
         for column, own, whole in zip(columns, parts, values, strict=True):
             dealt += sum(map(len, own))

@@ -9,7 +9,9 @@ from typing import Any
 
 from dask.dataframe.dispatch import concat
 
-__all__ = ["build", "empty_like", "is_pandas", "kind", "one_column", "series", "stack"]
+from dask_graphflow.kernels import kernels_for
+
+__all__ = ["build", "empty_like", "is_pandas", "kind", "one_column", "series", "stack", "values"]
 
 
 def is_pandas(kind: type) -> bool:
@@ -21,6 +23,11 @@ def kind(kernels: ModuleType) -> type:
     """Return the type of frames that lie where these kernels work."""
     library = "pandas" if kernels.namespace.__name__ == "numpy" else "cudf"
     return importlib.import_module(library).DataFrame  # type: ignore[no-any-return]
+
+
+def values(column: Any) -> Any:
+    """Return a column as an array. pandas does not copy it, and it need not be :func:`.aligned`."""
+    return column.to_numpy() if is_pandas(type(column)) else kernels_for(column).asarray(column)
 
 
 def build(kind: type, columns: dict[str, Any]) -> Any:

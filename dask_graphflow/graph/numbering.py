@@ -103,7 +103,8 @@ def number(
     -------
     Numbering
     list of pair of array of int32 or int64
-        The ends' numbers. A gang with one member may get the ids themselves, in their own integer type.
+        The ends' numbers, which may begin anywhere in memory; see :func:`.aligned`. A gang with one member
+        may get the ids themselves, in their own integer type.
     """
     own = (frames.empty_like(ends[0][0].frame) if ends else None), *_span(ends)
     likes, low, high, edges = zip(*swap(exchange, [own] * exchange.size), strict=True)
@@ -138,14 +139,13 @@ def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:
         return 0, -1, edges
     kernels = kernels_for(filled[0][0].only)
     bounds = [
-        kernels.bounds(*(kernels.asarray((side or pair[0]).only) for side in pair))
-        for pair in filled
+        kernels.bounds(*(frames.values((side or pair[0]).only) for side in pair)) for pair in filled
     ]
     return min(low for low, _ in bounds), max(high for _, high in bounds), edges
 
 
 def _near(side: Ends, numbering: Numbering, cast: bool) -> Any:
-    values = kernels_for(side.only).asarray(side.only)
+    values = frames.values(side.only)
     if numbering.base:  # not in the ids' own type: 127 - -128 is no int8
         values = values.astype("int64", copy=False) - numbering.base
     elif not cast:

@@ -7,10 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
 
-from . import dtypes
+from . import dtypes, frames
 from .edgelist import EdgeColumns, Ends
 from .vertex_ids import brought
 
@@ -62,7 +61,7 @@ def read_edges(frame: Any, partition: int, columns: EdgeColumns) -> Piece:
             f"weight column {columns.weight!r} has {counted(nulls, 'null')} in a partition of "
             f"{counted(len(weight), 'edge')}; fill them, or leave those edges out"
         )
-    values = kernels_for(frame).asarray(columns.exact_weight(weight, partition))
+    values = frames.values(columns.exact_weight(weight, partition))
     if values.dtype == np.uint64:
         largest = int(values.max()) if len(values) else 0
         if largest > np.iinfo("int64").max:

@@ -11,14 +11,14 @@ So the edge list is read twice, and memory is written in as many streams as ther
 from __future__ import annotations
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
 
-from . import index_dtype
+from . import aligned, index_dtype
 from .compiling import compiled as _compiled
 from .compiling import inner as _inner
 from .csr import Rows
@@ -353,7 +353,8 @@ def count_all(
 
     def work(part: int) -> None:
         for ids, start in blocks[part::parts]:
-            _count_ids(ids, start, min(start + BLOCK, len(ids)), first, shift, counts[part])
+            some = aligned(ids[start : start + BLOCK])
+            _count_ids(some, 0, len(some), first, shift, counts[part])
 
     share(work, parts, threads)
     return counts[0] if parts == 1 else counts.sum(axis=0)  # type: ignore[no-any-return]
@@ -403,7 +404,7 @@ def rows(
         The edges' weights.
 
         Each of the three may be a list of at least one array. The arrays are read one after the other and
-        never copied into one.
+        never copied into one. They may begin anywhere in memory; see :func:`.aligned`.
     first, count : int
         The rows to make, of the vertices `first` to ``first + count - 1``. Edges that belong to none of
         them are passed over.
@@ -500,7 +501,8 @@ def _into_buckets(
 
     def counting(i: int) -> None:
         for piece, *run in runs[i]:
-            _count(out[piece], into[piece], *run, *rows_, plan.both, counts[i])
+            for *columns, start, stop in _aligned(out[piece], into[piece], *run):
+                _count(*columns, start, stop, *rows_, plan.both, counts[i])
 
     share(counting, threads, threads)
     counts[:, -1] = 0
@@ -515,13 +517,30 @@ def _into_buckets(
     carried = np.empty(0 if weight is None else room, payload[0].dtype)
 
     def scattering(i: int) -> None:
+        how = *rows_, plan.width, plan.both, places[i]
         for piece, *run in runs[i]:
             ends = source[piece], target[piece], out[piece], into[piece]
-            how = *rows_, plan.width, plan.both, places[i]
-            _scatter(*ends, payload[piece], *run, *how, keys, carried)
+            for *columns, start, stop in _aligned(*ends, payload[piece], *run):
+                _scatter(*columns, start, stop, *how, keys, carried)
 
     share(scattering, threads, threads)
     return keys[:total], carried[:total], bounds
+
+
+def _aligned(*run: Any) -> Iterator[tuple[Any, ...]]:
+    """Yield arrays with where to start and stop; in blocks that are copied if some are not aligned."""
+    *columns, start, stop = run
+    apart = {id(column): column for column in columns if not column.flags.aligned}
+    if not apart:
+        yield run
+        return
+    # Made once: new memory for each block takes longer than to copy it.
+    copies = {key: np.empty(min(BLOCK, stop - start), apart[key].dtype) for key in apart}
+    for at in range(start, stop, BLOCK):
+        count = min(BLOCK, stop - at)
+        for key, column in apart.items():
+            copies[key][:count] = column[at : at + count]
+        yield *(copies.get(id(column), column[at:]) for column in columns), 0, count
 
 
 def _runs(lengths: Sequence[int], parts: int) -> list[list[tuple[int, int, int]]]:
