@@ -91,7 +91,7 @@ def sides(options: argparse.Namespace) -> Iterator[list[Side]]:
     if options.gpu:
         started = cluster(count, "tcp", peer=False, one_gpu=options.one_gpu)
     else:
-        started = LocalCluster(count, threads_per_worker=1, dashboard_address=":0")
+        started = LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=":0")
     with started as made, nullcontext(made) if options.gpu else Client(made) as client:
         yield [
             Side("one member", 1, count, weight="weight"),

@@ -101,7 +101,7 @@ def workers(place: str, options: argparse.Namespace) -> Iterator[Any]:
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(count, threads_per_worker=1, dashboard_address=None) as cluster,
+        LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
         client.wait_for_workers(count)

@@ -92,7 +92,9 @@ def cluster(options: argparse.Namespace) -> Iterator[Any]:
 
         started = LocalCUDACluster(n_workers=options.processes, dashboard_address=None)
     else:
-        started = LocalCluster(options.processes, threads_per_worker=1, dashboard_address=None)
+        started = LocalCluster(
+            n_workers=options.processes, threads_per_worker=1, dashboard_address=None
+        )
     with started as workers, Client(workers) as client:
         client.wait_for_workers(options.processes)
         yield client

@@ -65,6 +65,8 @@ def peeled(kernels, parents, ids):
         rows = kernels_of(kernels, "rows").rows(
             *(there(side.astype(ids)) for side in ends), count=size
         )
+        # The device chooses the ends' dtype by their number, and the kernels' lists have the same dtype.
+        rows = rows._replace(ends=rows.ends.astype(ids))
         counts = np.diff(kernels.to_host(rows.offsets))
         few = np.flatnonzero(counts <= 1)[:1] if chain else np.flatnonzero(counts <= 1)
         counts, room = there(counts), kernels.namespace.empty((2, size), ids)

@@ -156,7 +156,9 @@ def test_a_calibration_forgets_the_calls_of_what_it_measures(kept, clock, monkey
 
 def test_calls_on_workers_are_read_where_they_ran(kept, clock):
     with (
-        LocalCluster(2, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster,
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0"
+        ) as cluster,
         Client(cluster),
     ):
         graph = built(shards=1)

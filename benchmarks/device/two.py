@@ -79,7 +79,7 @@ def cluster(workers: int, protocol: str, *, peer: bool, one_gpu: bool = False) -
     from distributed import Client, LocalCluster
 
     if one_gpu:
-        started = LocalCluster(workers, threads_per_worker=1, dashboard_address=":0")
+        started = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0")
     else:
         from dask_cuda import LocalCUDACluster
 
