@@ -175,10 +175,14 @@ def estimate(
     -----
     The prediction is for a call with kernels that are compiled already, from the call to the result on the
     workers. For a frame it includes the build of the graph. It includes reading Parquet files, at the speed
-    of files in the page cache, but no other work to make the frame. If the speed of a kind of worker was
-    never measured, that of a typical machine is used, and the reason says so; :func:`calibrate` measures
-    it. Calls of PageRank, BFS, shortest paths and label propagation that run on one worker correct the
-    speed: from the third one on that counts, their times are used, and the reason says so too.
+    of files in the page cache, but no other work to make the frame. For a persisted graph, the prediction
+    is for the first call of an algorithm. Some algorithms make rows of their own in that call and keep them
+    in the graph. Later calls do not take the part "building".
+
+    If the speed of a kind of worker was never measured, that of a typical machine is used, and the reason
+    says so; :func:`calibrate` measures it. Calls of PageRank, BFS, shortest paths and label propagation
+    that run on one worker correct the speed: from the third one on that counts, their times are used, and
+    the reason says so too.
 
     References
     ----------
