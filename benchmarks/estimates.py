@@ -21,6 +21,7 @@ from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from . import machine, report
 from .forgetting import forgotten, known_tasks
 from .graphs.edges import Edges
+from .required import options_for
 
 PARTITIONS = 8
 SPREAD = 0x9E3779B97F4A7C15  # odd, so that all products differ
@@ -30,12 +31,8 @@ IDS: dict[str, Callable[[Any], Any]] = {
     "text": lambda ids: np.char.add("vertex-", ids.astype(str)),
 }
 SOURCES = 16  # of algorithms that sample them
-OPTIONS: dict[str, dict[str, Any]] = {  # that grids and R-MAT graphs need
-    "katz_centrality": {"alpha": 1e-4},
-    "hits": {"fail_on_nonconvergence": False},
-    "eigenvector_centrality": {"fail_on_nonconvergence": False},
-    "k_core": {"k": 3},
-}
+# Neither grids nor R-MAT graphs converge in the default number of iterations.
+DIVERGING = ("eigenvector_centrality", "hits")
 PLACES = ("process", "cluster")
 NOTES = """\
 Milliseconds from the call on a persisted frame of edges to its persisted result, the best of the rounds;
@@ -129,8 +126,10 @@ def measured(
         end: names.take(edges.frame[end].to_numpy()).reset_index(drop=True)
         for end in ("src", "dst")
     }
-    start = names.iloc[edges.start]
-    count = bound if ids == "dense" else len(np.unique(frame.to_numpy()))
+    vertices = np.unique(frame[["src", "dst"]])
+    count = bound if ids == "dense" else len(vertices)
+    vertices = np.append(edges.start, vertices[vertices != edges.start])
+    needed = options_for(names.take(vertices).reset_index(drop=True))
     lazy = dd.from_pandas(edges.frame.assign(**taken), npartitions=PARTITIONS).persist()
     del taken, edges
     if client is not None:
@@ -143,14 +142,16 @@ def measured(
     for name in options.calls:
         declared = ALGORITHMS[name]
         about: dict[str, Any] = {"directed": directed and declared.directed}
-        how = dict(OPTIONS.get(name, {}))
+        how = dict(needed.get(name, {}))
+        if name in DIVERGING:
+            how["fail_on_nonconvergence"] = False
         if name != "connected_components":
             how["directed"] = about["directed"]
         if declared.weights == "required":
             how["weight"] = about["weight"] = "weight"
-        if "sources" in declared.checks:
-            how["sources"] = [start]
-        if declared.cost.sources is not None:
+        if name == "personalized_pagerank":
+            about["k"] = len(how["sources"])
+        elif declared.cost.sources is not None:
             how["k"] = about["k"] = SOURCES
         about["dense_ids"] = ids == "dense"
         found = gf.estimate(lazy, name, **ends, **about, **sizes)

@@ -15,10 +15,9 @@ from statistics import median
 from time import perf_counter, process_time
 from typing import Any
 
-import pandas as pd
-
 from . import machine, report
 from .errors import ContenderFailedError
+from .required import options_for
 
 NOTES = """\
 Seconds, medians. A call takes an edge list in memory, builds the graph and returns a computed frame.
@@ -105,11 +104,18 @@ def main(name: str, scale: str, threads: str) -> None:
     import dask.dataframe as dd
 
     import dask_graphflow as gf
+    from dask_graphflow.algorithms.algorithm import ALGORITHMS
 
     frame = gf.generate.rmat(int(scale)).compute(scheduler="sync").reset_index(drop=True)
     frame["weight"] = (frame.src + frame.dst) % 16 + 1.0
     edges = dd.from_pandas(frame, npartitions=4)
-    given = {"source": "src", "target": "dst", **_options(frame).get(name, {})}
+    given = {"source": "src", "target": "dst"}
+    if name == "estimate":
+        given["algorithm"] = "pagerank"
+    elif ALGORITHMS[name].weights == "required":
+        given["weight"] = "weight"
+    vertices = frame[["src", "dst"]].stack().drop_duplicates()
+    given |= options_for(vertices).get(name, {})
 
     def call() -> None:
         made = getattr(gf, name)(edges, **given)
@@ -125,31 +131,6 @@ def main(name: str, scale: str, threads: str) -> None:
         call()
         found["second"] = perf_counter() - begin
     print(json.dumps(found))
-
-
-def _options(frame: Any) -> dict[str, dict[str, Any]]:
-    """Return the options of functions that need some, for a graph."""
-    vertices = frame[["src", "dst"]].stack().drop_duplicates().to_list()
-    communities = pd.DataFrame({"vertex": vertices}).assign(community=lambda own: own.vertex % 8)
-    one, two = vertices[0], vertices[:2]
-    return {
-        "betweenness_centrality": {"k": 16},
-        "bfs": {"sources": one},
-        "closeness_centrality": {"k": 64},
-        "community_metrics": {"communities": communities},
-        "ego_graph": {"centers": one},
-        "estimate": {"algorithm": "pagerank"},
-        "harmonic_centrality": {"k": 64},
-        "induced_subgraph": {"subset": two},
-        "k_truss": {"k": 3},
-        "katz_centrality": {"alpha": 1e-4},
-        "neighbors": {"sources": one},
-        "personalized_pagerank": {"sources": two},
-        "random_walks": {"starts": two, "length": 10},
-        "sample_neighbors": {"seeds": two},
-        "similarity": {"top_k": 5},
-        "sssp": {"sources": one, "weight": "weight"},
-    }
 
 
 @contextmanager

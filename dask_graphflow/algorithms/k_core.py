@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, levels
+from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.operators.between import between
 from dask_graphflow.operators.view import GraphView
 
@@ -27,7 +27,7 @@ __all__ = ["k_core"]
     weights="optional",
     directed=False,
     rows="edges",
-    cost=Cost("label", levels(), passes=1, rows=1, copies=1),
+    cost=Cost("label", rounds(0.03, 0.03), passes=2.5, rows=1, copies=1),
 )
 def k_core(g: GraphView, *, k: int | None = None) -> Answer:
     """Return the edges of the k-core.

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, levels
+from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -26,7 +26,7 @@ __all__ = ["k_truss"]
     weights="optional",
     directed=False,
     rows="edges",
-    cost=Cost("label", levels(4), passes=30, rows=1, copies=1),
+    cost=Cost("label", rounds(0.1, 0.05), passes=24, sparse=0.3, rows=1, copies=1),
 )
 def k_truss(g: GraphView, *, k: int) -> Answer:
     """Return the edges of the k-truss.

@@ -1,0 +1,37 @@
+"""Options of functions that cannot be called without any, or that take too long with the defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+__all__ = ["options_for"]
+
+
+def options_for(vertices: pd.Series) -> dict[str, dict[str, Any]]:
+    """Return the options by function, for a graph with these vertices.
+
+    The first vertex is the source of searches.
+    """
+    communities = pd.DataFrame({"vertex": vertices, "community": np.arange(len(vertices)) % 8})
+    one, two = vertices.iloc[0], vertices.iloc[:2].to_list()
+    return {
+        "betweenness_centrality": {"k": 16},
+        "bfs": {"sources": one},
+        "closeness_centrality": {"k": 64},
+        "community_metrics": {"communities": communities},
+        "ego_graph": {"centers": one},
+        "harmonic_centrality": {"k": 64},
+        "induced_subgraph": {"subset": two},
+        "k_core": {"k": 3},
+        "k_truss": {"k": 3},
+        "katz_centrality": {"alpha": 1e-4},
+        "neighbors": {"sources": one},
+        "personalized_pagerank": {"sources": two},
+        "random_walks": {"starts": two, "length": 10},
+        "sample_neighbors": {"seeds": two},
+        "similarity": {"top_k": 5},
+        "sssp": {"sources": one},
+    }
