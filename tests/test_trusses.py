@@ -25,15 +25,17 @@ def by_networkx(pairs):
     return found
 
 
-NUMBERS = by_networkx(MIXED)
+@pytest.fixture(scope="module")
+def numbers():
+    return by_networkx(MIXED)
 
 
-def test_numbers_are_the_largest_k_of_networkx(built):
+def test_numbers_are_the_largest_k_of_networkx(built, numbers):
     found = built(MIXED, directed=False).truss_number().compute()
     assert list(found) == ["source", "target", "truss"]
     assert found.truss.dtype == "int32"
     rows = list(found.itertuples(index=False, name=None))
-    assert rows == sorted((a, b, k) for (a, b), k in NUMBERS.items())
+    assert rows == sorted((a, b, k) for (a, b), k in numbers.items())
 
 
 def test_rows_are_sent_in_pieces_of_bounded_size(built, monkeypatch):
@@ -44,11 +46,11 @@ def test_rows_are_sent_in_pieces_of_bounded_size(built, monkeypatch):
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 70, 10**20])
-def test_edges_of_a_truss_are_those_of_a_number_of_at_least_k(built, k):
-    found = built(sorted(NUMBERS), directed=False).k_truss(k=k).compute()
+def test_edges_of_a_truss_are_those_of_a_number_of_at_least_k(built, numbers, k):
+    found = built(sorted(numbers), directed=False).k_truss(k=k).compute()
     assert list(found) == ["source", "target"]
     rows = list(found.itertuples(index=False, name=None))
-    assert rows == sorted(edge for edge, number in NUMBERS.items() if number >= k)
+    assert rows == sorted(edge for edge, number in numbers.items() if number >= k)
 
 
 @pytest.mark.parametrize("directed", [False, True])
