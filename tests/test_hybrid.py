@@ -46,7 +46,8 @@ class StandIn(LocalCluster):
 
     def new_worker_spec(self):
         number = len(self.worker_spec)
-        env = {"CUDA_VISIBLE_DEVICES": f"{number},{1 - number}"}
+        # Distributed asks NVML for the first GPU of the list, so it must exist where there is only one.
+        env = {"CUDA_VISIBLE_DEVICES": f"0,{number + 1}"}
         return {number: {**self.new_spec, "options": {**self.new_spec["options"], "env": env}}}
 
 
@@ -79,7 +80,7 @@ def test_a_worker_a_gpu_and_one_for_the_cpu(cluster):
     assert cluster.pre_import == "cudf"
     assert [one["resources"] for one in options.values()] == [{"GPU": 1}, {"GPU": 1}, {"CPU": 1}]
     visible = [one["env"]["CUDA_VISIBLE_DEVICES"] for one in options.values()]
-    assert visible == ["0,1", "1,0", ""]
+    assert visible == ["0,1", "0,2", ""]
     assert {one["memory_limit"] for one in options.values()} == {1 / 3}
     assert options[0]["preload"] == ["colorsys"]
     assert not {"preload", "preload_argv"} & options["cpu-0"].keys()
@@ -87,7 +88,7 @@ def test_a_worker_a_gpu_and_one_for_the_cpu(cluster):
 
 def test_workers_without_a_gpu_see_none(client):
     visible = client.run(lambda: os.environ["CUDA_VISIBLE_DEVICES"])
-    assert [visible[worker.address] for worker in placement.workers()] == ["0,1", "1,0", ""]
+    assert [visible[worker.address] for worker in placement.workers()] == ["0,1", "0,2", ""]
 
 
 def test_several_workers_where_there_is_no_gpu():
