@@ -36,7 +36,8 @@ class _Speed:
     ----------
     search, path, pull, label : float
         Edges per second of a complete BFS, of complete shortest paths, and of one iteration of PageRank and
-        of label propagation. An undirected edge counts twice.
+        of label propagation. An edge counts twice, because these calls use it in both directions. Only
+        PageRank uses a directed edge once.
     gang : float
         Additional seconds of a call, per member after the first.
     superstep : float
@@ -58,8 +59,9 @@ class _Speed:
 
         PageRank takes 20 iterations and label propagation 5.
         """
-        edges = size.edges * (1 if size.directed else 2)
-        work = edges * (1 / self.search + 1 / self.path + 20 / self.pull + 5 / self.label)
+        both = 2 * size.edges
+        pulled = size.edges if size.directed else both
+        work = both * (1 / self.search + 1 / self.path + 5 / self.label) + 20 * pulled / self.pull
         if members == 1:
             return work / threads
         remote = size.vertices * (1 - 1 / members)
@@ -70,7 +72,7 @@ class _Speed:
         return (work + sending) / (members * threads) + fixed
 
 
-HOST = _Speed(4e8, 6e7, 2.5e8, 2.2e8, gang=0.03, superstep=1.5e-4, message=4e-7)
+HOST = _Speed(4e8, 6e7, 3e8, 9e7, gang=0.03, superstep=1.5e-4, message=2.2e-7)
 DEVICE = _Speed(2e11, 2e10, 1.2e11, 5e10, gang=0.03, superstep=2e-3, message=2e-10)
 
 
