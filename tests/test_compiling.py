@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import gc
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import sys
 import tempfile
 import threading
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import NamedTuple
 
 import numpy as np
@@ -285,6 +286,35 @@ def test_the_loops_around_functions_by_hand_are_kept_nowhere():
     )
     loops = host_advance.kernels(add.bind({"level": "int32"}, index_dtype="int32"))
     assert [loop.stats.cache_path for loop in loops] == [None, None]
+
+
+@pytest.mark.parametrize("collecting", [True, False])
+@pytest.mark.parametrize("fails", [True, False])
+def test_the_garbage_collector_pauses_while_numba_compiles(collecting, fails):
+    seen = []
+
+    def kernel(x):
+        return x.missing if fails else x + 1
+
+    class Watching(compiling.event.Listener):
+        def on_start(self, event):
+            seen.append(gc.isenabled())
+
+        def on_end(self, event):
+            pass
+
+    before = gc.isenabled()
+    try:
+        gc.enable() if collecting else gc.disable()
+        with (
+            compiling.event.install_listener("numba:compile", Watching()),
+            pytest.raises(compiling.numba.TypingError) if fails else nullcontext(),
+        ):
+            compiling.numba.njit(kernel)(1)
+        assert seen and not any(seen)
+        assert gc.isenabled() == collecting
+    finally:
+        gc.enable() if before else gc.disable()
 
 
 def _twice(x):

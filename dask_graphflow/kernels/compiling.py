@@ -14,10 +14,12 @@ by what it was compiled for, and there is no index.
 from __future__ import annotations
 
 import functools
+import gc
 import hashlib
 import os
 import stat
 import tempfile
+import threading
 import warnings
 from collections.abc import Callable
 from functools import partial
@@ -25,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
 __all__ = ["ADVICE", "cached_in", "compiled", "inner"]
@@ -111,6 +114,37 @@ class _FilesByTypes(IndexDataCacheFile):  # type: ignore[misc]
         of = repr((self._version, self._source_stamp, key))
         base: str = self._index_name.removesuffix(".nbi")
         return f"{base}.{hashlib.sha256(of.encode()).hexdigest()[:32]}.nbc"
+
+
+class _WithoutCollecting(event.Listener):  # type: ignore[misc]
+    """Pauses Python's garbage collector while Numba compiles.
+
+    The compiler makes millions of objects and keeps most of them until it ends. To search them for
+    garbage again and again takes an eighth of the time.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._compiling = 0  # functions of all threads; one may compile others that it calls
+        self._paused = False
+
+    def on_start(self, event: event.Event) -> None:
+        """Pause the collector, unless the program itself turned it off."""
+        with self._lock:
+            if not self._compiling:
+                self._paused = gc.isenabled()
+                gc.disable()
+            self._compiling += 1
+
+    def on_end(self, event: event.Event) -> None:
+        """Let the collector go on once nothing compiles any more, also after an error."""
+        with self._lock:
+            self._compiling -= 1
+            if self._paused and not self._compiling:
+                gc.enable()
+
+
+event.register("numba:compile", _WithoutCollecting())
 
 
 def cached_in(function: Any) -> tuple[str | None, bool]:
