@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import types
+import weakref
 
 import dask.dataframe as dd
 import numpy as np
@@ -28,25 +29,45 @@ def forest():
     return found
 
 
+class Memory(list):
+    """Arrays, for as long as somebody holds them."""
+
+
 class Elsewhere:
-    """Memory that this process offers, as :mod:`.kernels.device_ipc` does; numbers stand for arrays."""
+    """Memory that this process offers, as :mod:`.kernels.device_ipc` does; numbers stand for it."""
 
     class CannotShare(Exception):  # noqa: N818
         """It is of the wrong kind."""
 
     def __init__(self, shares):
-        self.shares, self.arrays = shares, []
+        self.shares, self.held = shares, []
 
-    def share(self, array):
-        """Return the number of an array."""
+    def share(self, arrays):
+        """Return the number of a copy of arrays, and what must be kept."""
         if not self.shares:
             raise self.CannotShare
-        self.arrays.append(array)
-        return len(self.arrays) - 1
+        memory = Memory(array.copy() for array in arrays)
+        self.held.append(weakref.ref(memory))
+        return len(self.held) - 1, memory
 
     def copied(self, number):
-        """Return a copy of the array of that number."""
-        return self.arrays[number].copy()
+        """Return copies of the arrays of that number."""
+        return self.held[number]()
+
+
+def _offer_to_readers(monkeypatch, *, shares):
+    """Have all workers of the first host read what this process shares, if it can share."""
+    memory = Elsewhere(shares)
+    monkeypatch.setattr(device_readers, "_readers", frozenset({"10.0.0.1"}))
+    monkeypatch.setattr(serialization, "LARGE", 0)
+    monkeypatch.setattr(serialization, "on_device", lambda _: True)
+    monkeypatch.setattr(serialization, "_device_ipc", lambda: memory)
+
+
+def _sent_to(recipient, forest):
+    """Return the message that a forest is sent as."""
+    context = None if recipient is None else {"recipient": {"address": recipient}}
+    return serialize(forest, serializers=("dask", "error"), context=context)
 
 
 @pytest.mark.parametrize(
@@ -57,16 +78,21 @@ class Elsewhere:
 def test_a_forest_is_sent_as_arrays_only_if_the_receiver_cannot_read_them(
     monkeypatch, forest, recipient, shares, sent
 ):
-    memory = Elsewhere(shares)
-    monkeypatch.setattr(device_readers, "_readers", frozenset({"10.0.0.1"}))
-    monkeypatch.setattr(serialization, "LARGE", 0)
-    monkeypatch.setattr(serialization, "on_device", lambda _: True)
-    monkeypatch.setattr(serialization, "_device_ipc", lambda: memory)
-    context = None if recipient is None else {"recipient": {"address": recipient}}
-    header, frames = serialize(forest, serializers=("dask", "error"), context=context)
+    _offer_to_readers(monkeypatch, shares=shares)
+    header, frames = _sent_to(recipient, forest)
     assert bool(frames) == sent
     again = deserialize(header, frames)
     assert (again.base, again.parent.tolist()) == (5, [0, 0, 2, 2])
+
+
+def test_all_that_was_sent_can_be_read_although_the_forest_changes(monkeypatch, forest):
+    _offer_to_readers(monkeypatch, shares=True)
+    messages = []
+    for _ in range(2):
+        messages.append(_sent_to(HERE, forest))
+        forest.hook(np.array([7]), np.array([5]))
+        forest.compress()
+    assert [deserialize(*each).parent.tolist() for each in messages] == [[0, 0, 2, 2], [0] * 4]
 
 
 def test_a_worker_that_cannot_answer_can_read_nothing(monkeypatch):
@@ -109,29 +135,35 @@ def test_nothing_is_tried_with_one_worker_or_with_ucx(monkeypatch, workers):
 
 
 def _copy(shared, put):
-    """Copy an array in another process, and tell what is in it."""
+    """Copy arrays in another process, and tell what is in them."""
     from dask_graphflow.kernels import device_ipc
 
-    put(device_ipc.copied(shared).get().tolist())
+    put([array.get().tolist() for array in device_ipc.copied(shared)])
 
 
 @pytest.mark.gpu
-def test_another_process_copies_an_array_from_the_middle_of_a_pool():
+@pytest.mark.parametrize("pool", ["MemoryPool", "MemoryAsyncPool"])
+def test_another_process_copies_arrays_from_the_middle_of_a_pool(pool):
     cupy = cupy_or_skip()
     from dask_graphflow.kernels import device_ipc
 
-    pool = cupy.cuda.MemoryPool()
-    with cupy.cuda.using_allocator(pool.malloc):
+    spawning = multiprocessing.get_context("spawn")
+    with cupy.cuda.using_allocator(getattr(cupy.cuda, pool)().malloc):
         whole = cupy.arange(1_000_000)
-        here, there = multiprocessing.get_context("spawn").Pipe()
-        for part in (whole[3:7], whole[-2:], whole[:0]):
-            shared = device_ipc.share(part)
-            other = multiprocessing.get_context("spawn").Process(
-                target=_copy, args=(shared, there.send)
-            )
-            other.start()
-            assert here.recv() == part.get().tolist()
-            other.join()
+        parts = [whole[3:7], whole[-2:].astype("int8"), whole[:0], whole[5:]]
+        shared, memory = device_ipc.share(parts)
+        wanted = [part.get().tolist() for part in parts]
+        whole[:] = 0  # what was shared is a copy
+        here, there = spawning.Pipe()
+        other = spawning.Process(target=_copy, args=(shared, there.send))
+        other.start()
+        assert here.recv() == wanted
+        other.join()
+        del memory
+
+
+def _is_read_by_others(dask_worker):
+    return device_readers.can_read(dask_worker.address)
 
 
 @pytest.mark.gpu
@@ -145,5 +177,6 @@ def test_workers_of_one_machine_copy_forests_from_each_other(client):
     client.run(on_workers.watch)
     options = {"inputs": "round-robin", "renumber": False}  # nothing but forests is sent
     found = gf.connected_components(edges, source="a", target="b", **options).compute()
+    assert all(client.run(_is_read_by_others).values())
     pd.testing.assert_frame_equal(found.to_pandas().reset_index(drop=True), wanted)
     assert set(map(str, client.run(on_workers.sent).values())) == {"{'device': 0, 'host': 0}"}

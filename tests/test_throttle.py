@@ -13,7 +13,7 @@ from throttle import throttled
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="stops processes by signals")
 
-SECONDS = 0.6
+SECONDS, PATIENCE = 0.6, 20
 
 
 @pytest.fixture
@@ -25,24 +25,26 @@ def busy():
 
 
 def used(process):
-    """Return the share of a core that a process has from now on, for a while."""
+    """Yield the share of a core that a process has had from now on, for longer and longer."""
     since, before = time.monotonic(), sum(process.cpu_times()[:2])
-    time.sleep(SECONDS)
-    return (sum(process.cpu_times()[:2]) - before) / (time.monotonic() - since)
+    while time.monotonic() < since + PATIENCE:
+        time.sleep(SECONDS)
+        yield (sum(process.cpu_times()[:2]) - before) / (time.monotonic() - since)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.25])
 def test_a_process_has_its_share_at_most(busy, share):
     with throttled(busy.pid, share):
-        assert 0 < used(busy) < 2 * share
-    assert used(busy) > 0
+        # Where the machine is busy, a turn may be long; the process is then stopped for longer, too.
+        assert any(0 < one < 2 * share for one in used(busy))
+    assert next(used(busy)) > 0
 
 
 def test_it_is_let_go_where_something_fails(busy):
     with pytest.raises(KeyError), throttled(busy.pid, 0.01):
         raise KeyError
     assert busy.status() != psutil.STATUS_STOPPED
-    assert used(busy) > 0
+    assert next(used(busy)) > 0
 
 
 def test_a_process_that_ends_while_it_is_throttled(busy):

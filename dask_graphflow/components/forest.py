@@ -63,7 +63,7 @@ class Forest:
         self._known: dict[str, Any] = {}  # what kernels remember of these arrays
         self.flat = True
         self._compressing = threading.Lock()
-        self.sent: Any = None  # arrays that another process may still be reading
+        self.sent: list[Any] = []  # memory that other processes may still be reading
         self.counts = {"edges": 0, "hooked": 0, "launches": 0, "compressions": 0}
 
     def _new_arrays(self, size: int) -> tuple[Any, Any]:
@@ -309,7 +309,7 @@ class Entries:
         self.base, self.size, self.first = base, size, first
         self.parent, self.seen = parent, seen
         self.token, self.whole = token, whole
-        self.sent: Any = None  # arrays that another process may still be reading
+        self.sent: list[Any] = []  # memory that other processes may still be reading
 
     def __reduce__(self) -> tuple[Any, ...]:
         place = self.base, self.size, self.first

@@ -1,8 +1,8 @@
 """Serialization of forests and their slices: as arrays, which go from device to device without the host.
 
 UCX takes arrays on devices as they are. TCP does not: if the receiver is on the same machine and can read
-this process' memory, it is sent where the arrays are, and copies them from there. Dask keeps a forest until
-the receiver has said that it has it.
+this process' memory, it is sent where a copy of the arrays is, and copies them from there. Dask keeps a
+forest until the receiver has said that it has it, and the forest keeps the copy.
 
 :mod:`~dask_graphflow.api.components` has every worker import it if forests are on devices: without it they
 would be pickled, and CuPy pickles through host memory. A worker with it and one without would not
@@ -33,18 +33,19 @@ def _device_ipc() -> Any:
     return importlib.import_module("dask_graphflow.kernels.device_ipc")
 
 
-def _shared(context: dict[str, Any] | None, arrays: list[Any]) -> list[Any]:
-    """Return how the receiver finds arrays on this device; nothing if it cannot read them there."""
+def _shared(context: dict[str, Any] | None, arrays: list[Any]) -> tuple[Any, Any] | None:
+    """Return how the receiver finds a copy of arrays on this device, and the copy, if it can read it."""
     recipient = ((context or {}).get("recipient") or {}).get("address")
     if not all(on_device(array) for array in arrays) or sum(a.nbytes for a in arrays) < LARGE:
-        return []
+        return None
     if recipient is None or not can_read(recipient):
-        return []
+        return None
     ipc = _device_ipc()
     try:
-        return [ipc.share(array) for array in arrays]
-    except ipc.CannotShare:
-        return []
+        shared: tuple[Any, Any] = ipc.share(arrays)
+    except ipc.CannotShare:  # the pools may have left no memory
+        return None
+    return shared
 
 
 def _register(serialize: Any, deserialize: Any) -> None:
@@ -54,8 +55,9 @@ def _register(serialize: Any, deserialize: Any) -> None:
         forest: Forest | Entries, context: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], list[Any]]:
         restore, ((place, *arrays), *rest) = forest.__reduce__()
-        if serialize is dask_serialize and (shared := _shared(context, arrays)):
-            forest.sent = arrays  # they are not freed if the forest grows meanwhile
+        if serialize is dask_serialize and (found := _shared(context, arrays)):
+            shared, memory = found
+            forest.sent.append(memory)
             return {"shared": pickle.dumps((restore, place, shared, rest))}, []
         headers, frames = [], []
         for array in arrays:
@@ -72,8 +74,7 @@ def _register(serialize: Any, deserialize: Any) -> None:
     def load(header: dict[str, Any], frames: list[Any]) -> Forest | Entries:
         if "shared" in header:
             restore, place, shared, rest = pickle.loads(header["shared"])
-            copied = [_device_ipc().copied(each) for each in shared]
-            there: Forest | Entries = restore((place, *copied), *rest)
+            there: Forest | Entries = restore((place, *_device_ipc().copied(shared)), *rest)
             return there
         restore, place, headers, rest = pickle.loads(header["forest"])
         arrays = []

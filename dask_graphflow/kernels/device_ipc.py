@@ -1,99 +1,96 @@
 """Arrays on a device that another process of the same machine copies from there (CUDA IPC).
 
-The owner of the memory sends a :class:`Shared`. The other process opens it, copies it and closes it, which
-takes 2 ms and the time of the copy. Until then the owner must neither change nor free the array. Memory of
-CUDA's own pool (``cudaMallocAsync``) cannot be opened by others. Small allocations are not shared either:
-CUDA puts several of them into one block, and shares the whole block.
+The owner copies its arrays to memory that holds nothing else and sends a :class:`Shared`. The other process
+opens that memory, copies the arrays and closes it. Arrays are not shared where they are, because only
+whole allocations can be opened: all of a pool's memory, or nothing, if it is CUDA's own pool
+(``cudaMallocAsync``).
 """
 
 from __future__ import annotations
 
-import ctypes
-from functools import cache
+import itertools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from .device import namespace as cupy
 
 __all__ = ["CannotShare", "Shared", "copied", "share"]
 
 CannotShare = cupy.cuda.runtime.CUDARuntimeError
-"""What is raised where memory cannot be shared, or another process' memory cannot be opened."""
+"""What is raised where there is no memory to share, or another process' memory cannot be opened."""
 
-BLOCK = 1 << 21  # bytes of CUDA's blocks; a larger allocation has blocks of its own
+ALIGNMENT = 256  # bytes that arrays begin at a multiple of
+BLOCK = 1 << 21  # bytes that CUDA may put several smaller allocations into; it shares them all
 DEVICE_TO_DEVICE = 3  # cudaMemcpyDeviceToDevice
-INVALID = 1  # cudaErrorInvalidValue
 
 
 class Shared(NamedTuple):
-    """What another process needs to find an array.
+    """What another process needs to find arrays.
 
     Attributes
     ----------
-    handle : bytes or None
-        Names the allocation that the array is in; None for an empty array.
-    offset : int
-        Where in it the array begins, in bytes.
-    size : int
-        Number of entries.
-    dtype : str
+    handle : bytes
+        Names the memory that they are in.
+    arrays : tuple of (int, str)
+        Each array's number of entries and dtype, in the order in which the memory has them.
     """
 
-    handle: bytes | None
-    offset: int
-    size: int
-    dtype: str
+    handle: bytes
+    arrays: tuple[tuple[int, str], ...]
 
 
-def share(array: Any) -> Shared:
-    """Return how other processes find a contiguous array. All that writes to it has ended then.
+def share(arrays: Sequence[Any]) -> tuple[Shared, Any]:
+    """Copy contiguous arrays to where other processes can read them.
+
+    Returns
+    -------
+    Shared
+        How they find them.
+    object
+        The memory: to be kept until they have read it.
 
     Raises
     ------
     CannotShare
-        Memory of this kind cannot be shared.
+        Too little memory is free outside of the pools.
     """
-    if not array.nbytes:
-        return Shared(None, 0, 0, array.dtype.str)
-    cupy.cuda.get_current_stream().synchronize()
-    at = array.data.ptr
-    begin = _allocation(at)
-    handle = cupy.cuda.runtime.ipcGetMemHandle(at)
-    return Shared(handle, at - begin, len(array), array.dtype.str)
+    own = tuple((len(array), array.dtype.str) for array in arrays)
+    *places, size = _places(own)
+    memory = cupy.cuda.Memory(max(size, BLOCK))
+    runtime, stream = cupy.cuda.runtime, cupy.cuda.get_current_stream()
+    for place, array in zip(places, arrays, strict=True):
+        there = memory.ptr + place
+        runtime.memcpyAsync(there, array.data.ptr, array.nbytes, DEVICE_TO_DEVICE, stream.ptr)
+    stream.synchronize()
+    return Shared(runtime.ipcGetMemHandle(memory.ptr), own), memory
 
 
-def copied(shared: Shared) -> Any:
-    """Return a copy of another process' array.
+def copied(shared: Shared) -> list[Any]:
+    """Return copies of another process' arrays.
 
     Raises
     ------
     CannotShare
         The memory cannot be opened here.
     """
-    found = cupy.empty(shared.size, shared.dtype)
-    if shared.handle is None:
-        return found
+    found = [cupy.empty(count, dtype) for count, dtype in shared.arrays]
     runtime, stream = cupy.cuda.runtime, cupy.cuda.get_current_stream()
     begin = runtime.ipcOpenMemHandle(shared.handle)
     try:
-        there = begin + shared.offset
-        runtime.memcpyAsync(found.data.ptr, there, found.nbytes, DEVICE_TO_DEVICE, stream.ptr)
+        for place, array in zip(_places(shared.arrays), found, strict=False):
+            there = begin + place
+            runtime.memcpyAsync(array.data.ptr, there, array.nbytes, DEVICE_TO_DEVICE, stream.ptr)
         stream.synchronize()
     finally:
         runtime.ipcCloseMemHandle(begin)
     return found
 
 
-def _allocation(at: int) -> int:
-    """Return where the allocation begins that an address is in, if it can be shared."""
-    begin, size = ctypes.c_uint64(), ctypes.c_size_t()
-    failed = _driver().cuMemGetAddressRange_v2(
-        ctypes.byref(begin), ctypes.byref(size), ctypes.c_uint64(at)
+def _places(arrays: Sequence[tuple[int, str]]) -> list[int]:
+    """Return where each array begins in the memory, in bytes, and where the last one ends."""
+    sizes = (
+        -(-count * np.dtype(dtype).itemsize // ALIGNMENT) * ALIGNMENT for count, dtype in arrays
     )
-    if failed or size.value < BLOCK:
-        raise CannotShare(failed or INVALID)
-    return begin.value
-
-
-@cache
-def _driver() -> Any:
-    return ctypes.CDLL("libcuda.so.1")
+    return list(itertools.accumulate(sizes, initial=0))

@@ -1,8 +1,8 @@
 """Which processes can copy what is on this worker's GPU from there.
 
 Dask sends arrays on a GPU through host memory, unless it uses UCX. Workers of one machine need not. Whether
-a worker can open another one's memory depends on the GPUs, the memory pool and the container, so it is
-tried: every worker offers a small array, and all others try to read it.
+a worker can open another one's memory depends on the GPUs and the container, so it is tried: every worker
+offers a small array, and all others try to read it.
 """
 
 from __future__ import annotations
@@ -22,11 +22,9 @@ from .placement import client_in_use
 
 __all__ = ["can_read", "find_readers"]
 
-OFFERED = 1 << 22  # bytes of an offer: as large as arrays must be at least
-
 _tried: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()  # workers by client
 _readers: frozenset[str] = frozenset()  # hosts of which all workers can read this process' arrays
-_offered: Any = None  # this worker's array, for as long as others try to read it
+_offered: Any = None  # this worker's memory, for as long as others try to read it
 
 
 def can_read(address: str) -> bool:
@@ -67,8 +65,8 @@ def _offer() -> tuple[bytes, Any]:
     """Offer an array of random bytes to other workers."""
     global _offered
     secret = uuid.uuid4().bytes
-    _offered = lift(np.resize(np.frombuffer(secret, np.uint8), OFFERED))
-    return secret, _ipc().share(_offered)
+    shared, _offered = _ipc().share([lift(np.frombuffer(secret, np.uint8))])
+    return secret, shared
 
 
 def _read(offers: Mapping[str, tuple[bytes, Any]], dask_worker: Any) -> list[str]:
@@ -78,7 +76,8 @@ def _read(offers: Mapping[str, tuple[bytes, Any]], dask_worker: Any) -> list[str
         if address == dask_worker.address:
             continue
         with contextlib.suppress(_ipc().CannotShare):
-            if bytes(_ipc().copied(shared)[-len(secret) :].get()) == secret:
+            (array,) = _ipc().copied(shared)
+            if array.get().tobytes() == secret:
                 found.append(address)
     return found
 
