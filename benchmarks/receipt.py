@@ -6,16 +6,21 @@ machines, or of several calls, into the repository's own with::
 
     python3 -m benchmarks.receipt RECEIPT...
 
-A receipt is a JSON object: ``sources``, the SHA-256 of each file that runs on a GPU or loads what does;
-and ``runs``, each with its ``date``, ``machine`` and ``steps``. The last run of a step counts.
+A receipt is a JSON object: ``sources``, the SHA-256 of the code of each file that runs on a GPU or loads
+what does; and ``runs``, each with its ``date``, ``machine`` and ``steps``. The last run of a step counts.
+Comments, docstrings and blank lines are not part of the hash, so prose can be improved without a GPU.
 """
 
 from __future__ import annotations
 
 import argparse
+import ast
 import hashlib
+import io
 import json
 import os
+import re
+import tokenize
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -90,10 +95,36 @@ def sources(root: Path = ROOT) -> dict[str, str]:
     folder = root / KERNELS
     files = [file for file in folder.glob("cuda/*") if file.is_file()]
     files += [file for file in folder.glob("*.py") if file.name not in NOT_ON_GPU]
-    return {
-        file.relative_to(root).as_posix(): hashlib.sha256(file.read_bytes()).hexdigest()
-        for file in sorted(files)
-    }
+    return {file.relative_to(root).as_posix(): code_hash(file) for file in sorted(files)}
+
+
+def code_hash(file: Path) -> str:
+    """Return the SHA-256 of a file's code, without comments, docstrings and blank lines."""
+    text = file.read_text("utf-8")
+    code = python_code(text) if file.suffix == ".py" else cuda_code(text)
+    lines = (line.rstrip() for line in code.splitlines())
+    return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()
+
+
+def python_code(text: str) -> str:
+    """Return Python source without comments, and without statements that are only a string."""
+    # The text is cut, not printed from its syntax tree: that would depend on the version of Python.
+    lines = text.split("\n")
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Expr(value=ast.Constant(value=str()), lineno=first, end_lineno=last):
+                lines[first - 1 : last] = [""] * (last - first + 1)
+    return "\n".join(lines)
+
+
+def cuda_code(text: str) -> str:
+    """Return CUDA source without comments."""
+    string_or_comment = re.compile(r'"(?:\\.|[^"\\])*"|//[^\n]*|/\*.*?\*/', re.DOTALL)
+    return string_or_comment.sub(lambda part: part[0] if part[0][0] == '"' else " ", text)
 
 
 def changed(receipt: Mapping[str, Any], now: Mapping[str, str]) -> list[str]:

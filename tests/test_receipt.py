@@ -47,13 +47,58 @@ def test_a_release_takes_a_receipt_of_all_steps(root, capsys):
 @pytest.mark.parametrize(
     "file", [FOREST, "dask_graphflow/kernels/device.py", "dask_graphflow/kernels/sources.py"]
 )
-def test_a_changed_byte_fails_the_release(root, file, capsys):
+def test_changed_code_fails_the_release(root, file, capsys):
     path = kept(root, run())
-    (root / file).write_bytes((root / file).read_bytes() + b"\n")
+    (root / file).write_text((root / file).read_text() + "more = 1;\n")
     assert receipt.check_release(path, root) == 1
     shown = capsys.readouterr().out
     assert f"kernels: changed since they were tested on H200 on 2030-01-02 ({file})" in shown
     assert "python -m benchmarks.on_gpu" in shown
+
+
+PYTHON = """'''Doc.'''
+
+LIMIT = 1  # seconds
+'''Seconds.'''
+
+
+def twice(x):
+    '''Return
+    twice x.'''
+    return "# 2" * x
+"""
+CUDA = """// Adds.
+constexpr int LIMIT = 1; /* of
+   all */
+#include "a//b.cuh"
+"""
+
+
+@pytest.mark.parametrize(
+    ("suffix", "text", "prose", "code"),
+    [
+        pytest.param(
+            ".py",
+            PYTHON,
+            ("Doc.", "seconds", "Seconds.", "Return\n    twice x."),
+            ("1", "# 2"),
+            id="python",
+        ),
+        pytest.param(".cu", CUDA, ("Adds.", "of\n   all"), ("1", "//b"), id="cuda"),
+    ],
+)
+def test_the_hash_is_of_code_and_not_of_prose(tmp_path, suffix, text, prose, code):
+    def code_hash(text):
+        file = tmp_path / f"file{suffix}"
+        file.write_text(text)
+        return receipt.code_hash(file)
+
+    for part in prose:
+        assert text.count(part) == 1
+        assert code_hash(text.replace(part, "Other words.")) == code_hash(text)
+    for part in code:
+        assert code_hash(text.replace(part, "3")) != code_hash(text)
+    assert code_hash(text.replace("\n", "\n\n")) == code_hash(text)
 
 
 def test_files_that_are_new_or_gone_are_changes(root):
