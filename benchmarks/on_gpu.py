@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -191,7 +192,7 @@ class Steps:
         result = self.pytest(f"({marks}) and not alone", files, scratch, share)
         alone = [file for file in files if "mark.alone" in (ROOT / file).read_text()]
         if alone and result.status == PASSED:
-            result = together(result, self.pytest(f"({marks}) and alone", alone, scratch))
+            result = together([result, self.pytest(f"({marks}) and alone", alone, scratch)])
         return result
 
     def pytest(
@@ -205,9 +206,16 @@ class Steps:
         return judge_tests(code, report)
 
     def two_gpus(self, scratch: Path) -> Result:
-        """Run the tests that take two GPUs; one that is skipped has not passed."""
+        """Run the tests that need two GPUs, their files side by side; a skipped test has not passed."""
         marks = "gpu2 and not slow" if self.quick else "gpu2"
-        result = self.pytest(marks, marked("gpu2"), scratch)
+
+        def part(file: str) -> Result:
+            folder = scratch / Path(file).stem
+            folder.mkdir()
+            return self.pytest(marks, [file], folder)
+
+        with ThreadPoolExecutor() as pool:
+            result = together(list(pool.map(part, marked("gpu2"))))
         if result.status == PASSED and result.counts["skipped"]:
             result.status, result.why = FAILED, "some were skipped: pytest's summary says why"
         return result
@@ -250,7 +258,7 @@ class Steps:
 def marked(mark: str) -> tuple[str, ...]:
     """Return the test files in which something has a marker."""
     files = sorted((ROOT / "tests").glob("test_*.py"))
-    pattern = re.compile(rf"\bmark\.{mark}\b")
+    pattern = re.compile(rf"\bpytest\.mark\.{mark}\b")
     return tuple(f"tests/{file.name}" for file in files if pattern.search(file.read_text()))
 
 
@@ -263,10 +271,13 @@ def files_of(step: str) -> tuple[str, ...]:
     return tuple(file for file in files if file not in taken)
 
 
-def together(first: Result, second: Result) -> Result:
-    """Return what came of two runs of pytest, of which the first has passed."""
-    counts = {name: first.counts[name] + count for name, count in second.counts.items()}
-    return Result(second.status, counts, second.why)
+def together(parts: Sequence[Result]) -> Result:
+    """Return the result of several runs of pytest, which passed if each of them did."""
+    counts = Counter[str]()
+    for part in parts:
+        counts.update(part.counts)  # adds them up
+    failed = [part.why for part in parts if part.status != PASSED]
+    return Result(FAILED if failed else PASSED, dict(counts), ", ".join(failed))
 
 
 def worst(parts: Sequence[Result]) -> Result:

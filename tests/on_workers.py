@@ -11,7 +11,7 @@ import pandas as pd
 
 PARTS, ROWS, VERTICES = 16, 50_000, 1 << 18
 
-SENT = {"device": 0, "host": 0}
+SENT = {"device": 0, "host": 0, "copied": 0}
 
 
 def host_part(i, kind):
@@ -34,15 +34,23 @@ def watch():
 
     Dask sends an array by one of three ways: from the device, copied to the host, or pickled, which
     copies it to the host too. Each is watched where it takes up a single array, so that what the array
-    is part of does not matter.
+    is part of does not matter. Without UCX, the library sends only where a forest is on the device, and
+    the receiver copies it from there.
     """
     import cupy
     from distributed.protocol import dask_serialize
     from distributed.protocol.cuda import cuda_serialize
 
-    SENT.update(device=0, host=0)
+    from dask_graphflow.components import serialization
+    from dask_graphflow.kernels import device_ipc
+
+    SENT.update(device=0, host=0, copied=0)
     if cupy.ndarray in copyreg.dispatch_table:
         return  # watched already
+    serialization.LARGE = (
+        VERTICES  # bytes; by default a forest of this graph goes through host memory
+    )
+    device_ipc.share = _all_counted(device_ipc.share)
     for where, family in (("device", cuda_serialize), ("host", dask_serialize)):
         family.register(cupy.ndarray, _counted(where, family.dispatch(cupy.ndarray)))
     copyreg.pickle(cupy.ndarray, _counted("host", cupy.ndarray.__reduce__))
@@ -57,6 +65,20 @@ def _counted(where, send):
     return counting
 
 
+def _all_counted(share):
+    def counting(arrays):
+        SENT["copied"] += sum(array.nbytes for array in arrays)
+        return share(arrays)
+
+    return counting
+
+
 def sent():
     """Return the bytes that were counted."""
     return dict(SENT)
+
+
+def sent_by_all(client):
+    """Return the bytes that all workers sent from the device and from the host, and that were copied."""
+    counts = client.run(sent).values()
+    return tuple(sum(count[way] for count in counts) for way in ("device", "host", "copied"))

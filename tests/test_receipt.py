@@ -237,8 +237,9 @@ def test_every_step_can_be_run_and_no_test_file_is_left_out():
     assert all((ROOT / file).is_file() for file in taken)
     everything = [f"tests/{file.name}" for file in (ROOT / "tests").glob("test_*.py")]
     assert sorted([*taken, *on_gpu.files_of("tests-rest")]) == sorted(everything)
+    mark = "gpu2"
     for file in everything:
-        assert file in on_gpu.marked("gpu2") or "mark.gpu2" not in (ROOT / file).read_text(), file
+        assert (file in on_gpu.marked(mark)) == (f"mark.{mark}" in (ROOT / file).read_text()), file
 
 
 @pytest.mark.parametrize("name", on_gpu.BENCHMARKS)
@@ -318,7 +319,7 @@ def test_parts_of_a_run_pass_together_or_not_at_all():
     assert on_gpu.worst([good, bad, bad]).counts["errors"] == 4
     first = on_gpu.Result("passed", {"passed": 5, "failed": 0, "skipped": 1})
     second = on_gpu.Result("failed", {"passed": 1, "failed": 2, "skipped": 0}, "test_a")
-    both = on_gpu.together(first, second)
+    both = on_gpu.together([first, second])
     assert (both.status, both.why) == ("failed", "test_a")
     assert both.counts == {"passed": 6, "failed": 2, "skipped": 1}
 
@@ -352,6 +353,12 @@ def test_tests_are_shared_out_but_for_those_that_measure_time(steps, monkeypatch
     assert "-n" not in more[0]
     assert {"tests/test_link_device.py", "tests/test_strangers.py"} <= {*more[0]}
     assert len(calls_of(steps, monkeypatch, "tests-graphs")) == 1  # none there measures time
+
+
+def test_files_that_need_two_gpus_run_side_by_side_and_count_together(steps, monkeypatch):
+    steps.gpus = 2
+    seen = calls_of(steps, monkeypatch, "tests-two-gpus")
+    assert [file for *_, file in sorted(seen)] == sorted(on_gpu.marked("gpu2"))
 
 
 def test_a_sanitizers_cases_are_shared_out_over_the_gpus(steps, monkeypatch):
