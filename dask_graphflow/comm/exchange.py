@@ -131,7 +131,8 @@ class Exchange:
             At most four; every member gives as many.
         most : float
         """
-        self.send("all_reduce", lambda _: NOTHING, Totals(tuple(sums), most))
+        # Nothing is received but the numbers, so no member needs an empty array on its device.
+        self.send("all_reduce", lambda _: NOTHING, Totals(tuple(sums), most), device=False)
         return self.receive("all_reduce", lambda *_: None)
 
     def all_to_all(self, arrays: Sequence[Any]) -> list[Any]:
