@@ -12,7 +12,7 @@
     ├── ExpressionError         an edge program is invalid, or its types do not match
     ├── ConvergenceError        an algorithm did not converge within max_iter iterations
     ├── OptionError             an option's value is not one of those allowed
-    ├── UsageError              a call that cannot work from where, or in the way, it was made
+    ├── UsageError              a call does not work in this place or in this form
     ├── BackendError            CuPy, cuDF, a GPU or matplotlib is needed and is not there
     ├── GraphMemoryError        a forest or a part of a graph does not fit in memory
     ├── WorkerLostError         a worker was lost, and its data could not be recovered
@@ -207,7 +207,7 @@ you mean 'pull'?
 
 
 class UsageError(GraphflowError, RuntimeError):
-    """A call cannot work from where, or in the way, it was made. The message names the call that does.
+    """A call does not work in this place or in this form. The message names a call that does.
 
     Examples
     --------
@@ -263,7 +263,7 @@ class GraphMemoryError(GraphflowError, MemoryError):
         self.needed = needed
         self.available = available
 
-    # Not left to the base classes: a worker would send what it could not restore as an Exception.
+    # The base classes cannot restore this error from a pickle, so a worker would send a plain Exception.
     def __reduce__(self) -> tuple[type[GraphMemoryError], tuple[str, int, int | None]]:
         return type(self), (str(self), self.needed, self.available)
 

@@ -1,1 +1,1 @@
-"""What users import: the graph, the functions, their results and estimates."""
+"""The public API: the graph, the functions, their results and estimates."""

@@ -1,4 +1,4 @@
-"""What the functions of algorithms share: they are called on a frame or a graph."""
+"""Helpers of the algorithms' functions, which accept a frame or a graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["as_graph", "refuse_options"]
 
 
 def as_graph(function: Callable[..., Any], edges: Any, **options: Any) -> Graph:
-    """Return the graph that a function is called on, which is built from the edges if they are a frame.
+    """Return the graph that a function is called on, or a new graph if it is called on a frame.
 
     Parameters
     ----------
@@ -22,7 +22,7 @@ def as_graph(function: Callable[..., Any], edges: Any, **options: Any) -> Graph:
     edges : frame or Graph
         A graph is returned as it is.
     **options
-        How the frame is read; see :class:`.Graph`. None of them may be given with a graph.
+        Options that say how to read a frame; see :class:`.Graph`. None of them may be given with a graph.
     """
     if isinstance(edges, Graph):
         refuse_options(function, options)

@@ -59,7 +59,7 @@ from .results import ids_like
 __all__ = ["connected_components", "tasks_of"]
 
 MOST_PARTS = 32
-PARTITIONS_PER_PART = 8  # of the edges, to one of the result
+PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
 
 
 @overload
@@ -122,14 +122,15 @@ def connected_components(
         have the same type.
     vertices : Series, DataFrame or Index, optional
         All vertex ids. Vertices without an edge then appear as components of their own. In a frame, the
-        first columns are the id, as many as `source` has. The result gets the integer type or the unit of
-        time that holds these ids and those of the edges.
+        first columns are the id, as many as `source` has. The ids in the result get the integer type or the
+        unit of time that can represent these ids and those of the edges.
     weight : column name, optional
         The column that `threshold` is compared with. The comparison is exact for every type of number;
         a float32 weight is not rounded, and neither is the threshold. An edge whose weight is missing
-        (null or NaN) never connects.
+        (null or NaN) never connects vertices.
     threshold : float, optional
-        Only edges that weigh at least this much connect. The ends of the others still appear.
+        Only edges that weigh at least this much connect vertices. The ends of other edges still appear in
+        the result.
     thresholds : sequence of float, optional
         Several thresholds, evaluated in one pass over the edges.
     seed : DataFrame, optional
@@ -179,9 +180,9 @@ def connected_components(
     dask.dataframe.DataFrame
         Columns ``vertex`` and ``component``, of the ids' dtype, sorted by vertex; ``component`` is the
         smallest id of the component. Ids of k columns give ``vertex_0`` to ``vertex_k-1`` and
-        ``component_0`` to ``component_k-1``. Thresholds give ``component_0.9`` and so on; those that
+        ``component_0`` to ``component_k-1``. Thresholds give ``component_0.9`` and so on; thresholds that
         agree in 15 digits are written in full, as in ``component_0.30000000000000004``. The result is
-        lazy, and the same bits for every partitioning, scheduler and backend. The index counts from 0
+        lazy, and bit-identical for every partitioning, scheduler and backend. The index restarts at 0
         in each partition.
 
     Raises
@@ -297,10 +298,10 @@ def connected_components(
         dense=not renumber or id_look.are_dense(asked),
         told=told,
     )
-    # Where each chain has a process of its own, it makes its own forest.
+    # If each chain runs in its own process, it makes its own forest.
     resident = all(chain.home for chain in chains)
     shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
-    # Chunks that stay where they lie are taken as they are, with all their columns.
+    # Chunks that are read in place are taken as they are, with all their columns.
     sources = [(resident and lies) or frame for frame, lies in zip(given, lying, strict=True)]
     result = _empty(edges, program)
     found = collection(
@@ -320,14 +321,14 @@ def connected_components(
 
 
 def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]:
-    """Return how many owners vertices have, and how many partitions of the result each of them writes."""
+    """Return the number of owners, and the number of partitions of the result that each one writes."""
     parts = min(MOST_PARTS, max(chains, partitions // PARTITIONS_PER_PART))
     owners = min(parts, len(slots.workers) * slots.threads)
     return owners, round(parts / owners)
 
 
 def tasks_of(chains: Sequence[trees.Chain], partitions: int, slots: trees.Slots) -> int:
-    """Return how many tasks a call has beside hooks, if it is not known that ids are dense."""
+    """Return the number of tasks of a call, without hooks, if it is not known that ids are dense."""
     owners, shares = _owners(len(chains), partitions, slots)
     return reduction_tasks(len(chains), len(trees.together(chains)), owners, shares)
 

@@ -15,7 +15,7 @@ from dask_graphflow.algorithms.algorithm import ALGORITHMS
 __all__ = ["document"]
 
 READING = ("source", "target", "weight", "directed", "multi", "vertices", "dropna")
-# An algorithm's docstring can explain one of these parameters, or of those above, in other words.
+# An algorithm's docstring can override the text of one of these parameters, or of those above.
 SHARED = {
     "edges": """\
 edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
@@ -58,7 +58,7 @@ def document(namespace: Mapping[str, Any]) -> None:
 
 
 def _docstring(name: str, taken: Iterable[str]) -> str:
-    """Return the docstring of an algorithm's function or method that takes some parameters."""
+    """Return the docstring of an algorithm's function or method with the parameters `taken`."""
     found = _sections(inspect.cleandoc(ALGORITHMS[name].run.__doc__ or ""))
     sections = {"": "", "Parameters": "", "Returns": "", "Raises": "", **found}
     entries = re.split(r"\n(?=\S)", sections["Parameters"])
@@ -79,6 +79,6 @@ def _docstring(name: str, taken: Iterable[str]) -> str:
 
 
 def _sections(docstring: str) -> dict[str, str]:
-    """Return the sections of a docstring by their titles; the text before them has none."""
+    """Return the sections of a docstring by title. The text before the first title has the key ""."""
     parts = re.split(r"^(\w+)\n-{3,}\n", docstring, flags=re.MULTILINE)
     return dict(zip(["", *parts[1::2]], (part.strip() for part in parts[::2]), strict=True))

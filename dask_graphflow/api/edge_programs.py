@@ -1,4 +1,4 @@
-"""Edge programs of a user: what is checked when :meth:`.Graph.run` is called."""
+"""Edge programs of a user: the checks and setup when :meth:`.Graph.run` is called."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def run(
     trace: bool,
     progress: Any,
 ) -> Any:
-    """Run an edge program, or repeat steps: see :meth:`.graph.Graph.run`."""
+    """Run an edge program, or repeat steps; see :meth:`.graph.Graph.run`."""
     Choice(WAYS).check("direction", direction, graph)
     policies.check(balance, policies.POLICIES if graph.on_device else policies.HOST_POLICIES)
     Flag().check("fail_on_nonconvergence", fail_on_nonconvergence, graph)
@@ -126,7 +126,7 @@ def _dtypes(
     numbers: Mapping[str, Any],
     until: str | None,
 ) -> dict[str, Any]:
-    """Check a program; return the dtype of each column, "id" for one that begins as "vertex"."""
+    """Check a program, and return the dtype of each column; "id" for a column that begins as "vertex"."""
     readers: list[VertexReader] = []
     dtypes: dict[str, Any] = {}
     for name, value in columns.items():
@@ -192,13 +192,13 @@ def _check_columns(columns: Mapping[str, Any], needed: set[str], allowed: set[st
 
 def _check_bound(op: EdgeOp, dtypes: Mapping[str, str], weight: str | None) -> None:
     floats = dtypes[op.target].startswith("float") and isinstance(op.signal, str)
-    # Types of a sum of floats are those of any other slot.
+    # The types of a sum of floats are the same as for any other slot.
     op = replace(op, slot="max") if op.slot == "add" and floats else op
     op.bind(dtypes, index_dtype="int32", weight_dtype=weight)
 
 
 def _begins(name: str, value: Any) -> Any:
-    """Return what a column begins with: a NumPy scalar, or a text."""
+    """Return the start value of a column: a NumPy scalar, or a text."""
     found = value if isinstance(value, str) else scalar(value)
     if found is None:
         raise OptionError(
@@ -211,14 +211,14 @@ def _begins(name: str, value: Any) -> Any:
 def _started(
     graph: Any, program: str, dtypes: Mapping[str, Any], start: Any
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
-    """Return the ids that `start` names, and its values of the program's columns: numbers, and ids."""
+    """Return the ids in `start`, and its values for the program's columns: numbers, and ids."""
     if not hasattr(start, "columns"):
         raise EdgeListError(
             f"start is a {type(start).__name__}; give a frame of ids, and of the columns that begin "
             "otherwise there"
         )
     width = len(graph._ids.columns)
-    # As results name their columns: a "vertex" column has one for each part of an id.
+    # Columns are named as in results: a "vertex" column has one column for each part of an id.
     parts = {name: vertex_names(name, width if dtypes[name] == "id" else 1) for name in dtypes}
     named = [name for name in dtypes if set(parts[name]) & set(start.columns)]
     taken = {part for name in named for part in parts[name]}
@@ -253,10 +253,10 @@ def _started(
 
 
 def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
-    """Return a column of `start` in the dtype of the program's column; raise where a value does not fit.
+    """Return a column of `start` in the dtype of the program's column; raise if a value does not fit.
 
-    As for literals of programs, whole numbers fit if they are exact, and floats if they only have to be
-    rounded. Truth values and numbers do not mix.
+    The rules are those for literals in programs: whole numbers fit if they are exact, and floats fit if
+    they only have to be rounded. Booleans and numbers do not mix.
     """
     plain = isinstance(given.dtype, np.dtype) and given.dtype.kind == "f"  # a NaN there is a value
     if bool(given.isna().any()) and not (plain and not getattr(given, "null_count", 0)):

@@ -35,12 +35,12 @@ from .graph_sizes import Known, known
 
 __all__ = ["calibrate", "estimate"]
 
-LEVELS = 4  # of tasks: read, pieces, build, run;
-GANG_LEVELS = 3  # of a gang with several members: see scheduling/gang_expr.py;
-FOREST_LEVELS = 8  # and of components, beside their merges: see scheduling/forest_expr.py,
-FOREST_DENSE = 4  # if the workers that hold the edges say first that the ids are dense
-MAKING = {"graph": 8e-3, "forest": 4e-3}  # seconds in which the client makes a call's expressions
-# Seconds in which pandas takes the columns of a partition, however few its edges are.
+LEVELS = 4  # levels of tasks: read, pieces, build, run
+GANG_LEVELS = 3  # levels of a gang with several members; see scheduling/gang_expr.py
+FOREST_LEVELS = 8  # levels of components without their merges; see scheduling/forest_expr.py
+FOREST_DENSE = 4  # the same, if the workers that hold the edges know that the ids are dense
+MAKING = {"graph": 8e-3, "forest": 4e-3}  # seconds that the client takes to make the expressions
+# Seconds that pandas takes to select the columns of a partition, however few edges it has.
 PARTITION = 3e-4
 TYPICAL = (
     "; rates of a typical machine, because this one was never measured: gf.calibrate() does that"
@@ -85,13 +85,13 @@ def calibrate(
     -----
     Each kind of worker takes some seconds, and more if kernels have to be compiled first. Workers are of
     the same kind if they have the same resources ``GPU`` and ``CPU`` and the same number of threads. The
-    rates are stored on each worker's machine. Measuring them again deletes the times of calls that
-    :func:`estimate` corrected the old rates by. The Dask configuration values
-    ``graphflow.calibration.path`` and ``graphflow.calibration.age`` set the folder and the maximum age.
+    rates are stored on each worker's machine. Measuring them again deletes the times of calls with which
+    :func:`estimate` corrected the old rates. The Dask configuration values ``graphflow.calibration.path``
+    and ``graphflow.calibration.age`` set the folder and the maximum age.
 
     Examples
     --------
-    Rates that are given are not measured. Here only the links are measured:
+    Given rates are not measured again, so this call measures only the links:
 
     >>> import dask_graphflow as gf
     >>> rates = gf.costs.Rates((1 << 16,), *[(1e8,)] * 8)  # of each kernel the same
@@ -132,33 +132,34 @@ def estimate(
         The workers to predict for. They do not have to exist. By default the current cluster, or this
         process.
     source, target, weight, directed
-        The graph, if `edges` is a frame; see :class:`~dask_graphflow.Graph`.
+        How a frame becomes a graph; see :class:`~dask_graphflow.Graph`.
     num_edges, num_vertices : int, optional
-        Size of the graph. Needed unless it is known without reading the edges: from a persisted
-        :class:`~dask_graphflow.Graph`, or for integer ids that are close together, from a frame in memory
-        or from Parquet files.
+        Size of the graph. Required unless it is known without reading the edges. It is known for a
+        persisted :class:`~dask_graphflow.Graph`. For integer ids that are close together, it is also known
+        for a frame in memory or from Parquet files.
     shards : int, optional
-        Number of shards of the graph; see :class:`~dask_graphflow.Graph`. By default, the number of a
-        graph that is given without `cluster`, one per worker if workers differ, and otherwise what the
-        build would choose. Connected components of a frame use all workers.
+        Number of shards of the graph; see :class:`~dask_graphflow.Graph`. By default, a graph that is given
+        without `cluster` keeps its own number. Otherwise there is one shard per worker if there are several
+        kinds of workers, or the number that the build would choose. Connected components of a frame use all
+        workers.
     supersteps : int, optional
-        Number of supersteps. The default is typical of the number of vertices and edges: graphs with less
-        than 2.5 edges per vertex are taken for grids or road networks, and others for random graphs. If
-        searches start from many vertices, this is the number of supersteps from one vertex, or from those
-        that are searched from together.
+        Number of supersteps. The default is a typical value for the number of vertices and edges: graphs
+        with less than 2.5 edges per vertex are treated as grids or road networks, and others as random
+        graphs. If an algorithm searches from many vertices, this is the number of supersteps of one search,
+        which can start from one vertex or from several together.
     k : int, optional
-        Number of sampled sources, as the function's option `k`. By default, all vertices are sources.
+        Number of sampled sources, like the function's option `k`. By default, all vertices are sources.
     merge : {"tree", "one-way", "ring", "adaptive"}
         The option of connected components; see :func:`connected_components`. "tree" by default.
     dense_ids : bool, optional
         Whether the ids are integers close together. Other ids take much longer to read, because they are
-        renumbered. By default this is known where the number of vertices is, and integers whose range is
-        not known count as close together.
+        renumbered. By default, this is found out from the range of the ids, as for `num_vertices`. Integers
+        whose range is not known count as close together.
 
     Returns
     -------
     Estimate
-        ``seconds`` and the ``parts`` that they consist of; ``bytes_per_worker`` and whether that ``fits``;
+        ``seconds`` and the ``parts`` that they consist of; ``bytes_per_worker``, and ``fits``;
         the ``plan`` and the ``reason``. It prints as a table.
 
     Raises
@@ -169,19 +170,19 @@ def estimate(
     UnknownColumnError, VertexTypeError, WeightError, EdgeListError
         The edges or the columns are invalid.
     BackendError
-        `cluster` has GPUs and no `links`, and this machine has no GPU to measure these with.
+        `cluster` has GPUs but no `links`, and this machine has no GPU to measure the links with.
 
     Notes
     -----
-    The prediction is for a call with kernels that are compiled already, from the call to the result on the
-    workers. For a frame it includes the build of the graph. It includes reading Parquet files, at the speed
-    of files in the page cache, but no other work to make the frame. For a persisted graph, the prediction
-    is for the first call of an algorithm. Some algorithms make rows of their own in that call and keep them
-    in the graph. Later calls do not take the part "building".
+    The prediction covers the time from the call to the result on the workers, with kernels that are already
+    compiled. For a frame it includes the build of the graph. It includes reading Parquet files, at the
+    speed of files in the page cache, but no other work to make the frame. For a persisted graph, the
+    prediction is for the first call of an algorithm. Some algorithms make rows of their own in that call
+    and keep them in the graph, so later calls do not take the part "building".
 
-    If the speed of a kind of worker was never measured, that of a typical machine is used, and the reason
-    says so; :func:`calibrate` measures it. Calls of PageRank, BFS, shortest paths and label propagation
-    that run on one worker correct the speed: from the third one on that counts, their times are used, and
+    If the speed of a kind of worker was never measured, the speed of a typical machine is used, and the
+    reason says so; :func:`calibrate` measures it. Calls of PageRank, BFS, shortest paths and label
+    propagation that run on one worker correct the speed. Their times are used once three calls count, and
     the reason says so too.
 
     References
@@ -233,7 +234,7 @@ def estimate(
     total, members = (sum(kind.workers for kind in some) for some in (kinds, used))
     readers = members
     if not (graph.built or shards is not None or _in_one_task(graph, calibration.kinds)):
-        # A frame that stands for a larger one may have too few partitions for all members.
+        # If the frame stands in for a larger one, it may have too few partitions for all members.
         readers = max(members, min(total, graph.partitions))
     calibration = replace(calibration, kinds=used)
     found = _supersteps(graph, algorithm, calibration, supersteps, k, split, readers, total)
@@ -242,7 +243,7 @@ def estimate(
 
 
 def _noted(found: Estimate, rates: Sequence[KnownRates], kernel: str) -> Estimate:
-    """Add to the reason that the rates of a kernel are not those that were measured on the machine."""
+    """Add to the reason if the rates are typical ones, or if the times of calls corrected them."""
     calls = sum(one.calls.get(kernel, 0) for one in rates)
     reason = found.reason + (TYPICAL if any(one.typical for one in rates) else "")
     if calls:
@@ -253,7 +254,7 @@ def _noted(found: Estimate, rates: Sequence[KnownRates], kernel: str) -> Estimat
 def _used(
     graph: Known, kinds: tuple[ClusterSpec, ...], shards: int | None
 ) -> tuple[tuple[ClusterSpec, ...], str]:
-    """Return the workers that get a part of a graph, and why, in words."""
+    """Return the workers that get a part of a graph, and the reason as text."""
     total, why = sum(kind.workers for kind in kinds), ""
     if shards is None and total > 1 and len(kinds) == 1:
         size = Size(
@@ -272,10 +273,10 @@ def _used(
 
 def _in_one_task(graph: Known, kinds: Sequence[ClusterSpec]) -> bool:
     """Return whether a graph has so few edges that no gang reads them; see :func:`.members.never_split`."""
-    if not (graph.held or graph.sent_bytes):  # how many edges there are is not known at the call
+    if not (graph.held or graph.sent_bytes):  # the call does not know the number of edges
         return False
     count, threads = sum(kind.workers for kind in kinds), max(kind.threads for kind in kinds)
-    # Text of a persisted frame could be the text of many more edges, by its bytes.
+    # For text, the bytes of a persisted frame allow for many more edges than it has.
     most = graph.edges * (TEXT if graph.held and "text_ids" in graph.ids else 1)
     return never_split(most, count, threads, device=graph.device)
 
@@ -313,7 +314,7 @@ def _calibrated(kinds: Sequence[ClusterSpec], *, fresh: bool, progress: Any) -> 
 
 @dataclass(frozen=True)
 class _Members:
-    """The workers one by one."""
+    """The individual workers."""
 
     kinds: tuple[ClusterSpec, ...]
 
@@ -329,10 +330,10 @@ class _Members:
         return [float(getattr(_own(one), kernel)(vertices)) for one in self.all]
 
     def numbering(self, graph: Known) -> float:
-        """Return the seconds per end of an edge in which the slowest member numbers ids.
+        """Return the seconds per end of an edge that the slowest member takes to number ids.
 
-        An id of several parts is numbered part by part, and then the pairs of their numbers are. Rates
-        without numbering, as those of a calibrated GPU, are completed by those of a typical machine.
+        The parts of an id are numbered one by one, and then the pairs of their numbers. Rates that lack
+        numbering, as on a calibrated GPU, are completed by those of a typical machine.
         """
         parts = [*graph.ids, *["far_ids"] * (len(graph.ids) - 1)]
 
@@ -350,15 +351,15 @@ def _own(kind: ClusterSpec) -> Rates:
 
 
 def _reading(graph: Known, threads: int, links: Links, *, remote: bool) -> float:
-    """Return the seconds in which so many threads get the partitions of a frame."""
+    """Return the seconds that `threads` threads take to get the partitions of a frame."""
     each = min(threads, graph.partitions)
     seconds = (graph.partitions * PARTITION + graph.read_bytes / READ) / each
-    # A frame of the client travels to the scheduler, and from there to a worker.
+    # A frame of the client is sent to the scheduler, and from there to a worker.
     return seconds + (2 * graph.sent_bytes / links.moves if remote else 0.0)
 
 
 def _tasks(graph: Known, threads: Sequence[int], merge: str) -> int:
-    """Return how many tasks a reduction has beside hooks, on workers with so many threads."""
+    """Return the number of tasks of a reduction without hooks, on workers with these numbers of threads."""
     workers = [str(number) for number in range(len(threads))]
     slots = placement.slots_of(dict(zip(workers, threads, strict=True)))
     partitions = max(1, -(-graph.edges // max(graph.chunk, 1)))
@@ -374,7 +375,7 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
     depth = trees.depth(merging.merges_of(merge, count))
     forest = vertices * (memory.index_bytes(vertices) + 1)
     t_merge = forest / links.moves + vertices / min(members.rates("merge", vertices)) + links.level
-    # Where edges come to a device, the next chunk is copied while one is hooked: see components/link.py.
+    # If edges are streamed to a device, each chunk is copied while the last is hooked: components/link.py.
     copying = [
         0.0 if graph.device else 2 * graph.id_bytes / _own(one).copies for one in members.all
     ]
@@ -385,7 +386,7 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
     if cluster and graph.held and graph.ids == ("dense_ids",):
         tasks, levels = 0, FOREST_DENSE
     tasks += graph.partitions * graph.steps
-    chunk = count * vertices / sum(1 / edge for edge in slower)  # seconds of V edges, of one worker
+    chunk = count * vertices / sum(1 / edge for edge in slower)  # seconds per V edges on one worker
     constants = {
         "t_at": chunk,
         "t_com": MAKING["forest"] + links.call + (levels - 1) * links.level + tasks * links.task,
@@ -478,7 +479,7 @@ def _supersteps(
     kernel = cost.kernel_on(sparse=sparse)
     how: dict[str, Any] = {"steps": steps, "runs": runs, "sparse": sparse}
     running = cost.seconds(each, members.rates(kernel, vertices), **how, read=read, links=links)
-    # Such a graph is built and used in one run, which makes only the rows of the edges that enter vertices.
+    # If true, the graph is built and used in one run, which makes only the rows of incoming edges.
     plain = declared.incoming and graph.directed and not graph.weight_bytes and readers > 1
     parts = {
         "reading": 0.0,
@@ -490,10 +491,10 @@ def _supersteps(
         "Dask": _dask(graph, links, readers, count, together=plain),
     }
     builds = members.rates("build", vertices)
-    # Rows of its own an algorithm makes when it is first asked for.
+    # The algorithm makes its own rows in the first call.
     parts["building"] = cost.rows * _slowest(each, builds)
     if not graph.built:
-        # Of edges without direction a member has all with an end among its vertices.
+        # A member has every undirected edge with an end among its vertices.
         ends = [
             edge * (1 if graph.directed else 2 - s) for edge, s in zip(each, shares, strict=True)
         ]
@@ -510,12 +511,12 @@ def _supersteps(
         parts["numbering"] = work * members.numbering(graph)
         edge_bytes = 2 * memory.index_bytes(vertices) + graph.weight_bytes
         if readers > 1:
-            # All that read deal, and those with a part get what is theirs of the others.
+            # All readers assign edges to members, and each member receives its edges from the others.
             dealt = entries / readers / min(members.rates("deal", vertices))
             parts["dealing"] = dealt + edge_bytes * entries / count * (1 - 1 / readers) / links.c
             again = ways - 1 if count > 1 else 0
             parts["dealing"] *= 1 + again
-        elif graph.held:  # partitions of other workers come to this one as they are
+        elif graph.held:  # the partitions on other workers are sent to this one whole
             away = 1 - 1 / total
             parts["dealing"] = (
                 (2 * graph.id_bytes + graph.weight_bytes) * edges * away / links.moves
@@ -541,14 +542,14 @@ def _slowest(edges: Sequence[float], rates: Sequence[float]) -> float:
 
 
 def _dask(graph: Known, links: Links, readers: int, count: int, *, together: bool) -> float:
-    """Return the seconds of a call's expressions and tasks, and of gangs that do nothing.
+    """Return the overhead of a call in seconds: its expressions, its tasks, and starting gangs.
 
     Parameters
     ----------
     graph : Known
     links : Links
     readers, count : int
-        Members that read the edges, and members that have a part of the graph.
+        Number of members that read the edges, and number of members that have a part of the graph.
     together : bool
         Whether the graph is built and used in one run.
     """
@@ -564,7 +565,7 @@ def _dask(graph: Known, links: Links, readers: int, count: int, *, together: boo
 
 
 def _id_columns(declared: Algorithm) -> int:
-    """Return how many columns of ids a result has beside the vertex."""
+    """Return the number of id columns of a result in addition to the vertex."""
     columns = declared.columns
     found = () if callable(columns) else columns.values()
     ids = sum(isinstance(dtype, str) and dtype.startswith("id") for dtype in found)

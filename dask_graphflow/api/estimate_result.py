@@ -69,7 +69,7 @@ class Estimate:
     parts : dict of str to float
         The seconds of each part of the work; they add up to `seconds`.
     bytes_per_worker : tuple of int
-        Peak memory that each worker needs in addition to what it holds already, in bytes.
+        Peak memory in bytes that each worker needs in addition to the data that it already holds.
     fits : bool
         Whether every worker has enough memory.
     plan : dict
@@ -113,7 +113,7 @@ class Estimate:
 
 
 def kind_name(kind: ClusterSpec) -> str:
-    """Return what tells workers of a kind from others."""
+    """Return a short name for a kind of worker."""
     return "GPU" if kind.device else counted(kind.threads, "thread")
 
 

@@ -72,8 +72,8 @@ class Graph(GraphMethods):
     vertices : Series, DataFrame or Index, optional
         All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
         each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that holds
-        these ids and those of the edges.
+        occur in `edges` are added. The graph's ids get the integer type or the unit of time that can
+        represent these ids and those of the edges.
     dropna : bool
         Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
         error.
@@ -81,13 +81,13 @@ class Graph(GraphMethods):
         Number of parts into which the graph is split, each for one process; at most the number of
         partitions of `edges`. By default, the build chooses: one if a worker has room for the graph and
         more would gain little, otherwise up to one per worker of the current cluster. Once a persisted
-        graph is built, its repr gives the number and the reason. It does not change the results.
+        graph is built, its repr gives the number and the reason. The number does not change the results.
     hybrid : {None, "auto"} or Hybrid
         Split the graph between workers with and without a GPU, such as those of
         :func:`dask_graphflow.hybrid_cluster`. Each worker gets one shard, on its GPU if it has one.
         "auto" chooses the shares by the speed and the free memory of each worker; see
-        :class:`dask_graphflow.Hybrid` to set them. `edges` must be backed by pandas. It does not change
-        the results.
+        :class:`dask_graphflow.Hybrid` to set them. `edges` must be backed by pandas. The option does not
+        change the results.
 
     Attributes
     ----------
@@ -102,8 +102,9 @@ class Graph(GraphMethods):
     ------
     UnknownColumnError, VertexTypeError, WeightError, OptionError, EdgeListError
         An argument is invalid; raised at the call. When the graph is built, null ids raise
-        `NullVertexError` and null weights raise `WeightError`. A partition that lacks a column, or that has
-        another dtype than Dask's metadata and a value that does not fit, is refused then too.
+        `NullVertexError` and null weights raise `WeightError`. The build also raises an error if a
+        partition lacks a column, or if it has another dtype than Dask's metadata and a value that does not
+        fit.
 
     Notes
     -----
@@ -117,8 +118,8 @@ class Graph(GraphMethods):
     ``edges`` (number of edges that leave them) and ``seconds``. If the graph has several shards, or its
     build chooses how many, there is one row per superstep and shard, and one partition per shard. The
     column ``member`` is the number of the shard. ``compute``, ``communicate`` and ``wait`` split its
-    seconds, and ``bytes`` is what it sent. ``linked`` is true if its GPU has no room for the edges and
-    reads them from host memory.
+    seconds, and ``bytes`` is the number of bytes that it sent. ``linked`` is true if its GPU has no room
+    for the edges and reads them from host memory.
 
     With ``progress=True``, an algorithm shows a progress bar in a terminal. A function is called with a
     dict that has the keys ``superstep``, ``direction``, ``frontier``, ``edges``, ``bytes`` and
@@ -184,8 +185,8 @@ class Graph(GraphMethods):
         self._npartitions = int(frame.npartitions)
         self._parts = min(MOST_PARTS, -(-self._npartitions // PARTITIONS_PER_PART))
         self._ids = ids_like(frame._meta, columns)
-        self._numbers: dict[str, int] = {}  # sizes that are known, for its repr
-        # By the columns of a result: cuDF takes milliseconds to make one.
+        self._numbers: dict[str, int] = {}  # the known sizes, for the repr
+        # Empty frames by the columns of a result, because cuDF takes milliseconds to make one.
         self._metas: dict[Any, Any] = {}
         self.on_device = not is_pandas(type(self._ids))
         placement.check_spilling(frame._meta)
@@ -205,7 +206,7 @@ class Graph(GraphMethods):
                 chosen, self._shards = False, 1  # without the tasks of several members
         self._chosen = chosen
         self._choice: Any = (
-            None  # of a persisted graph: will be the number of shards, and the reason
+            None  # for a persisted graph: a future of the number of shards and the reason
         )
         readers = [partial(read_edges, columns=columns)]
         if vertices is not None:
@@ -236,7 +237,7 @@ class Graph(GraphMethods):
         return self._build()
 
     def _rows(self) -> list[tuple[str, str]]:
-        """Return what is known of it; nothing is computed for that."""
+        """Return the known facts about the graph, without computing anything."""
         self._settle()
         columns, kept = self._columns, self._build is None
         rows = [
@@ -298,7 +299,7 @@ class Graph(GraphMethods):
         """
         kept = object.__new__(Graph)
         built = placement.persisted(self._built)
-        # Not what it was built of, or that would be kept too.
+        # Drop the inputs of the build, which would be kept in memory otherwise.
         kept.__dict__.update(self.__dict__, _built=built, _build=None, _turned=None, _numbers={})
         if self._chosen:
             kept._choice = placement.persisted(delayed(_choice)(built[0]))
@@ -409,30 +410,29 @@ class Graph(GraphMethods):
         ----------
         op : EdgeOp, or list of EdgeOp and dict
             An edge program, which runs until no vertex changes; see :class:`dask_graphflow.EdgeOp`. Or a
-            list of steps, which are one iteration. A step is an EdgeOp, whose messages go along all edges
-            once, or a dict of expressions per vertex by the names of the columns that they change, such as
-            ``{"rank": "0.15 / n + 0.85 * sum"}``. Each step reads the values before it. The language is
-            described in ``docs/howto/edge_programs.md``.
+            list of steps, which form one iteration. A step is an EdgeOp, which sends messages along all
+            edges once, or a dict that maps names of columns to expressions per vertex that give their new
+            values, such as ``{"rank": "0.15 / n + 0.85 * sum"}``. Each step reads the values that the step
+            before it left. The language is described in ``docs/howto/edge_programs.md``.
         columns : dict of str to number, expression, or "vertex"
-            What each column begins with: an int makes a column of int64, a float one of float64, a NumPy
-            number one of its type, and an expression per vertex, such as ``"1 / n"``, one of its type.
-            ``"vertex"`` is the vertex itself: the column holds ids in `start` and in the result, and
+            Initial value of each column. An int makes an int64 column, a float a float64 column, and a
+            NumPy number or an expression per vertex, such as ``"1 / n"``, a column of its type.
+            ``"vertex"`` is the vertex itself: the column contains ids in `start` and in the result, and
             vertex numbers inside the program, which are 0 to n - 1 in the order of the ids.
         start : DataFrame, optional
-            Vertices that begin with other values, and from which an edge program begins: the ids in the
-            first columns, and columns of the program's, no others. Values must fit the column's dtype. By
-            default the program begins everywhere.
+            Vertices that have other initial values, and from which an edge program starts. The first
+            columns contain the ids, and all other columns must be columns of the program. Values must fit
+            the column's dtype. By default the program starts from all vertices.
         params : dict of str to number, optional
-            Values that expressions per vertex read by name. The parameters of an EdgeOp are its own.
+            Values that expressions per vertex read by name. An EdgeOp has its own parameters.
         until : str, optional
-            With a list of steps, a question about the whole graph that is asked after each iteration, such
+            With a list of steps, a condition on the whole graph that is tested after each iteration, such
             as ``"total(abs(rank - before(rank))) < 1e-6 * n"``. If it holds, the run ends. By default it
             ends after `max_iter` iterations.
         max_iter : int, optional
             Maximum number of supersteps of an edge program; by default there is no limit. With a limit,
-            messages are those of the values before each superstep, so a program that is stopped gives the
-            same values every time. With a list of steps, the maximum number of iterations, which is
-            required.
+            each superstep sends the values from before it, so a program that is stopped gives the same
+            values every time. With a list of steps, the maximum number of iterations, which is required.
         fail_on_nonconvergence : bool, optional
             If `until` does not hold after `max_iter` iterations: True, the default, raises an error; False
             returns the values so far.
@@ -440,9 +440,10 @@ class Graph(GraphMethods):
             When to pull instead of push; see :func:`dask_graphflow.bfs`.
         balance : {"auto", "thread", "twc", "lb", "lb_light", "lb_cull", "lb_light_cull", "all_edges"}, \
 optional
-            How edges are shared out to a GPU's threads (Gunrock [1]_): by rows, by their lengths, or
-            evenly. The host has "auto", "thread" and "all_edges". Every shard uses it, and the result is
-            the same; "all_edges" is for programs that never push from a frontier: ``direction="pull"``.
+            How edges are divided among the threads of a GPU (Gunrock [1]_): by rows, by the lengths of
+            rows, or evenly. The host supports "auto", "thread" and "all_edges". All shards use the same
+            policy, and it does not change the result. "all_edges" is for programs that never push from a
+            frontier, so it needs ``direction="pull"``.
         trace : bool, optional
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable, optional
@@ -452,24 +453,24 @@ optional
         -------
         dask.dataframe.DataFrame
             One row per vertex, sorted by vertex, with the column ``vertex`` and the columns of the program.
-            Lazy.
+            The result is lazy.
         dask.dataframe.DataFrame
-            Only with `trace`: one row per superstep, which is each step over edges; see
+            Only with `trace`: one row per superstep. Each step over edges is a superstep; see
             :func:`dask_graphflow.bfs`.
 
         Raises
         ------
         OptionError, UnknownColumnError, ExpressionError, WeightError
-            What is wrong with the program or with what it is given.
+            The program or an argument is invalid.
         ExpressionError
-            When it is computed: floats that are added up, by slot "add" or ``total(...)``, are infinite or
-            NaN.
+            Floats that slot "add" or ``total(...)`` adds up are infinite or NaN. Raised when the result is
+            computed.
         ConvergenceError
-            When it is computed: `until` does not hold after `max_iter` iterations.
+            `until` does not hold after `max_iter` iterations. Raised when the result is computed.
         EdgeListError
-            `start` is not a frame, or gives a vertex different values.
+            `start` is not a frame, or gives one vertex different values.
         UnknownVertexError
-            When it is computed: `start` names an id that is not a vertex.
+            `start` contains an id that is not in the graph. Raised when the result is computed.
 
         References
         ----------
@@ -520,11 +521,11 @@ optional
             The algorithm. It is called in each member with its :class:`.GraphView` and `arguments`.
         dtypes : dict
             Columns of the result after the vertex, with their dtypes. "id" stands for vertex ids, and
-            "id or null" for vertex ids that can be null. Unless `rows` is "vertices", all columns.
+            "id or null" for vertex ids that can be null. Unless `rows` is "vertices", this has all columns.
         *arguments
             Further arguments of the algorithm. They must be picklable.
         rows : {"vertices", "edges", "listed"}
-            What the result has one row per; see :class:`.Algorithm`. "vertices" by default.
+            What each row of the result is for; see :class:`.Algorithm`. "vertices" by default.
         frames : mapping of str to dask.dataframe.DataFrame or Held, optional
             Frames that all members read. `work` gets them before `arguments`, as a dict of lists of
             partitions.
@@ -574,7 +575,7 @@ optional
         return (result, partitions.frames(found, [parts], idle[-1])) if trace else result
 
     def _frame(self, frame: Any, role: str) -> Any:
-        """Return a frame that is the value of an option as one that members can read."""
+        """Return the frame given as an option in a form that members can read."""
         return inputs.as_dask(frame, role)
 
     def _edge_columns(self, *, weighted: bool) -> dict[str, Any]:
@@ -600,7 +601,7 @@ optional
         idle: Any = None,
     ) -> Any:
         self._settle()
-        # The part of a member without a shard. Its name takes longer than the rest of a small call.
+        # The result of a member without a shard. Making its name takes longer than the rest of a small call.
         idle = (meta if idle is None else idle) if self._shards > 1 else None
         how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid, "idle": idle}
         if frames:
@@ -614,7 +615,7 @@ optional
 
 
 def _at_most(frame: Any, ids: Sequence[Any]) -> float:
-    """Return a number that the rows of a frame do not exceed, infinite if nothing tells."""
+    """Return an upper bound of the number of rows of a frame; infinite if there is no bound."""
     rows = num_rows(frame)
     if rows is not None:
         return rows
@@ -625,7 +626,7 @@ def _at_most(frame: Any, ids: Sequence[Any]) -> float:
 
 
 def _least_bytes(dtype: Any) -> int:
-    """Return the bytes that a value takes at least; the codes of categoricals take one."""
+    """Return the minimum bytes of a value; a code of a categorical can take one byte."""
     return dtype.itemsize if isinstance(dtype, np.dtype) and dtype.kind != "O" else 1
 
 
@@ -638,7 +639,7 @@ def _built_for(
     loop: gang.Loop,
     idle: Any,
 ) -> Any:
-    """Build a graph and ask it, as a member, in one run."""
+    """Build a graph as a member of a gang, and run an algorithm on it in the same run."""
     shard = build(channel, pieces, rank)
     if rank >= shard.members:
         return idle
@@ -647,5 +648,5 @@ def _built_for(
 
 
 def _choice(shard: Shard) -> tuple[int, str]:
-    """Return how many shards there are, and why."""
+    """Return the number of shards, and the reason."""
     return shard.members, shard.choice

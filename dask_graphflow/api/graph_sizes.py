@@ -1,4 +1,4 @@
-"""What is known of a graph before any of its edges is read."""
+"""Sizes of a graph that are known before any edge is read."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ class Known(NamedTuple):
     ----------
     vertices, edges : int
     chunk : int
-        Edges of a partition.
+        Number of edges per partition.
     id_bytes, weight_bytes : int
-        Of an end of an edge, and of a weight.
+        Bytes of one end of an edge, and of a weight.
     directed : bool
     built : bool
-        Whether its rows are there.
+        Whether the graph is built.
     device : bool
-        Whether it lies on GPUs.
+        Whether the graph is in GPU memory.
     held : bool
-        Whether its partitions lie on workers.
+        Whether the partitions of the edges are in the memory of workers.
     source : str
-        How that is known.
+        Where the sizes come from, as text.
     ids : tuple of str
         The kind of each part of an id; see :data:`.curves.SERIAL`.
     partitions : int
-        Of the edges.
+        Number of partitions of the edges.
     steps : int
-        Tasks that read a partition.
+        Number of tasks that read a partition.
     read_bytes : int
-        Bytes in memory of the columns that are read from Parquet files; 0 if they are not.
+        Bytes in memory of the columns that are read from Parquet files; 0 if there are no such files.
     sent_bytes : int
-        Bytes of the frame in this process that a cluster gets with the call.
+        Bytes of the frame in this process that the call sends to a cluster.
     """
 
     vertices: int
@@ -87,16 +87,16 @@ def known(
     ----------
     edges : frame or Graph
     source, target, weight, directed
-        As of :class:`.Graph`; not for a graph.
+        How a frame becomes a graph; see :class:`.Graph`.
     num_edges, num_vertices : int, optional
-        Where a caller knows better.
+        Sizes that the caller gives; these take precedence.
     dense_ids : bool, optional
-        Whether ids are integers close together, where a caller knows better.
+        Whether ids are integers close together, if the caller says so.
 
     Raises
     ------
     OptionError
-        A number is not known.
+        A size is neither given nor known.
     """
     check_count("num_edges", num_edges, least=0, optional=True)
     check_count("num_vertices", num_vertices, least=0, optional=True)
@@ -147,7 +147,7 @@ def known(
         source=how,
         ids=_kinds(list(columns.dtypes), dense_ids),
         partitions=frame.npartitions,
-        # Dask takes the columns of a persisted partition in a task of its own.
+        # Dask selects the columns of a persisted partition in a separate task.
         steps=2 if data is None and len(meta.columns) > len(columns.columns) else 1,
         read_bytes=read_bytes,
         sent_bytes=(2 * id_bytes + weight_bytes) * len(data) if here else 0,
@@ -174,14 +174,14 @@ def _of_graph(
 
 
 def _kinds(found: list[Any], dense: bool | None) -> tuple[str, ...]:
-    """Return the kind of each part of an id. Integers of which nothing is known count as dense."""
+    """Return the kind of each part of an id. Integers whose range is not known count as dense."""
     if len(found) == 1 and dtypes.is_integer(found[0]) and dense is not False:
         return ("dense_ids",)
     return tuple("text_ids" if dtypes.kind(dtype) == "string" else "far_ids" for dtype in found)
 
 
 def _counted(data: Any, ids: list[Any]) -> tuple[int, int | None, int | None]:
-    """Return how many rows there are, and the least and the greatest id, if that is known."""
+    """Return the number of rows, and the smallest and the largest id if they are known."""
     if not isinstance(data, list):
         if not ids or not len(data):
             return len(data), None, None
@@ -215,7 +215,7 @@ def _plain(dtype: Any) -> Any:
 
 
 def _bytes(column: Any) -> int:
-    """Return the bytes of a value; text and the like are numbered, and counted as a number."""
+    """Return the bytes of a value; 8 for text and similar types, which are replaced by numbers."""
     dtype = _plain(column.dtype)
     if isinstance(column.dtype, pd.CategoricalDtype) or not hasattr(dtype, "itemsize"):
         return 8

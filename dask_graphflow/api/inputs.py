@@ -1,4 +1,4 @@
-"""What a call is given: checked, and brought to frames of edges."""
+"""The inputs of a call: checking them, and converting them to frames of edges."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ __all__ = [
 ]
 
 ColumnNames = Hashable | Sequence[Hashable]  # one column name, or several
-Listener = bool | Callable[[dict[str, Any]], object]  # what `progress` takes
+Listener = bool | Callable[[dict[str, Any]], object]  # the type of `progress`
 
 
 def as_dask(frame: Any, role: str, *ids: Any) -> Any:
-    """Return a frame as a Dask DataFrame, or as one that is held as it is; raise where it is none."""
+    """Return a frame as a Dask DataFrame or :class:`.Held`; raise if it is not a frame."""
     if isinstance(frame, dd.DataFrame):
         return frame
     if isinstance(frame, pd.DataFrame):
         for column in _flat(ids):
-            # Names that are wrong or stand for several columns get an error of their own.
+            # Names that are wrong or stand for several columns get their own error later.
             if edgelist.is_name(column) and [*frame.columns].count(column) == 1:
                 dtypes.check_objects(frame[column], role)
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
@@ -59,11 +59,11 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
         )
     held = Held(frame)
     if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):
-        # Text: as Dask would have it. Not from_pandas, which looks at every value of the index, nor
-        # with the frame as an argument, which would be hashed.
+        # Let Dask convert text to its own type. from_pandas would look at every value of the index, and a
+        # frame that is passed as an argument would be hashed.
         try:
             return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
-        except NotImplementedError as error:  # Arrow cannot take rows of some of its types
+        except NotImplementedError as error:  # Arrow's take() does not support some of its types
             column = _untaken(frame)
             raise VertexTypeError(
                 f"Dask cannot read {role}: {error}. Leave columns of that type out, or "
@@ -73,7 +73,7 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
 
 
 def _untaken(frame: pd.DataFrame) -> Any:
-    """Return the first column that Arrow cannot take rows of."""
+    """Return the first column whose type Arrow's take() does not support."""
     for column in frame.columns:
         try:
             frame[[column]].iloc[[]].take([])
@@ -83,7 +83,7 @@ def _untaken(frame: pd.DataFrame) -> Any:
 
 
 class _Partition:
-    """A held frame as a function of a partition's number."""
+    """A held frame as a function of the partition number."""
 
     def __init__(self, held: Held) -> None:
         self.held = held
@@ -100,7 +100,7 @@ def _flat(columns: Any) -> list[Any]:
 
 
 def to_stream(edges: Any, device: Any) -> bool:
-    """Say whether edges are to be streamed to a GPU, or raise where the option says neither."""
+    """Return whether edges are streamed to a GPU, or raise if the option is invalid."""
     if device not in (None, "gpu"):
         raise OptionError(
             f"device={device!r}; give 'gpu' to find the components on the GPU, or None to find them "
@@ -114,7 +114,7 @@ def ascending(
 ) -> list[float]:
     """Return the thresholds in ascending order, or raise if they do not fit the weight.
 
-    Each is an int or a float of exactly the value that was given.
+    Each one is an int or a float that equals the given value exactly.
     """
     if threshold is not None and thresholds is not None:
         raise OptionError("threshold= and thresholds= were both given; give one of them")
@@ -140,7 +140,7 @@ def ascending(
 
 
 def _exact(threshold: Any) -> float:
-    """Return a threshold as an int or a float of the same value, or raise if that cannot be."""
+    """Return a threshold as an int or a float of the same value, or raise if that is not possible."""
     value = threshold.item() if isinstance(threshold, np.number) else threshold
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:
         raise OptionError(
@@ -156,7 +156,7 @@ def _exact(threshold: Any) -> float:
 
 
 def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool) -> EdgeColumns:
-    """Return how to read the edges, or raise where their columns name no graph."""
+    """Return how to read the edges, or raise if the columns are invalid."""
     sources, targets = edgelist.as_columns(source, "source"), edgelist.as_columns(target, "target")
     edgelist.check_columns(edges, sources, "source")
     edgelist.check_columns(edges, targets, "target")
@@ -188,7 +188,7 @@ def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool
 
 
 def check_dense(columns: EdgeColumns, renumber: bool) -> None:
-    """Raise where ids that are no integers are said to be vertices as they are."""
+    """Raise if `renumber` is False and the ids are not integers."""
     if renumber not in (True, False):
         raise OptionError(f"renumber={renumber!r}; give True or False")
     if not renumber and not (len(columns.dtypes) == 1 and dtypes.is_integer(columns.dtypes[0])):
@@ -199,7 +199,7 @@ def check_dense(columns: EdgeColumns, renumber: bool) -> None:
 
 
 def vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:
-    """Return the vertices as edges from each to itself."""
+    """Return the vertices as edges from each vertex to itself."""
     width = len(edges.names)
     if isinstance(vertices, pd.MultiIndex):
         vertices = vertices.to_frame(name=vertex_names("vertex", vertices.nlevels))
@@ -266,7 +266,7 @@ def _like(
 
 
 def with_one_dtype(frames: Sequence[tuple[Any, EdgeColumns]]) -> list[tuple[Any, EdgeColumns]]:
-    """Return frames that are read together, with the ids' dtypes that hold those of all of them."""
+    """Return frames that are read together, with id dtypes that can represent the ids of all of them."""
     common = frames[0][1].dtypes
     for _, columns in frames[1:]:
         common = tuple(

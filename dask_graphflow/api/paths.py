@@ -25,23 +25,23 @@ __all__ = ["shortest_paths"]
 def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
     """Return the vertices on the shortest path to each target.
 
-    The paths are those of the predecessors in a result of :func:`dask_graphflow.bfs` or
-    :func:`dask_graphflow.sssp`. They are followed on the workers that hold the result.
+    The paths follow the predecessors in a result of :func:`dask_graphflow.bfs` or
+    :func:`dask_graphflow.sssp`. The workers that hold the result compute them.
 
     Parameters
     ----------
     result : dask.dataframe.DataFrame, pandas.DataFrame or cudf.DataFrame
-        All rows of a result of `bfs` or `sssp`, which was called without `targets`.
+        All rows of a result of `bfs` or `sssp`, called without `targets`.
     targets : id, or list, Series or DataFrame of ids
-        Where the paths end. If ids have several columns, write each id as a tuple; a single tuple with one
-        part per column is one target.
+        Last vertices of the paths. If ids have several columns, write each id as a tuple; a single tuple
+        with one part per column is one target.
 
     Returns
     -------
     dask.dataframe.DataFrame
         One row per vertex on a path, sorted by target, then by step, with the columns ``target`` (the dtype
         of the ids), ``step`` (int32, 0 at the source) and ``vertex`` (the dtype of the ids). A target that
-        has no row in `result` has none here either.
+        has no row in `result` is left out.
 
     Raises
     ------

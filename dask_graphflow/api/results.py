@@ -1,4 +1,4 @@
-"""Answers: the results of the members of a gang, as frames with the ids of the vertices."""
+"""Conversion of the answers of a gang's members to frames with the ids of the vertices."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def answered(
     dtypes : dict
         See :func:`frame_of`.
     rows : {"vertices", "edges", "listed"}
-        What the result has one row per; see :class:`.Algorithm`.
+        What each row of the result is for; see :class:`.Algorithm`.
     parts : int
-        Number of frames to cut the result into. All members give the same.
+        Number of frames to split the result into; the same on all members.
     trace : bool
-        Also return a frame of the supersteps.
+        Whether to return a frame of the supersteps too.
     by_member : bool
-        Whether that frame says which member did a superstep, and how it spent the time.
+        Whether that frame also contains the member, and how it spent the time of each superstep.
     progress : Progress
         The first member reports to it.
     timed : str or None
@@ -121,9 +121,9 @@ def answered(
 def _cut_vertices(
     shard: Shard, exchange: Exchange, answer: Answer, parts: int, threads: int
 ) -> Iterator[dict[str, Any]]:
-    """Cut an answer evenly: yield the columns of some vertices, after their numbers.
+    """Split an answer evenly, and yield for each part the numbers of its vertices and their columns.
 
-    The vertices are those whose ids this member has.
+    The vertices are those whose ids are on this member.
     """
     among = occurs(shard, exchange) if answer.among is None else answer.among
     if shard.placed is None:
@@ -146,7 +146,7 @@ def _cut_vertices(
 
 
 def _even(count: int, parts: int) -> Iterator[slice]:
-    """Cut a number of rows into parts of the same size."""
+    """Split a number of rows into parts of equal size."""
     cuts = [count * part // parts for part in range(parts + 1)]
     return itertools.starmap(slice, itertools.pairwise(cuts))
 
@@ -154,10 +154,10 @@ def _even(count: int, parts: int) -> Iterator[slice]:
 def _cut_edges(
     shard: Shard, exchange: Exchange, answer: Answer, parts: int, threads: int
 ) -> Iterator[dict[str, Any]]:
-    """Cut an answer evenly: yield the columns of some edges, after the numbers of their ends.
+    """Split an answer evenly, and yield for each part the ends of its edges and their columns.
 
-    The edges are those whose sources' ids this member has, sorted by source, target and weight. Edges
-    without a direction, which both ends have, have the end with the smaller number as their source.
+    The edges are those whose source ids are on this member, sorted by source, target and weight. Both ends
+    of an undirected edge store it; its source in the result is the end with the smaller number.
     """
     assert answer.edges is not None
     rows = answer.edges.shard.out
@@ -187,7 +187,7 @@ def _cut_edges(
 def _cut_listed(
     shard: Shard, exchange: Exchange, answer: Answer, parts: int, threads: int
 ) -> Iterator[dict[str, Any]]:
-    """Cut the rows that an algorithm listed evenly: yield the columns of some of them."""
+    """Split the rows that an algorithm listed evenly, and yield the columns of each part."""
     columns = answer.columns
     if shard.placed is not None:  # the frame is in host memory, and the answer may be on a device
         columns = {name: _each(_on_host, values) for name, values in columns.items()}
@@ -201,7 +201,7 @@ CUTS = {"vertices": _cut_vertices, "edges": _cut_edges, "listed": _cut_listed}
 
 
 def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
-    """Sort parallel edges, which are in the order in which they were read, by weight."""
+    """Sort parallel edges by weight; they come in the order in which they were read."""
     source, target, weight = (columns[name] for name in ("source", "target", "weight"))
     other = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
     if other.all():
@@ -213,7 +213,7 @@ def _by_weight(columns: dict[str, Any]) -> dict[str, Any]:
 
 
 def _at_home(homes: Sequence[int], exchange: Exchange, columns: dict[str, Any]) -> dict[str, Any]:
-    """Send edges to the members that have the ids of their sources; return this member's, sorted."""
+    """Send edges to the members that store the ids of their sources; return this member's, sorted."""
     bring = send_rows(exchange, np.searchsorted(homes[1:], columns["source"], side="right"))
     columns = {name: _each(bring, values) for name, values in columns.items()}
     # All edges of a source come from one member, sorted by target.
@@ -235,7 +235,7 @@ def _renamed(chosen: Any, threads: int, values: Any) -> Any:
 
 
 def _each(take: Callable[[Any], Any], values: Any) -> Any:
-    """Return what `take` makes of a column's values, or of both arrays of an :class:`OrNull`."""
+    """Apply `take` to the values of a column, or to both arrays of an :class:`OrNull`."""
     if isinstance(values, Labels):
         return values._replace(rows=take(values.rows))
     return OrNull(*map(take, values)) if isinstance(values, OrNull) else take(values)
@@ -243,7 +243,7 @@ def _each(take: Callable[[Any], Any], values: Any) -> Any:
 
 @contextmanager
 def _said(shard: Shard) -> Iterator[None]:
-    """Say what helps if a device that a shard was lifted to has no room left."""
+    """Convert a memory error on the device that a shard was copied to into one that says what helps."""
     try:
         yield
     except GraphMemoryError:
@@ -265,14 +265,13 @@ def frame_of(
     Parameters
     ----------
     columns : dict of str to array
-        The columns of an :class:`.Answer`, and before them the numbers of the vertices or of the edges'
-        ends.
+        The numbers of the vertices or of the edges' ends, followed by the columns of an :class:`.Answer`.
     dtypes : dict
-        The columns' dtypes; "id" and "id or null" for those that are numbers of vertices.
+        Dtypes of the columns; "id" and "id or null" for columns of vertex numbers.
     named : callable
-        Returns the ids of numbers of vertices, a series for each part of an id.
+        Returns the ids of vertex numbers, as one series per part of an id.
     like : frame
-        Without rows; of the ids' columns.
+        Empty frame with the columns of the ids.
     """
 
     def value(values: Any, dtype: Any) -> Any:
@@ -291,9 +290,9 @@ def frame_of(
 
 
 def _with_nulls(series: Any, mask: Any) -> Any:
-    """Return a series of ids in which those that `mask` says are null."""
+    """Return a series of ids that is null where `mask` is true."""
     if not isinstance(series, pd.Series):
-        return series.mask(type(series)(mask))  # cuDF's columns all have room for nulls
+        return series.mask(type(series)(mask))  # all cuDF columns can have nulls
     if isinstance(series.dtype, np.dtype) and series.dtype.kind in "iu":
         return pd.Series(pd.arrays.IntegerArray(series.to_numpy(copy=True), mask.copy()))
     if series.dtype == np.dtype(bool):
@@ -302,7 +301,7 @@ def _with_nulls(series: Any, mask: Any) -> Any:
 
 
 def ids_like(meta: Any, columns: EdgeColumns) -> Any:
-    """Return an empty frame of the ids' columns and dtypes."""
+    """Return an empty frame with the columns and dtypes of the ids."""
     like = frames.empty_like(meta[list(dict.fromkeys(columns.source))]).reset_index(drop=True)
     parts = zip(columns.names, columns.source, columns.dtypes, strict=True)
     ids = {}
@@ -310,12 +309,12 @@ def ids_like(meta: Any, columns: EdgeColumns) -> Any:
         part = like[column]
         ids[name] = (
             part if part.dtype == dtype else part.astype(dtype)
-        )  # slow in cuDF, if not needed
+        )  # astype is slow in cuDF even if it changes nothing
     return type(like)(ids)
 
 
 def empty_values(ids: Any, dtype: Any) -> Any:
-    """Return an empty column, or for ids one for each part of them."""
+    """Return an empty column, or for ids a list with one per part of an id."""
     if dtype == "id":
         return [ids[column] for column in ids.columns]
     if dtype == "id or null":
@@ -327,7 +326,7 @@ def empty_values(ids: Any, dtype: Any) -> Any:
 
 
 def framed(kind: type, columns: dict[str, Any]) -> Any:
-    """Return a frame of columns. A list of columns has one for each part of an id."""
+    """Return a frame of columns. A list of columns contains the parts of an id."""
     found: dict[str, Any] = {}
     for name, values in columns.items():
         if isinstance(values, list):
@@ -340,9 +339,10 @@ def framed(kind: type, columns: dict[str, Any]) -> Any:
 def steps_frame(
     steps: Sequence[dict[str, Any]], member: int | None = None, *, linked: bool = False
 ) -> pd.DataFrame:
-    """Return supersteps as a frame; those of a member of a gang with what it did in them itself.
+    """Return supersteps as a frame.
 
-    And whether its device read edges of the graph over the link.
+    For a member of a gang, the frame also says how the member spent the time, how much it sent, and whether
+    its device read edges of the graph over the link.
     """
     dtypes = {"direction": "str", "frontier": "int64", "edges": "int64", "seconds": "float64"}
     if member is not None:

@@ -20,8 +20,8 @@ __all__ = ["base_name", "gpus", "installed", "show_versions"]
 
 PACKAGES = ("dask", "distributed", "pandas", "pyarrow", "numpy", "numba", "llvmlite")
 ON_GPU = ("cupy", "cudf", "dask-cudf", "dask-cuda", "rmm", "ucxx")
-FOR_CUDA = re.compile(r"-cuda\d+x|-cu\d+")  # what a wheel's name has after it, and Conda's has not
-PATIENCE = 20  # seconds: a driver that was not in use starts first
+FOR_CUDA = re.compile(r"-cuda\d+x|-cu\d+")  # suffix of wheels; Conda packages do not have it
+PATIENCE = 20  # seconds; a driver that was not in use has to start first
 
 
 def show_versions(file: IO[str] | None = None, *, as_dict: bool = False) -> dict[str, Any] | None:
@@ -50,7 +50,7 @@ def show_versions(file: IO[str] | None = None, *, as_dict: bool = False) -> dict
     >>> found["system"]["dask_graphflow"] == gf.__version__
     True
     """
-    import psutil  # which Dask's workers need: it is there
+    import psutil  # always installed, because Dask's workers need it
 
     memory = psutil.virtual_memory()
     driver = gpu.found().driver
@@ -84,18 +84,18 @@ def _rows(name: str, value: Any) -> list[tuple[str, str]]:
 
 
 def installed(names: Iterable[str]) -> dict[str, str | None]:
-    """Return the versions of packages, by the names that they are installed under; None for what is not.
+    """Return the versions of packages by the names of their installed distributions; None if not installed.
 
     Parameters
     ----------
     names : iterable of str
-        As Conda has them: a wheel of CuPy's for CUDA 13 is found too, as ``cupy-cuda13x``.
+        Conda names of the packages. Wheels are found too, such as ``cupy-cuda13x`` for ``cupy``.
     """
     there: dict[str, dict[str, str]] = {}
     for package in importlib.metadata.distributions():
         name = re.sub(r"[-_.]+", "-", package.name).lower()
         base = base_name(name)
-        # Of two with the same name the first is imported.
+        # If two distributions have the same name, the first one is imported.
         there.setdefault(base, {}).setdefault(name, package.version)
     found: dict[str, str | None] = {}
     for name in names:
@@ -104,12 +104,12 @@ def installed(names: Iterable[str]) -> dict[str, str | None]:
 
 
 def base_name(name: str) -> str:
-    """Return what Conda calls a package that has a wheel for each CUDA."""
+    """Return the Conda name of a package that has a wheel for each CUDA version."""
     return FOR_CUDA.sub("", name)
 
 
 def gpus() -> list[str] | None:
-    """Return the GPUs that ``nvidia-smi`` lists, each in words; None where it is not there or fails."""
+    """Return descriptions of the GPUs that ``nvidia-smi`` lists; None if it is missing or fails."""
     command = shutil.which("nvidia-smi")
     if command is None:
         return None

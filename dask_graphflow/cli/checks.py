@@ -1,6 +1,6 @@
-"""What ``graphflow doctor`` looks at.
+"""The checks of ``graphflow doctor``.
 
-What has to be installed is what the package's metadata say, of which the wheel was made.
+The required packages and versions come from the metadata of the installed package.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ DAY = 86_400
 
 
 class Check(NamedTuple):
-    """What was looked at.
+    """The result of one check.
 
     Attributes
     ----------
@@ -39,9 +39,9 @@ class Check(NamedTuple):
     state : {"ok", "missing", "wrong"}
     found : str
     todo : str
-        What to do, where something is to be done.
+        What the user should do; empty if there is nothing to do.
     needed : bool
-        Whether the library does nothing without it, on a CPU either.
+        Whether the library needs it even on a CPU.
     """
 
     name: str
@@ -52,20 +52,20 @@ class Check(NamedTuple):
 
 
 def checked() -> list[Check]:
-    """Return all checks, in the order to show them in."""
+    """Return all checks, in the order in which they are shown."""
     found: list[Check] = []
     for check in CHECKS:
         try:
             found += check()
         except Exception as error:
-            # One that cannot be made is a finding, and the others are of use all the same.
+            # A check that fails to run is a finding itself, and the other checks are still useful.
             name = check.__name__
             found.append(Check(name, WRONG, _said(error), "report this line as a bug", needed=True))
     return found
 
 
 def requirements() -> Iterator[Check]:
-    """Look at Python's version and at those of the packages that are needed."""
+    """Check the versions of Python and of the required packages."""
     try:
         wanted = importlib.metadata.metadata(PACKAGE)["Requires-Python"]
     except importlib.metadata.PackageNotFoundError:
@@ -84,11 +84,11 @@ def requirements() -> Iterator[Check]:
 
 
 def _required(extra: str = "") -> list[Requirement]:
-    """Return what an extra requires that is not required anyway; or without one, what is."""
+    """Return the requirements that an extra adds, or those of the package itself if there is no extra."""
     try:
         lines = importlib.metadata.requires(PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
-        return []  # which is said once, by `requirements`
+        return []  # `requirements` already reports this
     found = []
     for line in lines:
         wanted = Requirement(line)
@@ -110,7 +110,7 @@ def _requirement(wanted: Requirement, version: str | None) -> Check:
 
 
 def kernels() -> Iterator[Check]:
-    """See whether Numba compiles a kernel that runs."""
+    """Check that Numba compiles a kernel that runs."""
     try:
         _run(None)
     except Exception as error:
@@ -121,7 +121,7 @@ def kernels() -> Iterator[Check]:
 
 
 def cache() -> Iterator[Check]:
-    """Look for the folder that Numba keeps compiled kernels in."""
+    """Check the folder in which Numba caches compiled kernels."""
     from dask_graphflow.kernels import compiling, host
 
     name = "kernel cache"
@@ -147,7 +147,7 @@ def _run(device: str | None) -> None:
 
 
 def gpus() -> Iterator[Check]:
-    """Look at GPUs, their driver, what is installed for them, and whether a kernel runs there."""
+    """Check the GPUs, their driver and packages, and that a kernel runs on a GPU."""
     there, (driver, packages, advice) = versions.gpus(), gpu.found()
     listed = "; ".join(there or [])
     if driver is None:
@@ -180,7 +180,7 @@ def gpus() -> Iterator[Check]:
 
 
 def _cuda_of(driver: int, packages: dict[str, str]) -> int:
-    """Return the CUDA to have packages for: that of the CuPy that is there, if the driver runs it."""
+    """Return the CUDA version for packages: that of the installed CuPy, if the driver supports it."""
     for cuda in gpu.EXTRAS:
         others = [f"cupy-cuda{other}x" for other in gpu.EXTRAS if other != cuda]
         alone = not any(name in packages for name in others)
@@ -216,7 +216,7 @@ def _on_gpu(packages: list[Check]) -> Check:
 
 
 def pictures() -> Iterator[Check]:
-    """Look for what draws pictures."""
+    """Check the packages that plots need."""
     for wanted in _required("plot"):
         (version,) = versions.installed([wanted.name]).values()
         if version is None:
@@ -227,7 +227,7 @@ def pictures() -> Iterator[Check]:
 
 
 def cluster() -> Iterator[Check]:
-    """Look for a cluster that Dask's configuration names; it is not connected to."""
+    """Look for a cluster in Dask's configuration, without connecting to it."""
     address = dask.config.get("scheduler-address", None)
     if address is None:
         found = f"none in the Dask configuration; {CPU_COUNT} threads in one process"
@@ -237,13 +237,13 @@ def cluster() -> Iterator[Check]:
 
 
 def memory() -> Iterator[Check]:
-    """Look at the memory that there is."""
+    """Report the free memory."""
     free = room_of(False)
     yield Check("memory", OK, "unknown" if free is None else f"{size(free)} free")
 
 
 def calibration() -> Iterator[Check]:
-    """Look at what was measured of this machine."""
+    """Report the stored measurements of this machine."""
     kept = store.entries()
     for path, age, stale in kept:
         again = "; stale, will be measured again when needed" if stale else ""

@@ -14,7 +14,7 @@ __all__ = ["components"]
 
 
 def _number(text: str) -> float:
-    """Return a number exactly as it is written, if it is a whole one."""
+    """Return a number; whole numbers are exact."""
     try:
         return int(text)
     except ValueError:
@@ -189,7 +189,7 @@ def components(
         Output(output, overwrite=overwrite) as out,
         Engine(workers, threads, memory_limit, show_progress=not quiet) as engine,
     ):
-        # Without the weight that a threshold needs, the error lists the columns there are: all.
+        # A threshold without a weight is an error that lists the columns, so read all of them.
         incomplete = weight is None and (threshold is not None or thresholds is not None)
         ids = () if incomplete else tuple(dict.fromkeys([*source, *target]))
         reader = Reader(engine.block_bytes, out.scratch, separator=separator, text_ids=text_ids)

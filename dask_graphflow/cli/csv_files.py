@@ -20,23 +20,23 @@ from .files import File
 __all__ = ["Block", "plan", "read"]
 
 SAMPLE_BYTES = 1 << 20
-LARGEST = 2**53  # up to here float64 holds every whole number
+LARGEST = 2**53  # up to here, float64 represents every whole number exactly
 
 
 @dataclass(frozen=True)
 class Block:
-    """The lines that begin in a range of a file's bytes.
+    """The lines that begin in a byte range of a file.
 
     Attributes
     ----------
     file : File
     start : int
     length : int or None
-        None for the whole file: a compressed one cannot be entered in the middle.
+        None for the whole file, because a compressed file cannot be read from the middle.
     header : tuple of str
     separator : str
     ids : tuple of str
-        Columns of ids: their numbers are whole ones.
+        Columns of ids. If they contain numbers, these are whole numbers.
     """
 
     file: File
@@ -56,23 +56,23 @@ def plan(
     text: Sequence[str] | None,
     ids: Sequence[str],
 ) -> tuple[list[Block], pa.Schema]:
-    """Cut files into blocks, and take the types from the beginning of the first.
+    """Split files into blocks, and infer the types from the beginning of the first file.
 
-    Of a column that is named and has no value there, the type is taken from its first value.
+    If a column in `columns` has no value there, its type is inferred from its first value.
 
     Parameters
     ----------
     files : sequence of File
     columns : sequence of str
-        Empty for all, and taken as all if one of them is not there.
+        Columns to read. If it is empty, or if one of them does not exist, all columns are read.
     block_bytes : int
-        Bytes of text a block.
+        Bytes of text per block.
     separator : str or None
-        None for a tab in files named .tsv or .tab, and a comma in others.
+        None means a tab in files named .tsv or .tab, and a comma in other files.
     text : sequence of str or None
-        Columns to take as text, whatever they look like; None for all.
+        Columns to read as text, whatever they look like; None means all.
     ids : sequence of str
-        Columns of ids: whole numbers, if they are numbers, however they are written.
+        Columns of ids. If they contain numbers, these must be whole numbers, in any notation.
 
     Returns
     -------
@@ -114,7 +114,7 @@ def plan(
 def read(block: Block, schema: pa.Schema) -> pa.Table:
     """Read the columns of `schema` from a block.
 
-    A column of whole numbers that are not ids is read as fractions if this block has fractions.
+    An integer column that does not contain ids is read as float64 if this block has fractions.
     """
     file = block.file
     with _errors_named(file), file.open(compression=file.compression) as stream:
@@ -132,13 +132,13 @@ def read(block: Block, schema: pa.Schema) -> pa.Table:
             try:
                 values = _numbers(table[name], block, name)
             except pa.ArrowException:
-                raise error from None  # which names the value
+                raise error from None  # the first error names the value
             table = table.set_column(table.schema.get_field_index(name), name, values)
         return table
 
 
 def _numbers(text: pa.ChunkedArray, block: Block, name: str) -> pa.ChunkedArray:
-    """Return numbers as int64; others than ids as float64, if some of them are fractions."""
+    """Return numbers as int64, or as float64 if they are not ids and some of them are fractions."""
     try:
         return text.cast(pa.int64())
     except pa.ArrowException:
@@ -155,14 +155,14 @@ def _numbers(text: pa.ChunkedArray, block: Block, name: str) -> pa.ChunkedArray:
 
 
 def _are_whole(values: pa.ChunkedArray) -> bool:
-    """Say whether floats are whole numbers that float64 holds exactly, or null."""
+    """Return whether all floats are null or whole numbers that float64 represents exactly."""
     whole = pc.and_(pc.equal(pc.floor(values), values), pc.less_equal(pc.abs(values), LARGEST))
     return pc.all(whole, min_count=0).as_py()  # type: ignore[no-any-return]
 
 
 @contextmanager
 def _errors_named(file: File) -> Iterator[None]:
-    """Raise what goes wrong when a file is read as an error that names the file."""
+    """Convert errors when reading a file to an error that names the file."""
     try:
         yield
     except InputFileError:
@@ -222,7 +222,7 @@ def _parsed(
     try:
         return pa_csv.read_csv(
             io.BytesIO(content),
-            # Blocks are read beside each other as it is.
+            # Blocks are already read in parallel.
             read_options=pa_csv.ReadOptions(column_names=block.header, use_threads=False),
             parse_options=pa_csv.ParseOptions(delimiter=block.separator),
             convert_options=pa_csv.ConvertOptions(
@@ -245,7 +245,7 @@ def _typed(
     named: Sequence[str],
     ids: Sequence[str],
 ) -> pa.Schema:
-    """Return the types to read columns as, from some of their values."""
+    """Return the types of columns, given some of their values."""
     fields = []
     for name, values in found.items():
         kind = values.type
@@ -253,7 +253,7 @@ def _typed(
             kind = pa.float64()
         if text is None or name in text or pa.types.is_null(kind) or pa.types.is_string(kind):
             kind = pa.large_string()
-        # One that is empty makes all numbers of its column fractions where pandas wrote the file.
+        # If an integer column has nulls, pandas writes all of its numbers as fractions.
         if name in ids and pa.types.is_float64(kind) and _are_whole(values):
             kind = pa.int64()
         fields.append(pa.field(name, kind))

@@ -1,4 +1,4 @@
-"""Where a command computes: in threads of this process, or in worker processes."""
+"""The scheduler of a command: threads of this process, or worker processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from dask_graphflow.scheduling import memory_limits
 __all__ = ["Engine", "peak_memory"]
 
 BLOCK_BYTES = 64 << 20
-# What all blocks that a worker holds at a time may take of its memory.
+# All blocks that a worker holds at a time may take 1 / BLOCK_SHARE of its memory.
 BLOCK_SHARE = 16
 LEAST_BLOCK_BYTES = 1 << 20
 
@@ -32,13 +32,13 @@ class Engine:
     Parameters
     ----------
     workers : int
-        Worker processes; 0 for threads of this process.
+        Number of worker processes; 0 uses threads of this process.
     threads : int or None
-        Threads of each process; None to share out the cores.
+        Threads of each process; None divides the cores evenly.
     memory_limit : int or None
-        Bytes that each worker may use; None to share out the memory.
+        Bytes that each worker may use; None divides the memory evenly.
     show_progress : bool
-        Draw a progress bar, if there is a terminal to draw it on.
+        Whether to draw a progress bar, if the output is a terminal.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class Engine:
     Attributes
     ----------
     block_bytes : int
-        Bytes that a block of the input should take in memory, at most.
+        Maximum bytes that a block of the input should take in memory.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class Engine:
             if self._workers:
                 self._start_cluster(opened)
             else:
-                # The function, not its name: given a name, Dask first imports distributed.
+                # Pass the function instead of its name: for a name, Dask imports distributed.
                 opened.enter_context(
                     dask.config.set(scheduler=dask.threaded.get, num_workers=self._threads)
                 )
@@ -92,7 +92,7 @@ class Engine:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is KeyboardInterrupt:
-            # What distributed is waiting for is now in vain, and it would say so at length.
+            # distributed would log long messages about the work that was interrupted.
             for name in ("asyncio", "distributed.nanny"):
                 logging.getLogger(name).setLevel(logging.CRITICAL)
         self._open.close()
@@ -111,7 +111,7 @@ class Engine:
             )
         self._client = opened.enter_context(Client(cluster))
         self._client.register_plugin(_quiet_workers())
-        # The scheduler runs in this process, so the bar can be moved from inside it.
+        # The scheduler runs in this process, so that a plugin can update the bar.
         cluster.scheduler.add_plugin(_cluster_progress(self._bar), name="graphflow-progress")
 
     def compute(self, *collections: Any) -> tuple[Any, ...]:
@@ -119,7 +119,7 @@ class Engine:
         return tuple(dask.compute(*collections))
 
     def peak_memory(self) -> int | None:
-        """Return the bytes that all processes used, each at its own worst moment."""
+        """Return the sum of the peak memory of all processes, in bytes."""
         peaks = [peak_memory()]
         if self._client is not None:
             peaks += self._client.run(peak_memory).values()
@@ -129,15 +129,15 @@ class Engine:
 
 @contextmanager
 def _interrupts_held() -> Iterator[None]:
-    """Hold back interrupts, and keep them from the threads and processes that are started.
+    """Hold back interrupts, and block them in the threads and processes that are started here.
 
-    A terminal interrupts worker processes too, each of which would end in a traceback of its own;
-    this process ends them.
+    A terminal also interrupts worker processes, and each would print its own traceback. With interrupts
+    blocked, this process stops them.
     """
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # Started later, by the first worker process, it would let interrupts through again.
+    # If the first worker process started the tracker later, that would unblock interrupts again.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -147,14 +147,14 @@ def _interrupts_held() -> Iterator[None]:
 
 
 def _quiet_workers() -> Any:
-    """Return a plugin that keeps workers from logging what the command itself reports."""
+    """Return a plugin that stops workers from logging errors that the command itself reports."""
     from distributed import WorkerPlugin
 
     class QuietWorkers(WorkerPlugin):  # type: ignore[misc]
         name = "graphflow-quiet"
 
         def setup(self, worker: Any) -> None:
-            # A task's error reaches the user as one line; a cancelled task is an interrupt's doing.
+            # The command reports a task's error in one line. Tasks are only canceled by an interrupt.
             logging.getLogger("distributed.worker").addFilter(
                 lambda record: not str(record.msg).startswith("Compute Failed")
             )
@@ -179,7 +179,7 @@ class _LocalProgress(Callback):  # type: ignore[misc]
 
 
 def _cluster_progress(bar: tqdm[Any]) -> Any:
-    """Return a scheduler plugin that counts tasks; a function, to import distributed only here."""
+    """Return a scheduler plugin that counts tasks. distributed is imported only here."""
     from distributed import SchedulerPlugin
 
     class ClusterProgress(SchedulerPlugin):  # type: ignore[misc]
@@ -197,13 +197,13 @@ def _cluster_progress(bar: tqdm[Any]) -> Any:
 
 
 def peak_memory() -> int | None:
-    """Return the most bytes that this process has held; None where nobody keeps count."""
+    """Return the peak memory of this process in bytes, or None if the system does not record it."""
     if sys.platform == "win32":
         import psutil
 
         return int(psutil.Process().memory_info().peak_wset)
     try:
-        # Linux's getrusage lets a process start from its parent's peak; this is its own.
+        # On Linux, getrusage starts from the peak of the parent process, but VmHWM does not.
         with open("/proc/self/status", encoding="ascii") as status:
             for line in status:
                 if line.startswith("VmHWM:"):

@@ -1,4 +1,4 @@
-"""Input files: which there are, and of which kind."""
+"""Input files: finding them and their format."""
 
 from __future__ import annotations
 
@@ -37,35 +37,35 @@ class File:
 
     @property
     def is_local(self) -> bool:
-        """Whether the operating system can open it by its path."""
+        """Whether the operating system can open the file by its path."""
         return isinstance(self.fs, LocalFileSystem)
 
     @property
     def compression(self) -> str | None:
-        """How it is compressed, by its name."""
+        """The compression, inferred from the name."""
         compression: str | None = infer_compression(self.path)
         return compression
 
     @property
     def ending(self) -> str:
-        """The ending that tells the kind, in lower case."""
+        """The ending that shows the format, in lower case."""
         suffixes = PurePosixPath(self.path.lower()).suffixes
         if self.compression:
             suffixes.pop()
         return suffixes[-1] if suffixes else ""
 
     def open(self, compression: str | None = None) -> Any:
-        """Open it for reading bytes."""
+        """Open the file for reading bytes."""
         return self.fs.open(self.path, "rb", compression=compression)
 
 
 def find_files(paths: Iterable[str]) -> list[File]:
-    """Return the files that some paths, folders, globs and URLs stand for.
+    """Return the files that paths, folders, globs and URLs refer to.
 
     Raises
     ------
     InputFileError
-        One of them stands for nothing, or cannot be looked up.
+        A path refers to no file, or cannot be looked up.
     """
     files: list[File] = []
     for path in paths:
@@ -83,17 +83,17 @@ def find_files(paths: Iterable[str]) -> list[File]:
 
 def _expand(url: str) -> list[File]:
     fs, path = url_to_fs(url)
-    # A name may hold a bracket or a star, so what is there goes before what matches.
+    # A name can contain a bracket or a star, so an existing path takes precedence over a glob.
     matches = [path] if fs.exists(path) else sorted(fs.glob(path))
     files = []
     for match in matches:
-        # Asked in this order, since HTTP takes every page with links for a folder.
+        # Check for a file first, because the HTTP file system takes every page with links for a folder.
         files += [File(fs, match)] if fs.isfile(match) else _within(fs, match)
     return files
 
 
 def _within(fs: AbstractFileSystem, folder: str) -> list[File]:
-    """Return a folder's data files; markers such as _SUCCESS and hidden files are none."""
+    """Return the data files in a folder, without hidden files and markers such as _SUCCESS."""
     files = []
     for path in sorted(fs.find(folder)):
         inside = PurePosixPath(path).relative_to(PurePosixPath(folder))
@@ -112,12 +112,12 @@ def _missing(path: str) -> str:
 
 
 def kind_of(files: Iterable[File]) -> str:
-    """Return "parquet" or "csv", by the files' names or else by their first bytes.
+    """Return "parquet" or "csv", from the files' names or otherwise their first bytes.
 
     Raises
     ------
     InputFileError
-        There are some of each.
+        The files have different formats.
     """
     example: dict[str, File] = {}
     for file in files:

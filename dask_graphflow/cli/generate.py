@@ -20,7 +20,7 @@ def generate() -> None:
 
 
 def _writes_edges(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Add the options that are common to all graphs."""
+    """Add the options that all graphs share."""
     shared = (
         options.common,
         options.threads,

@@ -17,11 +17,11 @@ from .files import File
 __all__ = ["Block", "plan", "read"]
 
 FOOTER_THREADS = 16
-# What a text is reckoned to take at least: a footer tells the bytes of a dictionary's codes, where
-# there is one, and not those of the texts.
+# Assumed minimum bytes per text. For a dictionary column, the footer only gives the size of the codes,
+# not of the texts.
 TEXT_BYTES = 40
 
-#: Some row groups of each of some files.
+#: Files, each with some of its row groups.
 Block = tuple[tuple[File, tuple[int, ...]], ...]
 
 
@@ -36,21 +36,21 @@ class _Footer:
 def plan(
     files: Sequence[File], columns: Sequence[str], block_bytes: int
 ) -> tuple[list[Block], pa.Schema, int]:
-    """Cut files into blocks.
+    """Split files into blocks.
 
     Parameters
     ----------
     files : sequence of File
     columns : sequence of str
-        Empty for all, and taken as all if one of them is not there.
+        Columns to read. If it is empty, or if one of them does not exist, all columns are read.
     block_bytes : int
-        What a block may take in memory. A row group is never cut.
+        Maximum bytes of a block in memory. A row group is never split, so it may exceed this.
 
     Returns
     -------
     blocks : list
     schema : pyarrow.Schema
-        The columns' names and types.
+        Names and types of the columns.
     rows : int
     """
     with ThreadPoolExecutor(FOOTER_THREADS) as pool:
@@ -69,7 +69,7 @@ def plan(
                 block, filled = {}, 0
             block.setdefault(footer.file, []).append(group)
             filled += size
-    # With no row group at all there is still a block, of no rows.
+    # Without any row group, there is still one block without rows.
     blocks.append(_closed(block))
     return blocks, first.schema, sum(sum(footer.rows) for footer in footers)
 
@@ -92,7 +92,7 @@ def _closed(block: dict[File, list[int]]) -> Block:
 
 
 def _open(file: File) -> pq.ParquetFile:
-    # Arrow reads local files without Python's lock.
+    # Arrow reads local files without holding the GIL.
     return pq.ParquetFile(file.path if file.is_local else file.open())
 
 
@@ -121,7 +121,7 @@ def _read_footer(file: File, columns: Sequence[str]) -> _Footer:
 
 
 def _plain(field: pa.Field) -> pa.Field:
-    """Return a field as it is read: values in place of codes, and one type for all text."""
+    """Return a field as it is read: dictionaries become their values, and all text has one type."""
     kind = field.type
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -131,14 +131,14 @@ def _plain(field: pa.Field) -> pa.Field:
 
 
 def _memory(group: Any, fields: Sequence[pa.Field]) -> int:
-    """Return the bytes that the columns of a row group take once they are read."""
+    """Return the estimated bytes that the columns of a row group take in memory."""
     chunks = [group.column(i) for i in range(group.num_columns)]
     encoded = {chunk.path_in_schema: int(chunk.total_uncompressed_size) for chunk in chunks}
     total = 0
     for field in fields:
         try:
             total += group.num_rows * max(1, field.type.bit_width // 8)
-        except ValueError:  # of no fixed width
+        except ValueError:  # the type has no fixed width
             total += max(group.num_rows * TEXT_BYTES, encoded.get(field.name, 0))
     return total
 

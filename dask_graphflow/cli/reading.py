@@ -1,8 +1,8 @@
 """Parquet and CSV files as Dask frames.
 
-A partition is a block of a given size in memory, whatever the files' own blocks are. Reading does
-not go through Dask's readers, for three reasons: a block is measured by what it holds once read,
-not by what it takes in the file; integers with nulls stay exact; and an error names the file.
+A partition is a block of a given size in memory, whatever blocks the files have. Dask's readers are not
+used, for three reasons: here the size of a block is its size in memory, not in the file; integers with
+nulls stay exact; and an error names the file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["Reader", "Table"]
 
 TEXT = pd.StringDtype("pyarrow")
 PLAIN = {pa.string(): TEXT, pa.large_string(): TEXT}
-# Without these, one null makes a column of integers floats, and large ids wrong ones.
+# Without these types, one null turns a column of integers into floats, which changes large ids.
 NULLABLE = PLAIN | {
     getattr(pa, name.lower())(): pd.api.types.pandas_dtype(name)
     for name in ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64")
@@ -42,14 +42,15 @@ class Table:
     ----------
     frame : dask.dataframe.DataFrame
     tally : int or Path
-        The number of rows; or where each block notes its own, if only reading it tells.
+        The number of rows, or if it is only known after reading, the folder where each block notes its
+        number of rows.
     """
 
     frame: Any
     tally: int | Path
 
     def rows(self) -> int:
-        """Return the number of rows; where only reading tells, all blocks must have been read."""
+        """Return the number of rows. If `tally` is a folder, all blocks must have been read."""
         if isinstance(self.tally, int):
             return self.tally
         return sum(int(note.suffix[1:]) for note in self.tally.iterdir())
@@ -62,13 +63,13 @@ class Reader:
     Attributes
     ----------
     block_bytes : int
-        What a block may take in memory.
+        Maximum bytes of a block in memory.
     scratch : Path
-        A folder that all worker processes see.
+        A folder that all worker processes can access.
     separator : str or None
-        Of CSV fields; None to go by the file's name.
+        Separator of CSV fields; None means the default for the file's name.
     text_ids : bool
-        Take the ids in CSV files as text.
+        Whether to read the ids in CSV files as text.
     """
 
     block_bytes: int
@@ -83,10 +84,10 @@ class Reader:
         weight: str | None = None,
         kind: str = "auto",
     ) -> Table:
-        """Return some columns of files as one table, lazily; all columns where none are named.
+        """Return some columns of files as one lazy table, or all columns if none are given.
 
-        A column that is not there is left for the library to complain about, which knows what it is
-        wanted for: the frame then has all columns.
+        If a column does not exist, the frame has all columns. The library then raises the error, because it
+        knows what the column is for.
         """
         files = find_files(paths)
         columns = [*ids, *([weight] if weight else [])]
@@ -118,7 +119,7 @@ class Reader:
         return Table(frame, tally)
 
     def read_vertices(self, path: str, columns: Sequence[str], width: int) -> Any:
-        """Return the `columns` of a file of ids; its only ones, where none are named."""
+        """Return the `columns` of a file of ids. By default, all of its columns form the id."""
         frame = self.read([path], columns).frame
         have = list(frame.columns)
         for column in columns:
@@ -142,8 +143,8 @@ def _partition(
 ) -> pd.DataFrame:
     table = read(block, schema)
     if notes is not None:
-        # A file's name is the one thing that worker processes share with no channel of their own,
-        # and a block that is read a second time, after a worker was lost, writes the same name.
+        # The number of rows is part of the file's name, so workers need no other way to report it. If a
+        # block is read again, after a worker was lost, it writes the same name.
         (notes / f"{number}.{table.num_rows}").touch()
     return _to_pandas(table)
 
@@ -157,7 +158,7 @@ def _to_pandas(table: pa.Table) -> pd.DataFrame:
         types_mapper=types.get,
         date_as_object=False,
         ignore_metadata=True,
-        # Column by column, each released once it is converted: one copy at a time.
+        # Convert column by column and release each one, so that there is only one copy at a time.
         split_blocks=True,
         self_destruct=True,
     )

@@ -1,4 +1,4 @@
-"""What a command says when it is done."""
+"""The summary that a command prints at the end."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ LONGEST_ID = 40
 
 
 class Summary(dict[str, Any]):
-    """Lines of a name and a value; whole numbers are grouped by thousands."""
+    """Lines with a name and a value; whole numbers have thousands separators."""
 
     def __init__(self) -> None:
         super().__init__()
         self._started = time.perf_counter()
 
     def add_components(self, counts: dict[str, Any]) -> None:
-        """Add what :func:`count_components` has counted."""
+        """Add the counts of :func:`count_components`."""
         for threshold, count in counts.items():
             at = f" at {threshold}" if threshold else ""
             components, largest, name = next(count.itertuples(index=False))
@@ -31,7 +31,7 @@ class Summary(dict[str, Any]):
                 self[f"largest{at}"] = f"{counted(largest, 'vertex', 'vertices')}, {short}"
 
     def finish(self, output: str, peak: int | None) -> None:
-        """Add what is known only at the end."""
+        """Add the lines that are known only at the end."""
         self["seconds"] = f"{time.perf_counter() - self._started:.2f}"
         if peak is not None:
             self["peak memory"] = f"{peak / (1 << 20):,.0f} MiB"
@@ -58,8 +58,8 @@ def count_components(labels: Any, width: int, thresholds: Sequence[float] | None
     Returns
     -------
     dict
-        For each threshold, in words, or for "" where there is none: a frame of one row, with the
-        number of components, the size of the largest and its name.
+        A frame for each threshold (as text), or for "" if there are no thresholds. It has one row, with the
+        number of components, the size of the largest component and its name.
     """
     import pandas as pd
 
@@ -81,7 +81,7 @@ def _count(sizes: Any) -> Any:
     import pandas as pd
 
     largest = sizes.max() if len(sizes) else 0
-    # Of several largest ones, the first by name: the same whatever the partitions.
+    # If several are largest, take the smallest name, so that the result does not depend on partitions.
     name = sizes.index[sizes == largest].min() if len(sizes) else ""
     text = ", ".join(map(str, name)) if isinstance(name, tuple) else str(name)
     return pd.DataFrame({"components": [len(sizes)], "largest": [largest], "name": [text]})

@@ -1,14 +1,15 @@
-"""The output: complete, or not there at all.
+"""The output, which is either complete or not there at all.
 
-Everything is first written beside its place, or for a remote one in a local folder, and moved there
-at the end. Until then an earlier output stays as it was, and whatever happens nothing else is left.
+Everything is first written to a temporary folder and moved to its destination at the end. The folder is
+beside the destination, or local if the destination is remote. Until then an earlier output stays as it was.
+If the command fails, it leaves no other files behind.
 
-Partitions are written where they are computed, each to a file of its own. A folder of Parquet files
-takes those as they are. One file, in Parquet or CSV, is put together from them batch by batch, in
-order, so that it never lies in memory as a whole.
+Workers write each partition that they compute to its own file. A folder of Parquet files takes these files
+as they are. A single Parquet or CSV file is joined from them batch by batch, in order, so that it is never
+in memory as a whole.
 
-Each file of a folder carries a mark in its Parquet footer. A folder is only replaced if everything in it
-has an output's name and that mark: whatever else is there, someone else put there.
+Each file of a folder has a mark in its Parquet footer. A folder is only replaced if everything in it has
+the name of an output and this mark, because any other file comes from someone else.
 """
 
 from __future__ import annotations
@@ -49,19 +50,19 @@ REMOVAL_PAUSE = 0.1
 
 
 class Output:
-    """Where a result goes.
+    """The destination of a result.
 
     Parameters
     ----------
     url : str
-        A name in .parquet or .csv for one file; one that ends in / for a folder of Parquet files.
+        Path or URL. It ends in .parquet or .csv for one file, or in / for a folder of Parquet files.
     overwrite : bool
-        Replace what is there.
+        Whether to replace an earlier output.
 
     Attributes
     ----------
     scratch : Path
-        A local folder that is removed at the end; worker processes see it too.
+        A local folder that worker processes can access. It is removed at the end.
     """
 
     scratch: Path
@@ -89,7 +90,7 @@ class Output:
                 f"{url}: is a symbolic link to {os.readlink(path)}, which does not exist; remove the link, "
                 "or give the name of the file or folder that it should lead to"
             )
-        # What a link points to is replaced, not the link.
+        # Replace the target of a link, not the link itself.
         self._path: str = os.path.realpath(path) if self._is_local else path
 
     def __enter__(self) -> Self:
@@ -108,7 +109,7 @@ class Output:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        # After an interrupt a task may still be writing here; it soon fails, its folder gone.
+        # After an interrupt, a task may still be writing here. It fails soon, because the folder is gone.
         for _ in range(REMOVAL_TRIES):
             shutil.rmtree(self.scratch, ignore_errors=True)
             if not self.scratch.exists():
@@ -116,14 +117,14 @@ class Output:
             time.sleep(REMOVAL_PAUSE)
 
     def _check_free(self) -> None:
-        """Raise if something is there that must not be replaced."""
+        """Raise if something exists at the destination that must not be replaced."""
         self._fs.invalidate_cache()
         if not self._fs.exists(self._path):
             return
         entries: list[dict[str, Any]] = []
         if folder := self._fs.isdir(self._path):
             entries = self._fs.ls(self._path, detail=True)
-            # Object stores list a folder's own entry within it.
+            # Object stores list a folder as an entry of itself.
             entries = [entry for entry in entries if entry["name"].rstrip("/") != self._path]
             if not entries:
                 return
@@ -142,7 +143,7 @@ class Output:
             raise PermissionError(self._path)
 
     def _check_ours(self, entries: Sequence[dict[str, Any]]) -> None:
-        """Raise unless an earlier run wrote all that is in a folder."""
+        """Raise unless an earlier run wrote everything in a folder."""
         for entry in entries:
             name = os.path.basename(entry["name"].rstrip("/"))
             plain = entry["type"] == "file" and not entry.get("islink")
@@ -161,30 +162,30 @@ class Output:
         return MARK.items() <= metadata.items()
 
     def parts(self, frame: Any) -> Any:
-        """Return a lazy frame that writes the partitions of `frame` and has a row for each."""
+        """Return a lazy frame that writes the partitions of `frame`, with one row per partition."""
         folder = self.scratch / "parts"
         folder.mkdir()
         return frame.map_partitions(
             _write_part,
             folder,
-            # Parquet if the parts stay as they are; else what is fastest to write and read once.
+            # Parquet if the parts stay as they are, otherwise the format that is fastest to copy once.
             "parquet" if self._is_folder else "arrow",
             meta=pd.DataFrame({"file": ["a"], "rows": [0]}).iloc[:0],
             enforce_metadata=False,
         )
 
     def publish(self, parts: pd.DataFrame) -> None:
-        """Put the written parts in their place.
+        """Move the written parts to the destination.
 
         Parameters
         ----------
         parts : pandas.DataFrame
-            The frame of :meth:`parts`, computed.
+            The computed frame of :meth:`parts`.
         """
         try:
             files = [self.scratch / "parts" / name for name in parts["file"]]
             rows = parts["rows"].tolist()
-            # A partition without rows is needed only where there is no other, for its columns.
+            # Partitions without rows are left out, unless there are no others and the columns are needed.
             full = [file for file, n in zip(files, rows, strict=True) if n] or files[:1]
             built = self.scratch / "built"
             if self._is_folder:
@@ -195,7 +196,7 @@ class Output:
                 _join_csv(full, built, self._separator)
             else:
                 _join_parquet(full, built)
-            self._check_free()  # again: others may have written there meanwhile
+            self._check_free()  # again, because others may have written there meanwhile
             if self._is_local:
                 self._replace_local(built)
             else:
@@ -208,7 +209,7 @@ class Output:
             raise OutputError(f"{self._url}: cannot be written: {error}") from error
 
     def _replace_local(self, built: Path) -> None:
-        # A rename is one step, but only a file can take an older file's place in it.
+        # A rename is atomic, but it can only replace a file, not a folder.
         if not os.path.isdir(self._path) and not self._is_folder:
             os.replace(built, self._path)
             return
@@ -236,11 +237,11 @@ class Output:
 
 
 def _write_part(frame: pd.DataFrame, folder: Path, kind: str) -> pd.DataFrame:
-    """Write a partition, and return its file's name and its rows."""
+    """Write a partition, and return its file name and number of rows."""
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    # In place of pandas' own metadata. One file that is put together from parts carries no mark.
+    # This replaces the metadata of pandas. A single file that is joined from parts has no mark.
     table = table.replace_schema_metadata(MARK if kind == "parquet" else None)
-    # A part that is written again, after a worker was lost, must not meet the one left behind.
+    # A part that is written again, after a worker was lost, must not clash with the first copy.
     name = uuid.uuid4().hex
     if kind == "parquet":
         pq.write_table(table, folder / name)
@@ -254,7 +255,7 @@ def _write_part(frame: pd.DataFrame, folder: Path, kind: str) -> pd.DataFrame:
 
 
 def _batches(files: Sequence[Path]) -> Iterator[pa.RecordBatch]:
-    """Read parts batch by batch; the first batch may be without rows, and tells the schema."""
+    """Read parts batch by batch. The first batch is empty and gives the schema."""
     for file in files:
         with pa.OSFile(str(file), "rb") as source, pa.ipc.open_file(source) as part:
             if file == files[0]:
@@ -277,7 +278,7 @@ def _join_csv(files: Sequence[Path], target: Path, separator: str) -> None:
     first = next(batches)
     header = io.StringIO()
     csv.writer(header, delimiter=separator, lineterminator="\n").writerow(first.schema.names)
-    # Arrow puts every text in quotes, or none; most ids need none and are easier to read without.
+    # Arrow quotes either all texts or none. Most ids need no quotes and are easier to read without them.
     special = f'[{separator}"\\r\\n]'
     texts = [field.name for field in first.schema if pa.types.is_large_string(field.type)]
     with target.open("wb") as sink:

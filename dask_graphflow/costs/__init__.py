@@ -1,4 +1,4 @@
-"""Cost models: what kernels and links do a second, kept for each machine, and what follows from that."""
+"""Cost models: the measured speeds of kernels and links, stored per machine, and estimates from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clusters: what there is to work on, or would be."""
+"""Clusters: descriptions of the workers that exist, or of ones that could exist."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ __all__ = [
     "speeds",
 ]
 
-LARGE = 1 << 24  # vertices, of a graph whose forests are worth to be merged by speed
-DEVICE, HOST = "GPU", "CPU"  # resources of Dask's that say what a worker is for
+LARGE = 1 << 24  # vertices of a graph large enough that it pays to merge its forests by speed
+DEVICE, HOST = "GPU", "CPU"  # Dask resources that say what a worker is for
 
 
 _joined: WeakKeyDictionary[Any, dict[tuple[bool, int], Links]] = WeakKeyDictionary()  # by client
 _speeds: WeakKeyDictionary[Any, dict[str, float]] = WeakKeyDictionary()  # by client
-_here: dict[tuple[bool, int], Links] = {}  # by whether arrays lie on devices, and how many workers
+_here: dict[tuple[bool, int], Links] = {}  # by whether arrays are on devices, and number of workers
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class ClusterSpec:
     memory: int | None = None
     hosts: int = 1
     addresses: tuple[str, ...] = ()
-    # Tables, which are looked at by themselves.
+    # These are tables, and have their own reprs.
     rates: Rates | None = field(default=None, repr=False)
     links: Links | None = field(default=None, repr=False)
 
@@ -119,7 +119,7 @@ def in_use(device: bool) -> list[ClusterSpec]:
     Parameters
     ----------
     device : bool
-        Whether the graph lies on GPUs, where no worker has resources that say so.
+        Whether the graph is in GPU memory. Ignored if any worker declares a GPU resource.
     """
     client = client_in_use()
     if client is None:
@@ -145,17 +145,18 @@ def in_use(device: bool) -> list[ClusterSpec]:
 
 
 def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | None = None) -> Rates:
-    """Return the rates of a worker of a kind, while all others of its host work too.
+    """Return the rates of a worker of a kind while all other workers of its host are busy too.
 
-    Workers of one host do together what one with all of their threads would, but no more than its cores.
+    The workers of one host are together as fast as one worker with all of their threads, but no faster than
+    the cores of the host allow.
 
     Parameters
     ----------
     kind : ClusterSpec
     fresh : bool
-        Measure them whatever is kept.
+        Whether to measure even if rates are stored.
     listener : callable, optional
-        Takes each of :data:`.microbenchmarks.STEPS` of what is measured, wherever that is.
+        Receives the :data:`.microbenchmarks.STEPS` of the measurement, whichever worker it runs on.
     """
     if kind.rates is not None:
         return kind.rates
@@ -166,15 +167,15 @@ def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | Non
 
 
 class KnownRates(NamedTuple):
-    """The rates of a worker as far as they are known without measuring.
+    """The rates of a worker that are known without measuring.
 
     Attributes
     ----------
     rates : Rates
     typical : bool
-        Whether no rates are stored, so that these are of a typical machine.
+        Whether these are the rates of a typical machine, because none are stored.
     calls : dict of str to int
-        Number of calls whose times corrected the rate of a kernel, by kernel.
+        Number of calls whose times corrected the rate of each kernel.
     """
 
     rates: Rates
@@ -183,9 +184,9 @@ class KnownRates(NamedTuple):
 
 
 def known_rates_of(kind: ClusterSpec) -> KnownRates:
-    """Return the rates of a worker of a kind as :func:`rates_of` does, but measure nothing.
+    """Return the rates of a worker of a kind like :func:`rates_of`, but measure nothing.
 
-    Stored rates, and those of a typical machine, are corrected by the times of calls on that machine.
+    Both stored rates and those of a typical machine are corrected by the times of calls on that machine.
     """
     if kind.rates is not None:
         return KnownRates(kind.rates, False, {})
@@ -204,7 +205,7 @@ def _on(kind: ClusterSpec, function: Callable[..., Any], *args: Any) -> Any:
 
 
 def remember(kinds: Sequence[ClusterSpec]) -> None:
-    """Keep for :func:`speeds` what was measured of the workers of the cluster in use."""
+    """Store the measured hook rates of the workers of the cluster in use, for :func:`speeds`."""
     client = client_in_use()
     if client is not None:
         known = _speeds.setdefault(client, {})
@@ -214,7 +215,7 @@ def remember(kinds: Sequence[ClusterSpec]) -> None:
 
 
 def speeds() -> dict[str, float]:
-    """Return how fast workers of the cluster in use hook edges, the fastest 1, if that was measured."""
+    """Return the measured hook rates of workers of the cluster in use, relative to the fastest one."""
     client = client_in_use()
     known = {} if client is None else _speeds.get(client, {})
     most = max(known.values(), default=1.0)
@@ -222,7 +223,7 @@ def speeds() -> dict[str, float]:
 
 
 def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:
-    """Return what workers are joined by: as told, or as measured of the cluster in use, once a client."""
+    """Return the links between workers: the given ones, or those measured once per client."""
     told = next((kind.links for kind in kinds if kind.links is not None), None)
     if told is not None:
         return told
@@ -246,7 +247,7 @@ def _stored(device: bool, threads: int, beside: int) -> KnownRates:
     together, typical = _together(threads, beside), default_rates(device, threads)
     try:
         found = store.stored(device, together)
-        # Calls that count have a worker to themselves, and mostly the machine too.
+        # The calls that count had a worker to themselves, and mostly the machine too.
         alone = typical if found is None else found.over(together / threads)
         rates = typical if found is None else _each(found, beside)
         rates, calls = corrections.corrected(rates, alone, device, threads)
@@ -256,12 +257,12 @@ def _stored(device: bool, threads: int, beside: int) -> KnownRates:
 
 
 def _each(found: Rates, beside: int) -> Rates:
-    """Return the rates of each worker of a host with so many."""
+    """Return the rates of each of the `beside` workers of a host."""
     return found.over(beside, max(1.0, beside / CPU_COUNT))
 
 
 def _together(threads: int, beside: int) -> int:
-    """Return the threads of all workers of a host, at most its cores."""
+    """Return the number of threads of all workers of a host, at most its cores."""
     return threads if beside == 1 else max(1, min(threads * beside, CPU_COUNT))
 
 

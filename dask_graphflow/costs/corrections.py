@@ -1,8 +1,9 @@
-"""Corrections: what real calls say about the rates that estimates use.
+"""Corrections of the rates that estimates use, learned from the times of real calls.
 
-A calibration of a busy machine, or the rates of a typical machine, can be far from what calls reach. So
-calls keep the rates that they reached, the last ones of each kernel, in a file beside the stored rates. An
-estimate compares the rates that it would use with these, and multiplies them by the median of the ratios.
+A calibration of a busy machine, or the rates of a typical machine, can be far from the rates that calls
+reach. So each call stores the rate that it reached in a file beside the stored rates, which keeps the last
+few calls of each kernel. An estimate compares the rates that it would use with these, and multiplies them
+by the median of the ratios.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ from .curves import CURVES, SERIAL, Rates
 
 __all__ = ["corrected", "forget", "learn"]
 
-# Not the work of one thread: other programs slow it less than the work of all threads.
+# Work of one thread is left out, because other programs slow it less than the work of all threads.
 KERNELS = {said.partition(",")[0]: name for name, said in CURVES.items() if name not in SERIAL}
 SHORTEST = 0.02  # seconds: shorter calls vary too much
 KEPT = 9  # calls of each kernel
 ENOUGH = 3  # calls that correct a rate
-DEAR = 20  # a call counts if it took at least so many times as long as a write
+DEAR = 20  # a call counts if it took at least this many times as long as a write
 MOST = 16.0  # a rate is at most multiplied or divided by this
-FAR = 2.0  # rates that are off by more than this are taken to be off together
+FAR = 2.0  # if rates are off by more than this, all of them are assumed to be off
 
 Calls = dict[str, list[tuple[int, float]]]  # vertices and edges per second, by kernel
 
@@ -45,26 +46,27 @@ def learn(cost: Cost, name: str, shard: Shard, seconds: float, *, steps: int, th
 
     Some calls do not count:
 
-    - the first one of an algorithm on a graph, which may compile kernels, and makes rows that later calls
-      use again;
-    - short ones, and those that spend most of the time on launching supersteps;
-    - those on hybrid graphs, and on graphs unlike the ones that rates are measured on: with few edges per
+    - the first call of an algorithm on a graph, which may compile kernels, and makes rows that later calls
+      reuse;
+    - short calls, and calls that spend most of the time on launching supersteps;
+    - calls on hybrid graphs, and on graphs unlike the ones that rates are measured on: with few edges per
       vertex, or directed if the algorithm uses both directions.
 
     Parameters
     ----------
     cost : Cost
-        The algorithm is a reference, and the options of the call leave out none of its work.
+        Cost of the algorithm, which must be a reference. The options of the call must not skip any of its
+        work.
     name : str
         Name of the algorithm.
     shard : Shard
         The whole graph.
     seconds : float
-        Time of the call in the member.
+        Time that the member spent on the call.
     steps : int
         Number of supersteps that the call did.
     threads : int
-        Host threads that it used.
+        Number of host threads that the call used.
     """
     first = name not in (called := _called.setdefault(shard, set()))
     called.add(name)
@@ -77,9 +79,9 @@ def learn(cost: Cost, name: str, shard: Shard, seconds: float, *, steps: int, th
     if unlike or shard.host is not shard or shard.placed is not None:
         return
     if seconds < DEAR * _writing.get(folder := store.folder(), 0.0):
-        _writing[folder] /= 2  # a network's file system may be faster later
+        _writing[folder] /= 2  # a network file system may be faster later
         return
-    # With a rate of 1, the seconds of computing are the number of edges that the kernel followed.
+    # With a rate of 1, the computing seconds are the number of edges that the kernel followed.
     work = cost.seconds([edges], [1.0], steps=steps)
     computing = seconds - work["launching"]
     if work["computing"] and computing > seconds / 2:
@@ -89,21 +91,22 @@ def learn(cost: Cost, name: str, shard: Shard, seconds: float, *, steps: int, th
 def corrected(
     rates: Rates, alone: Rates, device: bool, threads: int
 ) -> tuple[Rates, dict[str, int]]:
-    """Return rates of a worker on this machine corrected by calls, and the number of calls by kernel.
+    """Return a worker's rates corrected by calls on this machine, and the number of calls by kernel.
 
-    Kernels of which there are too few calls keep their rates, unless the others show that the rates as a
-    whole are far off, as those of a busy machine are.
+    A kernel with too few calls keeps its rate, unless the other kernels show that all rates are far off, as
+    on a busy machine.
 
     Parameters
     ----------
     rates : Rates
         The rates to correct.
     alone : Rates
-        The rates of the worker that calls are compared with: other workers of the machine are idle.
+        The rates of the worker while the other workers of the machine are idle. Calls are compared with
+        these.
     device : bool
         Whether the worker uses a GPU.
     threads : int
-        Host threads of the worker.
+        Number of host threads of the worker.
     """
     factors: dict[str, float] = {}
     counts: dict[str, int] = {}
@@ -125,7 +128,7 @@ def corrected(
 
 
 def forget(device: bool, threads: int) -> None:
-    """Delete what calls said about a kind of worker on this machine."""
+    """Delete the stored calls of a kind of worker on this machine."""
     with suppress(OSError):
         _path(device, threads).unlink()
 
@@ -155,7 +158,7 @@ def _add(kernel: str, vertices: int, rate: float, device: bool, threads: int) ->
         held: dict[str, Any] = {"made": time.time(), "busy": False, "calls": calls}
         store.write(path, {**store.about(device, threads), **held})
         _writing[path.parent] = time.perf_counter() - began
-    except OptionError:  # of the configuration: an estimate raises it, but a call can do without
+    except OptionError:  # invalid configuration: an estimate reports it, a call ignores it
         return
     except OSError:
         _writing[path.parent] = math.inf

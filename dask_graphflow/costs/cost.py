@@ -1,4 +1,4 @@
-"""What an algorithm takes beside the build, in units of the measured kernels; each one declares it."""
+"""Costs of algorithms without the build, in units of the measured kernels. Each declares its own."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Cost", "buckets", "converging", "is_sparse", "levels", "rounds"]
 
-MIXING = 0.4  # of the change that a power iteration makes, what the next one makes
-STEP = 6e-5  # seconds of a superstep, however few edges it follows
-MESSAGE = 8  # bytes that a member sends for a vertex that another one reads
+MIXING = 0.4  # ratio of the changes that two successive power iterations make
+STEP = 6e-5  # seconds per superstep, however few edges it follows
+MESSAGE = 8  # bytes that a member sends per vertex that another one reads
 
 
 @dataclass(frozen=True)
@@ -32,29 +32,29 @@ class Cost:
     steps : int or callable
         Number of supersteps, or a function of the numbers of vertices and of neighbors per vertex.
     passes : float
-        Passes over all edges in all supersteps together.
+        Number of passes over all edges, for all supersteps together.
     each : float
-        Passes over all edges in each superstep, in addition.
+        Number of additional passes over all edges in each superstep.
     fused : bool
-        Whether one kernel does many supersteps, so that these take no time of their own.
+        Whether one kernel does many supersteps, so that launching supersteps takes no extra time.
     sparse : float
-        How many times as many passes grids and road networks take.
+        Factor by which grids and road networks take more passes than other graphs.
     sparse_kernel : str, optional
-        The rate of their passes, if it is another one.
+        The rate of the passes on grids and road networks, if it is a different one.
     sources : int, optional
-        How many sources one run takes. All vertices are sources, unless a number is given. By default,
-        there is a single run.
+        Number of sources that one run handles. All vertices are sources, unless a call gives a number. By
+        default, there is a single run.
     rows : float
-        Rows that the algorithm makes, in builds of all rows.
+        Cost of the rows that the algorithm makes, as a multiple of building all rows.
     both_ways : bool
-        Whether rows of the edges that enter vertices are needed too.
+        Whether the rows of the edges that enter vertices are needed too.
     scratch : int
-        Bytes per vertex, with the result.
+        Bytes per vertex, including the result.
     copies : int
-        Copies of the rows that are kept.
+        Number of copies of the rows that are kept.
     reference : bool
-        Whether the rate of `kernel` is that of this very algorithm. Then the time of a call shows the rate;
-        see :func:`.corrections.learn`. For other algorithms the number of passes is only typical.
+        Whether the rate of `kernel` is the rate of this algorithm itself. If so, the time of a call shows
+        the rate; see :func:`.corrections.learn`. For other algorithms the number of passes is only typical.
     """
 
     kernel: str
@@ -86,24 +86,24 @@ class Cost:
         read: float = 0.0,
         links: Links | None = None,
     ) -> dict[str, float]:
-        """Return the seconds of all supersteps on a graph that is built, by what takes them.
+        """Return the seconds of all supersteps on a built graph, by category.
 
         Parameters
         ----------
         edges : sequence of float
-            Edges of each member. An undirected edge counts twice.
+            Number of edges of each member. An undirected edge counts twice.
         rates : sequence of float
             Edges per second of each member's :meth:`kernel_on`.
         steps : float
-            Supersteps of all runs together.
+            Number of supersteps of all runs together.
         runs : int
             Number of runs; see :meth:`runs`.
         sparse : bool
             Whether the graph is a grid or a road network; see :func:`is_sparse`.
         read : float
-            Vertices of other members that a member reads.
+            Number of vertices of other members that a member reads.
         links : Links, optional
-            How members are connected; needed if there are several.
+            Links between the members; required if there are several.
 
         Returns
         -------
@@ -128,7 +128,8 @@ class Cost:
     def shows_rate(self, run: Callable[..., object], options: Mapping[str, Any]) -> bool:
         """Return whether the time of a call shows the rate of the kernel.
 
-        The number of passes follows from the number of supersteps, or no option cuts a search short.
+        It does for a reference if the number of passes follows from the number of supersteps, or if no
+        option cuts the search short.
 
         Parameters
         ----------
@@ -141,7 +142,7 @@ class Cost:
             return self.reference
         known = inspect.signature(run).parameters
         defaults = {name: known[name].default for name in options}
-        # The values of options may be frames, which cannot be compared.
+        # Compare by identity, because the values of options may be frames.
         given = [name for name, value in options.items() if defaults[name] is not value]
         return all(defaults[name] is inspect.Parameter.empty for name in given)
 
@@ -158,33 +159,33 @@ class Cost:
 
 
 def is_sparse(vertices: float, edges: float) -> bool:
-    """Return whether a graph has so few edges, each counted once, that it is taken for a road network."""
+    """Return whether a graph has so few edges, each counted once, that it is treated as a road network."""
     return 2 * edges < SPARSE * vertices
 
 
 def levels(times: float = 1.0) -> Callable[[int, float], float]:
-    """Return a function that returns some times the levels of a search."""
+    """Return a function that computes the number of levels of a search, multiplied by `times`."""
     return lambda vertices, neighbors: times * math.ceil(search_levels(vertices, neighbors))
 
 
 def buckets(vertices: int, neighbors: float) -> float:
-    """Return the steps of shortest paths: each level of a search has some on random graphs."""
+    """Return the number of supersteps of shortest paths, several per level of a search on random graphs."""
     found = math.ceil(search_levels(vertices, neighbors))
     return found * max(1, math.ceil(min(neighbors, 64))) if neighbors >= SPARSE else found
 
 
 def converging(vertices: int, _: float) -> float:
-    """Return the iterations after which scores change by less than 1e-6 per vertex."""
+    """Return the number of iterations after which scores change by less than 1e-6 per vertex."""
     return model.iterations(vertices, MIXING)
 
 
 def rounds(dense: float, sparse: float) -> Callable[[int, float], float]:
-    """Return a function of graphs whose supersteps grow with the square root of the vertices.
+    """Return a function that computes supersteps that grow with the square root of the number of vertices.
 
     Parameters
     ----------
     dense, sparse : float
-        Supersteps divided by the square root, of random graphs, and of grids and road networks.
+        Supersteps divided by the square root: for random graphs, and for grids and road networks.
     """
 
     def count(vertices: int, neighbors: float) -> float:

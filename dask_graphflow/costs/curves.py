@@ -1,10 +1,10 @@
 """Rates: how fast a worker's kernels are, by the size of the graph.
 
-A rate falls once what a kernel reads at random, an entry a vertex, no longer fits in a cache. So each is
-kept for several numbers of vertices. Between two of them its logarithm lies on the line over the logarithm
-of the vertices; below the first one it stays what it was. Beyond the last one a vertex more takes as long
-as between the last two: a rate falls where caches help no longer, and rises on a device, where most of what
-was measured may be the launch of kernels.
+Kernels read one entry per vertex at random, and a rate falls once these entries no longer fit in a cache.
+So each rate is stored for several numbers of vertices. Between two sizes, the logarithm of the rate is
+interpolated linearly over the logarithm of the size. Below the first size, the rate is constant. Above the
+last size, each additional vertex takes as long as between the last two sizes. There, a rate falls if caches
+no longer help. It rises on a device, where most of the measured time may be the launch of kernels.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ CURVES = {
     "far_ids": "number integers, ids/s",
     "text_ids": "number text, ids/s",
 }
-# One thread does this work, however many a worker has.
+# One thread does this work, however many threads a worker has.
 SERIAL = "dense_ids", "far_ids", "text_ids"
 
 
-# The time of one part in so many of the last graph is the least that those between it and the one before
-# take: what is measured is never exact.
+# Measured times are not exact. So the vertices between the last two sizes are assumed to take at least one
+# part in this many of the time of the last graph.
 LEAST_MORE = 16
 
 
@@ -69,8 +69,8 @@ class Rates:
         Edges per second that are assigned to the members of a gang when a graph is built, without sending.
     dense_ids, far_ids, text_ids : tuple of float
         Ends of edges per second that one thread replaces by vertex numbers, if ids are integers close
-        together, other integers, or text. Other ids are sorted too: each distinct id counts as
-        three more ends.
+        together, other integers, or text. Ids that are not close together are also sorted, so each distinct
+        id counts as three more ends.
     copies : float
         Bytes per second from host memory to the memory of the kernels; infinite on the host itself.
 
@@ -163,17 +163,17 @@ class Rates:
         return float(beyond if math.isfinite(self.copies) else min(beyond, last))
 
     def hook(self, vertices: float) -> float:
-        """Return edges a second that are hooked, of a graph of so many vertices.
+        """Return the number of edges hooked per second.
 
         Parameters
         ----------
         vertices : float
-            Of the graph.
+            Number of vertices of the graph.
 
         Returns
         -------
         float
-            Edges a second.
+            Edges per second.
 
         Examples
         --------
@@ -184,17 +184,17 @@ class Rates:
         return self._rate("hooks", vertices)
 
     def build(self, vertices: float) -> float:
-        """Return edges a second that rows are made of.
+        """Return the number of edges per second when a graph is built.
 
         Parameters
         ----------
         vertices : float
-            Of the graph.
+            Number of vertices of the graph.
 
         Returns
         -------
         float
-            Edges a second.
+            Edges per second.
 
         Examples
         --------
@@ -205,17 +205,17 @@ class Rates:
         return self._rate("builds", vertices)
 
     def pull(self, vertices: float) -> float:
-        """Return edges a second of an iteration of PageRank.
+        """Return the number of edges per second of a PageRank iteration.
 
         Parameters
         ----------
         vertices : float
-            Of the graph.
+            Number of vertices of the graph.
 
         Returns
         -------
         float
-            Edges a second.
+            Edges per second.
 
         Examples
         --------
@@ -226,17 +226,17 @@ class Rates:
         return self._rate("pulls", vertices)
 
     def search(self, vertices: float) -> float:
-        """Return edges a second of a breadth-first search.
+        """Return the number of edges per second of a breadth-first search.
 
         Parameters
         ----------
         vertices : float
-            Of the graph.
+            Number of vertices of the graph.
 
         Returns
         -------
         float
-            Edges a second.
+            Edges per second.
 
         Examples
         --------
@@ -247,17 +247,17 @@ class Rates:
         return self._rate("searches", vertices)
 
     def path(self, vertices: float) -> float:
-        """Return edges a second of shortest paths.
+        """Return the number of edges per second of shortest paths.
 
         Parameters
         ----------
         vertices : float
-            Of the graph.
+            Number of vertices of the graph.
 
         Returns
         -------
         float
-            Edges a second.
+            Edges per second.
 
         Examples
         --------
@@ -268,17 +268,17 @@ class Rates:
         return self._rate("paths", vertices)
 
     def label(self, vertices: float) -> float:
-        """Return edges a second of an iteration of label propagation.
+        """Return the number of edges per second of a label propagation iteration.
 
         Parameters
         ----------
         vertices : float
-            Of the graph.
+            Number of vertices of the graph.
 
         Returns
         -------
         float
-            Edges a second.
+            Edges per second.
 
         Examples
         --------
@@ -289,17 +289,17 @@ class Rates:
         return self._rate("labels", vertices)
 
     def merge(self, vertices: float) -> float:
-        """Return vertices a second of merging a forest.
+        """Return the number of vertices per second when one forest is merged into another.
 
         Parameters
         ----------
         vertices : float
-            Of the graph.
+            Number of vertices of the graph.
 
         Returns
         -------
         float
-            Vertices a second.
+            Vertices per second.
 
         Examples
         --------
@@ -310,17 +310,17 @@ class Rates:
         return self._rate("merges", vertices)
 
     def deal(self, vertices: float) -> float:
-        """Return edges a second that are dealt to the members of a gang.
+        """Return the number of edges per second that are assigned to the members of a gang.
 
         Parameters
         ----------
         vertices : float
-            Of the graph.
+            Number of vertices of the graph.
 
         Returns
         -------
         float
-            Edges a second.
+            Edges per second.
 
         Examples
         --------
@@ -331,7 +331,7 @@ class Rates:
         return self._rate("deals", vertices)
 
     def number(self, vertices: float, ids: str = "dense_ids") -> float:
-        """Return the ends of edges per second that one thread replaces by vertex numbers.
+        """Return the number of ends of edges per second that one thread replaces by vertex numbers.
 
         Parameters
         ----------
@@ -354,20 +354,20 @@ class Rates:
         return self._rate(ids, vertices)
 
     def over(self, workers: float, per_core: float = 1.0) -> Rates:
-        """Return the rates of each of some workers that do all of this together.
+        """Return the rates of each of several workers that together have these rates.
 
         Parameters
         ----------
         workers : float
-            How many there are. Below 1, the rates are those of several such workers together.
+            Number of workers. Below 1, the result is the rates of several such workers together.
         per_core : float
-            Number of these workers that share a core; 1 by default. Only this divides the rates of work
-            that one thread does: numbering.
+            Number of these workers that share a core; 1 by default. The rates of numbering, which one
+            thread does, are divided by this only.
 
         Returns
         -------
         Rates
-            A part of each.
+            The rates of one worker.
 
         Examples
         --------
@@ -386,12 +386,12 @@ class Rates:
         )
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all of it as what JSON has; None for what is infinite.
+        """Return the rates as values that JSON can store; None stands for infinite.
 
         Returns
         -------
         dict of str to object
-            What :meth:`of` takes.
+            The argument of :meth:`of`.
 
         Examples
         --------
@@ -403,22 +403,22 @@ class Rates:
 
     @classmethod
     def of(cls, found: Mapping[str, Any]) -> Rates:
-        """Return what :meth:`as_dict` was made of.
+        """Return the rates that :meth:`as_dict` was called on.
 
         Parameters
         ----------
         found : mapping of str to object
-            What that returned.
+            The result of :meth:`as_dict`.
 
         Returns
         -------
         Rates
-            Equal to what it was.
+            Equal to the original.
 
         Raises
         ------
         OptionError, KeyError, TypeError, ValueError
-            It is none.
+            `found` is not a result of :meth:`as_dict`.
 
         Examples
         --------

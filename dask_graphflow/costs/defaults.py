@@ -1,4 +1,4 @@
-"""Rates of typical machines: what an estimate uses until a machine has been measured."""
+"""Rates of typical machines, which an estimate uses until the machine has been measured."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ __all__ = ["READ", "default_rates"]
 # Bytes in memory per second that a thread reads from Parquet files in the page cache: 250 to 340 MB/s.
 READ = 3e8
 
-# One thread of an AMD EPYC (Zen 4), measured by gf.calibrate() on 2026-11-23. The ids were measured while
-# other programs used the machine, as CPU time. Far ids took 2.5 times as long there as in calls while it
-# was nearly idle. So their rates of 2**16 and 2**20 vertices are those of calls, and that of 2**18 lies
-# between these two.
+# One thread of an AMD EPYC (Zen 4), measured by gf.calibrate() on 2026-11-23. The rates of ids were
+# measured as CPU time while other programs used the machine. Far ids took 2.5 times as long there as in
+# calls on the nearly idle machine. So their rates for 2**16 and 2**20 vertices come from calls, and the
+# rate for 2**18 is between these two.
 HOST = Rates(
     sizes=(1 << 12, 1 << 16, 1 << 18, 1 << 20),
     hooks=(1.39e8, 1.33e8, 1.30e8, 0.86e8),
@@ -27,9 +27,10 @@ HOST = Rates(
     far_ids=(5.3e7, 6.0e7, 4.2e7, 3.0e7),
     text_ids=(3.5e7, 3.35e7, 2.2e7, 1.8e7),
 )
-# An NVIDIA H200, measured by gf.calibrate(device=True) on 2026-11-22. Deals were not measured there. They
-# are taken to be as fast as builds, as they are on the host. Text takes what components of 100 million
-# edges between strings took. Integers that are far apart are taken for text, and dense ones for a pull.
+# An NVIDIA H200, measured by gf.calibrate(device=True) on 2026-11-22. Deals were not measured; they are
+# assumed to be as fast as builds, as on the host. The rate of text comes from the components of 100 million
+# edges between strings. Integers that are far apart are assumed to be as fast as text, and dense integers
+# as fast as a pull.
 DEVICE = Rates(
     sizes=(1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24),
     hooks=(1.52e9, 2.68e9, 1.17e10, 3.59e10, 7.97e10),
@@ -48,5 +49,5 @@ DEVICE = Rates(
 
 
 def default_rates(device: bool, threads: int) -> Rates:
-    """Return the rates of a typical GPU, or of a typical host with so many threads."""
+    """Return the rates of a typical GPU, or of `threads` threads of a typical host."""
     return DEVICE if device else HOST.over(1 / threads)

@@ -1,4 +1,4 @@
-"""Links: what a call of Dask's takes, and messages between the members of a gang."""
+"""Links: the time of a Dask call, and of messages between the members of a gang."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ BYTES = 1 << 23
 DEALS = 5
 REPEAT = 5
 LEVELS = 6
-EACH = 8  # tasks of a level, of which each deals with all of the next
-FOREST = 1 << 23  # vertices that are moved
+EACH = 8  # tasks per level
+FOREST = 1 << 23  # vertices of the forest that is moved
 MOVED = 3
 
 
@@ -90,19 +90,21 @@ class Links:
 
 
 def speed(rate: float) -> str:
-    """Return bytes a second in words; infinite ones are of what is not sent."""
+    """Format a number of bytes per second; infinite means that nothing is sent."""
     return "not sent" if math.isinf(rate) else f"{rate / 1e9:.3g} GB/s"
 
 
 def measure_links(client: Any = None, *, device: bool = False) -> Links:
-    """Time what joins two workers of a cluster, or two threads of this process: about a second.
+    """Measure the links between two workers of a cluster, or two threads of this process.
+
+    This takes about a second.
 
     Parameters
     ----------
     client : Client, optional
-        Of the cluster in use.
+        Client of the cluster in use.
     device : bool
-        Whether arrays lie on devices.
+        Whether arrays are in GPU memory.
     """
     call, deep = _call(1), _call(LEVELS)
     level = max(deep - call, 0.0) / (LEVELS - 1)
@@ -121,7 +123,7 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
 
 
 def _moves(client: Any, addresses: Sequence[str], device: bool) -> float:
-    """Return the bytes a second at which a forest comes from one worker to the other."""
+    """Return the bytes per second at which a forest moves from one worker to the other."""
     if device:
         plugins.preload("dask_graphflow.components.serialization")
     taken: dict[int, float] = {}
@@ -154,7 +156,7 @@ def _call(levels: int) -> float:
 
 
 def _dealt() -> float:
-    """Return the seconds of some tasks, each of which hands something on to each of as many others."""
+    """Return the seconds of a task graph in which every task of a level feeds every task of the next."""
     taken = []
     for _ in range(REPEAT):
         name, deal = uuid4().hex, partial(dask.delayed, pure=False)
@@ -186,7 +188,7 @@ _numbers = itertools.count()
 
 
 def _ask(client: Any, addresses: Sequence[Any], device: bool) -> tuple[float, list[Any]]:
-    """Return the seconds of a gang that does nothing, and what the members found."""
+    """Return the seconds of a gang that does nothing, and the times that the members measured."""
 
     def run(*arguments: Any) -> tuple[float, list[Any]]:
         shards = [
@@ -207,7 +209,7 @@ def _ask(client: Any, addresses: Sequence[Any], device: bool) -> tuple[float, li
 def _rounds(
     channel: Channel, shard: Any, rank: int, rounds: int, nbytes: int, device: bool
 ) -> tuple[float, float]:
-    """Return the seconds of a round of votes, and of one in which each is sent so many bytes."""
+    """Return the seconds of an all-reduce, and of an all-to-all that sends `nbytes` to each member."""
     if channel.size == 1 or not rounds:
         return 0.0, 0.0
     exchange = Exchange(channel, device=device)

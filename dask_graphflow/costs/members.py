@@ -1,10 +1,10 @@
-"""How many members a graph is split between: as few as have room for it, unless more are clearly faster.
+"""The number of members that a graph is split between.
 
-Messages between members cost more than they save on graphs that are small or have a large diameter. The
-build of a graph decides once it knows the numbers of vertices and edges, before any edge is sent. The
-result depends on nothing else that changes, so that shards that were lost are built again alike. Therefore
-it uses the constants below instead of the rates of the machine. docs/internals/costs.md has the
-measurements.
+The graph gets as few members as have room for it, unless more members are clearly faster. On graphs that
+are small or have a large diameter, messages between members cost more than they save. The build of a graph
+decides once it knows the numbers of vertices and edges, before any edge is sent. The decision must be
+repeatable, so that lost shards can be rebuilt the same way. So it uses the constants below instead of the
+rates of the machine. docs/internals/costs.md has the measurements.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from . import model
 
 __all__ = ["SPARSE", "choose", "never_split", "search_levels"]
 
-# Number of edges that every GPU and worker is taken to have room for, before it is asked.
+# Number of edges that every GPU and worker is assumed to have room for, before it is asked.
 MOST_UNSEEN = 1 << 24
-GAIN = 1.3  # how many times as fast more members have to be
-ROOM = 0.6  # of a worker's memory, the part that a graph may take; Dask begins to spill there
+GAIN = 1.3  # minimum speedup that more members must give
+ROOM = 0.6  # fraction of a worker's memory that a graph may take; above it, Dask begins to spill
 MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send
 SCRATCH, COPIES = 56, 1  # bytes per vertex, and copies of the rows, of the four calls at the most
-SPARSE = 5.0  # mean degree below which a graph is taken for a road network or a grid
+SPARSE = 5.0  # mean degree below which a graph is treated as a road network or a grid
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,13 @@ DEVICE = _Speed(2e11, 2e10, 1.2e11, 5e10, gang=0.03, superstep=2e-3, message=2e-
 
 
 def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
-    """Return how many members get a part of a graph, and the reason.
+    """Return the number of members that get a part of a graph, and the reason.
 
     Parameters
     ----------
     size : Size
     most : int
-        Number of members that there are.
+        Number of available members.
     threads : int
         Host threads of each member; at least 1.
     room : float
@@ -107,14 +107,14 @@ def choose(size: Size, most: int, threads: int, room: float) -> tuple[int, str]:
 
 
 def never_split(edges: float, most: int, threads: int, *, device: bool) -> bool:
-    """Return whether :func:`choose` gives one member to all graphs of so many edges that one has room for.
+    """Return whether :func:`choose` gives one member to every graph of this size that fits on one member.
 
-    The advantage of several members is largest for the fewest vertices, since these send fewer messages.
+    Several members help most if there are few vertices, because fewer messages are sent then.
 
     Parameters
     ----------
     edges : float
-        A number that the edges do not exceed; may be infinite.
+        Upper bound of the number of edges; may be infinite.
     most, threads
         See :func:`choose`.
     device : bool
@@ -126,7 +126,7 @@ def never_split(edges: float, most: int, threads: int, *, device: bool) -> bool:
 
 
 def search_levels(vertices: int, degree: float) -> float:
-    """Return the number of levels of a search from any vertex, as far as the mean degree tells.
+    """Return the number of levels of a search from any vertex, estimated from the mean degree.
 
     Parameters
     ----------

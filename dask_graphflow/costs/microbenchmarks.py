@@ -35,25 +35,25 @@ __all__ = [
 ]
 
 SCALES = (12, 16, 18, 20, 22)
-# A launch on a device takes as long as many thousand edges, so small graphs say nothing about large ones.
+# On a device, a launch takes as long as many thousand edges, so small graphs say nothing about large ones.
 DEVICE_SCALES = (16, 18, 20, 22, 24)
 # On the host, a graph is left out if its kernels are expected to take longer than this many seconds,
 PATIENCE = 20.0
-# or if it takes more than one part in so many of the memory, at so many bytes per edge.
+# or if it takes more than 1 / PARTS of the memory, at EDGE bytes per edge.
 PARTS, EDGE = 4, 100
-# In the order in which they are measured. Those from "pulls" on share the rows of one graph.
+# In the order of measurement. The kernels from "pulls" on share the rows of one graph.
 KERNELS = (*SERIAL, "hooks", "merges", "builds", "deals", "pulls", "searches", "paths", "labels")
-# What a rate counts, per vertex; else twice the edges.
+# The units per vertex that a rate counts. Other rates count twice the edges.
 WORK = {"hooks": EDGE_FACTOR, "merges": 1, **dict.fromkeys(SERIAL, 2 * NUMBERED + SORTED)}
-TURNS = 3  # number of turns of a kernel that takes long
+TURNS = 3  # number of turns of a slow kernel
 REPEAT = 3
 LONG = 0.3  # seconds: a turn that takes longer is repeated once only
-ENOUGH = 0.06  # seconds: shorter turns are repeated for so long
+ENOUGH = 0.06  # seconds: shorter turns are repeated for this long
 COPIED = 1 << 26  # bytes
 SPIN = (
-    0.05  # seconds in which threads do nothing but compute, to see what part of a core each gets;
+    0.05  # seconds in which threads do nothing but compute, to measure each one's share of a core
 )
-UNDISTURBED = 0.8  # with less than this part, others use the cores
+UNDISTURBED = 0.8  # with a smaller share than this, other programs use the cores
 
 
 def _shown(step: Step) -> Shown:
@@ -61,7 +61,7 @@ def _shown(step: Step) -> Shown:
     return Shown(step["done"], step["total"], how)
 
 
-# Steps that `tell` of :func:`measure` takes; a progress bar adds "done", the number of steps so far.
+# Steps that `tell` of :func:`measure` receives; a progress bar adds "done", the number of steps so far.
 STEPS = Kind("kernels", _shown)
 
 
@@ -73,7 +73,7 @@ def measure(
     only: Collection[str] = KERNELS,
     tell: Callable[[Step], object] | None = None,
 ) -> Rates:
-    """Time the kernels. It takes a few seconds, and up to a minute if they have to be compiled first.
+    """Time the kernels. This takes a few seconds, and up to a minute if kernels must be compiled first.
 
     Parameters
     ----------
@@ -82,14 +82,14 @@ def measure(
     threads : int
         Host threads to use.
     scales : sequence of int, optional
-        Logarithms of the graphs' numbers of vertices, ascending. If there is no room for a graph, it and
-        all after it are left out; by default also graphs that would take long.
+        Binary logarithms of the graphs' numbers of vertices, ascending. If there is no room for a graph, it
+        and all larger ones are left out. The default also leaves out graphs that would take long.
     only : collection of str
         Names in :data:`KERNELS` to measure.
     tell : callable, optional
-        Takes a dict each time a kernel was timed on a graph: "kernel", its name; "vertices" of the graph;
-        and "total", the number of calls if there is room and time for all graphs. The first graph comes
-        twice: the first time compiles the kernels.
+        Called with a dict each time a kernel was timed on a graph: "kernel" is its name, "vertices" the
+        number of vertices, and "total" the number of calls if there is room and time for all graphs. The
+        first graph comes twice, because the first time compiles the kernels.
 
     Raises
     ------
@@ -99,7 +99,7 @@ def measure(
         There is no room for the smallest graph.
     """
     kernels, asked = kernels_on(device), bool(scales)
-    if device:  # frames of cuDF number ids, and have no workload yet
+    if device:  # on a device cuDF frames number the ids, and there is no workload for that yet
         only = [name for name in only if name not in SERIAL]
     scales = scales or (DEVICE_SCALES if device else SCALES)
     total = len(only) * (len(scales) + 1)
@@ -109,7 +109,7 @@ def measure(
             tell({"kernel": kernel, "vertices": 1 << scale, "total": total})
 
     if device:
-        let_go()  # of copies of graphs, which are made again when they are next needed
+        let_go()  # frees the copies of graphs, which are made again when they are next needed
     found: dict[int, dict[str, float]] = {}
     for scale in (scales[0], *scales):  # the first time compiles the kernels
         if found and not (asked or device) and not (_fits(scale) and _soon(scale, found)):
@@ -132,7 +132,7 @@ def measure(
 
 
 def is_busy(threads: int) -> bool:
-    """Return whether other programs use the cores that so many threads of this process would get."""
+    """Return whether other programs use the cores that `threads` threads of this process would get."""
     data = bytes(1 << 18)
 
     def share(_: int) -> float:
@@ -155,8 +155,8 @@ def _fits(scale: int) -> bool:
 def _soon(scale: int, found: dict[int, dict[str, float]]) -> bool:
     """Return whether the kernels of a graph are expected to take at most :data:`PATIENCE`.
 
-    The rates of the graph before it say so, not the time that it took: small graphs are timed for a minimum
-    time, and some of that time compiles kernels.
+    The expectation uses the rates of the graph before it. The time spent on that graph would mislead: small
+    graphs are timed for a minimum time, and part of that time compiles kernels.
     """
     rates = found[max(found)]
     turn = sum(WORK.get(name, 2 * EDGE_FACTOR) / rate for name, rate in rates.items())
@@ -164,10 +164,10 @@ def _soon(scale: int, found: dict[int, dict[str, float]]) -> bool:
 
 
 def forest_seconds(device: bool = False, threads: int = 1, scale: int = 18) -> float:
-    """Return the seconds per vertex that each forest takes, however few of the edges are hooked into it.
+    """Return the seconds per vertex that a forest takes, however few edges are hooked into it.
 
-    N forests take this time N times, since work is O(E + N·V) (Groute): the first V edges take longer than
-    the V edges after them.
+    N forests take this time N times, since work is O(E + N·V) (Groute). It is measured as the difference in
+    time between the first V edges and the V edges after them.
     """
     graph, size = Workloads(kernels_on(device), scale, threads), 1 << scale
     parts = partial(slice, size), partial(slice, None)
@@ -188,7 +188,7 @@ def kernels_on(device: bool) -> ModuleType:
 
 
 def room_of(device: bool) -> int | None:
-    """Return the free bytes of this process' GPU or of its host; None if the system does not tell."""
+    """Return the free bytes of this process' GPU or host; None if the system does not report them."""
     return free_bytes(kernels_on(device))
 
 
@@ -205,7 +205,7 @@ def _timed(
         if name in only:
             count, *work = getattr(graph, name)()
             found[name] = count / _seconds(kernels, *work)
-            del work  # and the arrays that only this kernel needs
+            del work  # frees the arrays that only this kernel needs
             told(name)
     return found
 
@@ -213,10 +213,10 @@ def _timed(
 def _seconds(
     kernels: ModuleType, work: Callable[[Any], object], fresh: Callable[[], Any] = lambda: None
 ) -> float:
-    """Return the mean seconds of some turns. Making the argument of a turn, `fresh`, is not timed.
+    """Return the mean seconds per turn. `fresh` makes the argument of a turn, which is not timed.
 
-    The mean is used because a process that shares a core has all of it for a while, and the minimum would
-    show only that. The first turn is not counted, since it may compile kernels.
+    The mean is used, because a process that shares a core has all of it for short times, and the minimum
+    would show only those. The first turn is not counted, since it may compile kernels.
     """
     work(fresh())
     taken: list[float] = []
@@ -233,7 +233,7 @@ def _seconds(
 
 
 def wait(kernels: ModuleType) -> None:
-    """Wait for what was queued on a device: a copy to the host comes after it."""
+    """Wait for the queued work of a device, by a copy to the host that comes after it."""
     kernels.to_host(kernels.namespace.zeros(1))
 
 

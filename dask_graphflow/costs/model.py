@@ -1,8 +1,8 @@
-"""The model: what a job takes, from rates and links. Formulas alone: nothing is measured or looked up here.
+"""The model: formulas for the time of a job, given rates and links. Nothing is measured or looked up here.
 
-Components (Groute [1]_): N members hook E/N edges each, in chunks of V, and forests are merged by policy.
-Supersteps (TOTEM [2]_): a member p takes E_p/r_p to compute and B_p/c to tell the others, and all wait for
-the slowest (:func:`.load_balance.makespan`).
+Components (Groute [1]_): each of N members hooks E/N edges in chunks of V, and a policy decides how the
+forests are merged. Supersteps (TOTEM [2]_): a member p takes E_p/r_p to compute and B_p/c to send to the
+others, and all members wait for the slowest one (:func:`.load_balance.makespan`).
 
 .. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming Model
    for Irregular Computations", PPoPP 2017.
@@ -32,9 +32,9 @@ __all__ = [
     "remote",
 ]
 
-# If others read at least one vertex in so many, all vertices are sent: MOST of operators/hub_rows.py.
+# If others read at least one vertex in this many, all vertices are sent: MOST of operators/hub_rows.py.
 MOST_TOLD = 2
-SORTED = 3  # ends of edges that are looked up in the time in which one distinct id is sorted
+SORTED = 3  # ends of edges that can be looked up in the time it takes to sort one distinct id
 
 
 def components_seconds(
@@ -47,20 +47,20 @@ def components_seconds(
     t_merge: float,
     merge: str = "tree",
 ) -> float:
-    """Return the seconds of connected components, as Groute's model has them.
+    """Return the seconds of connected components according to Groute's model.
 
     Parameters
     ----------
     vertices, edges, members : int
         V, E and N.
     t_at : float
-        Seconds to hook a chunk of V edges, and compress.
+        Seconds to hook and compress a chunk of V edges.
     t_com : float
-        Seconds of what does not depend on N: the call, and the results.
+        Seconds that do not depend on N: for the call and the results.
     t_merge : float
         Seconds to send a forest of V vertices and merge it.
     merge : {"tree", "one-way", "ring", "adaptive"}
-        Which forests are merged into which: see :mod:`~dask_graphflow.scheduling.trees`.
+        Order in which forests are merged; see :mod:`~dask_graphflow.scheduling.trees`.
 
     Returns
     -------
@@ -72,11 +72,11 @@ def components_seconds(
 
 
 def remote(vertices: float, degree: float, members: int) -> float:
-    """Return how many vertices of the others a member reads, where vertices lie with members at random.
+    """Return how many vertices of other members a member reads, if vertices are assigned at random.
 
-    A vertex with d edges has a neighbour at a given member with a chance of 1 - (1 - 1/N)^d. That is
-    concave in d: with the mean degree for d it is no less than for any degrees of that mean. Where half of
-    all are read, all of them are told.
+    A vertex with d edges has a neighbor on a given member with probability 1 - (1 - 1/N)^d. This is concave
+    in d, so the value at the mean degree is an upper bound for all degrees with that mean. If at least half
+    of the vertices are read, all of them are sent.
     """
     others = vertices * (1 - 1 / members)
     read = 1 - (1 - 1 / members) ** degree
@@ -84,23 +84,23 @@ def remote(vertices: float, degree: float, members: int) -> float:
 
 
 def distinct(ends: float, vertices: float) -> float:
-    """Return how many vertices some ends of edges have, if each end is any of the vertices."""
+    """Return the expected number of distinct vertices among the ends of edges, if ends are random."""
     return vertices * -math.expm1(-ends / max(vertices, 1))
 
 
 def numbered(ends: float, vertices: float, partitions: int, members: int) -> float:
     """Return the work of a member that numbers ids that are not dense, as a number of ends looked up.
 
-    A member that is alone looks up all ends, and sorts the ids. In a gang, a member looks up the ends of
-    its partitions, and then the distinct ids of all of them. It sorts its distinct ids, and merges those
-    of its range of all members.
+    A single member looks up all ends, and sorts the ids. In a gang, a member looks up the ends of its
+    partitions, and then the distinct ids of each partition. It sorts its distinct ids, and merges the ids
+    in its range from all members.
 
     Parameters
     ----------
     ends, vertices : float
         Twice the number of edges, and the number of vertices.
     partitions, members : int
-        Partitions of the edges, and members that read them.
+        Number of partitions of the edges, and number of members that read them.
     """
     if members == 1:
         return ends + SORTED * vertices
@@ -112,15 +112,16 @@ def numbered(ends: float, vertices: float, partitions: int, members: int) -> flo
 def joined(ends: float, vertices: float, partitions: int, chains: int) -> float:
     """Return the work of a chain of components whose ids are not dense, as a number of ends looked up.
 
-    A chain looks up the ends of each partition. Neighbors of like size are joined: the distinct ids of both
-    are looked up again. At the end the chain sorts its ids, and an owner merges those of all chains.
+    A chain looks up the ends of each partition. Neighboring chunks of similar size are joined, which looks
+    up the distinct ids of both again. At the end the chain sorts its ids, and an owner merges the ids of
+    all chains.
 
     Parameters
     ----------
     ends, vertices : float
         Twice the number of edges, and the number of vertices.
     partitions, chains : int
-        Partitions of the edges, and chains that take them in turn.
+        Number of partitions of the edges, and number of chains that share them.
     """
     chunks, size = partitions / chains, ends / partitions
     work = ends / chains
@@ -132,7 +133,7 @@ def joined(ends: float, vertices: float, partitions: int, chains: int) -> float:
 
 
 def iterations(vertices: int, alpha: float = 0.85, tol: float = 1e-6, most: int = 100) -> int:
-    """Return how many iterations PageRank takes at most: each makes the change alpha times as large."""
+    """Return the maximum number of PageRank iterations; each one multiplies the change by alpha."""
     goal = tol * max(vertices, 1)
     if not 0 < alpha < 1 or goal >= 2:
         return 1 if alpha < 1 else most
@@ -141,17 +142,17 @@ def iterations(vertices: int, alpha: float = 0.85, tol: float = 1e-6, most: int 
 
 @dataclass(frozen=True)
 class Scaling:
-    """How work that is shared out gets faster with the workers.
+    """Speedup of shared work with the number of workers.
 
     Attributes
     ----------
     alone : float
         Seconds on one worker.
     contention : float
-        What a worker loses for each other one: n of them do n / (1 + contention·(n - 1)) of what one does.
-        They share the memory, or have shares that differ.
+        Loss of a worker per other worker: n workers are n / (1 + contention·(n - 1)) times as fast as one.
+        Workers lose time because they share the memory, or because their shares of the work differ.
     most : float
-        Workers that there are cores for: more do no more than those.
+        Number of workers that there are cores for. Additional workers do not help.
     """
 
     alone: float
@@ -159,12 +160,12 @@ class Scaling:
     most: float = math.inf
 
     def of(self, workers: int) -> float:
-        """Return how many workers' work so many do."""
+        """Return how many times as fast as one worker this number of workers is."""
         busy = min(workers, self.most)
         return busy / (1 + self.contention * (busy - 1))
 
     def seconds(self, workers: int) -> float:
-        """Return the seconds on so many workers."""
+        """Return the seconds on this number of workers."""
         return self.alone / self.of(workers)
 
 
@@ -174,24 +175,24 @@ def fit(
     *,
     most: float = math.inf,
 ) -> Scaling:
-    """Return the constants that give what was measured on one worker and on two.
+    """Return the constants that reproduce the times measured on one worker and on two.
 
-    Two that are more than twice as fast are taken to be just that.
+    If two workers are more than twice as fast as one, they are taken to be exactly twice as fast.
 
     Parameters
     ----------
     measured : mapping of int to float
         Seconds on 1 and on 2 workers.
     beside : callable
-        Takes a number of workers; returns the seconds of what is not shared out, and was measured by
-        itself: Dask's call, merges, messages.
+        Takes a number of workers, and returns the seconds of work that is not shared and was measured
+        separately: Dask's call, merges, messages.
     most : float
-        Workers that there are cores for.
+        Number of workers that there are cores for.
 
     Raises
     ------
     OptionError
-        One of the two is missing, or one worker takes no longer than what there is besides.
+        One of the two times is missing, or one worker takes no longer than the work that is not shared.
     """
     if not {1, 2} <= set(measured) or measured[1] <= beside(1):
         raise OptionError(
@@ -202,6 +203,6 @@ def fit(
     both = min(2, most)
     if both <= 1:
         return Scaling(alone, 0.0, most)
-    # More is a cache that fits, or chance, and is not carried on.
+    # A larger speedup comes from caches or chance, and is not extrapolated.
     lost = (measured[2] - beside(2)) * both / alone - 1
     return Scaling(alone, max(lost / (both - 1), 0.0), most)

@@ -1,10 +1,11 @@
-"""The store: what was measured, kept for each machine, so that it is measured once.
+"""The store of measured rates, so that each machine is measured only once.
 
-A file for each kind of worker lies in ``graphflow.calibration.path`` of Dask's configuration, else in the
-user's cache directory. It is measured again once it is older than ``graphflow.calibration.age`` (30 days),
-is of another version of this library or of other hardware, or cannot be read; and after an hour if other
-programs used the cores meanwhile. Measured are graphs of the
-sizes of ``graphflow.calibration.scales``, logarithms of numbers of vertices, if that is given.
+The store has a file for each kind of worker, in ``graphflow.calibration.path`` of Dask's configuration or
+by default in the user's cache directory. Rates are measured again if the file is older than
+``graphflow.calibration.age`` (30 days), was written by another version of this library or on other
+hardware, or cannot be read. If other programs used the cores during the measurement, rates expire after an
+hour. ``graphflow.calibration.scales`` sets the sizes of the measured graphs, as binary logarithms of the
+numbers of vertices.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ BUSY = 3600.0  # seconds that rates of a busy machine are kept
 
 _known: dict[
     Path, Rates
-] = {}  # of this process, and all that there is where no file can be written
+] = {}  # measured by this process; the only copy of the rates if files cannot be written
 
 
 def rates(
@@ -67,36 +68,36 @@ def rates(
     measure: Callable[[bool, int], Rates] | None = None,
     tell: Callable[[Step], object] | None = None,
 ) -> Rates:
-    """Return what is kept of this machine, or measure it: that takes seconds, and is kept.
+    """Return the stored rates of this machine, or measure and store them, which takes seconds.
 
     Parameters
     ----------
     device : bool
-        Of this process' GPU; else of the host.
+        Whether to return the rates of this process' GPU; otherwise those of the host.
     threads : int
-        Host threads that it may use.
+        Number of host threads that may be used.
     only : str, optional
-        The one that is asked about, "hooks", "builds", "pulls", "searches", "paths", "labels", "merges",
-        "deals", "dense_ids", "far_ids" or "text_ids": where nothing is kept, no other is compiled and
+        The only rate that is needed: "hooks", "builds", "pulls", "searches", "paths", "labels", "merges",
+        "deals", "dense_ids", "far_ids" or "text_ids". If nothing is stored, no other kernel is compiled and
         measured.
     fresh : bool
-        Measure it whatever is kept.
+        Whether to measure even if rates are stored.
     measure : callable, optional
-        Measures; takes `device` and `threads`. By default the kernels are timed.
+        Function of `device` and `threads` that measures. By default the kernels are timed.
     tell : callable, optional
-        Is told of each kernel that is measured.
+        Called for each kernel that was measured.
 
     Returns
     -------
     Rates
-        Edges and vertices a second, by the size of the graph.
+        Edges and vertices per second, by the size of the graph.
 
     Raises
     ------
     BackendError
-        There is no GPU that can be used.
+        No GPU can be used.
     OptionError
-        `only` is none of those, or ``graphflow.calibration.age`` is no time.
+        `only` is not one of these names, or ``graphflow.calibration.age`` is not a time.
 
     Examples
     --------
@@ -144,7 +145,7 @@ def rates(
 
 
 def stored(device: bool, threads: int, only: str | None = None) -> Rates | None:
-    """Return what is stored of this machine, or None; nothing is measured. See :func:`rates`."""
+    """Return the stored rates of this machine, or None; nothing is measured. See :func:`rates`."""
     machine = about(device, threads)
     for name in dict.fromkeys([file_name(device, threads), file_name(device, threads, only)]):
         path = folder() / name
@@ -172,7 +173,7 @@ def pull_rate(device: bool, threads: int, vertices: int) -> float:
 
 
 class Entry(NamedTuple):
-    """A file that is kept of this machine.
+    """A file of stored rates of this machine.
 
     Attributes
     ----------
@@ -180,7 +181,7 @@ class Entry(NamedTuple):
     age : float
         Seconds since it was written.
     stale : bool
-        Whether what it is about is measured again when it is next asked for.
+        Whether the rates will be measured again when they are next needed.
     """
 
     path: Path
@@ -189,12 +190,12 @@ class Entry(NamedTuple):
 
 
 def entries() -> list[Entry]:
-    """Return what is kept of this machine, sorted by path; nothing is measured.
+    """Return the files that are stored for this machine, sorted by path; nothing is measured.
 
     Raises
     ------
     OptionError
-        ``graphflow.calibration.age`` or ``.scales`` is none.
+        ``graphflow.calibration.age`` or ``.scales`` is invalid.
     """
     found = []
     for path in sorted(folder().glob(f"rates-{_host()}-*.json")):
@@ -203,30 +204,30 @@ def entries() -> list[Entry]:
             continue
         try:
             stale = _read(path, about(kind[1] == "gpu", int(kind[2]))) is None
-        except BackendError:  # the GPU that it is about cannot be used any more
+        except BackendError:  # the GPU can no longer be used
             stale = True
         found.append(Entry(path, time.time() - path.stat().st_mtime, stale))
     return found
 
 
 def folder() -> Path:
-    """Return the directory that files are kept in."""
+    """Return the directory of the stored files."""
     told = dask.config.get("graphflow.calibration.path", None)
     if told is not None:
         return Path(told).expanduser()
     cache = os.environ.get("XDG_CACHE_HOME", "")
-    # The standard has relative paths ignored.
+    # The XDG standard says to ignore relative paths.
     if Path(cache).is_absolute():
         return Path(cache) / "dask-graphflow"
     try:
         home = Path.home()
-    except RuntimeError:  # a user without a home, as in a container
-        home = Path(os.devnull)  # where nothing can be kept
+    except RuntimeError:  # the user has no home directory, as in a container
+        home = Path(os.devnull)  # nothing can be stored here
     return home / ".cache" / "dask-graphflow"
 
 
 def hardware(device: bool) -> str:
-    """Return what a worker's kernels run on: the GPU's name, or the processor's and its cores."""
+    """Return the name of the GPU, or the name of the processor and its number of cores."""
     if device:
         from dask_graphflow.kernels.gpu import load_cupy
 
@@ -237,19 +238,19 @@ def hardware(device: bool) -> str:
     return f"{_processor()}, {CPU_COUNT} cores"
 
 
-@functools.cache  # the file has some lines for each core
+@functools.cache  # the file has several lines per core
 def _processor() -> str:
     try:
         for line in Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
-    except OSError:  # no Linux
+    except OSError:  # not Linux
         pass
     return platform.processor() or platform.machine()
 
 
 def about(device: bool, threads: int) -> dict[str, Any]:
-    """Return what a file says about the machine; a file that says something else is stale."""
+    """Return the description of the machine that a file contains; a file with another one is stale."""
     return {
         "format": FORMAT,
         "version": importlib.import_module("dask_graphflow").__version__,
@@ -261,7 +262,7 @@ def about(device: bool, threads: int) -> dict[str, Any]:
 
 
 def _scales() -> list[int] | None:
-    """Return the logarithms of the sizes to measure, if that was told: fewer and smaller take less time."""
+    """Return the configured binary logarithms of the sizes to measure, or None."""
     told = dask.config.get("graphflow.calibration.scales", None)
     if told is None:
         return None
@@ -274,7 +275,7 @@ def _scales() -> list[int] | None:
 
 
 def file_name(device: bool, threads: int, only: str | None = None, *, start: str = "rates") -> str:
-    """Return the name of the file about this machine's GPU, or about so many of its threads."""
+    """Return the name of the file for this machine's GPU, or for `threads` of its threads."""
     of = "" if only is None else f"-{only}"
     return f"{start}-{_host()}-{'gpu' if device else 'cpu'}-{threads}{of}.json"
 
@@ -297,11 +298,11 @@ def _age() -> float:
 
 
 def held(path: Path, machine: dict[str, Any]) -> dict[str, Any]:
-    """Return what a file holds about a machine; nothing if it is stale or cannot be read."""
+    """Return the content of a file about a machine; empty if it is stale or cannot be read."""
     age = _age()
     try:
         found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        # A clock that was set back makes a file of the future: that is stale too.
+        # If the clock was set back, a file may come from the future. Such a file is stale too.
         if not 0 <= time.time() - found["made"] <= (min(age, BUSY) if found["busy"] else age):
             return {}
         return {} if any(found[name] != value for name, value in machine.items()) else found
@@ -319,7 +320,7 @@ def _read(path: Path, machine: dict[str, Any]) -> Rates | None:
 
 
 def write(path: Path, held: dict[str, Any]) -> None:
-    """Write a file whole or not at all: several workers of a machine may do so at once."""
+    """Write a file atomically, since several workers of a machine may do so at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=path.name, suffix=".partial", dir=path.parent)
     try:

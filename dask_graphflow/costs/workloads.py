@@ -1,4 +1,4 @@
-"""Workloads: an R-MAT graph, and the work on it that each rate is the speed of.
+"""Workloads: an R-MAT graph, and the work on it whose speed each rate measures.
 
 All work is done by the operators, as in a gang with one member.
 """
@@ -37,29 +37,29 @@ from .model import SORTED
 __all__ = ["EDGE_FACTOR", "NUMBERED", "Workloads"]
 
 EDGE_FACTOR = 16  # edges per vertex
-NUMBERED = 2  # edges per vertex whose ids are numbered, but
-LEAST_NUMBERED = 1 << 19  # at least so many edges, as far as there are so many
-PIECES = 4  # partitions that they are read from
+NUMBERED = 2  # edges per vertex whose ids are numbered
+LEAST_NUMBERED = 1 << 19  # but at least this many edges, if the graph has them
+PIECES = 4  # partitions of these edges
 DRAWN = 18  # largest scale that is drawn edge by edge on the host
 DAMPING = 0.85
-# What makes ids of numbers that are far apart and in no order; all products differ.
+# These turn numbers into ids that are far apart and unordered; all products differ.
 SPREAD, FARTHEST = 0x1E3779B97F4A7C15, (1 << 62) - 1
 
-Work = tuple[int, Callable[[Any], object]]  # what a rate counts, and the work of one turn
+Work = tuple[int, Callable[[Any], object]]  # units that a rate counts, and the work of one turn
 
 
 class Workloads:
     """An R-MAT graph, and the work on it that is timed.
 
-    A method that is named as a rate returns a tuple: what the rate counts (a number of edges or vertices),
-    the work of one turn, and, if each turn needs a new argument, what makes it.
+    A method named after a rate returns a tuple: the number that the rate counts (edges or vertices), the
+    work of one turn, and, if each turn needs a new argument, a function that makes it.
 
     Parameters
     ----------
     kernels : module
         Kernels of the host or of the device.
     scale : int
-        Logarithm of the number of vertices.
+        Binary logarithm of the number of vertices.
     threads : int
         Host threads to use.
     """
@@ -69,11 +69,11 @@ class Workloads:
         self.source, self.target = _edges(kernels.namespace, scale)
 
     def hooks(self) -> Work:
-        """Return the making of a forest of all edges."""
+        """Return the work of making a forest of all edges."""
         return len(self.source), lambda _: self.forest(slice(None))
 
     def merges(self) -> tuple[int, Callable[[Forest], object], Callable[[], Forest]]:
-        """Return the merge of the forests of two halves of the edges."""
+        """Return the work of merging the forests of two halves of the edges."""
         half = len(self.source) // 2
         other = self.forest(slice(half, None))
 
@@ -83,11 +83,11 @@ class Workloads:
         return self.size, merge, lambda: self.forest(slice(half))
 
     def builds(self) -> Work:
-        """Return the making of the rows of all edges, each of which counts at both ends."""
+        """Return the work of making the rows of all edges; each edge counts twice."""
         return 2 * len(self.source), lambda _: self._made_rows()
 
     def deals(self) -> Work:
-        """Return the dealing of edges to two members, as in the build of an undirected graph."""
+        """Return the work of assigning edges to two members, as in the build of an undirected graph."""
         kernels, shift = kernels_of("partition", self.source), GRAIN.bit_length() - 1
         grains = -(-self.size // GRAIN)
         owners = np.asarray(np.arange(grains) * 2 // grains, "int16", like=self.source)
@@ -103,15 +103,15 @@ class Workloads:
         return 2 * len(self.source), deal
 
     def dense_ids(self) -> Work:
-        """Return what a build does before it makes rows, with dense ids."""
+        """Return the work of a build before it makes rows, with dense ids."""
         return self._numbering(lambda numbers: numbers)
 
     def far_ids(self) -> Work:
-        """Return what a build does before it makes rows, with integer ids that are far apart."""
+        """Return the work of a build before it makes rows, with integer ids that are far apart."""
         return self._sorting(lambda numbers: numbers * SPREAD & FARTHEST)
 
     def text_ids(self) -> Work:
-        """Return what a build does before it makes rows, with text ids."""
+        """Return the work of a build before it makes rows, with text ids."""
         return self._sorting(lambda numbers: "vertex " + pd.Series(numbers).astype("str"))
 
     def _sorting(self, ids: Callable[[Any], Any]) -> Work:
@@ -120,7 +120,7 @@ class Workloads:
         return count + SORTED * len(np.unique(np.concatenate(some))), work
 
     def _numbering(self, ids: Callable[[Any], Any]) -> Work:
-        """Return the numbering of the ends of some edges, given what makes ids of vertex numbers."""
+        """Return the work of numbering the ends of some edges; `ids` turns vertex numbers into ids."""
         count = min(len(self.source), max(NUMBERED * self.size, LEAST_NUMBERED))
         names = pd.Series(ids(np.arange(self.size)))
         source, target = (
@@ -144,7 +144,7 @@ class Workloads:
         return 2 * count, number
 
     def pulls(self) -> Work:
-        """Return an iteration of PageRank."""
+        """Return the work of an iteration of PageRank."""
         g = self._view()
         pull = Pull(g)
         share, _ = pull.shares("float64")
@@ -154,7 +154,7 @@ class Workloads:
         return pull.edges, lambda _: pull.update(rank, base, DAMPING)
 
     def searches(self) -> Work:
-        """Return a breadth-first search from the vertex with the most edges."""
+        """Return the work of a breadth-first search from the vertex with the most edges."""
         g = self._view()
         start = _hub(g)
 
@@ -166,7 +166,7 @@ class Workloads:
         return g.edges, run
 
     def paths(self) -> Work:
-        """Return shortest paths from the vertex with the most edges, with random weights."""
+        """Return the work of shortest paths from the vertex with the most edges, with random weights."""
         numbers = _random(self.kernels.namespace, len(self._rows.ends))
         g = self._view((numbers / 65536).astype("float32"))
         start = _hub(g)
@@ -175,7 +175,7 @@ class Workloads:
     def labels(
         self,
     ) -> tuple[int, Callable[[NeighborLabels], object], Callable[[], NeighborLabels]]:
-        """Return the first iteration of label propagation, in which all labels differ."""
+        """Return the work of the first iteration of label propagation, in which all labels differ."""
         g = self._view()
         return g.edges, NeighborLabels.take, lambda: NeighborLabels(g)
 
@@ -208,7 +208,7 @@ def _hub(g: GraphView) -> Any:
 
 
 def _edges(library: Any, scale: int) -> tuple[Any, Any]:
-    """Return the ends of an R-MAT graph's edges as arrays of a library."""
+    """Return the ends of an R-MAT graph's edges, as arrays of `library`."""
     drawn = scale if scale <= DRAWN else DRAWN - (scale - DRAWN) % 2
     frame = generate.rmat(drawn, edge_factor=EDGE_FACTOR, npartitions=1)
     frame = frame.compute(scheduler="synchronous")
@@ -221,7 +221,7 @@ def _edges(library: Any, scale: int) -> tuple[Any, Any]:
 def _grown(library: Any, source: Any, target: Any) -> list[Any]:
     """Return a graph of four times the vertices and edges: R-MAT's next two levels, drawn for each edge.
 
-    They are drawn where the kernels run, from integers only: a host takes a minute for the largest graph.
+    They are drawn from integers only, where the kernels run. A host takes a minute for the largest graph.
     """
     chances = np.outer(generate.QUADRANTS, generate.QUADRANTS).ravel()
     cuts = np.rint(np.cumsum(chances) * 65536).astype(int)

@@ -16,7 +16,7 @@ from .dispatch import can_run, on_start_tests, should_run
 
 __all__ = ["ConvertedGraph", "backend", "convert_from_nx", "convert_to_nx"]
 
-#: What NetworkX loads.
+#: The object that NetworkX loads.
 backend = SimpleNamespace(
     convert_from_nx=convert_from_nx,
     convert_to_nx=convert_to_nx,

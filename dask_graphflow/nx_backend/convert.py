@@ -1,4 +1,4 @@
-"""Graphs of NetworkX as graphs of this library, and back."""
+"""Conversion of NetworkX graphs to graphs of this library, and back."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Node = Hashable
 
 
 class Data(NamedTuple):
-    """Attributes of any type, which a function that returns a graph keeps.
+    """Attributes of any type, which functions that return a graph keep.
 
     Attributes
     ----------
@@ -77,11 +77,11 @@ class ConvertedGraph:
         self._graphs: dict[Any, Graph] = {}
 
     def is_directed(self) -> bool:
-        """Return whether edges have a direction; NetworkX asks."""
+        """Return whether edges have a direction; called by NetworkX."""
         return self.directed
 
     def is_multigraph(self) -> bool:
-        """Return whether parallel edges are allowed; NetworkX asks."""
+        """Return whether parallel edges are allowed; called by NetworkX."""
         return self.multigraph
 
     def __len__(self) -> int:
@@ -152,11 +152,11 @@ class ConvertedGraph:
         Returns
         -------
         pandas.DataFrame
-            The result. Its column ``vertex`` has positions of nodes.
+            The result. Its column ``vertex`` contains the positions of nodes.
         """
         weighted = weight is not None if weighted is None else weighted
         reverse = reverse and self.directed
-        # A cluster would get the whole graph from this process.
+        # A cluster would have to receive the whole graph from this process.
         with dask.config.set(scheduler="threads"):
             if (weight, weighted, reverse) not in self._graphs:
                 graph = self._build(self.weights(weight) if weighted else None, reverse)
@@ -235,7 +235,7 @@ def convert_from_nx(
         Whether to keep all attributes of nodes, edges and the graph, of any type, for
         :func:`convert_to_nx`. False by default.
     node_attrs, preserve_node_attrs, name, graph_name
-        What NetworkX also says about a call. They are not used.
+        Further arguments that NetworkX passes. They are not used.
 
     Raises
     ------
@@ -319,8 +319,8 @@ def _numbers(values: list[Any]) -> Any:
 def convert_to_nx(obj: Any, *, name: str | None = None) -> Any:
     """Return a converted graph as a graph of NetworkX, and any other object as it is.
 
-    Nodes, edges and converted edge attributes are the same as in the first graph, and so are all other
-    attributes if ``preserve_graph_attrs`` was set. The keys of parallel edges are not kept.
+    Nodes, edges and converted edge attributes are the same as in the original graph. All other attributes
+    are also the same if ``preserve_graph_attrs`` was set. The keys of parallel edges are not kept.
     """
     if not isinstance(obj, ConvertedGraph):
         return obj

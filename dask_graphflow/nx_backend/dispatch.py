@@ -1,4 +1,4 @@
-"""What NetworkX asks before it calls a function of the backend."""
+"""The hooks that NetworkX calls before it calls a function of the backend."""
 
 from __future__ import annotations
 

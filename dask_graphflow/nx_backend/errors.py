@@ -1,4 +1,4 @@
-"""The errors of NetworkX, for those of this library."""
+"""Conversion of this library's errors to errors of NetworkX."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """The functions of the backend.
 
-Each has the name, the signature and the result of the function of NetworkX. To add one, write it here, name
-it in ``_graphflow_networkx`` with the options that it does not support, and name NetworkX's tests of it in
-``tests/test_networkx.py``.
+Each one has the name, the signature and the result of the NetworkX function. To add one, write it here, add
+its name to ``_graphflow_networkx`` with the options that it does not support, and list NetworkX's tests of
+it in ``tests/test_networkx.py``.
 """
 
 from __future__ import annotations

@@ -17,9 +17,9 @@ __all__ = ["adjacency"]
 
 
 def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
-    """Return the edges between the vertices that a frame names, as pairs of its rows: shape (m, 2).
+    """Return the edges between the vertices of a frame, as pairs of row numbers: shape (m, 2).
 
-    Parallel edges are one pair. Pairs are sorted.
+    Parallel edges give one pair. Pairs are sorted.
     """
     dtypes = dict.fromkeys(("source", "target"), "int64")
     named = vertex_ids.named(ids, graph._ids)
@@ -28,7 +28,7 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
 
 
 def _adjacent(g: GraphView, ids: Any) -> Answer:
-    """Return the edges that leave the vertices of this member, as pairs of rows of `ids`."""
+    """Return the edges that leave the vertices of this member, as pairs of row numbers of `ids`."""
     shard = g.shard.host
     own = _host(g.find(ids, unique=False))
     places = np.max(g.exchange.all_gather(np.where(own < 0, -1, own + shard.low)), axis=0)

@@ -1,4 +1,4 @@
-"""What all pictures have in common: matplotlib, imported when it is needed; colours; numbers as text."""
+"""Shared parts of all plots: the lazy import of matplotlib, colors, and numbers as text."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 __all__ = ["FAINT", "INK", "PALETTE", "named", "new_axes", "plain", "pyplot", "with_commas"]
 
-# Of Okabe and Ito: told apart by whoever sees colours otherwise, and in grey nearly so.
+# The palette of Okabe and Ito: color-blind readers can tell its colors apart, and it nearly works in gray.
 PALETTE = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 INK = "#33383d"
 FAINT = "#c9ced3"
 
 
 def pyplot() -> Any:
-    """Return matplotlib.pyplot, or raise with the line that installs it."""
+    """Return matplotlib.pyplot, or raise an error that says how to install it."""
     try:
         from matplotlib import pyplot
     except ImportError as error:
@@ -31,7 +31,7 @@ def pyplot() -> Any:
 
 
 def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
-    """Return the Axes given, or those of a new figure of so many inches."""
+    """Return the given Axes, or those of a new figure with this size in inches."""
     plt = pyplot()
     if ax is None:
         ax = plt.figure(figsize=size, layout="constrained").add_subplot()
@@ -39,14 +39,14 @@ def new_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
 
 
 def plain(ax: Axes, grid: str = "both") -> None:
-    """Leave out the frame's upper and right sides, and draw a light grid behind the rest."""
+    """Hide the top and right spines, and draw a light grid behind the data."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.grid(axis=grid, color=FAINT, linewidth=0.6, alpha=0.6)
     ax.set_axisbelow(True)
 
 
 def with_commas(value: float, _: object = None) -> str:
-    """Return a number as an axis has it.
+    """Return a number as an axis label.
 
     Examples
     --------
@@ -57,7 +57,7 @@ def with_commas(value: float, _: object = None) -> str:
 
 
 def named(parts: Sequence[Any], most: int) -> str:
-    """Return the parts of an id as a name of so many letters at most.
+    """Return the parts of an id as a name of at most `most` letters.
 
     Examples
     --------

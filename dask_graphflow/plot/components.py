@@ -1,4 +1,4 @@
-"""The sizes of components: how many there are of each."""
+"""The sizes of components, and the number of components of each size."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["components"]
 
-SIZE = "__size__"  # beside columns of any name
+SIZE = "__size__"  # column name that does not clash with the columns of the labels
 
 
 def components(labels: Any, *, column: Any = "component", ax: Axes | None = None) -> Axes:
@@ -80,7 +80,7 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
     ax.plot(sizes, counts, "o", color=PALETTE[0], markersize=5, clip_on=False)
     ax.set_xscale("log")
     ax.set_yscale("log", nonpositive="clip")
-    # At least a decade, so that a single size has an axis to be on.
+    # At least a decade, so that the axes also work for a single size.
     ax.set_xlim(0.8, max(10, 1.6 * sizes.max(initial=1)))
     ax.set_ylim(0.7, max(10, 1.8 * counts.max(initial=1)))
     for axis in (ax.xaxis, ax.yaxis):
@@ -98,7 +98,7 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
 
 
 def _name(ax: Axes, found: _Sizes) -> None:
-    """Write what the largest component is called beside its point."""
+    """Write the name of the largest component beside its point."""
     size, count = int(found.sizes[-1]), int(found.counts[-1])
     name = named(found.largest, 40)
     others = f" and {count - 1:,} more" if count > 1 else ""
@@ -117,7 +117,7 @@ def _name(ax: Axes, found: _Sizes) -> None:
 
 @dataclass(frozen=True)
 class _Sizes:
-    """How many components there are of each size, ascending, and the parts of the largest one's name."""
+    """Number of components of each size, in ascending order, and the parts of the largest one's name."""
 
     sizes: np.ndarray
     counts: np.ndarray
@@ -125,7 +125,7 @@ class _Sizes:
 
     @classmethod
     def of(cls, components: pd.DataFrame) -> _Sizes:
-        """Count the sizes of components, a row each: the columns of its name, and its size."""
+        """Count the sizes of components. Each row has the columns of a component's name, and its size."""
         sizes, counts = np.unique(components[SIZE].to_numpy(), return_counts=True)
         names = [column for column in components.columns if column != SIZE]
         top = components[components[SIZE] == (sizes[-1] if len(sizes) else 0)]
@@ -134,7 +134,7 @@ class _Sizes:
 
     @classmethod
     def all(cls, parts: list[_Sizes]) -> _Sizes:
-        """Return those of parts that have no component in common."""
+        """Return the combined sizes of parts that have no component in common."""
         each = np.concatenate([part.sizes for part in parts])
         sizes, places = np.unique(each, return_inverse=True)
         counts = np.zeros(len(sizes), np.int64)
@@ -156,14 +156,14 @@ def _sizes(labels: Any, column: Any) -> _Sizes:
         return _Sizes.of(_counted(labels[names]))
     meta = _counted(labels._meta[names])
     counts = labels[names].map_partitions(_counted, meta=meta)
-    # Components are as many as vertices, at worst: they are dealt to as many partitions.
+    # In the worst case, there are as many components as vertices, so use as many partitions.
     sizes = counts.groupby(names, sort=False)[SIZE].sum(split_out=labels.npartitions)
     whole = sizes.reset_index().to_delayed()
     return _Sizes.all(list(dask.compute(*(dask.delayed(_Sizes.of)(part) for part in whole))))
 
 
 def _columns(labels: Any, column: Any) -> list[Any]:
-    """Return the columns that name a component: as many as name a vertex."""
+    """Return the columns that name a component; there are as many as for a vertex."""
     have, width = list(labels.columns), 0
     while f"vertex_{width}" in have:
         width += 1
@@ -177,7 +177,7 @@ def _columns(labels: Any, column: Any) -> list[Any]:
 
 
 def _counted(part: Any) -> pd.DataFrame:
-    """Return a partition's components, a row each, and how many of its vertices are in them."""
+    """Return one row per component of a partition, with the number of its vertices there."""
     part = kernels_for(part).to_pandas(part)
     for name in part.columns:
         if nulls := int(part[name].isna().sum()):

@@ -1,4 +1,4 @@
-"""The neighbourhood of a vertex: a small subgraph, drawn on rings by distance."""
+"""The neighborhood of a vertex: a small subgraph, drawn on rings by distance."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["neighborhood"]
 
 LONGEST = 24  # letters of a label
-FILLS = (PALETTE[5], PALETTE[0], PALETTE[4], "#b9dcf2")  # by distance; further ones are as the last
+FILLS = (PALETTE[5], PALETTE[0], PALETTE[4], "#b9dcf2")  # by distance; larger ones use the last
 
 
 def neighborhood(
@@ -123,7 +123,7 @@ def neighborhood(
 
 
 def _sizes(found: Subgraph) -> np.ndarray:
-    """Return diameters in points: by the root of a vertex's edges; the first is never small."""
+    """Return diameters in points, from the square root of the degree; the first is never small."""
     degree = np.bincount(found.edges.ravel(), minlength=len(found))
     sizes: np.ndarray = np.clip(5 + 1.4 * np.sqrt(degree), 5, 16)
     sizes[0] = max(sizes[0], 14)
@@ -137,13 +137,13 @@ def _vertices(ax: Axes, found: Subgraph, points: np.ndarray, sizes: np.ndarray) 
 
 
 def _edges(ax: Axes, found: Subgraph, points: np.ndarray, sizes: np.ndarray) -> None:
-    """Draw an arrow or a line an edge; those on the way to the first vertex darker."""
+    """Draw an arrow or a line per edge. Edges between a vertex and its parent are darker."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.transforms import ScaledTranslation
 
     head = "-|>,head_length=3.2,head_width=1.5" if found.directed else "-"
     many = len(found.edges) > 3 * len(found)
-    # Many arrows end around the first vertex, where their heads have room beside each other.
+    # Many arrows may end around the first vertex, so leave a gap that has room for all their heads.
     gap = 4.5 * np.sum(found.edges[:, 1] == 0) / (2 * np.pi) if found.directed else 0.0
     for a, b in found.edges.tolist():
         tree = found.parent[a] == b or found.parent[b] == a
@@ -156,7 +156,7 @@ def _edges(ax: Axes, found: Subgraph, points: np.ndarray, sizes: np.ndarray) -> 
             round_ = {"marker": "o", "markersize": sizes[a], "markerfacecolor": "none"}
             ax.plot(*points[a], transform=beside, **round_, **style)
             continue
-        # Other edges than those of the tree are bent inwards, clear of what lies on their ring.
+        # Edges outside the tree are bent inward, so that they avoid the other vertices on their ring.
         turn = np.sign(points[a, 0] * points[b, 1] - points[a, 1] * points[b, 0])
         ax.add_patch(
             FancyArrowPatch(
@@ -179,7 +179,7 @@ def _labels(
     points: np.ndarray,
     sizes: np.ndarray,
 ) -> list[Any]:
-    """Write each vertex's name outward of it; return the texts."""
+    """Write the name of each vertex on its outer side, and return the texts."""
     from matplotlib.patheffects import withStroke
 
     size = 9 if len(found) <= 40 else 8
@@ -203,15 +203,15 @@ def _labels(
             color=INK,
             path_effects=halo,
             zorder=4,
-            in_layout=False,  # it will lie within the Axes, which are not to shrink for it
+            in_layout=False,  # the text will fit in the Axes, which must not shrink for it
         )
         texts.append(text)
     return texts
 
 
 def _fit(ax: Axes, points: np.ndarray, texts: list[Any]) -> None:
-    """Show as little around the vertices as their names take, which are of so many pixels at any scale."""
-    # Where the figure is laid out, and how large a name is, is known once it was drawn.
+    """Set the limits so that all names just fit; names keep their size in pixels at any scale."""
+    # The layout and the sizes of names are only known after drawing.
     ax.figure.canvas.figure.draw_without_rendering()
     middles = ax.transData.transform(points)
     low, high = np.zeros((2, len(points), 2))
@@ -221,10 +221,10 @@ def _fit(ax: Axes, points: np.ndarray, texts: list[Any]) -> None:
     pad, room = 0.1 * ax.figure.dpi, np.array([ax.bbox.width, ax.bbox.height])
 
     def taken(scale: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far all reaches below and above 0, in pixels, at so many pixels a unit."""
+        """Return how far the drawing extends below and above 0 in pixels, at `scale` pixels per unit."""
         return (low - scale * points).max(0) + pad, (high + scale * points).max(0) + pad
 
-    # However long names are, a ring is at least some pixels wide; and a vertex alone has none.
+    # A ring is at least 12 pixels wide, however long the names are. A single vertex has no ring.
     least, most = 12.0, max(ax.bbox.width, 13.0)
     for _ in range(30):
         scale = (least + most) / 2

@@ -1,4 +1,4 @@
-"""The plan of connected components: chains of partitions, the merges of their forests, and who has them."""
+"""The plan of connected components: chains of partitions, merges of their forests, and their workers."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 __all__ = ["plan"]
 
-WIDTH = 10.0  # of the longest chain at most, and of its merges; a dot is 0.5 where there is room
-NARROW = 2.6  # at least, for what is written below
-ROWS = 4  # high at least
+WIDTH = 10.0  # maximum width of the longest chain, and of the merges; a dot is 0.5 if there is room
+NARROW = 2.6  # minimum width, for the text below
+ROWS = 4  # minimum height
 TICKS = 24
-NAMED = 12  # workers that have a line in the legend
+NAMED = 12  # workers that get a line in the legend
 ANYWHERE = "#8a939b"
 
 
@@ -107,7 +107,7 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def _reduction(labels: Any) -> Any:
-    """Return the one reduction that a lazy frame is made by."""
+    """Return the only reduction in the expression of a lazy frame."""
     give = "give the lazy result of connected_components, before compute() or persist()"
     if not hasattr(labels, "expr"):
         raise OptionError(f"labels is a {type(labels).__module__}.{type(labels).__name__}; {give}")
@@ -121,7 +121,7 @@ def _reduction(labels: Any) -> Any:
 
 
 def _hooks(ax: Axes, chains: Sequence[Chain], paint: Sequence[str]) -> float:
-    """Draw a dot a partition, chain by chain; return where the longest chain ends."""
+    """Draw a dot per partition, chain by chain, and return where the longest chain ends."""
     longest = max((len(chain.chunks) for chain in chains), default=1)
     step = min(0.5, WIDTH / longest)
     spots = [(step * i, row) for row, chain in enumerate(chains) for i in range(len(chain.chunks))]
@@ -137,7 +137,7 @@ def _merges(
     paint: Sequence[str],
     begin: float,
 ) -> float:
-    """Draw each chain's way to its merges and a dot a merge; return where the last one is."""
+    """Draw the line of each chain to its merges and a dot per merge, and return where the merges end."""
     step = min(1.2, WIDTH / max(depth(merges), 1))
     level = [0] * len(chains)
     at = [0.0] * len(chains)  # how far each chain's line is drawn
@@ -162,7 +162,7 @@ def _merges(
 
 
 def _labels(ax: Axes, parts: int, color: str, end: float, rows: int) -> None:
-    """Draw a dot a partition of the result, and how it gets the one forest."""
+    """Draw a dot per partition of the result, and a line from the merged forest to each."""
     spots = [(end + 3.0, part * min(0.7, (rows - 1) / parts)) for part in range(parts)]
     for x, y in spots:
         ax.plot([end + 1.0, x], [0, y], color=color, linewidth=0.6, alpha=0.6, zorder=1)

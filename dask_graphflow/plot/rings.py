@@ -1,9 +1,9 @@
-"""A layout of a vertex and what is around it: rings by distance.
+"""A layout of a vertex and its surroundings, on rings by distance.
 
-Each vertex lies outward of the one that it is reached by. A tree's branches share the circle by their
-leaves, each by the room that it has on its ring. Which branch comes after which is chosen so that the
-edges across are short: each takes, among its siblings, the place that its neighbours draw it to, as long as
-that makes the whole shorter. No chance is in it: the same graph gives the same picture.
+Each vertex is placed outward of its parent. The branches of the tree share the circle by their leaves, and
+a leaf takes the space that it needs on its ring. The order of branches is chosen to keep the edges between
+branches short: vertices are repeatedly sorted among their siblings by the angle of their neighbors, and the
+best order is kept. The layout is deterministic, so the same graph gives the same picture.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ def rings(
     distance : ndarray of int, shape (n,)
         The ring of each vertex, ascending; only the first is on ring 0.
     parent : ndarray of int, shape (n,)
-        The vertex one ring further in that each hangs on; -1 for the first.
+        The parent of each vertex, one ring further in; -1 for the first.
     edges : ndarray of int, shape (m, 2)
-        Pairs of vertices that are better near each other.
+        Pairs of vertices that should be near each other.
 
     Returns
     -------
@@ -61,13 +61,13 @@ def rings(
 
 
 def _spread(children: list[list[int]], distance: np.ndarray) -> np.ndarray:
-    """Return each vertex's angle: the middle of its part of the circle, which is that of its leaves.
+    """Return the angle of each vertex: the middle of the part of the circle that its leaves take.
 
-    A leaf further in takes a larger part, so that those of all rings are as far apart. The first one is at
-    0, where its name can be read as it is.
+    A leaf on an inner ring takes a larger part, so that leaves are equally far apart on all rings. The
+    first leaf is at angle 0, where its name is horizontal.
     """
     parts = 1.0 / np.maximum(distance, 1)
-    for vertex in reversed(range(len(children))):  # whoever is further out comes later
+    for vertex in reversed(range(len(children))):  # vertices further out come later
         if children[vertex]:
             parts[vertex] = max(parts[vertex], sum(parts[child] for child in children[vertex]))
     begin, first = np.zeros(len(children)), 0
@@ -84,7 +84,7 @@ def _spread(children: list[list[int]], distance: np.ndarray) -> np.ndarray:
 
 
 def _drawn_to(angles: np.ndarray, across: np.ndarray) -> np.ndarray:
-    """Return the angle of the middle of each vertex and its neighbours, near its own one."""
+    """Return the mean direction of each vertex and its neighbors, as an angle near the vertex's own."""
     middle = np.exp(1j * angles)
     for one, other in (across.T, across.T[::-1]):
         np.add.at(middle, one, np.exp(1j * angles[other]))

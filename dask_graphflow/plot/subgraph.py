@@ -1,4 +1,4 @@
-"""What is near a vertex: the nearest vertices of a graph, and the edges between them."""
+"""The surroundings of a vertex: the nearest vertices of a graph, and the edges between them."""
 
 from __future__ import annotations
 
@@ -27,21 +27,21 @@ FOLLOW = ("out", "in", "both")
 
 @dataclass(frozen=True)
 class Subgraph:
-    """Some of the vertices around one, nearest first.
+    """A vertex and some of the vertices around it, nearest first.
 
     Attributes
     ----------
     ids : pandas.DataFrame
-        A row a vertex, a column for each part of an id.
+        One row per vertex, and one column per part of an id.
     distance : ndarray of int, shape (n,)
         Edges from the first vertex.
     parent : ndarray of int, shape (n,)
         The row of a vertex that is one edge nearer; -1 for the first.
     edges : ndarray of int, shape (m, 2)
-        Rows of the ends of each edge between them, each pair once.
+        Row numbers of the two ends of each edge between these vertices, each pair once.
     directed : bool
     reached : int
-        All vertices that are as near, those that were left out too.
+        Number of all vertices within the maximum distance, including those that were left out.
     """
 
     ids: pd.DataFrame
@@ -67,7 +67,7 @@ def around(
     limit: int,
     dropna: bool,
 ) -> Subgraph:
-    """Return what is around a vertex; see :func:`.neighborhood.neighborhood`."""
+    """Return the subgraph around a vertex; see :func:`.neighborhood.neighborhood`."""
     if follow not in FOLLOW:
         names = ", ".join(map(repr, FOLLOW))
         raise OptionError(f"follow={follow!r}; give {names}{nearest(follow, FOLLOW)}")
@@ -108,7 +108,7 @@ def _nearest(
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray, int]:
     """Return the ids, distances and parents of the nearest vertices, and how many are within `hops`.
 
-    Of those that are equally far and too many, the ones with the most edges.
+    If not all vertices at the largest distance fit in `limit`, the ones with the most edges are taken.
     """
     reached = graph.bfs([vertex], depth_limit=hops)
     columns = list(reached.columns)
@@ -131,7 +131,7 @@ def _nearest(
 
 
 def _most_edges(part: Any, names: list[str], count: int) -> pd.DataFrame:
-    """Return the rows of the vertices with the most edges, and of as many the smaller ids."""
+    """Return the rows of the `count` vertices with the most edges; ties go to the smaller ids."""
     part = _host(part)
     degrees = [column for column in part.columns if column.endswith("degree")]
     part = part.assign(__degree__=-part[degrees].sum(axis=1))
@@ -140,7 +140,7 @@ def _most_edges(part: Any, names: list[str], count: int) -> pd.DataFrame:
 
 
 def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
-    """Return the edges of a frame between some vertices, as rows of these, in one pass over it."""
+    """Return the edges of a frame between some vertices, as row numbers of `ids`, in one pass."""
     frame = frame if not hasattr(frame, "expr") else frame[columns.columns]
     parts = partitions_of(frame)
     found = dask.compute(
@@ -152,7 +152,7 @@ def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
 def _between(part: Any, number: int, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
     source, target, _ = columns.ends(part, number)
     first, values = columns.names[0], ids.iloc[:, 0].tolist()
-    # Most edges are told to be others by a part of their ids, where they lie.
+    # The first part of the ids rules out most edges, before anything is copied to the host.
     near = source.series[first].isin(values) & target.series[first].isin(values)
     ends = [rows_of(ids, _host(side.frame[near])) for side in (source, target)]
     pairs = np.column_stack(ends)
@@ -161,7 +161,7 @@ def _between(part: Any, number: int, columns: EdgeColumns, ids: pd.DataFrame) ->
 
 
 def rows_of(ids: pd.DataFrame, wanted: pd.DataFrame) -> np.ndarray:
-    """Return the rows in which `ids` has each of the wanted ones, -1 where it has not."""
+    """Return the row number of each wanted id in `ids`, or -1 if it is not there."""
     if len(ids.columns) == 1:
         found: np.ndarray = pd.Index(ids.iloc[:, 0]).get_indexer(pd.Index(wanted.iloc[:, 0]))
     else:
@@ -170,11 +170,11 @@ def rows_of(ids: pd.DataFrame, wanted: pd.DataFrame) -> np.ndarray:
 
 
 def _once(pairs: np.ndarray, directed: bool) -> np.ndarray:
-    """Return each pair once; without direction, whichever way round."""
+    """Return each pair once; if edges have no direction, reversed pairs count as equal."""
     found: np.ndarray = np.unique(pairs if directed else np.sort(pairs, axis=1), axis=0)
     return found
 
 
 def _host(frame: Any) -> Any:
-    """Return a frame or series as one of pandas."""
+    """Return a frame or series as a pandas object."""
     return kernels_for(frame).to_pandas(frame)

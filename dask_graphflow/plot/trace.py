@@ -1,4 +1,4 @@
-"""Supersteps: what each began from, which way it went, what it took, and who waited for whom."""
+"""Supersteps: the frontier, direction and time of each one, and the time that members waited."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ NEEDED = ("superstep", "direction", "frontier", "edges", "seconds")
 SPENT = ("compute", "communicate", "wait")
 DIRECTIONS = ("push", "pull", "stream")
 SPENT_COLORS = dict(zip(SPENT, (PALETTE[4], PALETTE[3], "#d5d8dc"), strict=True))
-FEW = 60  # supersteps, which have gaps between them and a dot each
-MEMBERS = 16  # that have a number each
+FEW = 60  # up to this many supersteps, bars have gaps and each superstep has a dot
+MEMBERS = 16  # maximum number of labeled members
 SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
 
@@ -122,7 +122,7 @@ def _checked(steps: Any) -> pd.DataFrame:
 
 
 def _by_superstep(steps: pd.DataFrame) -> pd.DataFrame:
-    """Return a row a superstep: counts are of all members together already, and seconds are the longest."""
+    """Return one row per superstep. Counts already include all members; seconds are the maximum."""
     how = {"direction": "first", "frontier": "first", "edges": "first", "seconds": "max"}
     if "member" in steps.columns:
         how |= dict.fromkeys(SPENT, "mean") | {"bytes": "sum"}
@@ -133,7 +133,7 @@ def _by_superstep(steps: pd.DataFrame) -> pd.DataFrame:
 
 
 def _directions(whole: pd.DataFrame) -> Iterator[tuple[str, str, np.ndarray]]:
-    """Return each direction that there was, its colour, and which supersteps went so."""
+    """Yield each direction that occurs, its color, and a mask of its supersteps."""
     there = set(whole["direction"])
     for number, name in enumerate([*DIRECTIONS, *sorted(there - set(DIRECTIONS))]):
         if name in there:
@@ -167,7 +167,7 @@ def _spent(ax: Axes, whole: pd.DataFrame) -> None:
     scale, unit = _unit(whole["seconds"], SECONDS)
     below = np.zeros(len(whole))
     for name, color in SPENT_COLORS.items():
-        # A clock that is read in parts may leave less than nothing for one of them.
+        # Parts of a time are measured separately, so that one of them may come out below zero.
         values = whole[name].clip(lower=0).to_numpy() / scale
         _bars(ax, whole.index, values, below=below, color=color, label=name)
         below = below + values
@@ -216,9 +216,10 @@ def _bars(
     least: float = 0.0,
     **style: Any,
 ) -> None:
-    """Draw a bar a superstep, on what is below it, as one artist: there may be thousands. NaN is no bar.
+    """Draw a bar per superstep, on top of `below`. NaN leaves a gap.
 
-    A logarithmic axis has no 0 to begin at, but something less than it shows.
+    All bars are one artist, because there may be thousands. On a logarithmic axis, which has no 0, bars
+    begin at `least`, which is below the visible range.
     """
     if not len(x):
         return
@@ -240,13 +241,13 @@ def _legend(ax: Axes) -> None:
 
 
 def _halo() -> list[Any]:
-    """Return what keeps a line apart from bars that it crosses."""
+    """Return path effects that set a line off from the bars that it crosses."""
     from matplotlib.patheffects import Normal, Stroke
 
     return [Stroke(linewidth=3, foreground="white", alpha=0.8), Normal()]
 
 
 def _unit(values: Any, units: Sequence[tuple[float, str]]) -> tuple[float, str]:
-    """Return the largest unit that the largest value is one of, or the smallest unit."""
+    """Return the largest unit that is not above the largest value, or the smallest unit."""
     most = float(np.max(np.asarray(values, float), initial=0.0))
     return next((unit for unit in units if unit[0] <= most), units[-1])

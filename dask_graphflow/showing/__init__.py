@@ -1,1 +1,1 @@
-"""What a user sees of the library besides results: tables, and bars of what goes on."""
+"""Output for users besides results: tables, progress bars, and suggestions in error messages."""

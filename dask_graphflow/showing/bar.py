@@ -1,4 +1,4 @@
-"""Who is told of what goes on: a progress bar, or a caller's function."""
+"""Progress of running work: a progress bar, or a function of the caller."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ __all__ = ["PARTS", "Bar", "Kind", "Listener", "Shown", "Step", "listener"]
 Step = dict[str, Any]
 
 Listener = Callable[[Step | None], None]
-"""Takes a step of some work, or None where the work has ended."""
+"""Receives each step of some work, and None when the work has ended."""
 
 
 class Shown(NamedTuple):
-    """What a bar shows of a step.
+    """The data of a step that a bar shows.
 
     Attributes
     ----------
     done : int
-        Steps that are done, with this one.
+        Number of steps done, including this one.
     total : int or None
-        Steps that there will be, if that is known.
+        Total number of steps, if known.
     how : str
         What the step did.
     """
@@ -37,12 +37,12 @@ class Shown(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A kind of steps.
+    """A kind of step.
 
     Attributes
     ----------
     unit : str
-        What they are called.
+        Plural name of the steps.
     shown : callable
         Takes a step, and returns :class:`Shown`.
     """
@@ -65,16 +65,16 @@ PARTS = Kind("parts", _part)
 
 
 def listener(progress: Any, name: str, kind: Kind = SUPERSTEPS) -> Listener | None:
-    """Return who is told of some work, as ``progress=`` says, or raise where that is nothing known.
+    """Return the listener that ``progress=`` asks for, or raise if the value is not valid.
 
     Parameters
     ----------
     progress : bool, None, or callable
-        True for a progress bar; or takes a dict for each step.
+        True for a progress bar, or a function that takes a dict for each step.
     name : str
-        What the work is called.
+        Name of the work.
     kind : Kind
-        Of its steps.
+        Kind of its steps.
     """
     if progress is None or progress is False:
         return None
@@ -88,14 +88,14 @@ def listener(progress: Any, name: str, kind: Kind = SUPERSTEPS) -> Listener | No
 
 
 class Bar:
-    """Shows in a terminal how far some work is; and nothing where there is none, as in a log file.
+    """Shows a progress bar in a terminal, and nothing elsewhere, such as in a log file.
 
     Parameters
     ----------
     name : str
-        What the work is called.
+        Name of the work.
     kind : Kind
-        Of its steps.
+        Kind of its steps.
 
     Raises
     ------
@@ -119,7 +119,7 @@ class Bar:
         self._bar: Any = None
 
     def __call__(self, step: Step | None) -> None:
-        """Show a step; or that the work has ended."""
+        """Show a step, or close the bar when the work has ended."""
         if step is None:
             if self._bar is not None:
                 self._bar.close()
@@ -129,6 +129,6 @@ class Bar:
         if self._bar is None:
             self._bar = self._begin(total=total)
         if done <= self._bar.n:
-            self._bar.reset()  # after a worker was lost
+            self._bar.reset()  # the work started again, after a worker was lost
         self._bar.set_postfix_str(how, refresh=False)
         self._bar.update(done - self._bar.n)

@@ -1,7 +1,7 @@
-"""Small tables: of text for a terminal, of HTML for a notebook.
+"""Small tables: text for a terminal, HTML for a notebook.
 
-Their styles are in each cell, for a notebook has no style sheet of ours, and name no colour: a table
-takes those of the page, light or dark.
+Styles are set in each cell, because a notebook does not load a style sheet of this library. They set no
+text or background color, so that a table uses the colors of the page, light or dark.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ LEFT, RIGHT = f"{LINE};text-align:left", f"{LINE};text-align:right"
 
 
 def as_text(rows: Rows, *, gap: str = "  ") -> str:
-    """Return rows of cells as lines whose columns stand below each other."""
+    """Return rows of cells as lines of text with aligned columns."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join(
         gap.join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -27,16 +27,16 @@ def as_text(rows: Rows, *, gap: str = "  ") -> str:
 
 
 def as_html(rows: Rows, *, head: Sequence[str] = (), note: str = "") -> str:
-    """Return rows of cells as a table, in which nothing that a cell holds is taken for HTML.
+    """Return rows of cells as an HTML table. The text of cells is escaped.
 
     Parameters
     ----------
     rows : sequence of sequence of str
-        The first cell of each says what the others are.
+        Rows of cells. The first cell of each row is its heading.
     head : sequence of str
-        Of the columns; those after the first are then numbers, and stand to the right.
+        Column headings. If given, the columns after the first contain numbers, and are right-aligned.
     note : str
-        Below the table.
+        Text below the table.
     """
     style = RIGHT if head else LEFT
 
@@ -55,7 +55,7 @@ def as_html(rows: Rows, *, head: Sequence[str] = (), note: str = "") -> str:
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
-    """Return a number of things.
+    """Return a count with its noun in the singular or plural.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def size(count: float) -> str:
-    """Return bytes in the largest unit that there is at least one of."""
+    """Return a number of bytes in the largest unit in which it is at least 1."""
     for unit, each in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if count >= each:
             return f"{count / each:,.1f} {unit}"
@@ -74,7 +74,7 @@ def size(count: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Return seconds in three digits, and as what they are easily read."""
+    """Return seconds with three digits, in a unit that is easy to read."""
     for unit, each in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= each:
             return f"{seconds / each:.3g} {unit}"
