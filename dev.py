@@ -32,7 +32,7 @@ DEMO = (
     "--output labels.parquet --overwrite"
 )
 FAST_TESTS = "not slow and not gpu and not gpu2"
-# One process per core. Each starts with its share of the files, and takes over tests when it is done.
+# One process per core. Each starts with its share of the tests, and takes over others' when it is done.
 PARALLEL = ("--numprocesses=logical", "--dist=worksteal")
 LINTERS = (
     "ruff check",
@@ -44,7 +44,7 @@ LINTERS = (
 
 
 def fingerprint(stack: str) -> str:
-    """Return a hash of the dependencies and of the folder, because an environment cannot be moved."""
+    """Return a hash of the dependencies and the folder, because an environment cannot be moved."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     parts = [str(ROOT), repr(project["build-system"]), repr(project["project"])]
     parts += [(ROOT / file).read_text("utf-8") for file in CONSTRAINTS[stack]]
@@ -136,7 +136,7 @@ def docs() -> int:
 
 
 def main() -> int:
-    """Run the command that was given."""
+    """Run the given command."""
     parser = argparse.ArgumentParser(description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser("demo", help="find the connected components of the graph in examples/")

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _add_shared(part)
         command.set_defaults(run=module.run)
     options = parser.parse_args(arguments)
-    # Read by the peers that use OpenMP, when they are first imported or started.
+    # Peers that use OpenMP read this when they are first imported or started.
     workers = options.workers
     os.environ["OMP_NUM_THREADS"] = str(workers if isinstance(workers, int) else max(workers))
     try:
@@ -73,7 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _add_shared(parser: argparse.ArgumentParser) -> None:
-    if parser.get_default("workers") is None:  # who takes several says so
+    if parser.get_default("workers") is None:  # some benchmarks define their own --workers
         parser.add_argument("--workers", type=int, default=2, help="cores to use (default 2)")
     parser.add_argument(
         "--json",

@@ -1,4 +1,4 @@
-"""An algorithm alone: on a graph in one process that is built, without the frames of the result."""
+"""Run an algorithm alone, on a built graph in one process, without making the result frames."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["view"]
 
 
 def view(graph: gf.Graph, threads: int = 1) -> GraphView:
-    """Return the view of a persisted graph with one shard, which algorithms take."""
+    """Return the view of a persisted graph with one shard, as algorithms expect it."""
     (shard,) = dask.compute(*graph._built)
     (channel,) = in_process(1)
     return GraphView(shard, Exchange(channel, device=shard.on_device), threads)

@@ -1,4 +1,4 @@
-"""How the chunk size sets the time: powers of two from V/8 edges to E."""
+"""Time by chunk size, for powers of two from V/8 edges to E."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DEFAULT = "default"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=20, help="2**scale ids (default 20)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--seed", type=int, default=0, help="which R-MAT graph (default 0)")
@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, keep."""
+    """Measure, print the results and store them."""
     if options.scale < 4 or options.repeat < 1:
         raise UnusableInputError("give --scale 4 or more and --repeat 1 or more")
     recipe = Recipe(options.scale, options.edge_factor, options.seed)
@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def sweep(settings: Settings, repeat: int) -> dict[str, Any]:
-    """Time every chunk size in turn, and the library's own choice beside them."""
+    """Time every chunk size and the library's default in turn."""
     recipe = settings.recipe
     graph = recipe.load()
     edges = len(graph.frame)
@@ -77,7 +77,7 @@ def sweep(settings: Settings, repeat: int) -> dict[str, Any]:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     seconds = results["seconds"]
     swept = {name: values for name, values in seconds.items() if name != DEFAULT}
     best = min(swept, key=lambda name: Spread.of(swept[name]).median)

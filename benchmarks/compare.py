@@ -1,4 +1,4 @@
-"""This working tree beside an earlier commit or another folder: seconds, memory and equal results."""
+"""Compare this working tree with an earlier commit or another folder: time, memory and results."""
 
 from __future__ import annotations
 
@@ -41,16 +41,16 @@ SMALL_CALLS = ("bfs", "pagerank")
 EDGE_FACTOR = 16
 SEED = 0
 PARTITIONS = 8
-KEPT = 0.7  # of a grid's edges, in what is like a road network
-FEW = 1000  # edges that the kernels are compiled with
-SHORTER = 10  # how many times shorter the path is that members walk along together
+KEPT = 0.7  # fraction of a grid's edges that are kept, to imitate a road network
+FEW = 1000  # edges of the frame that is used to compile the kernels
+SHORTER = 10  # factor by which the path is shorter if there are several members
 
 LIMIT = 120  # seconds for one measurement, after which its row fails
 PATIENCE = 10  # seconds for a process to close its clusters
-LOAD_LIMIT = 300  # seconds to load a graph: the kernels are compiled first
+LOAD_LIMIT = 300  # seconds to load a graph, including the compilation of kernels
 MESSAGE = 200  # characters of an error
 
-#: Heading, and what the measured number is multiplied by.
+#: Heading, and the factor that the measured number is multiplied by.
 MEASURES = {
     "call": ("call, ms", 1e3),
     "supersteps": ("supersteps, ms", 1e3),
@@ -58,7 +58,7 @@ MEASURES = {
     "build": ("build, ms", 1e3),
     "peak": ("peak, MiB", 2**-20),
 }
-#: What is smaller has no ratio: bytes that an allocator already had, or no supersteps at all.
+#: Smaller values get no ratio: bytes that an allocator already had, or no supersteps at all.
 LEAST = {"peak": 1 << 20, "supersteps": 1e-6}
 SECTIONS = {
     "algorithms, on a persisted graph": ("call", "supersteps"),
@@ -76,7 +76,7 @@ computed frames."""
 
 @dataclass(frozen=True)
 class Sizes:
-    """How large the graphs are, and how long rows may take.
+    """The sizes of the graphs, and the time for each row.
 
     Attributes
     ----------
@@ -85,9 +85,9 @@ class Sizes:
     grid : int
         Vertices along each side of the grid.
     path : int
-        Vertices of the path.
+        Number of vertices of the path.
     seconds : float
-        Seconds after which a row begins no more rounds.
+        Seconds after which no further rounds of a row begin.
     ids : str
         The dtype of the ids.
     """
@@ -99,7 +99,7 @@ class Sizes:
     ids: str
 
     def at(self, scale: int | None) -> Sizes:
-        """Return the sizes at another scale; supersteps grow as the grid's sides do."""
+        """Return the sizes at another scale; the path grows like the sides of the grid."""
         if scale is None:
             return self
         factor = 2 ** ((scale - self.scale) / 2)
@@ -113,7 +113,7 @@ GPU = Sizes(22, 2000, 100_000, 5.0, "int32")
 
 @dataclass(frozen=True)
 class Task:
-    """One row: a build or an algorithm, on one graph with so many members."""
+    """One row: a build or an algorithm, on one graph with a number of members."""
 
     graph: str
     what: str
@@ -131,13 +131,13 @@ class Task:
 
     @property
     def where(self) -> str:
-        """Members and where they run, as in the table."""
+        """Number of members and where they run, as shown in the table."""
         if self.members == 1:
             return "1"
         return f"{self.members}, {'processes' if self.processes else 'threads'}"
 
     def command(self, *, first: bool) -> dict[str, Any]:
-        """Return what a side is sent to measure it once."""
+        """Return the command that makes a side measure the task once."""
         return {
             "do": self.what,
             "name": self.name,
@@ -148,7 +148,7 @@ class Task:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument(
         "--base", required=True, help="a commit, or a folder with another copy of the repository"
     )
@@ -173,7 +173,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, keep."""
+    """Measure, print the results and store them."""
     sizes = (GPU if options.gpu else HOST).at(options.scale)
     if sizes.scale < 4 or min(options.repeat, options.workers, *options.members) < 1:
         raise UnusableInputError(
@@ -184,7 +184,7 @@ def run(options: argparse.Namespace) -> int:
     if unknown:
         raise UnusableInputError(f"--only {unknown[0]}: there are {', '.join(sorted(known))}")
     rows: list[dict[str, Any]] = []
-    # A time limit ends the command by SIGTERM: what was measured until then is shown all the same.
+    # If a time limit ends the command with SIGTERM, the rows measured so far are still shown.
     handler = signal.signal(signal.SIGTERM, signal.default_int_handler)
     with checkout(options.base) as (folder, commit):
         try:
@@ -278,7 +278,7 @@ def measure(
 def home(folder: Path, tree: Path) -> Path:
     """Make the folder that a side's processes start in, and return it.
 
-    It has a link to the package alone: `benchmarks` has to be the working tree's on both sides.
+    It contains only a link to the package, because both sides use the `benchmarks` of the working tree.
     """
     folder.mkdir()
     (folder / PACKAGE).symlink_to(tree / PACKAGE)
@@ -286,7 +286,7 @@ def home(folder: Path, tree: Path) -> Path:
 
 
 def rehearsal(tasks: Sequence[Task]) -> list[dict[str, Any]]:
-    """Return the commands that compile all that the tasks use: both sides do that at the same time."""
+    """Return the commands that compile everything the tasks use; both sides run them at the same time."""
     return [task.command(first=True) for task in tasks if not task.processes]
 
 
@@ -310,7 +310,7 @@ def rows_of(
 
 
 def plan(options: argparse.Namespace) -> dict[str, list[Task]]:
-    """Return the tasks of each graph, as far as --only asks for them."""
+    """Return the tasks of each graph that --only selects."""
     settings = []
     for members in options.members:
         settings.append((members, False))
@@ -333,7 +333,7 @@ def plan(options: argparse.Namespace) -> dict[str, list[Task]]:
             tasks.setdefault(title, []).extend(
                 Task(title, what, name, members, processes)
                 for what, name in found
-                # It has no graph, so it runs once on the threads and once on each cluster.
+                # STREAMED does not use a graph, so it runs once on the threads and once on each cluster.
                 if name != side.STREAMED or members == 1 or processes
             )
     return {graph: found for graph, found in tasks.items() if found}
@@ -350,7 +350,7 @@ def grid(sizes: Sizes) -> pd.DataFrame:
 
 
 def road(sizes: Sizes) -> pd.DataFrame:
-    """Return the roads of New York from the folder GRAPHFLOW_DATA, or else a grid that lacks some edges."""
+    """Return the roads of New York from the folder GRAPHFLOW_DATA, or a grid without some of its edges."""
     real = Path(os.environ.get("GRAPHFLOW_DATA", "")) / "road_ny.parquet"
     if real.is_file():
         return pd.read_parquet(real)[["src", "dst"]]
@@ -371,7 +371,7 @@ GRAPHS: dict[str, Callable[[Sizes], pd.DataFrame]] = {
     PATH: lambda sizes: path(sizes.path),
     SHORT_PATH: lambda sizes: path(max(8, sizes.path // SHORTER)),
 }
-NAMED = tuple(graph for graph in GRAPHS if graph != SHORT_PATH)  # it stands in for the path
+NAMED = tuple(graph for graph in GRAPHS if graph != SHORT_PATH)  # which only replaces the path
 
 
 def write(frame: pd.DataFrame, folder: Path, ids: str) -> dict[str, Any]:
@@ -395,13 +395,13 @@ def write(frame: pd.DataFrame, folder: Path, ids: str) -> dict[str, Any]:
 
 
 class Process:
-    """A process that measures one side; started again after a failure.
+    """A process that measures one side. It is restarted after a failure.
 
     Parameters
     ----------
     name : str
     home : Path
-        Folder that it starts in, with a link to the library's package.
+        Folder in which it starts, with a link to the package.
     options : Namespace
     graph : dict
         The arguments of :meth:`benchmarks.side.Side.load`.
@@ -433,7 +433,7 @@ class Process:
         self._send(self._load)
 
     def loaded(self) -> None:
-        """Wait until the process has the graph."""
+        """Wait until the process has loaded the graph."""
         package = self._receive(LOAD_LIMIT)["package"]
         expected = str((self._home / PACKAGE).resolve())
         if package != expected:
@@ -488,7 +488,7 @@ class Process:
 
 
 def load(sides: Mapping[str, Process]) -> str | None:
-    """Start both sides and load the graph; return why that failed, or None."""
+    """Start both sides and load the graph; return the reason if that failed, or None."""
     for step in (Process.start, Process.loaded):  # both sides start at the same time
         for name, one in sides.items():
             try:
@@ -501,7 +501,7 @@ def load(sides: Mapping[str, Process]) -> str | None:
 def compare(
     task: Task, sides: Mapping[str, Process], repeat: int, seconds: float
 ) -> dict[str, Any]:
-    """Measure one task on both sides, in pairs of alternating order after one to warm up.
+    """Measure one task on both sides in rounds of alternating order, after a round to warm up.
 
     A slow task has fewer rounds, but at least one in each order.
     """
@@ -535,7 +535,7 @@ def _progress(task: Task, row: Mapping[str, Any]) -> str:
 
 
 def spread(measure: str, values: Mapping[str, Sequence[float]]) -> Spread | None:
-    """Return the ratios of the two sides, pair by pair; None if they are too small to be compared."""
+    """Return the ratios of the two sides, round by round; None if values are too small to compare."""
     if min(min(values[name]) for name in (THIS, BASE)) < LEAST.get(measure, 0):
         return None
     return ratios(values[THIS], values[BASE])
@@ -547,7 +547,7 @@ def _ratio(measure: str, values: Mapping[str, Sequence[float]]) -> str:
 
 
 def show(results: Mapping[str, Any]) -> str:
-    """Lay the results out as text: a table for each section, failed rows below it, and a summary."""
+    """Format the results as text: a table for each section, failed rows below it, and a summary."""
     base = results["base"]
     named = f" ({base['commit'][:7]})" if base["commit"] else ""
     parts = [
@@ -588,7 +588,7 @@ def _cells(measure: str, values: Mapping[str, Sequence[float]] | None) -> list[s
 
 
 def _summary(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the median over the rows of each measure, and how many rows have the same bits."""
+    """Return the median of each measure over all rows, and the number of rows with the same bits."""
     lines = []
     for measure, (heading, _) in MEASURES.items():
         spreads = [

@@ -1,4 +1,4 @@
-"""Connected components, from an edge list to labels, beside other libraries."""
+"""Compare connected components, from an edge list to labels, with other libraries."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ sizes of the largest are checked. Its memory is the whole program's, with its ed
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=20, help="2**scale ids (default 20)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--seed", type=int, default=0, help="which R-MAT graph (default 0)")
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, keep."""
+    """Measure, print the results and store them."""
     if options.repeat < 1:
         raise UnusableInputError(f"--repeat {options.repeat}: give 1 or more")
     if options.gap_cc:
@@ -103,7 +103,7 @@ def measure(
             stack.callback(contender.stop)
         seconds = interleave(contenders, repeat, check)
         tasks = {contender.name: contender.tasks() for contender in contenders}
-    # The timing is over and the cluster closed: a contender has the machine to itself here.
+    # The timing is over and the cluster is closed, so a contender has the machine to itself.
     peaks = {name: peak_memory(name, settings) if memory else None for name in names}
     sizes = reference[0][1].sizes()
     return {
@@ -125,7 +125,7 @@ def measure(
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     measured = results["contenders"]
     header = ["", "min ms", "median", "max", "M edges/s", "/ threads", "/ processes"]
     header += ["peak / input", "tasks"]
@@ -159,7 +159,7 @@ cores: {results["workers"]}, partitions: {results["partitions"]}. All results ag
 
 
 def _peers(options: argparse.Namespace) -> list[str]:
-    """Return the peers that were asked for and can be run, and say which cannot."""
+    """Return the requested peers that can run, and print the others with the reason."""
     usable = []
     for name in dict.fromkeys(filter(None, map(str.strip, options.peers.split(",")))):
         reason = peers.load(name).available()
@@ -174,7 +174,7 @@ def _peers(options: argparse.Namespace) -> list[str]:
 
 @contextmanager
 def _written(recipe: Recipe, partitions: int) -> Iterator[str]:
-    """Keep the graph as Parquet files in a temporary folder."""
+    """Write the graph to Parquet files in a temporary folder."""
     with tempfile.TemporaryDirectory(prefix="graphflow-edges-") as folder:
         recipe.lazy(partitions).to_parquet(folder, compute_kwargs={"scheduler": "threads"})
         yield folder

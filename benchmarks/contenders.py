@@ -1,4 +1,4 @@
-"""What is measured: this library in two ways, and each peer."""
+"""The contenders: this library with threads and with processes, and each peer."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ PROCESSES = "graphflow, processes"
 
 @dataclass(frozen=True)
 class Settings:
-    """How the contenders are run.
+    """Settings of a run of the contenders.
 
     Attributes
     ----------
     recipe : Recipe
     workers : int
-        Threads, or worker processes with a thread each.
+        Number of threads, or of worker processes with one thread each.
     partitions : int
-        Of this library's input.
+        Number of partitions of this library's input.
     parquet : str or None
-        Begin each run by reading this, instead of at a frame in memory.
+        Parquet files that each run reads first; None starts from a frame in memory.
     """
 
     recipe: Recipe
@@ -45,7 +45,7 @@ class Settings:
 
 
 def make(name: str, graph: Graph, settings: Settings) -> Any:
-    """Return a contender by its name, not started."""
+    """Return the contender with a name, without starting it."""
     if name == THREADS:
         return Threads(graph, settings)
     if name == PROCESSES:
@@ -66,17 +66,17 @@ class Threads:
     edges: Any = None
 
     def start(self) -> None:
-        """Put the frame in place, unless another contender's is there already.
+        """Persist the frame, unless there already is one.
 
-        It is persisted. ``dd.from_pandas`` would list the whole index, as Python numbers, when the
-        frame is first used: Dask's time and memory, several times the input, would pass for ours.
+        ``dd.from_pandas`` would list the whole index as Python numbers when the frame is first used. That
+        takes several times the memory of the input, and would count as time and memory of this library.
         """
         if self.edges is None and self.settings.parquet is None:
             with self._scheduler():
                 self.edges = self.settings.recipe.lazy(self.settings.partitions).persist()
 
     def stop(self) -> None:
-        """Let the frame go."""
+        """Release the frame."""
         self.edges = None
 
     def run(self) -> Labels:
@@ -88,23 +88,23 @@ class Threads:
         return _labels(seconds, found)
 
     def warm_up(self) -> None:
-        """Import and compile, with next to no memory."""
+        """Import and compile on a small graph, which takes little memory."""
         small = dd.from_pandas(self.graph.small().frame, npartitions=self.settings.partitions)
         with self._scheduler():
             self._components(small).compute()
 
     def tasks(self) -> int:
-        """Return the number of tasks that a run takes."""
+        """Return the number of tasks of a run."""
         with self._scheduler():
             return len(self._components(self._input()).optimize().__dask_graph__())
 
     def begin_memory(self) -> None:
-        """Take what is resident now as the baseline."""
+        """Use the current resident memory as the baseline."""
         rss.reset_peak()
         self._baseline = rss.current()
 
     def peak_memory(self) -> int:
-        """Return the most bytes above the baseline."""
+        """Return the peak memory above the baseline, in bytes."""
         return rss.peak() - self._baseline
 
     def _scheduler(self) -> Any:
@@ -128,7 +128,7 @@ class Processes(Threads):
     name: str = PROCESSES
 
     def start(self) -> None:
-        """Start the workers and put the frame on them."""
+        """Start the workers, and persist the frame on them."""
         from distributed import Client, LocalCluster, wait
 
         self._cluster = LocalCluster(
@@ -147,7 +147,7 @@ class Processes(Threads):
         self._cluster.close()
 
     def run(self) -> Labels:
-        """Compute the labels once, then fetch them outside the timing."""
+        """Compute the labels once, and fetch them after the timing."""
         from distributed import wait
 
         forgotten(self._client, self._held)
@@ -158,13 +158,13 @@ class Processes(Threads):
         return _labels(seconds, found.compute())
 
     def begin_memory(self) -> None:
-        """Take what is resident on each worker now as the baseline."""
+        """Use the current resident memory of each worker as the baseline."""
         forgotten(self._client, self._held)
         self._client.run(rss.reset_peak)
         self._baselines = self._client.run(rss.current)
 
     def peak_memory(self) -> int:
-        """Return the most bytes above the baseline, all workers together."""
+        """Return the sum of the workers' peak memory above the baseline, in bytes."""
         peaks = self._client.run(rss.peak)
         return sum(peaks[worker] - base for worker, base in self._baselines.items())
 
@@ -176,7 +176,7 @@ class Processes(Threads):
 class ArrayPeer:
     """Another library, from a frame of edges (its columns as arrays) to an array of labels.
 
-    Ids that are no int64 places in an array are numbered with ``pandas.factorize``; that counts.
+    Ids that cannot be used as int64 array indices are numbered with ``pandas.factorize``, which is timed.
     """
 
     name: str
@@ -185,13 +185,13 @@ class ArrayPeer:
     peer: ModuleType
 
     def start(self) -> None:
-        """Do nothing: a peer keeps nothing between runs."""
+        """Do nothing, because a peer keeps no state between runs."""
 
     def stop(self) -> None:
         """Do nothing."""
 
     def run(self) -> Labels:
-        """Find the labels once, then name the components by their smallest ids, not timed."""
+        """Find the labels once, and name the components by their smallest ids after the timing."""
         begin = time.perf_counter()
         source, target, places, ids = self.graph.codes(_frame(self.graph, self.settings))
         labels = self.peer.run(source, target, places)
@@ -199,34 +199,34 @@ class ArrayPeer:
         return canonical(seconds, labels, ids, self.graph)
 
     def warm_up(self) -> None:
-        """Import, with next to no memory."""
+        """Import the peer and run it on a small graph, which takes little memory."""
         small = self.graph.small()
         source, target, places, _ = small.codes(small.frame)
         self.peer.run(source, target, places)
 
     def tasks(self) -> None:
-        """Return None: there are no tasks."""
+        """Return None, because there are no tasks."""
 
     def begin_memory(self) -> None:
-        """Take what is resident now as the baseline."""
+        """Use the current resident memory as the baseline."""
         rss.reset_peak()
         self._baseline = rss.current()
 
     def peak_memory(self) -> int:
-        """Return the most bytes above the baseline."""
+        """Return the peak memory above the baseline, in bytes."""
         return rss.peak() - self._baseline
 
 
 @dataclass
 class Gap:
-    """The GAP benchmark's own program, whose build and fastest trial are what it says they took."""
+    """The program of the GAP benchmark. Its time is the build and the fastest trial, as it reports them."""
 
     graph: Graph
     settings: Settings
     name: str = gap.NAME
 
     def start(self) -> None:
-        """Write the edges where the program reads them."""
+        """Write the edges to a file that the program reads."""
         source, target, _, _ = self.graph.codes(self.graph.frame)
         self._vertices = int(max(source.max(), target.max())) + 1
         self._file = gap.EdgeFile(source, target)
@@ -248,17 +248,17 @@ class Gap:
         return Census(numbering + told.seconds, self._vertices, told.components, told.largest)
 
     def warm_up(self) -> None:
-        """Do nothing: every run is a process of its own."""
+        """Do nothing, because every run is a separate process."""
 
     def tasks(self) -> None:
-        """Return None: there are no tasks."""
+        """Return None, because there are no tasks."""
 
     def begin_memory(self) -> None:
-        """Watch the program in the run to come."""
+        """Watch the memory of the program in the next run."""
         self._watched = True
 
     def peak_memory(self) -> int:
-        """Return the most bytes of the whole program, its edge list among them."""
+        """Return the peak memory of the whole program in bytes, including its edge list."""
         return self._peak
 
 

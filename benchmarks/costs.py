@@ -1,4 +1,4 @@
-"""The cost model: fitted on one worker and two, and held against what more of them take."""
+"""The cost model, fitted to one and two workers, and compared with the times of more workers."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from .errors import DisagreementError, UnusableInputError
 from .members import Side
 
 ITERATIONS = 20
-RANK = 4  # bytes that a vertex tells another member in an iteration
-TINY = 8  # scale of a graph that takes what a call takes
+RANK = 4  # bytes per vertex and iteration that are sent to another member
+TINY = 8  # scale of a graph so small that its time is the overhead of a call
 FITTED = (1, 2)
 NEAR = 0.25
-LARGEST = 24  # scale of a forest whose own seconds are measured
-# Whoever else uses a machine only ever adds to the time: the least of many turns shows what it can do.
+LARGEST = 24  # largest scale at which the time of a forest is measured
+# Other users of the machine only add to the time, so the minimum of many turns shows what it can do.
 STATISTICS: dict[str, Callable[[list[float]], float]] = {"median": statistics.median, "least": min}
 PHASES = ("components", "build", f"pagerank, {ITERATIONS} iterations")
 
@@ -50,7 +50,7 @@ What all workers do takes as much longer as there are more of them than cores.""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=20, help="2**scale ids (default 20)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument(
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, fit, predict, print, keep."""
+    """Measure, fit, predict, print the results and store them."""
     numbers = options.scale, options.edge_factor, options.threads, options.partitions
     if min(*numbers, options.rounds, options.repeat, *options.workers, *options.foretell) < 1:
         raise UnusableInputError("give whole numbers, 1 or more")
@@ -138,12 +138,12 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def finite(numbers: dict[str, float]) -> dict[str, float | None]:
-    """Return what JSON has: one worker has no link, which is as good as an infinite one."""
+    """Return numbers that JSON can store. A single worker has no link, so its speed is infinite."""
     return {name: value if math.isfinite(value) else None for name, value in numbers.items()}
 
 
 def cores_here() -> int:
-    """Return the cores that this process may use."""
+    """Return the number of cores that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -151,7 +151,7 @@ def cores_here() -> int:
 
 @contextmanager
 def cluster(size: int, options: argparse.Namespace) -> Iterator[Any]:
-    """Start so many workers."""
+    """Start a cluster of `size` workers."""
     if options.gpu:
         from .device import needs, two
 
@@ -171,7 +171,7 @@ def cluster(size: int, options: argparse.Namespace) -> Iterator[Any]:
 
 
 def edges_of(client: Any, scale: int, options: argparse.Namespace) -> Any:
-    """Return a persisted edge list, as much of it on each worker."""
+    """Return a persisted edge list that is distributed evenly over the workers."""
     from distributed import wait
 
     workers = sorted(client.nthreads())
@@ -198,12 +198,12 @@ def _part(frame: Any, at: int) -> Any:
 
 
 class Workers(Side):
-    """A cluster's workers, and a graph that is kept on them."""
+    """The workers of a cluster, and a graph that is persisted on them."""
 
     device = False
 
     def phases(self, repeat: int) -> Iterator[tuple[str, list[float], Any]]:
-        """Yield each phase, the seconds of its turns, and something of what was found."""
+        """Yield each phase, the seconds of its turns, and a value to compare its results by."""
         yield (
             PHASES[0],
             *self.turns(repeat, self._labels, lambda one: int(one.component.sum().compute())),
@@ -218,7 +218,7 @@ class Workers(Side):
     def turns(
         self, repeat: int, work: Callable[[], Any], tell: Callable[[Any], Any]
     ) -> tuple[list[float], Any]:
-        """Do some work in turns, after one that is not timed; return the seconds, and what was found."""
+        """Repeat some work, after an untimed turn; return the seconds and a value of the result."""
         taken: list[float] = []
         answer = None
         for turn in range(repeat + 1):
@@ -249,12 +249,12 @@ class Workers(Side):
         if self.device:
             from .device import clock
 
-            self.client.run(clock.wait)  # a task may end before its device has
+            self.client.run(clock.wait)  # a task may end before its device is done
         return result
 
 
 def _tasks(size: int, options: argparse.Namespace) -> int:
-    """Return how many tasks a call of components has on so many workers, beside hooks."""
+    """Return the number of tasks of a components call on `size` workers, without hooks."""
     workers = [str(number) for number in range(size)]
     slots = placement.slots_of(dict.fromkeys(workers, 1 if options.gpu else options.threads))
     homes = [worker for worker in workers for _ in range(options.partitions)]
@@ -271,13 +271,13 @@ def predict(
     cores: float,
     statistic: Callable[[list[float]], float],
 ) -> dict[str, Any]:
-    """Return of each phase the constants that fit one and two workers, and the seconds that follow."""
+    """Return for each phase the constants fitted to one and two workers, and the predicted seconds."""
     edges, index = options.edge_factor << options.scale, index_bytes(vertices)
     tasks = {size: _tasks(size, options) for size in {*taken[PHASES[0]], *options.foretell}}
     degree = 2 * edges / vertices
 
     def crowd(size: int) -> float:
-        return max(size / cores, 1.0)  # members that take turns on a core
+        return max(size / cores, 1.0)  # members per core
 
     def merging(size: int) -> float:
         each = vertices / merge + vertices * (index + 1) / between.moves
@@ -291,7 +291,7 @@ def predict(
         if size == 1:
             return 0.0
         sent = model.remote(vertices, degree, size) * RANK
-        latency = between.latency * (size - 2)  # that of two is in the tiny call
+        latency = between.latency * (size - 2)  # the tiny call includes the latency of two
         return ITERATIONS * (sent / between.c + latency) * crowd(size)
 
     found: dict[str, Any] = {}
@@ -300,7 +300,7 @@ def predict(
         measured = {size: statistic(taken[phase][size]) for size in taken[phase]}
         sizes = sorted({*measured, *options.foretell})
 
-        # Of components a call grows by its tasks, of the others hardly: a gang is as many as members.
+        # A components call grows with its tasks. Other calls hardly do: a gang has one task per member.
         each = (tiny[2] - tiny[1]) / (tasks[2] - tasks[1]) if phase == PHASES[0] else 0.0
 
         def beside(
@@ -315,7 +315,7 @@ def predict(
         fit: Callable[..., Scaling | Dealt] = Dealt.fit if phase == PHASES[1] else model.fit
         try:
             shared = fit(measured, beside, most=cores)
-        except OptionError:  # what is not shared out was said to take longer than all of it takes
+        except OptionError:  # the work that is not shared is predicted to exceed the total
             found[phase] = None
             continue
         found[phase] = {
@@ -328,16 +328,18 @@ def predict(
 
 @dataclass(frozen=True)
 class Dealt:
-    """How rows are made by more members: each of edges that have an end at it, which were dealt first.
+    """The time in which several members make rows.
+
+    The edges are assigned to members first. A member then makes the rows of the edges with an end on it.
 
     Attributes
     ----------
     alone : float
-        Seconds of the rows of all edges, on one worker.
+        Seconds to make the rows of all edges on one worker.
     dealing : float
-        Seconds of dealing all edges, which one worker does not have to.
+        Seconds to assign all edges to members, which a single worker does not have to do.
     most : float
-        Workers that there are cores for.
+        Number of workers that there are cores for.
     """
 
     alone: float
@@ -346,22 +348,22 @@ class Dealt:
 
     @classmethod
     def fit(cls, measured: dict[int, float], beside: Callable[[int], float], most: float) -> Dealt:
-        """Fit it to one worker and two."""
+        """Fit the constants to the times of one worker and of two."""
         alone, both = (measured[size] - beside(size) for size in FITTED)
         if alone <= 0:
             raise OptionError(f"of {measured[1]} seconds {beside(1)} are not shared out")
         return cls(alone, max(2 * both / max(2 / most, 1.0) - 1.5 * alone, 0.0), most)
 
     def seconds(self, workers: int) -> float:
-        """Return the seconds on so many workers."""
-        # Of n members each owns an end of 1 - (1 - 1/n)^2 of the edges: (2 - 1/n) / n.
+        """Return the seconds on this number of workers."""
+        # Each of n members owns an end of 1 - (1 - 1/n)^2 = (2 - 1/n) / n of the edges.
         dealing = self.dealing if workers > 1 else 0.0
         each = (self.alone * (2 - 1 / workers) + dealing) / workers
         return each * max(workers / self.most, 1.0)
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     header = ["", "workers"]
     for name in STATISTICS:
         header += [f"{name} ms", "predicted", "/ measured", "within 25 %"]
@@ -397,7 +399,7 @@ contention, by medians: {lost}
 
 
 def compared(size: int, measured: float | None, predicted: float | None) -> list[str]:
-    """Return what was measured and predicted, and how they go together."""
+    """Return the measured and the predicted time, their ratio and the verdict."""
     found = "-" if measured is None else f"{measured * 1e3:.1f}"
     said = "no fit" if predicted is None else f"{predicted * 1e3:.1f}"
     if measured is None or predicted is None:
@@ -406,7 +408,7 @@ def compared(size: int, measured: float | None, predicted: float | None) -> list
 
 
 def verdict(size: int, ratio: float) -> str:
-    """Say what a ratio of predicted to measured is worth."""
+    """Return the verdict on a ratio of predicted to measured time."""
     if size in FITTED:
         return "fitted"
     return "yes" if abs(ratio - 1) <= NEAR else "MISS"

@@ -1,4 +1,4 @@
-"""BFS and SSSP of deep graphs on several members, as threads and as processes, beside one member."""
+"""Compare BFS and SSSP of deep graphs on several members, as threads and as processes, with one member."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CALLS: dict[str, Question] = {
     "bfs": lambda graph, start, **how: graph.bfs([start], **how),
     "sssp": lambda graph, start, **how: graph.sssp([start], **how),
 }
-MOST = 255  # weights are whole numbers from 1 to this
+MOST = 255  # weights are whole numbers from 1 to MOST
 NOTES = """\
 Median time of the whole call on a persisted graph, from the lazy frame to the computed frame.
 "supersteps" are the rows of the trace of another call, and "us each" is their mean time. Several members
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print the table and keep the results."""
+    """Measure, print the table and store the results."""
     if options.members < 2 or options.repeat < 1 or min(options.side, options.length) < 2:
         raise UnusableInputError("give --members, --side and --length 2, and --repeat 1, or more")
     if options.one_gpu and not options.gpu:
@@ -148,7 +148,7 @@ def supersteps(trace: Any) -> dict[str, float]:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     laid = []
     for row in results["rows"]:
         one, *_ = row["contenders"].values()

@@ -1,14 +1,14 @@
-"""What stops a benchmark."""
+"""The errors of the benchmarks."""
 
 from __future__ import annotations
 
 
 class BenchmarkError(Exception):
-    """Base class; the command prints it and exits with 1."""
+    """Base class; the command prints the error and exits with code 1."""
 
 
 class ContenderFailedError(BenchmarkError):
-    """A peer that could not do the work; the others go on without it."""
+    """A contender could not do the work; the others continue without it."""
 
 
 class DisagreementError(BenchmarkError):
@@ -16,4 +16,4 @@ class DisagreementError(BenchmarkError):
 
 
 class UnusableInputError(BenchmarkError):
-    """A graph or an option that a benchmark cannot be run with."""
+    """A benchmark cannot run with a graph or an option."""

@@ -1,4 +1,4 @@
-"""Whole calls on frames of edges: the seconds that an estimate predicts, and the seconds that they take."""
+"""Predicted and measured time of whole calls on frames of edges."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ IDS: dict[str, Callable[[Any], Any]] = {
     "far": lambda ids: ids.astype("uint64") * np.uint64(SPREAD) >> np.uint64(1),
     "text": lambda ids: np.char.add("vertex-", ids.astype(str)),
 }
-SOURCES = 16  # of algorithms that sample them
+SOURCES = 16  # number of sampled sources
 # Neither grids nor R-MAT graphs converge in the default number of iterations.
 DIVERGING = ("eigenvector_centrality", "hits")
 PLACES = ("process", "cluster")
@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print the table and keep the results."""
+    """Measure, print the table and store the results."""
     kept: list[dict[str, Any]] = []
     for place in options.places:
         with workers(place, options) as client:
@@ -88,7 +88,7 @@ def run(options: argparse.Namespace) -> int:
 
 @contextmanager
 def workers(place: str, options: argparse.Namespace) -> Iterator[Any]:
-    """Start a cluster of workers with one thread each, or none."""
+    """Start a cluster of workers with one thread each, or use this process."""
     if place == "process":
         threads = {"num_workers": 1} if options.cpu else {}
         with dask.config.set(scheduler="threads", **threads):
@@ -167,7 +167,7 @@ def measured(
 
 
 def timed(client: Any, work: Callable[[], Any], options: argparse.Namespace) -> list[float]:
-    """Return the seconds of some rounds of a call, after one that is not counted."""
+    """Return the seconds of each round of a call, after a round to warm up."""
     taken: list[float] = []
     held = known_tasks(client) if client is not None else 0
     clock = process_time if options.cpu else perf_counter

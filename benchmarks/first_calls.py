@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print a table and keep the results."""
+    """Measure, print a table and store the results."""
     found = {}
     for name in options.only or names():
         found[name] = [measured(name, options) for _ in range(options.repeat)]
@@ -76,7 +76,7 @@ def table(found: dict[str, list[dict[str, Any]]]) -> str:
 
 
 def measured(name: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return what the first calls take in a process that compiles, and in the one after it."""
+    """Return the times of first calls in a process that compiles, and in the next process."""
     with tempfile.TemporaryDirectory() as folder:
         return {which: _in_process(name, options, folder) for which in ("first", "cached")}
 
@@ -99,7 +99,7 @@ def _in_process(name: str, options: argparse.Namespace, folder: str) -> dict[str
 
 
 def main(name: str, scale: str, threads: str) -> None:
-    """Make a call twice in this process, and print what it took."""
+    """Make a call twice in this process, and print the times."""
     import dask
     import dask.dataframe as dd
 
@@ -124,7 +124,7 @@ def main(name: str, scale: str, threads: str) -> None:
 
     with dask.config.set(num_workers=int(threads)):
         begin, cpu = perf_counter(), process_time()
-        with _listening() as compiled:  # which imports Numba, as the call does
+        with _listening() as compiled:  # this imports Numba, as the call would
             call()
         found = {"call": perf_counter() - begin, "cpu": process_time() - cpu, **compiled()}
         begin = perf_counter()
@@ -135,7 +135,7 @@ def main(name: str, scale: str, threads: str) -> None:
 
 @contextmanager
 def _listening() -> Iterator[Callable[[], dict[str, Any]]]:
-    """Note the seconds of each kernel that is compiled, without those of kernels that it calls."""
+    """Record the compile time of each kernel in seconds, without the kernels that it calls."""
     from numba.core.event import Listener, install_listener
 
     class Compiled(Listener):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""What a scheduler still knows of the last run: to ask for it again would cost no time."""
+"""Wait until a scheduler has forgotten the last run, because it would reuse known results."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ PAUSE = 0.01
 
 
 def known_tasks(client: Any) -> int:
-    """Return how many tasks the scheduler of a client has."""
+    """Return the number of tasks that the scheduler of a client knows."""
     return int(client.run_on_scheduler(_tasks))
 
 
 def forgotten(client: Any, held: int) -> None:
-    """Wait until the scheduler has at most `held` tasks, as it had before the last run."""
+    """Wait until the scheduler has at most `held` tasks, the number before the last run."""
     deadline = time.monotonic() + PATIENCE
     while known_tasks(client) > held:
         if time.monotonic() > deadline:

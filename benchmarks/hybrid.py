@@ -1,6 +1,6 @@
-"""A graph shared out between the CPU and GPUs, beside the CPU alone: PageRank and breadth-first search.
+"""Compare PageRank and breadth-first search on a graph split between CPU and GPUs with the CPU alone.
 
-The CPU alone is one worker with all its threads, which needs no messages: the fastest that there is on it.
+The CPU alone is one worker with all threads. It needs no messages, so it is the fastest way to use the CPU.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ ITERATIONS = 20
 ENDS = {"source": "src", "target": "dst"}
 ALONE = "CPU alone"
 END = 4  # bytes of an edge's end
-ALIGNED = 1 << 20  # bytes that a pool is a multiple of
-THIRD = 3  # a GPU that is capped has room for one part in so many of the graph
+ALIGNED = 1 << 20  # the size of a pool is a multiple of this many bytes
+THIRD = 3  # a capped GPU has room for 1 / THIRD of the graph
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
-    """Say what the command takes; return the parsers that shared options belong to."""
+    """Add this benchmark's options, and return the parsers that get the shared options."""
     parser.add_argument("--scale", type=int, default=22, help="2**scale ids (default 22)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--gpus", type=int, default=1, help="workers with one (default 1)")
@@ -43,7 +43,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> list[argparse.ArgumentPars
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, keep."""
+    """Measure, print the results and store them."""
     results = measure(options)
     print(show(results))
     name = f"hybrid-{options.gpus}-scale{options.scale}{'-capped' * options.capped}"
@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Time each question, by the CPU alone and shared out, in turn."""
+    """Time each algorithm on the CPU alone and on the split graph, in turn."""
     asked = options.questions.split(",")
     if options.repeat < 1 or options.gpus < 0 or not set(asked) <= {"pagerank", "bfs"}:
         raise UnusableInputError(
@@ -80,7 +80,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def room(name: str, options: argparse.Namespace) -> int:
-    """Return a third of the bytes that all of the graph would take on a GPU."""
+    """Return a third of the bytes that the whole graph would take on a GPU."""
     from dask_graphflow.graph.shares import Size
 
     edges = options.edge_factor << options.scale
@@ -90,14 +90,14 @@ def room(name: str, options: argparse.Namespace) -> int:
 
 @contextmanager
 def workers(gpus: int, threads: int, limit: int | None = None, cpus: int = 1) -> Iterator[Any]:
-    """Start workers for the CPU, and one for each GPU, which has no more than so many bytes."""
+    """Start workers for the CPU, and one for each GPU with a memory limit in bytes."""
     from distributed import Client
 
     import dask_graphflow as gf
 
     own: dict[str, Any] = {}
     if gpus:
-        # Members build their parts on the host, whatever they are to lie on.
+        # All members build their parts on the host, even those for a GPU.
         own["gpu_options"] = {"threads_per_worker": max(1, threads // 2)}
     if limit is not None:
         pool = {"rmm_pool_size": limit, "rmm_maximum_pool_size": limit}
@@ -123,7 +123,7 @@ class Question:
     def __init__(self, name: str, alone: Any, both: Any, options: argparse.Namespace) -> None:
         self.name, self.alone, self.both, self.options = name, alone, both, options
         self.directed = name == "pagerank"
-        # Before the GPUs have copies of graphs, while there is room to measure them.
+        # Measure the GPUs before they have copies of graphs, while there is room.
         self.calibrations = {client: self.calibrated(client) for client in (alone, both)}
         self.streams = (
             both.submit(device_link, resources={"GPU": 1}).result() if options.gpus else 0.0
@@ -131,7 +131,7 @@ class Question:
         self.edges = {client: self.generated(client) for client in (alone, both)}
 
     def answer(self) -> dict[str, Any]:
-        """Return what was measured."""
+        """Return the measurements."""
         import dask_graphflow as gf
 
         parts: list[Any] = [s if s == "auto" else float(s) for s in self.options.shares.split(",")]
@@ -153,7 +153,7 @@ class Question:
         results: dict[str, Any] = {}
         for turn in range(self.options.repeat + 1):
             for name, (client, graph, _) in made.items():
-                # Another question each time: no result is known from before.
+                # Make a different call each time, so that no known result is reused.
                 seconds, result = self.ask(client, graph, 2 * turn)
                 inside, steps, trace = self.inside(client, graph, 2 * turn + 1)
                 if turn == 0:
@@ -175,7 +175,7 @@ class Question:
         return {"constants": self.constants(), "contenders": found}
 
     def built(self, client: Any, how: dict[str, Any]) -> tuple[Any, Any, float]:
-        """Build the graph; return its client, it, and the seconds."""
+        """Build the graph; return its client, the graph, and the seconds."""
         from distributed import wait
 
         import dask_graphflow as gf
@@ -189,7 +189,7 @@ class Question:
         return client, graph, seconds
 
     def calibrated(self, client: Any) -> Any:
-        """Return what is known of a cluster's workers and links."""
+        """Return the calibration of a cluster's workers and links."""
         import dask_graphflow as gf
 
         with client.as_current():
@@ -212,10 +212,10 @@ class Question:
         return edges
 
     def constants(self) -> dict[str, Any]:
-        """Return what was measured of the workers and their links, for a graph of this size.
+        """Return the measured constants of the workers and their links, for a graph of this size.
 
-        Edges a second of the CPU alone and of each member; bytes a second and seconds of a message between
-        members; and bytes a second that a GPU reads over its link.
+        These are the edges per second of the CPU alone and of each member, the bytes per second and seconds
+        per message between members, and the bytes per second that a GPU reads over its link.
         """
         vertices, kernel = 1 << self.options.scale, "pull" if self.directed else "search"
         (alone,), both = self.calibrations[self.alone].kinds, self.calibrations[self.both]
@@ -230,11 +230,11 @@ class Question:
         }
 
     def predicted(self, one: dict[str, Any]) -> float | None:
-        """Return how many times as fast as the CPU alone the model says the supersteps are.
+        """Return the predicted speedup of the supersteps over the CPU alone.
 
-        From the constants, and from the shares and the bytes of the cut, which are known once the graph is
-        built, as is which GPUs have no room for their edges. None for a search over the link: how many of
-        the edges it reads is not known before.
+        The prediction uses the constants. It also uses the shares, the bytes of the cut and which GPUs have
+        no room for their edges, which are known once the graph is built. It is None for a search over the
+        link, because the number of edges that it reads is not known in advance.
         """
         from dask_graphflow.graph.load_balance import makespan
 
@@ -259,7 +259,7 @@ class Question:
         return float(sweeps * entries / known["alone"] / seconds)
 
     def begin(self) -> int:
-        """Return where searches begin."""
+        """Return the vertex where searches start."""
         with self.alone.as_current():
             return int(self.edges[self.alone].partitions[0].head(1)["src"].iloc[0])
 
@@ -270,7 +270,7 @@ class Question:
         return graph.pagerank(trace=trace, **how)
 
     def ask(self, client: Any, graph: Any, number: int) -> tuple[float, Any]:
-        """Ask for the frame; return the seconds, and what results can be compared by."""
+        """Compute the result; return the seconds, and a value to compare results by."""
         from distributed import wait
 
         with client.as_current():
@@ -285,7 +285,7 @@ class Question:
     def inside(
         self, client: Any, graph: Any, number: int
     ) -> tuple[float, dict[str, Any], list[dict[str, Any]]]:
-        """Return the seconds of the supersteps alone, what members spent them on, and each superstep."""
+        """Return the seconds of the supersteps alone, how members spent them, and each superstep."""
         with client.as_current():
             _, steps = self.asked(graph, number, trace=True)
             steps = steps.compute()
@@ -299,7 +299,7 @@ class Question:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     head = f"{results['graph']}: {results['edges']:,} edges; {results['gpus']} GPU and "
     head += f"{results['threads']} threads{', capped' * results['capped']}"
     parts = [head, report.machine_line(machine.describe())]
@@ -336,10 +336,10 @@ def show(results: dict[str, Any]) -> str:
 
 
 def milliseconds(seconds: list[float]) -> list[str]:
-    """Return the median as milliseconds."""
+    """Return the median in milliseconds."""
     return [f"{statistics.median(seconds) * 1e3:.1f}"]
 
 
 def over(one: list[float], other: list[float]) -> str:
-    """Return how many times as fast the other one is, by the medians of each round's ratio."""
+    """Return how many times as fast the other one is: the median of the ratios of all rounds."""
     return f"{statistics.median(a / b for a, b in zip(one, other, strict=True)):.2f}"

@@ -1,4 +1,4 @@
-"""The graphs that are measured."""
+"""The graphs of the benchmarks."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .errors import UnusableInputError
 
 @dataclass(frozen=True)
 class Recipe:
-    """Which graph: enough to make it again, the same, in another process.
+    """The description of a graph, from which another process can make the same graph.
 
     Attributes
     ----------
     scale, edge_factor, seed : int
-        Of the R-MAT graph, unless there is a path.
+        Parameters of the R-MAT graph, which are ignored if `path` is given.
     path : str or None
-        A Parquet file or folder.
+        Parquet file or folder with the edges.
     source, target : str
         Its columns.
     """
@@ -41,18 +41,18 @@ class Recipe:
 
     @property
     def title(self) -> str:
-        """What to call it in a report."""
+        """The name of the graph in a report."""
         if self.path is not None:
             return Path(self.path).name
         return f"R-MAT scale {self.scale}, edge factor {self.edge_factor}, seed {self.seed}"
 
     @property
     def short(self) -> str:
-        """What to call it in the name of a file."""
+        """The name of the graph in a file name."""
         return f"scale{self.scale}" if self.path is None else Path(self.path).stem
 
     def lazy(self, partitions: int) -> Any:
-        """Return a Dask frame whose partitions are made, or read, where they are needed."""
+        """Return a Dask frame whose partitions are made or read on the workers that need them."""
         if self.path is None:
             return gf.generate.rmat(
                 self.scale, edge_factor=self.edge_factor, seed=self.seed, npartitions=partitions
@@ -69,14 +69,14 @@ class Recipe:
             raise UnusableInputError(f"{self.title} has null ids, which the peers do not take")
         if not len(frame):
             raise UnusableInputError(f"{self.title} has no edges")
-        # What reading allocated and freed must not pass for memory that a contender can have.
+        # Return the memory that reading has freed, so that a contender does not reuse it uncounted.
         pa.default_memory_pool().release_unused()
         return Graph(frame, self.source, self.target)
 
 
 @dataclass(frozen=True)
 class Graph:
-    """An edge list in memory, as a frame of two columns."""
+    """An edge list in memory, as a frame with two columns."""
 
     frame: pd.DataFrame
     source: str
@@ -84,12 +84,12 @@ class Graph:
 
     @property
     def nbytes(self) -> int:
-        """Size of the edge list."""
+        """Size of the edge list in bytes."""
         return int(self.frame.memory_usage(index=False, deep=True).sum())
 
     @cached_property
     def bound(self) -> int | None:
-        """One past the greatest id where ids can serve as array places as they are, else None."""
+        """The largest id plus 1 if ids can be used as array indices directly, otherwise None."""
         ends = (self.frame[self.source], self.frame[self.target])
         if any(end.dtype != np.dtype("int64") for end in ends):
             return None
@@ -99,10 +99,10 @@ class Graph:
     def codes(
         self, frame: pd.DataFrame
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], int, pd.Index | None]:
-        """Return what peers work on: two int64 columns and the number of ids.
+        """Return the input of peers: two int64 columns, and the number of ids.
 
-        Ids that are no places in an array are numbered first; the last of the four is then the
-        index of ids, in the order of their numbers, and else None.
+        Ids that cannot be used as array indices are numbered first. The fourth value is then the index of
+        ids in the order of their numbers, otherwise None.
         """
         if self.bound is not None:
             source, target = frame[self.source].to_numpy(), frame[self.target].to_numpy()
@@ -112,13 +112,13 @@ class Graph:
         return numbers[: len(frame)], numbers[len(frame) :], len(ids), pd.Index(ids)
 
     def small(self) -> Graph:
-        """Return a few edges of the same kind, to compile and import with."""
+        """Return a few edges of the same kind, for a warm-up that compiles and imports."""
         frame = self.frame.head(4096)
         return Graph(frame % 1024 if self.bound is not None else frame, self.source, self.target)
 
     @cached_property
     def has_edge(self) -> npt.NDArray[np.bool_]:
-        """Which places have an edge, where ids are places in an array."""
+        """A mask of the ids that have an edge, if ids are array indices."""
         mask = np.zeros(self.bound or 0, bool)
         mask[self.frame[self.source]] = True
         mask[self.frame[self.target]] = True

@@ -1,4 +1,4 @@
-"""Results in one form, so that they can be compared."""
+"""A common form of results, so that they can be compared."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from .inputs import Graph
 
 @dataclass(frozen=True)
 class Labels:
-    """The time of a run, and what it found.
+    """The time of a run, and its result.
 
     Attributes
     ----------
     seconds : float
     vertices : array
-        The ids that have an edge, in order.
+        The ids that have an edge, in ascending order.
     components : array
         The smallest id of each vertex's component.
     """
@@ -53,16 +53,16 @@ class Labels:
 
 @dataclass(frozen=True)
 class Census:
-    """The time of a run that tells how many components there are and the sizes of the largest.
+    """The time of a run that only reports the number of components and the sizes of the largest.
 
     Attributes
     ----------
     seconds : float
     vertices : int
-        Vertices counted, those without an edge among them.
+        Number of vertices, including those without an edge.
     components : int
     largest : tuple of int
-        Sizes, the largest first.
+        Sizes in descending order.
     """
 
     seconds: float
@@ -71,7 +71,7 @@ class Census:
     largest: tuple[int, ...]
 
     def agree(self, name: str, other: Labels, other_name: str) -> None:
-        """Raise unless number and sizes are those of the other."""
+        """Raise unless the number and the sizes of components are the same in the other result."""
         alone = self.vertices - len(other.vertices)
         sizes = other.sizes()
         if self.components != len(sizes) + alone:
@@ -94,9 +94,9 @@ def canonical(seconds: float, labels: Any, ids: Any, graph: Graph) -> Labels:
     ----------
     seconds : float
     labels : array
-        The component of each place, in any numbering from 0.
+        The component of each array index, in any numbering from 0.
     ids : Index or None
-        The id of each place; None where an id is its own place.
+        The id of each array index; None if ids are array indices.
     graph : Graph
     """
     labels = np.asarray(labels)
@@ -105,7 +105,7 @@ def canonical(seconds: float, labels: Any, ids: Any, graph: Graph) -> Labels:
         raise DisagreementError(f"{places} labels were due, these came: {labels!r}")
     order = np.arange(places) if ids is None else np.argsort(ids.to_numpy())
     labels = labels[order]
-    # Of several values for one place the last is kept, so backwards it is the smallest.
+    # NumPy keeps the last of several values for an index. In reverse order, this is the smallest one.
     smallest = np.empty(int(labels.max()) + 1, "int64")
     smallest[labels[::-1]] = np.arange(len(labels))[::-1]
     components = smallest[labels]

@@ -1,4 +1,4 @@
-"""Levels of the tasks of a components call, beside an empty task graph of the same shape."""
+"""Time of each level of tasks of a components call, compared with an empty graph of the same shape."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .forgetting import forgotten, known_tasks
 from .splits import cluster, loaded
 
 TOKEN = re.compile("[0-9a-f]{32}")
-FAR = 1_000_003  # between ids that have to be numbered
+FAR = 1_000_003  # distance between ids, so that they have to be numbered
 NOTES = """\
 Milliseconds, medians over the rounds. "plan" is the time until the lazy result is there. A level begins
 with its first task and ends with its last one; both are counted from the moment the tasks are submitted.
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print a table for each call and keep the results."""
+    """Measure, print a table for each call and store the results."""
     kept = {}
     with cluster(options) as client:
         frame = gf.generate.rmat(options.scale).compute(scheduler="threads")
@@ -74,7 +74,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measured(call: Callable[[], Any], client: Any) -> dict[str, Any]:
-    """Return the seconds of the plan, and those of the levels of its tasks and of empty ones."""
+    """Return the seconds of the plan, of the levels of its tasks, and of the levels of empty tasks."""
     held = known_tasks(client)
     began = perf_counter()
     lazy = call()
@@ -90,7 +90,7 @@ def measured(call: Callable[[], Any], client: Any) -> dict[str, Any]:
 
 
 def empty(tasks: dict[Any, Any], keys: list[Any]) -> tuple[dict[Any, Any], list[Any]]:
-    """Return a task graph of the same shape and its last keys; data that are held stay as they are."""
+    """Return an empty task graph of the same shape and its output keys; persisted data are kept."""
     from dask._task_spec import Task, TaskRef
 
     token = uuid4().hex
@@ -112,10 +112,10 @@ def nothing(*_: Any) -> None:
 
 
 def timeline(tasks: dict[Any, Any], keys: list[Any], client: Any) -> dict[str, Any]:
-    """Return when each level began and ended, and when the client knew that all tasks were done."""
+    """Return when each level started and ended, and when the client knew that all tasks were done."""
     from distributed import wait
 
-    client.get_task_stream(count=0)  # the first question starts the record
+    client.get_task_stream(count=0)  # the first request starts the recording
     began = time()
     futures = client.get(tasks, keys, sync=False)
     wait(futures)
@@ -139,7 +139,7 @@ def stage(key: Any) -> str:
 
 
 def summed_up(rounds: list[dict[str, Any]]) -> dict[str, Any]:
-    """Return the medians of rounds in milliseconds, level by level in the order in which they end."""
+    """Return the medians of rounds in milliseconds for each level, in the order in which levels end."""
     first = rounds[0]["call"]
     levels = []
     for name in first["levels"]:

@@ -1,4 +1,4 @@
-"""Describes the machine that a result was measured on."""
+"""Describe the machine that a result was measured on."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def cpu_model() -> str:
 
 
 def memory_bytes() -> int | None:
-    """Return the size of the main memory, where the system tells it."""
+    """Return the size of the main memory, or None if the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -70,7 +70,7 @@ def memory_bytes() -> int | None:
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of the packages that matter and are installed."""
+    """Return the versions of the relevant installed packages."""
     found = {"dask_graphflow": gf.__version__}
     for package in PACKAGES:
         try:
@@ -81,7 +81,7 @@ def versions() -> dict[str, str]:
 
 
 def gpus() -> dict[str, object] | None:
-    """Return the GPUs, their driver and the links between them, where nvidia-smi tells."""
+    """Return the GPUs, their driver and the links between them, or None without nvidia-smi."""
     listed = _told(
         "nvidia-smi",
         "--query-gpu=name,memory.total,driver_version",
@@ -91,7 +91,7 @@ def gpus() -> dict[str, object] | None:
 
 
 def parse_gpus(listed: str, links: str) -> dict[str, object]:
-    """Read nvidia-smi's list of GPUs and its matrix of links: NV18 means 18 of NVLink."""
+    """Parse nvidia-smi's list of GPUs and its matrix of links, in which NV18 means 18 NVLinks."""
     rows = [[cell.strip() for cell in line.split(",")] for line in listed.splitlines()]
     return {
         "devices": [{"name": name, "memory_mib": int(memory)} for name, memory, _ in rows],
@@ -101,9 +101,9 @@ def parse_gpus(listed: str, links: str) -> dict[str, object]:
 
 
 def commit() -> str | None:
-    """Return the git commit, marked where the working tree differs from it.
+    """Return the git commit, with a mark if the working tree differs from it.
 
-    A copy without its history has it from the environment variable GRAPHFLOW_COMMIT.
+    In a copy without history, the environment variable GRAPHFLOW_COMMIT gives the commit.
     """
     told = os.environ.get("GRAPHFLOW_COMMIT")
     if told:

@@ -1,4 +1,4 @@
-"""What a gang of worker processes takes, beside the threaded scheduler with the same cores."""
+"""The time of a gang of worker processes, compared with the threaded scheduler on the same cores."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .errors import DisagreementError, UnusableInputError
 from .forgetting import forgotten, known_tasks
 from .timing import Spread, interleave, ratios
 
-PATH = 1000  # vertices, and as many supersteps
+PATH = 1000  # vertices of the path, which takes the same number of supersteps
 SMALL = 10  # scale
 ITERATIONS = 20
 HOPS = gf.EdgeOp("hops", target="hop", signal="hop[src] + 1", slot="min")
@@ -41,14 +41,14 @@ bits."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=20, help="2**scale ids (default 20)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--repeat", type=int, default=5, help="rounds, after one to warm up")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, keep."""
+    """Measure, print the results and store them."""
     if options.scale < 4 or options.repeat < 1 or options.workers < 2:
         raise UnusableInputError("give --scale 4, --repeat 1 and --workers 2, or more")
     results = measure(options.scale, options.edge_factor, options.workers, options.repeat)
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measure(scale: int, edge_factor: int, members: int, repeat: int) -> dict[str, Any]:
-    """Time all sides in turn."""
+    """Measure all sides in turn."""
     from distributed import Client, LocalCluster
 
     phases: dict[str, dict[str, list[float]]] = {}
@@ -107,7 +107,7 @@ def measure(scale: int, edge_factor: int, members: int, repeat: int) -> dict[str
 
 
 def path(*, zigzag: bool = False) -> Any:
-    """Return a path of which each of two members has a half, or every other vertex."""
+    """Return a path whose halves are on two members, or whose vertices alternate between them."""
     place = np.arange(PATH)
     ids = place // 2 * 8 + place % 2 * GRAIN if zigzag else place * (2 * GRAIN // PATH)
     return dd.from_pandas(pd.DataFrame({"src": ids[:-1], "dst": ids[1:]}), npartitions=2)
@@ -128,7 +128,7 @@ def _pagerank(graph: gf.Graph, start: int, precision: str) -> Any:
 
 @dataclass
 class Outcome:
-    """The time of a run, and what it found; of a graph, the number of its edges."""
+    """The time of a run, and its result; for a build, the number of edges."""
 
     seconds: float
     found: Any
@@ -136,16 +136,16 @@ class Outcome:
 
 @dataclass
 class Side:
-    """Members of a graph, and where they run.
+    """The members of a graph, and where they run.
 
     Attributes
     ----------
     name : str
     members, threads : int
     client : Client or None
-        Of the cluster whose workers they run on; None for threads of this process.
+        Client of the cluster that runs them; None for threads of this process.
     weight : str or None
-        Column of weights; None for a graph without weights.
+        Column with the weights; None for a graph without weights.
     """
 
     name: str
@@ -156,13 +156,13 @@ class Side:
 
     @contextmanager
     def here(self) -> Iterator[None]:
-        """Have what is computed inside run here."""
+        """Run the computations inside the context on this side."""
         where = "threads" if self.client is None else "dask.distributed"
         with dask.config.set(scheduler=where, num_workers=self.threads):
             yield
 
     def load(self, frame: Any) -> None:
-        """Take a graph's edges."""
+        """Load the edges of a graph."""
         self.clear()
         with self.here():
             self._edges = self._waited(frame.persist())
@@ -170,14 +170,14 @@ class Side:
         self._held = self._tasks()
 
     def keep(self) -> None:
-        """Build their graph, and keep it."""
+        """Build the graph of the edges, and keep it."""
         with self.here():
             self._kept = self._graph().persist()
             self._waited(self._kept._built)
         self._held = self._tasks()
 
     def clear(self) -> None:
-        """Let all go."""
+        """Release the edges and the graph."""
         self._edges = self._kept = None
 
     def build(self) -> Outcome:
@@ -189,21 +189,21 @@ class Side:
             return Outcome(seconds, built.num_edges)
 
     def ask(self, question: Question) -> Outcome:
-        """Ask the graph something."""
+        """Run an algorithm on the graph, and persist its result."""
         with self._timing() as timed:
             found = self._waited(question(self._kept, self._start).persist())
             seconds = timed()
             return Outcome(seconds, found.compute().reset_index(drop=True))
 
     def call(self, question: Question | None = None) -> Outcome:
-        """Ask the graph something, by default for a search; compute the frame."""
+        """Run an algorithm on the graph, by default a search, and compute its result."""
         with self._timing() as timed:
             found = (question or _bfs)(self._kept, self._start).compute()
             seconds = timed()
             return Outcome(seconds, found.reset_index(drop=True))
 
     def trace(self, question: Question) -> pd.DataFrame:
-        """Return one row per superstep of what a question does."""
+        """Return one row per superstep of an algorithm."""
         with self._timing():
             _, steps = question(self._kept, self._start)
             found: pd.DataFrame = steps.compute()
@@ -215,7 +215,7 @@ class Side:
 
     @contextmanager
     def _timing(self) -> Iterator[Callable[[], float]]:
-        """Begin once the scheduler has forgotten the last run: a known result costs no time."""
+        """Start the clock once the scheduler has forgotten the last run, whose results it would reuse."""
         if self.client is not None:
             forgotten(self.client, self._held)
         with self.here():
@@ -235,7 +235,7 @@ class Side:
 
 @dataclass
 class Work:
-    """What a side is timed at."""
+    """The work that is timed on a side."""
 
     name: str
     run: Callable[[], Outcome]
@@ -244,7 +244,7 @@ class Work:
 def in_turn(
     sides: Sequence[Side], work: Callable[[Side], Outcome], repeat: int
 ) -> dict[str, list[float]]:
-    """Time the same work on all sides; see that they find the same."""
+    """Time the same work on all sides, and check that their results are equal."""
     reference: list[Any] = []
 
     def check(name: str, outcome: Outcome) -> None:
@@ -257,7 +257,7 @@ def in_turn(
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     phases = results["phases"]
     first, *others = next(iter(phases.values()))
     header = ["median ms", first]

@@ -1,4 +1,4 @@
-"""Peak memory of workers that stream more edges than they could hold."""
+"""Peak memory of workers that stream more edges than fit in their memory."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SAMPLES_PER_SECOND = 20
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--edges", type=int, default=200_000_000, help="rows (default 200_000_000)")
     parser.add_argument("--scale", type=int, default=20, help="2**scale ids (default 20)")
     parser.add_argument("--seed", type=int, default=0, help="of the random edges (default 0)")
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Write the edges, find their components, print, keep."""
+    """Write the edges, find their components, print the results and store them."""
     if options.scale < 4 or options.rows < 1 or options.edges < 1:
         raise UnusableInputError("give --scale 4 or more, --edges and --rows 1 or more")
     limit = dask.utils.parse_bytes(options.memory_limit)
@@ -65,8 +65,8 @@ def run(options: argparse.Namespace) -> int:
 def write(folder: Path, start: int, stop: int, options: argparse.Namespace) -> None:
     """Write the edges from `start` to `stop` as Parquet files.
 
-    An edge is random among the ids that are equal modulo 8: this makes eight components, known
-    without looking for them.
+    Edges are random between ids that are equal modulo 8. This makes eight components that are known in
+    advance.
     """
     per_group = (1 << options.scale) // GROUPS
     for low in range(start, stop, options.rows):
@@ -79,7 +79,7 @@ def write(folder: Path, start: int, stop: int, options: argparse.Namespace) -> N
 
 
 def observe(folder: str, edges: int, options: argparse.Namespace, limit: int) -> dict[str, Any]:
-    """Find the components on workers with little memory, and watch them."""
+    """Find the components on workers with little memory, and monitor the workers."""
     from distributed import Client, LocalCluster, futures_of, wait
 
     complaints = []
@@ -99,7 +99,7 @@ def observe(folder: str, edges: int, options: argparse.Namespace, limit: int) ->
             labels = gf.connected_components(frame, source="src", target="dst").persist()
             try:
                 wait(labels, timeout=options.timeout)
-            except TimeoutError:  # a paused worker may never go on
+            except TimeoutError:  # a paused worker may never continue
                 complaints.append(f"the run was not over after {options.timeout:g} s")
             seconds = time.perf_counter() - begin
         after = client.run(_about)
@@ -136,11 +136,11 @@ def observe(folder: str, edges: int, options: argparse.Namespace, limit: int) ->
 
 
 def check(found: pd.DataFrame, edges: int, scale: int) -> None:
-    """Raise unless the labels are those that the edges were made for."""
+    """Raise unless the labels are the expected ones."""
     vertex, component = found["vertex"].to_numpy(), found["component"].to_numpy()
     right = (component % GROUPS == vertex % GROUPS) & (component <= vertex)
     if edges >= 64 << scale:
-        # So many random edges leave no id alone and join all that are equal modulo 8.
+        # With this many random edges, every id has an edge, and all ids that are equal modulo 8 are joined.
         right &= component == vertex % GROUPS
         if not np.array_equal(vertex, np.arange(1 << scale)):
             raise DisagreementError(
@@ -155,7 +155,7 @@ def check(found: pd.DataFrame, edges: int, scale: int) -> None:
 
 
 class Sampler:
-    """Reads the resident memory of processes, many times a second, in a thread of its own."""
+    """Samples the resident memory of processes many times per second, in a separate thread."""
 
     def __init__(self, pids: dict[str, int]) -> None:
         self.peaks = dict.fromkeys(pids, 0)
@@ -176,12 +176,12 @@ class Sampler:
             for name, process in list(self._processes.items()):
                 try:
                     self.peaks[name] = max(self.peaks[name], process.memory_info().rss)
-                except psutil.NoSuchProcess:  # restarted; the process ids will tell
+                except psutil.NoSuchProcess:  # restarted, which the process ids will show
                     del self._processes[name]
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     rows = [
         [
             f"{one['edges']:,}",
@@ -216,10 +216,10 @@ kernel's own high-water mark; spilled: bytes written to the disk."""
 
 
 def _about(dask_worker: Any) -> dict[str, int]:
-    """Read a worker's memory; runs on the worker."""
+    """Return a worker's memory; this runs on the worker."""
     import os
 
-    # Counts every byte that was ever spilled; a worker without a limit has a plain dict.
+    # This counts every byte that was ever spilled. A worker without a limit has a plain dict.
     metrics = getattr(dask_worker.data, "cumulative_metrics", {})
     return {
         "pid": os.getpid(),

@@ -1,9 +1,9 @@
-"""Everything that takes a GPU, in one go: the tests, compute-sanitizer, the benchmark; and a receipt.
+"""Run everything that needs a GPU: the tests, compute-sanitizer and the benchmarks; and write a receipt.
 
-The steps run one after another, each in a process of its own with a time limit, and the receipt is
-written after each. So they can be shared out over several calls and machines; ``python3 -m
-benchmarks.receipt`` merges the receipts. The exit code is 0 if every step passed that was not left out
-by --skip or --only; a step that cannot be run here has not passed.
+The steps run one after another, each in its own process with a time limit, and the receipt is written
+after each step. So the steps can be divided among several calls and machines; ``python3 -m
+benchmarks.receipt`` merges the receipts. The exit code is 0 if every step passed, except those that --skip
+or --only left out. A step that cannot run here counts as not passed.
 """
 
 from __future__ import annotations
@@ -76,10 +76,10 @@ TESTS = {
     "tests-dask": ("tests/test_dataflow.py", "tests/test_cluster.py"),
     "tests-merging": ("tests/test_merging.py", "tests/test_recovery.py"),
 }
-"""Test files by step; the step ``tests-rest`` has all others."""
+"""Test files by step; the step ``tests-rest`` runs all others."""
 
 SANITIZERS = ("memcheck", "racecheck", "initcheck")
-PATIENCE = 20  # seconds that an interrupted step has to write down how far it came
+PATIENCE = 20  # seconds that an interrupted step has to write its results so far
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ GROUPS = {
 
 @dataclass
 class Result:
-    """What came of a step."""
+    """The result of a step."""
 
     status: str
     counts: dict[str, int] = field(default_factory=dict)
@@ -126,7 +126,7 @@ class Result:
         return "; ".join(part for part in (self.status, counts, self.why) if part)
 
     def as_json(self) -> dict[str, Any]:
-        """Return what the receipt keeps: what is there to be said."""
+        """Return the entry of the receipt, without empty fields."""
         entry: dict[str, Any] = {"status": self.status}
         if self.counts:
             entry["counts"] = self.counts
@@ -138,22 +138,23 @@ class Result:
 
 
 class Steps:
-    """The steps, and what they share.
+    """The steps, and their common settings.
 
     Parameters
     ----------
     out : Path
-        Where results go.
+        Folder of the results.
     quick : bool
-        Leave out what takes long; it counts for no release.
+        Whether to skip slow parts. Such a run does not count for a release.
     peers : bool
-        Measure cuGraph too.
+        Whether to measure cuGraph too.
     limit : float
-        Seconds for each step.
+        Time limit of each step in seconds.
     gpus : int
-        GPUs that this machine has.
+        Number of GPUs of this machine.
     jobs : int
-        Processes that share a step's tests, or a sanitizer's cases. Each uses one GPU; they take turns.
+        Number of processes that share a step's tests, or a sanitizer's cases. Each process uses one GPU;
+        GPUs are assigned in turn.
     """
 
     def __init__(
@@ -176,14 +177,14 @@ class Steps:
             elif name == "tests-two-gpus":
                 result = self.two_gpus(scratch)
             else:
-                # Slow tests take more ways through the same kernels, or types that the host compiles for.
+                # Slow tests use other paths through the same kernels, or types that the host compiles for.
                 result = self.tests("not gpu2 and (gpu or not slow)", files_of(name), scratch)
         result.seconds = time.monotonic() - start
         result.quick = self.quick
         return result
 
     def tests(self, marks: str, files: Sequence[str], scratch: Path) -> Result:
-        """Run tests on cuDF and CuPy: those that may run side by side, then those that measure time."""
+        """Run tests with cuDF and CuPy: first those that can run in parallel, then the timed ones."""
         if self.quick:
             marks = f"({marks}) and not slow"
         if self.jobs == 1:
@@ -206,7 +207,7 @@ class Steps:
         return judge_tests(code, report)
 
     def two_gpus(self, scratch: Path) -> Result:
-        """Run the tests that need two GPUs, their files side by side; a skipped test has not passed."""
+        """Run the test files that need two GPUs in parallel; a skipped test counts as not passed."""
         marks = "gpu2 and not slow" if self.quick else "gpu2"
 
         def part(file: str) -> Result:
@@ -226,10 +227,10 @@ class Steps:
         if program is None:
             return Result(NOT_RUN, why="compute-sanitizer is not there; it comes with CUDA")
         command = [program, "--tool", tool, "--error-exitcode", "86"]
-        # CuPy probes for what a driver can do, and raises what is not expected to fail.
+        # CuPy probes which features the driver has, and the failed probes are not errors.
         command += ["--report-api-errors", "no"]
         if tool == "racecheck":
-            # CuPy's kernels are not ours, and to watch its sort takes many minutes.
+            # CuPy's kernels are not part of this library, and checking its sort takes many minutes.
             command += ["--kernel-name-exclude", "kns=cub,kns=cupy_"]
 
         def part(number: int) -> Result:
@@ -246,7 +247,7 @@ class Steps:
         return worst(parts)
 
     def benchmark(self, bench: Bench) -> Result:
-        """Run a benchmark, which keeps its results beside the receipt."""
+        """Run a benchmark, which stores its results beside the receipt."""
         arguments = (bench.quick if self.quick else bench.full).split()
         if self.peers and bench.peer:
             arguments += ["--peer", bench.peer]
@@ -256,14 +257,14 @@ class Steps:
 
 
 def marked(mark: str) -> tuple[str, ...]:
-    """Return the test files in which something has a marker."""
+    """Return the test files that use a marker."""
     files = sorted((ROOT / "tests").glob("test_*.py"))
     pattern = re.compile(rf"\bpytest\.mark\.{mark}\b")
     return tuple(f"tests/{file.name}" for file in files if pattern.search(file.read_text()))
 
 
 def files_of(step: str) -> tuple[str, ...]:
-    """Return the test files of a step; the last one has those that the others have not."""
+    """Return the test files of a step; the step ``tests-rest`` has the files of no other step."""
     if step in TESTS:
         return TESTS[step]
     taken = {file for files in TESTS.values() for file in files}
@@ -272,7 +273,7 @@ def files_of(step: str) -> tuple[str, ...]:
 
 
 def together(parts: Sequence[Result]) -> Result:
-    """Return the result of several runs of pytest, which passed if each of them did."""
+    """Return the combined result of several runs of pytest, which passed if each of them did."""
     counts = Counter[str]()
     for part in parts:
         counts.update(part.counts)  # adds them up
@@ -281,7 +282,7 @@ def together(parts: Sequence[Result]) -> Result:
 
 
 def worst(parts: Sequence[Result]) -> Result:
-    """Return what came of all parts of a sanitizer's run: nothing passed unless each did."""
+    """Return the combined result of the parts of a sanitizer's run, which passed if each of them did."""
     failed = [part for part in parts if part.status != PASSED]
     errors = sum(part.counts.get("errors", 0) for part in parts)
     counts = {"kernels": kernels(), "errors": errors}
@@ -289,7 +290,7 @@ def worst(parts: Sequence[Result]) -> Result:
 
 
 def visible_devices(gpus: int) -> list[str]:
-    """Return what names each GPU in CUDA_VISIBLE_DEVICES."""
+    """Return the names of the GPUs, as used in CUDA_VISIBLE_DEVICES."""
     named = os.environ.get("CUDA_VISIBLE_DEVICES")
     return named.split(",") if named else [str(number) for number in range(gpus)]
 
@@ -297,16 +298,16 @@ def visible_devices(gpus: int) -> list[str]:
 def call(
     command: Sequence[str], limit: float, environment: Mapping[str, str] | None = None
 ) -> int | None:
-    """Run a command in the repository's root, and return its exit code; None past the limit."""
+    """Run a command in the root of the repository; return its exit code, or None after a timeout."""
     print("+", *(Path(part).name if Path(part).is_absolute() else part for part in command))
     sys.stdout.flush()
-    # The code that is here, whatever is installed.
+    # Use the code in this repository, even if another version is installed.
     path = os.pathsep.join([str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])])
     process = subprocess.Popen(
         command,
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": path, **(environment or {})},
-        start_new_session=True,  # so that workers which it started can be ended with it
+        start_new_session=True,  # so that its workers can be ended with it
     )
     try:
         return process.wait(limit)
@@ -324,12 +325,12 @@ def call(
 
 
 def ended(code: int | None) -> str:
-    """Say how a command ended."""
+    """Return a text that says how a command ended."""
     return "ran past the time limit" if code is None else f"ended with exit code {code}"
 
 
 def judge_tests(code: int | None, report: Path) -> Result:
-    """Return what pytest's report says; that no test ran is a failure."""
+    """Return the result in pytest's report; it is a failure if no test passed."""
     if not report.exists():
         return Result(FAILED, why=f"pytest {ended(code)} and left no report")
     cases = list(ElementTree.parse(report).iter("testcase"))
@@ -352,7 +353,7 @@ def judge_tests(code: int | None, report: Path) -> Result:
 
 
 def judge_sanitizer(code: int | None, log: str) -> Result:
-    """Return what the log says. Without a summary nothing was checked, whatever the exit code."""
+    """Return the result in a log. A log without a summary is a failure, whatever the exit code."""
     found = re.findall(r"(?:ERROR SUMMARY: (\d+) error|RACECHECK SUMMARY: (\d+) hazard)", log)
     if not found:
         return Result(FAILED, why=f"compute-sanitizer {ended(code)} and gave no summary")
@@ -364,14 +365,14 @@ def judge_sanitizer(code: int | None, log: str) -> Result:
 
 
 def kernels() -> int:
-    """Return how many kernels there are, all of which tests/sanitize.py launches."""
+    """Return the number of kernels; tests/sanitize.py launches all of them."""
     from dask_graphflow.kernels.sources import KERNELS
 
     return sum(map(len, KERNELS.values()))
 
 
 def find_sanitizer() -> str | None:
-    """Return compute-sanitizer, from PATH or from where CUDA is."""
+    """Return the path of compute-sanitizer, from PATH or the folder of CUDA."""
     homes = [os.environ.get(name) for name in ("CUDA_HOME", "CUDA_PATH")] + ["/usr/local/cuda"]
     folders = [
         Path(home) / folder for home in homes if home for folder in ("bin", "compute-sanitizer")
@@ -381,7 +382,7 @@ def find_sanitizer() -> str | None:
 
 
 def describe() -> dict[str, Any]:
-    """Return what a reader of the receipt needs to know of the machine; none of its paths."""
+    """Return what a reader of the receipt needs to know about the machine, without any paths."""
     import cupy
 
     runtime = cupy.cuda.runtime
@@ -413,7 +414,7 @@ def describe() -> dict[str, Any]:
 
 
 def driver() -> str | None:
-    """Return the version of NVIDIA's driver, where nvidia-smi tells it."""
+    """Return the version of the NVIDIA driver, or None if nvidia-smi does not work."""
     command = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -423,12 +424,12 @@ def driver() -> str | None:
 
 
 def cuda_version(number: int) -> str:
-    """Return 13020 as 13.2."""
+    """Return a CUDA version number such as 13020 as text, 13.2."""
     return f"{number // 1000}.{number % 1000 // 10}"
 
 
 def machine() -> dict[str, Any]:
-    """Describe the machine, from a process that is gone before the steps: it takes GPU memory."""
+    """Describe the machine from a separate process, so that its GPU memory is free before the steps."""
     code = "import json; from benchmarks import on_gpu; print(json.dumps(on_gpu.describe()))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
@@ -443,7 +444,7 @@ def machine() -> dict[str, Any]:
 
 
 def default_jobs() -> int:
-    """Return how many processes share a step: several take pytest-xdist."""
+    """Return the default number of processes that share a step; more than one needs pytest-xdist."""
     if importlib.util.find_spec("xdist") is None:
         return 1
     return max(1, min(24, (os.cpu_count() or 1) * 3 // 4))

@@ -1,4 +1,4 @@
-"""Measures a contender's peak memory, in a process of its own."""
+"""Measure a contender's peak memory in a separate process."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from .contenders import Settings, make
 
 
 def peak_memory(name: str, settings: Settings) -> int:
-    """Return the most bytes that one run has above what was resident with the input loaded."""
-    # Spawned, not forked: a fork would begin with this process's memory.
+    """Return the peak memory of one run in bytes, above the resident memory with the input loaded."""
+    # Spawn the process, because a fork would start with the memory of this one.
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(max_workers=1, mp_context=context) as executor:
         return executor.submit(_measure, name, settings).result()

@@ -1,14 +1,15 @@
-"""The receipt: what passed on which GPU, and with which kernels.
+"""The receipt: which steps passed on which GPU, and with which kernels.
 
-``python -m benchmarks.on_gpu`` writes it, ``python3 dev.py receipt`` and ``release`` read it, before
-there is an environment: so this takes nothing but the standard library. Merge the receipts of several
-machines, or of several calls, into the repository's own with::
+``python -m benchmarks.on_gpu`` writes it. ``python3 dev.py receipt`` and ``release`` read it before there
+is an environment, so this module uses only the standard library. Merge the receipts of several machines,
+or of several calls, into the repository's own with::
 
     python3 -m benchmarks.receipt RECEIPT...
 
-A receipt is a JSON object: ``sources``, the SHA-256 of the code of each file that runs on a GPU or loads
-what does; and ``runs``, each with its ``date``, ``machine`` and ``steps``. The last run of a step counts.
-Comments, docstrings and blank lines are not part of the hash, so prose can be improved without a GPU.
+A receipt is a JSON object with two keys. ``sources`` has the SHA-256 of the code of each file that runs on
+a GPU or loads code that does. ``runs`` is a list of runs with ``date``, ``machine`` and ``steps``. The last
+run of a step counts. Comments, docstrings and blank lines are not part of the hash, so prose can be
+improved without a GPU.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PATH = ROOT / "benchmarks" / "results" / "gpu-receipt.json"
 KERNELS = Path("dask_graphflow") / "kernels"
-# The kernels, and all that loads them: a file that is new there counts, unless it is named here. Of
-# those named none changes what a GPU computes: gpu.py only says whether there is one.
+# All files in this folder count, including new ones, except those listed here. The listed files do not
+# change what a GPU computes; gpu.py only checks whether there is one.
 NOT_ON_GPU = (
     "__init__.py",
     "compiling.py",
@@ -76,7 +77,7 @@ REQUIRED = (
     "bench-two-gpus",
     "bench-members",
 )
-"""The steps that a release takes."""
+"""The steps that a release requires."""
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "not run"
 
@@ -87,11 +88,11 @@ HOW = (
 
 
 class ReceiptError(Exception):
-    """A receipt that cannot be used; the message says which, why and what to do."""
+    """A receipt cannot be used; the message says which one, why, and what to do."""
 
 
 def sources(root: Path = ROOT) -> dict[str, str]:
-    """Return the hash of every file that a receipt vouches for, by its path in the repository."""
+    """Return the hashes of all files that a receipt covers, by path in the repository."""
     folder = root / KERNELS
     files = [file for file in folder.glob("cuda/*") if file.is_file()]
     files += [file for file in folder.glob("*.py") if file.name not in NOT_ON_GPU]
@@ -108,7 +109,7 @@ def code_hash(file: Path) -> str:
 
 def python_code(text: str) -> str:
     """Return Python source without comments, and without statements that are only a string."""
-    # The text is cut, not printed from its syntax tree: that would depend on the version of Python.
+    # Edit the text instead of unparsing the syntax tree, which would depend on the version of Python.
     lines = text.split("\n")
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT:
@@ -128,13 +129,13 @@ def cuda_code(text: str) -> str:
 
 
 def changed(receipt: Mapping[str, Any], now: Mapping[str, str]) -> list[str]:
-    """Return the files that are not as they were when they were tested: changed, new or gone."""
+    """Return the files that were changed, added or removed since they were tested."""
     then = receipt["sources"]
     return sorted(name for name in {*then, *now} if then.get(name) != now.get(name))
 
 
 def read(path: Path = PATH) -> dict[str, Any] | None:
-    """Return a receipt, or None where there is none."""
+    """Return a receipt, or None if the file does not exist."""
     try:
         text = path.read_text("utf-8")
     except FileNotFoundError:
@@ -154,7 +155,7 @@ def read(path: Path = PATH) -> dict[str, Any] | None:
 
 
 def write(receipt: Mapping[str, Any], path: Path = PATH) -> None:
-    """Write a receipt; a run that is cut off must not leave half a file."""
+    """Write a receipt atomically, so that an interrupted run does not leave half a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(path.name + ".partial")
     partial.write_text(json.dumps(receipt, indent=2) + "\n", "utf-8")
@@ -162,7 +163,7 @@ def write(receipt: Mapping[str, Any], path: Path = PATH) -> None:
 
 
 def latest(receipt: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], dict[str, Any]]]:
-    """Return for each step that was run its last result, and the run that it is from."""
+    """Return the last result of each step that was run, with its run."""
     found = {}
     for run in sorted(receipt["runs"], key=lambda run: str(run["date"])):
         for name, step in run["steps"].items():
@@ -172,10 +173,9 @@ def latest(receipt: Mapping[str, Any]) -> dict[str, tuple[dict[str, Any], dict[s
 
 
 def merge(receipts: Iterable[Mapping[str, Any]], now: Mapping[str, str]) -> dict[str, Any]:
-    """Return one receipt of all runs with the sources as they are `now`.
+    """Return one receipt with all runs of the sources `now`.
 
-    Runs with other sources say nothing of these and are dropped, and so are runs that later ones have
-    replaced in every step.
+    Runs of other sources are dropped, and so are runs whose steps were all run again later.
     """
     alike = [receipt for receipt in receipts if not changed(receipt, now)]
     runs = []
@@ -185,13 +185,13 @@ def merge(receipts: Iterable[Mapping[str, Any]], now: Mapping[str, str]) -> dict
     runs.sort(key=lambda run: str(run["date"]))
     together = {"sources": dict(now), "runs": runs}
     counting = [run for _, run in latest(together).values()]
-    # The newest run stays in any case: it says why the steps that it left out were not run.
+    # Always keep the newest run, because it says why its other steps were not run.
     together["runs"] = [run for run in runs if run in counting or run is runs[-1]]
     return together
 
 
 def headline(receipt: Mapping[str, Any] | None, now: Mapping[str, str]) -> str:
-    """Say in a line whether the kernels are the ones last tested on a GPU."""
+    """Return a line that says whether the kernels are the ones last tested on a GPU."""
     results = latest(receipt) if receipt else {}
     if receipt is None or not results:
         return "kernels: never tested on a GPU"
@@ -205,7 +205,7 @@ def headline(receipt: Mapping[str, Any] | None, now: Mapping[str, str]) -> str:
 
 
 def problems(receipt: Mapping[str, Any] | None, now: Mapping[str, str]) -> list[str]:
-    """Say what keeps this from being a release: nothing, if it may be one."""
+    """Return the problems that prevent a release; empty if there are none."""
     if receipt is None:
         return ["the kernels were never tested on a GPU: there is no receipt"]
     if differing := changed(receipt, now):
@@ -228,7 +228,7 @@ def problems(receipt: Mapping[str, Any] | None, now: Mapping[str, str]) -> list[
 
 
 def table(receipt: Mapping[str, Any]) -> str:
-    """Lay out the last result of every required step."""
+    """Format the last result of every required step."""
     results, lines = latest(receipt), []
     for name in dict.fromkeys([*REQUIRED, *results]):
         step, run = results.get(name, ({"status": NOT_RUN}, {}))
@@ -241,7 +241,7 @@ def table(receipt: Mapping[str, Any]) -> str:
 
 
 def check_release(path: Path = PATH, root: Path = ROOT) -> int:
-    """Print whether the kernels are fit for a release, and return the exit code."""
+    """Print whether the kernels are ready for a release, and return the exit code."""
     now = sources(root)
     try:
         receipt = read(path)
@@ -258,7 +258,7 @@ def check_release(path: Path = PATH, root: Path = ROOT) -> int:
 
 
 def show(path: Path = PATH, root: Path = ROOT) -> int:
-    """Print a line on the state of the kernels; that they are untested fails nothing."""
+    """Print a line on the state of the kernels. Untested kernels are not an error."""
     try:
         print(headline(read(path), sources(root)))
     except ReceiptError as error:

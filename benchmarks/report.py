@@ -1,4 +1,4 @@
-"""Tables for the terminal, and files for later."""
+"""Output of results: tables for the terminal, and JSON files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lay rows out under a header: the first column to the left, numbers to the right."""
+    """Format rows under a header; the first column is left-aligned, the others are right-aligned."""
     widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
     rule = ["-" * width for width in widths]
     lines = []
@@ -32,12 +32,12 @@ def milliseconds(spread: Spread) -> list[str]:
 
 
 def times(spread: Spread) -> str:
-    """Return a ratio as its median, with its least and most."""
+    """Format a ratio as its median, with its minimum and maximum."""
     return f"{spread.median:.2f} ({spread.least:.2f} to {spread.most:.2f})"
 
 
 def mib(number: float) -> str:
-    """Return bytes as MiB."""
+    """Format a number of bytes in MiB."""
     return f"{number / 2**20:.0f} MiB"
 
 
@@ -54,7 +54,7 @@ def machine_line(about: Mapping[str, Any]) -> str:
 
 
 def gpu_line(gpus: Mapping[str, Any]) -> str:
-    """Return the GPUs' description in one line."""
+    """Return the description of the GPUs in one line."""
     kinds = {(one["name"], one["memory_mib"]) for one in gpus["devices"]}
     names = " and ".join(f"{name}, {memory:,} MiB" for name, memory in sorted(kinds))
     link = f", linked by {', '.join(gpus['nvlink'])}" if gpus["nvlink"] else ""
@@ -64,7 +64,7 @@ def gpu_line(gpus: Mapping[str, Any]) -> str:
 def keep(
     where: str | None, name: str, results: Mapping[str, Any], folder: Path = RESULTS
 ) -> Path | None:
-    """Write results and the machine's description as JSON, where that was asked for."""
+    """Write results and the machine's description as JSON, if an option says where."""
     if where is None:
         return None
     about = machine.describe()
@@ -74,7 +74,7 @@ def keep(
     else:
         path = Path(where)
     path.parent.mkdir(parents=True, exist_ok=True)
-    # A run that is cut off must not leave half a file.
+    # An interrupted run must not leave half a file.
     partial = path.with_name(path.name + ".partial")
     partial.write_text(json.dumps({"machine": about, **results}, indent=2) + "\n", "utf-8")
     os.replace(partial, path)

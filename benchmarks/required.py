@@ -1,4 +1,4 @@
-"""Options of functions that cannot be called without any, or that take too long with the defaults."""
+"""Options for functions that have required options, or that take too long with the defaults."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Resident memory of a process, now and at its highest."""
+"""Current and peak resident memory of a process."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from pathlib import Path
 
 
 def current(pid: int | None = None) -> int:
-    """Return the resident bytes now; where the system does not tell, the highest so far."""
+    """Return the current resident bytes, or the peak if the system does not report them."""
     return _status("VmRSS", pid)
 
 
 def peak(pid: int | None = None) -> int:
-    """Return the highest number of resident bytes since the start or the last reset."""
+    """Return the peak of the resident bytes since the start or the last reset."""
     return _status("VmHWM", pid)
 
 
 def reset_peak() -> None:
-    """Begin the highest anew at what is resident now, with free memory given back to the system.
+    """Return free memory to the system, and reset the peak to the current resident memory.
 
-    What an earlier step has freed and the allocator has kept would otherwise be used again without
-    being counted. Where the system cannot begin anew, the highest goes on to count from the start.
+    Otherwise, memory that an earlier step has freed and the allocator has kept would be reused without
+    being counted. If the system cannot reset the peak, it still counts from the start of the process.
     """
     gc.collect()
-    with contextlib.suppress(OSError, AttributeError):  # only glibc has it
+    with contextlib.suppress(OSError, AttributeError):  # only glibc has malloc_trim
         ctypes.CDLL(None).malloc_trim(0)
     try:
         Path("/proc/self/clear_refs").write_text("5", encoding="ascii")
@@ -46,4 +46,4 @@ def _status(field: str, pid: int | None) -> int:
     for line in lines:
         if line.startswith(field + ":"):
             return int(line.split()[1]) * 1024
-    return 0  # a process that is just ending has no memory any more
+    return 0  # a process that is ending no longer has any memory

@@ -1,7 +1,7 @@
 """One side of a comparison: a process that measures the library it imports, through its public API only.
 
-``benchmarks.compare`` starts one such process per side and sends it one JSON object per line. Each line is
-answered by one line. The library may be an older or a newer one than the benchmarks belong to.
+``benchmarks.compare`` starts one such process per side and sends it one JSON object per line. The process
+answers each line with one line. The library may be older or newer than the benchmarks.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ BUILDS: dict[str, dict[str, Any]] = {
 }
 HOPS = gf.EdgeOp("hops", target="hop", signal="hop[src] + 1", slot="min")
 UNREACHED = 1 << 30
-ITERATIONS = 20  # of PageRank
+ITERATIONS = 20  # iterations of PageRank
 
-ENOUGH = 0.1  # seconds of calls for one measurement of a fast call
-MOST = 20  # calls for one measurement
-POOL = 4  # a GPU's memory pool begins with one part in so many of its memory
-ALIGNMENT = 256  # RMM's
+ENOUGH = 0.1  # seconds for which a fast call is repeated in one measurement
+MOST = 20  # maximum number of calls in one measurement
+POOL = 4  # a GPU's memory pool starts with 1 / POOL of its memory
+ALIGNMENT = 256  # bytes, required by RMM
 
 
 def _hops(graph: gf.Graph, start: int, **how: Any) -> Any:
@@ -64,13 +64,13 @@ TRACED: dict[str, tuple[str, Callable[..., Any]]] = {
     "run": ("undirected", _hops),
 }
 DEGREES = "degrees"
-STREAMED = "gf.connected_components"  # of the edges, without a graph
+STREAMED = "gf.connected_components"  # on the edges, without a graph
 CALLS = (*TRACED, DEGREES, STREAMED)
 
 
 def main() -> None:
-    """Answer each line of standard input until there are no more."""
-    # Whatever libraries print must not end up between the answers.
+    """Answer each line of standard input until it ends."""
+    # Send the output of libraries to stderr, so that it does not mix with the answers.
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)
     options = json.loads(sys.argv[1])
@@ -80,7 +80,7 @@ def main() -> None:
             command = json.loads(line)
             try:
                 answer = getattr(side, command.pop("do"))(**command)
-            except Exception as error:  # the row fails, and the next one may not
+            except Exception as error:  # only this row fails
                 answer = {"failed": f"{type(error).__name__}: {' '.join(str(error).split())}"}
             print(json.dumps(answer), file=answers, flush=True)
 
@@ -91,7 +91,7 @@ class Side:
     Parameters
     ----------
     workers : int
-        Threads of the threaded scheduler.
+        Number of threads of the threaded scheduler.
     gpu : bool
         Whether the edges are in GPU memory.
     stack : ExitStack
@@ -107,11 +107,11 @@ class Side:
     def load(
         self, few: str, files: list[str], start: int, tasks: list[dict[str, Any]]
     ) -> dict[str, Any]:
-        """Compile what the tasks use, on a file of a few edges; then take the edges of all files."""
+        """Compile the kernels of the tasks with a file of a few edges, then load the edges of all files."""
         self._start = start
         self._take([few])
         for task in tasks:
-            with contextlib.suppress(Exception):  # its row will say why
+            with contextlib.suppress(Exception):  # the row will report the error
                 getattr(self, task["do"])(**{key: task[key] for key in task if key != "do"})
         self._take(files)
         return {"package": str(Path(gf.__file__).resolve().parent)}
@@ -124,10 +124,10 @@ class Side:
         gc.collect()
 
     def build(self, name: str, members: int, *, processes: bool, first: bool) -> dict[str, Any]:
-        """Build a graph; return the seconds, and the most bytes that the build took in this process.
+        """Build a graph; return the seconds and the peak memory of the build in this process.
 
-        Counting every allocation of a GPU takes time, so there the first build gives the bytes and the
-        others the seconds. On the host the first build warms up.
+        Counting every allocation of a GPU takes time. So on a GPU, the first build measures the bytes and
+        the others measure the seconds. On the host, the first build is a warm-up.
         """
         client = self._client(members) if processes else None
         self._load_edges(client)
@@ -152,7 +152,7 @@ class Side:
     def call(self, name: str, members: int, *, processes: bool, first: bool) -> dict[str, Any]:
         """Call an algorithm on a persisted graph; return seconds, or the first time a hash of the result.
 
-        The seconds are of the whole call, of making the lazy frame, and of the supersteps.
+        There are separate seconds for the whole call, for making the lazy frame, and for the supersteps.
         """
         client = self._client(members) if processes else None
         ask, traced = self._asked(name, members, client)
@@ -165,7 +165,7 @@ class Side:
             lazy.append(time.perf_counter() - began)
             found.append(frame.compute())
 
-        # Once, not for each call: it takes longer than a small call.
+        # Collect garbage once instead of before each call, because it takes longer than a small call.
         gc.collect()
         while sum(whole) < ENOUGH and len(whole) < MOST:
             found.clear()
@@ -178,7 +178,7 @@ class Side:
         return {"measures": measures | ({"supersteps": min(steps)} if steps else {})}
 
     def _asked(self, name: str, members: int, client: Any) -> tuple[Any, Any]:
-        """Return what makes the lazy frame, and what makes it with its supersteps, or None."""
+        """Return a function that makes the lazy frame, and one that also makes its supersteps, or None."""
         if name == STREAMED:
             self._load_edges(client)
             edges = self._edges[client]
@@ -193,7 +193,7 @@ class Side:
         )
 
     def _steps(self, traced: Any, client: Any) -> float:
-        """Return the seconds of the supersteps, those of the slowest member if there are several."""
+        """Return the seconds of the supersteps; if there are several members, those of the slowest."""
         self._rest(client)
         with self._scheduler(client):
             steps = traced()[1].compute()
@@ -215,21 +215,21 @@ class Side:
         return gf.Graph(self._edges[client], **ENDS, **BUILDS[name], shards=members).persist()
 
     def _load_edges(self, client: Any) -> None:
-        """Keep the edges in this process or on a cluster, once."""
+        """Persist the edges in this process or on a cluster, unless that was done before."""
         if client in self._edges:
             return
         with self._scheduler(client):
             meta = pd.read_parquet(self._files[0]).head(0)
             edges = self._placed(dd.from_map(pd.read_parquet, self._files, meta=meta)).persist()
             self._edges[client] = edges
-            len(edges)  # waits for them
+            len(edges)  # waits for the edges
         self._hold(client)
 
     def _placed(self, edges: Any) -> Any:
         return edges.to_backend("cudf") if self._gpu else edges
 
     def _waited(self, graph: Any, client: Any) -> None:
-        """Wait for a graph that a cluster builds: persist() returns at once there."""
+        """Wait for a graph that a cluster builds, because persist() returns at once there."""
         if client is not None:
             _ = graph.num_edges
 
@@ -268,12 +268,12 @@ class Side:
         return self._clients[members]
 
     def _hold(self, client: Any) -> None:
-        """Note how many tasks a cluster's scheduler has between calls."""
+        """Record the number of tasks that a cluster's scheduler has between calls."""
         if client is not None:
             self._held[client] = known_tasks(client)
 
     def _rest(self, client: Any) -> None:
-        """Wait until the scheduler has forgotten the last call: a known result costs no time."""
+        """Wait until the scheduler has forgotten the last call, because it would reuse a known result."""
         if client is not None:
             forgotten(client, self._held[client])
 
@@ -283,7 +283,7 @@ def digest(frame: Any) -> str:
     dtypes = [(str(name), str(dtype)) for name, dtype in frame.dtypes.items()]
     host = frame.to_pandas() if hasattr(frame, "to_pandas") else frame
     floats = host.select_dtypes(["float32", "float64"])
-    # pandas hashes 0.0 and -0.0 alike.
+    # Hash the bits of floats, because pandas gives 0.0 and -0.0 the same hash.
     bits = {
         name: floats[name].to_numpy().view(f"u{floats[name].dtype.itemsize}") for name in floats
     }
@@ -292,7 +292,7 @@ def digest(frame: Any) -> str:
 
 
 def _start_pool() -> None:
-    """Let cuDF and CuPy take memory from one pool, which leaves room for that of the other side."""
+    """Let cuDF and CuPy share one memory pool, which leaves room for the pool of the other side."""
     import cupy
     import rmm
     from rmm.allocators.cupy import rmm_cupy_allocator

@@ -19,13 +19,13 @@ COLORS = ("#4c72b0", "#55a868", "#8172b3", "#c44e52", "#ccb974", "#8c8c8c")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, nargs="+", default=list(SCALES), help="2**scale ids")
     parser.add_argument("--docs", default=str(DOCS), help="where costs.md and costs.svg lie")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Simulate, print, write into the documentation."""
+    """Simulate, print the tables, and write them into the documentation."""
     if not all(1 <= scale <= 40 for scale in options.scale):
         raise UnusableInputError(f"--scale {options.scale}: give 1 to 40")
     text = tables(options.scale)
@@ -39,7 +39,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def tables(scales: Sequence[int] = SCALES) -> str:
-    """Return what was simulated as Markdown."""
+    """Return the results of the simulation as Markdown tables."""
     parts = []
     for scale in scales:
         frame = simulate(GraphStats(1 << scale, EDGE_FACTOR << scale))
@@ -62,7 +62,7 @@ def tables(scales: Sequence[int] = SCALES) -> str:
 
 
 def replaced(page: str, text: str) -> str:
-    """Return a page with the tables between its two marks."""
+    """Return a page with `text` between its two marks."""
     before, mark, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not mark or not end:
@@ -71,7 +71,7 @@ def replaced(page: str, text: str) -> str:
 
 
 def plot(scales: Sequence[int], path: Path) -> None:
-    """Draw what the seconds are made up of."""
+    """Plot the parts of the seconds."""
     try:
         import matplotlib
 
@@ -79,7 +79,7 @@ def plot(scales: Sequence[int], path: Path) -> None:
         from matplotlib import pyplot
     except ImportError as error:
         raise UnusableInputError('the plot takes matplotlib: pip install ".[plot]"') from error
-    # The same file for the same numbers, and text that stays text.
+    # Write the same file for the same numbers, and keep text as text.
     matplotlib.rcParams.update({"svg.hashsalt": "graphflow", "svg.fonttype": "none"})
     names = [*PARTS, "Dask"]
     figure, grid = pyplot.subplots(

@@ -1,8 +1,9 @@
-"""Simulation: the plans of components, PageRank and breadth-first search on more GPUs than are at hand.
+"""Simulation of components, PageRank and breadth-first search on more GPUs than are available.
 
-From the rates of one GPU, measured; the links' speeds, published; and what a call of Dask's and a round of
-messages take, measured on two GPUs. It says which of these constants binds, not what a cluster will do:
-links are taken to be as fast as published, shares to be equal, and nothing to overlap.
+It uses the measured rates of one GPU, the published speeds of links, and the times of a Dask call and of a
+round of messages, measured on two GPUs. The result shows which of these constants is the bottleneck. It is
+not a prediction for a real cluster: it assumes that links are as fast as published, that shares are equal,
+and that nothing overlaps.
 """
 
 from __future__ import annotations
@@ -23,22 +24,22 @@ from dask_graphflow.scheduling import trees
 __all__ = ["H200", "GPUs", "GraphStats", "simulate"]
 
 GPUS = (8, 16, 32, 64, 128, 256, 512, 1024)
-TASKS = 4  # of each member: its shard, itself, its end, its part
-RANK = 4  # bytes of a rank, as float32
+TASKS = 4  # tasks per member: its shard, itself, its end, its part
+RANK = 4  # bytes of a rank in float32
 PULLS = 3  # supersteps of a search that pull from a dense frontier
 
 
 @dataclass(frozen=True)
 class GraphStats:
-    """A graph, as far as a simulation asks for it.
+    """The properties of a graph that a simulation uses.
 
     Attributes
     ----------
     vertices, edges : int
     iterations : int
-        Of PageRank.
+        Number of iterations of PageRank.
     depth : int
-        Supersteps of a search.
+        Number of supersteps of a search.
     """
 
     vertices: int
@@ -49,24 +50,24 @@ class GraphStats:
 
 @dataclass(frozen=True)
 class GPUs:
-    """GPUs of one kind, and what joins them.
+    """GPUs of one kind, and the links between them.
 
     Attributes
     ----------
     rates : Rates
-        Of one.
+        Rates of one GPU.
     memory : float
-        Bytes of one.
+        Memory of one GPU, in bytes.
     inside, between : float
-        Bytes a second of a GPU in one direction, to another one of its node, and of another node.
+        Bytes per second that a GPU sends in one direction, to a GPU of its node and to one of another node.
     node : int
-        GPUs of a node.
+        Number of GPUs per node.
     message : float
-        Seconds of a message. A round has one for each other member, one after the other.
+        Seconds per message. In a round, a member sends one message to each other member, in sequence.
     call : float
-        Seconds of a call of Dask's, with a gang that does nothing.
+        Seconds of a Dask call with a gang that does nothing.
     task : float
-        Seconds of the scheduler's for a task.
+        Seconds that the scheduler takes per task.
     """
 
     rates: Rates
@@ -79,13 +80,14 @@ class GPUs:
     task: float = 0.2e-3
 
 
-# Rates: R-MAT scale 26, 2^30 edges, from docs/internals/kernels.md and the medians of benchmarks/results'
-# device-algorithms-scale26 and device-components-scale22-24-26: hooking 14.8 ms, building without direction
-# 220 ms, an iteration of PageRank 9.7 ms, a search 8.7 ms, shortest paths 80 ms, an iteration of labels
-# 400 ms, merging 2^26 vertices 0.85 ms, copying 512 MiB from pinned memory 9.7 ms. A message is a round of
-# votes of two members, and a call is a gang of two that does nothing: device-members-2-tcp-scale26. The
-# scheduler's 0.2 ms a task is the least that was seen. NVLink 4: 900 GB/s both ways (NVIDIA, datasheet of
-# the H200). InfiniBand NDR: 400 Gb/s, an adapter for each GPU (NVIDIA, DGX H200 user guide).
+# Rates: R-MAT scale 26, 2^30 edges, from docs/internals/kernels.md and the medians in benchmarks/results,
+# device-algorithms-scale26 and device-components-scale22-24-26: hooking 14.8 ms, building an undirected
+# graph 220 ms, an iteration of PageRank 9.7 ms, a search 8.7 ms, shortest paths 80 ms, an iteration of
+# label propagation 400 ms, merging 2^26 vertices 0.85 ms, copying 512 MiB from pinned memory 9.7 ms. The
+# message is an all-reduce of two members, and the call is a gang of two that does nothing, from
+# device-members-2-tcp-scale26. The scheduler's 0.2 ms per task is the minimum that was seen. NVLink 4:
+# 900 GB/s in both directions together (NVIDIA, datasheet of the H200). InfiniBand NDR: 400 Gb/s, one
+# adapter per GPU (NVIDIA, DGX H200 user guide).
 EDGES = 1 << 30
 H200 = GPUs(
     Rates(
@@ -108,24 +110,25 @@ H200 = GPUs(
 def simulate(
     graph: GraphStats, cluster: GPUs = H200, *, gpus: Sequence[int] = GPUS, merge: str = "tree"
 ) -> Any:
-    """Replay the plans for several numbers of GPUs.
+    """Simulate the algorithms for several numbers of GPUs.
 
     Parameters
     ----------
     graph : GraphStats
     cluster : GPUs
     gpus : sequence of int
-        How many.
+        Numbers of GPUs.
     merge : {"tree", "one-way", "ring"}
-        How components are merged.
+        Order in which the forests of components are merged.
 
     Returns
     -------
     pandas.DataFrame
-        A row an algorithm and number: ``algorithm``, ``gpus``, ``seconds``, and what they are made up of:
-        ``kernels``, ``merging``, ``NVLink``, ``network``, ``messages`` (what each of them takes however
-        short it is) and ``Dask``; ``binding``, the largest of those; ``bytes``, what each GPU needs, and
-        whether that ``fits``. Edges lie on the GPUs, and for PageRank and the search their rows do.
+        One row per algorithm and number of GPUs: ``algorithm``, ``gpus`` and ``seconds``. The parts of the
+        seconds are ``kernels``, ``merging``, ``NVLink``, ``network``, ``messages`` (the fixed time of each
+        message) and ``Dask``; ``binding`` is the largest part. ``bytes`` is the memory that each GPU needs,
+        and ``fits`` says whether it has that much. GPUs hold the edges, and for PageRank and the search the
+        rows.
 
     Raises
     ------
@@ -175,7 +178,7 @@ def _components(
     vertices, share = graph.vertices, -(-graph.edges // count)
     merges = merging.merges_of(merge, count)
     depth = trees.depth(merges)
-    # Those of a tree whose ends are of one node come first, and their members are neighbours.
+    # A tree first merges neighboring members, which are on the same node.
     near = trees.depth([one for one in merges if len({end // cluster.node for end in one}) == 1])
     forest = vertices * (memory.index_bytes(vertices) + 1)
     parts = {
@@ -198,7 +201,7 @@ def _ranks(graph: GraphStats, cluster: GPUs, count: int) -> tuple[dict[str, floa
 
 def _search(graph: GraphStats, cluster: GPUs, count: int) -> tuple[dict[str, float], int]:
     entries = 2 * graph.edges
-    # What pulls asks a bitmap of all vertices; what pushes tells of a few of them.
+    # A pull needs a bitmap of all vertices; a push only sends a few vertices.
     told = PULLS * graph.vertices / 8 * (1 - 1 / count)
     parts = _told(cluster, count, graph.depth, told)
     parts["kernels"] = entries / count / cluster.rates.search(graph.vertices)
@@ -207,7 +210,7 @@ def _search(graph: GraphStats, cluster: GPUs, count: int) -> tuple[dict[str, flo
 
 
 def _told(cluster: GPUs, count: int, rounds: int, received: float) -> dict[str, float]:
-    """Return the seconds in which a member is told so many bytes, as many by each other one."""
+    """Return the seconds in which a member receives this number of bytes, evenly from all other members."""
     others = max(count - 1, 1)
     beside = min(count, cluster.node) - 1
     return {

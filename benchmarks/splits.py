@@ -1,4 +1,4 @@
-"""Graphs split as the build chooses, kept on one worker, and split between all workers of a cluster."""
+"""Compare graphs that are split as the build chooses, kept on one worker, and split between all workers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print the table and keep the results."""
+    """Measure, print the table and store the results."""
     rows, kept = [], []
     split = {"default": {}, "one": {"shards": 1}, "all": {"shards": options.processes}}
     with cluster(options) as client:
@@ -120,7 +120,7 @@ def graphs(scales: list[int]) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def loaded(frame: pd.DataFrame, client: Any, *, gpu: bool) -> Any:
-    """Return the edges as a persisted frame, spread over the workers."""
+    """Return the edges as a persisted frame that is distributed over the workers."""
     from distributed import wait
 
     lazy = dd.from_pandas(frame, npartitions=PARTITIONS)

@@ -1,4 +1,4 @@
-"""Times contenders in turn, so that drift of the machine hits all alike."""
+"""Time contenders in turn, so that changes of the machine's speed affect all of them equally."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .errors import ContenderFailedError
 
 
 class Outcome(Protocol):
-    """What a run of a contender brings back."""
+    """The result of a contender's run."""
 
     seconds: float
 
 
 class Contender(Protocol):
-    """Whatever can be timed."""
+    """Anything that can be timed."""
 
     name: str
 
@@ -28,7 +28,7 @@ class Contender(Protocol):
 
 @dataclass(frozen=True)
 class Spread:
-    """The least, the median and the most of several measurements."""
+    """The minimum, the median and the maximum of several measurements."""
 
     least: float
     median: float
@@ -36,7 +36,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Spread:
-        """Take the spread of the values."""
+        """Return the spread of values."""
         return cls(min(values), statistics.median(values), max(values))
 
 
@@ -46,26 +46,26 @@ def interleave(
     check: Callable[[str, Any], None],
     failures: dict[str, str] | None = None,
 ) -> dict[str, list[float]]:
-    """Run A B C A B C ... and return each contender's seconds, a value a round.
+    """Run A B C A B C ... and return each contender's seconds, one value per round.
 
-    A first round warms everything up and is not kept. Every outcome is checked, outside the timing.
+    The first round is a warm-up and is not counted. Every outcome is checked after its timing.
 
     Parameters
     ----------
     contenders : sequence of Contender
     repeat : int
     check : callable
-        Takes a contender's name and outcome.
+        Called with a contender's name and outcome.
     failures : dict, optional
-        Where the reasons of contenders that cannot do the work are noted: those are left out, with
-        whatever they did before. Without it the first one ends the benchmark.
+        Receives the reasons why contenders cannot do the work. These contenders are left out, including
+        their earlier rounds. Without this dict, the first failure ends the benchmark.
     """
     seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
     for turn in range(repeat + 1):
         for contender in contenders:
             if contender.name not in seconds:
                 continue
-            gc.collect()  # what the one before left behind is not this one's cost
+            gc.collect()  # so that this contender does not pay for the garbage of the last one
             try:
                 outcome = contender.run()
             except ContenderFailedError as error:
@@ -77,7 +77,7 @@ def interleave(
             check(contender.name, outcome)
             if turn:
                 seconds[contender.name].append(outcome.seconds)
-            del outcome  # its memory is not there for the next one to use
+            del outcome  # free its memory for the next contender
     return seconds
 
 

@@ -25,7 +25,7 @@ from . import machine, report
 from .errors import UnusableInputError
 
 MEMBERS = (2, 4)
-FEW = 24  # supersteps that a table has a row for each of
+FEW = 24  # up to this many supersteps, a table has one row for each
 COLUMNS = ("dirty", "dense", "sparse", "selective", "headers", "default")
 
 NOTES = f"""\
@@ -37,13 +37,13 @@ the frontier is sent then, as a bitmap of all vertices."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=20, help="of the R-MAT graph (default 20)")
     parser.add_argument("--side", type=int, default=1024, help="of the square grid (default 1024)")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, keep."""
+    """Measure, print the results and store them."""
     if options.scale < 4 or options.side < 2:
         raise UnusableInputError("give --scale 4 or more and --side 2 or more")
     results = measure(options.scale, options.side, options.workers)
@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def measure(scale: int, side: int, workers: int) -> dict[str, Any]:
-    """Search both graphs, by as many members as there are to be."""
+    """Search both graphs with each number of members."""
     parts = max(MEMBERS)
     graphs = {
         f"R-MAT scale {scale}": generate.rmat(scale, npartitions=parts),
@@ -72,7 +72,7 @@ def measure(scale: int, side: int, workers: int) -> dict[str, Any]:
 
 
 def searched(edges: Any, start: int, members: int) -> list[dict[str, Any]]:
-    """Search a graph by so many members; return what they sent, superstep by superstep."""
+    """Search a graph with this number of members; return what they sent in each superstep."""
     graph = gf.Graph(edges, source="src", target="dst", directed=False, shards=members).persist()
     given = named([start], graph._ids)
     pushed, default = (
@@ -96,13 +96,13 @@ def _search(
     exchange = Watched(channel)
     g = GraphView(shard, exchange, gang.threads())
     own = g.find(sources)
-    exchange.noted.clear()  # finding vertices takes such rounds too
+    exchange.noted.clear()  # finding vertices also takes rounds
     bfs(g, own, direction=rule)
     exchange.end_superstep()
     boxes = np.diff(shard.local().slot_bounds).tolist()
     width = np.dtype(index_dtype(shard.size)).itemsize  # of a predecessor
     rows = []
-    for dirty, sent in exchange.noted[1:]:  # the first is what comes before
+    for dirty, sent in exchange.noted[1:]:  # the first entry is from before the first superstep
         headers, bitmap = sent.pop("header"), sent.pop("all_gather", 0)
         rows.append(
             Counter(
@@ -118,12 +118,12 @@ def _search(
 
 
 def pairs(count: int, size: int, width: int) -> int:
-    """Return the bytes of pairs: `count` of `size` entries whose values have `width` bytes."""
+    """Return the bytes of `count` pairs of an index below `size` and a value of `width` bytes."""
     return -(-count * width // 8) * 8 + count * np.dtype(index_dtype(size)).itemsize
 
 
 class Watched(Exchange):
-    """An exchange that notes what a search has to say in each superstep, and what is sent for it."""
+    """An exchange that records the changed mirrors of each superstep, and the bytes that are sent."""
 
     def __init__(self, channel: Channel) -> None:
         super().__init__(channel)
@@ -131,7 +131,7 @@ class Watched(Exchange):
         self._dirty: dict[int, int] = {}
 
     def send(self, kind: str, packed: Callable[[int], Any], own: Totals, **options: Any) -> None:
-        """Begin a round; those of two kinds begin a superstep."""
+        """Begin a round; rounds of two kinds also begin a superstep."""
         if kind in ("reduce", "all_gather"):
             self.end_superstep()
 
@@ -144,13 +144,13 @@ class Watched(Exchange):
         super().send(kind, noted, own, **options)
 
     def end_superstep(self) -> None:
-        """Put away what was noted since the last one."""
+        """Store the records since the end of the last superstep."""
         self.noted.append((self._dirty, self.take_traffic().sent))
         self._dirty = {}
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     parts = [report.machine_line(machine.describe())]
     for search in results["searches"]:
         steps = search["supersteps"]

@@ -59,7 +59,7 @@ class Param(NamedTuple):
 
 
 class Face:
-    """What the functions and methods of an algorithm are made of."""
+    """The parts from which the functions and methods of an algorithm are made."""
 
     def __init__(self, declared: Algorithm) -> None:
         self.declared, self.name = declared, declared.name
@@ -73,7 +73,7 @@ class Face:
         self.positional = [p.name for p in own if p.kind is not p.KEYWORD_ONLY]
 
     def reading(self, *, required: bool) -> list[Param]:
-        """Return the parameters that say how a frame is read; a graph is given without them."""
+        """Return the parameters that say how to read a frame. They are not allowed with a graph."""
         end = ("ColumnNames", None) if required else ("ColumnNames | None", "None")
         weight = Param("weight", "Hashable | None", "None")
         if required and self.declared.weights == "required":
@@ -97,7 +97,7 @@ class Face:
         return [*read[:2], *needed, *read[2:], *(p for p in self.own if p not in needed)]
 
     def defined(self, taken: Sequence[Param | str], *body: str, typed: bool = True) -> str:
-        """Return a function or method; if it has `trace` and is `typed`, after its overloads."""
+        """Return a function or method, preceded by its overloads if it has `trace` and is `typed`."""
         traced, lines = Param("trace", "bool", "False"), []
         for kind, default, result in OVERLOADS if typed and traced in taken else []:
             variant = [Param("trace", kind, default) if p == traced else p for p in taken]
@@ -141,7 +141,7 @@ def code(value: object) -> str | None:
 
 
 def packed(head: str, items: Sequence[object], tail: str) -> str:
-    """Return a head, items and a tail on as few lines as possible; no line breaks inside an item."""
+    """Return a head, items and a tail on as few lines as possible, without line breaks inside items."""
     whole = [f"{item}".replace(" ", "\xa0") for item in items]
     text = head.replace(" ", "\xa0") + ", ".join(whole) + tail.replace(" ", "\xa0")
     lines = textwrap.wrap(

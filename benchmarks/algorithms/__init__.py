@@ -1,4 +1,4 @@
-"""Every algorithm that other libraries have too, on a graph that is built, beside them."""
+"""Compare every algorithm that other libraries also have, on a built graph."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ for another result."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=16, help="2**scale ids (default 16)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--seed", type=int, default=0, help="which R-MAT graph (default 0)")
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print and keep."""
+    """Measure, print the results and store them."""
     if options.repeat < 1:
         raise UnusableInputError(f"--repeat {options.repeat}: give 1 or more")
     names = [name for name in options.peers.split(",") if name]
@@ -98,7 +98,7 @@ def run(options: argparse.Namespace) -> int:
 
 @dataclass
 class Work:
-    """A contender of one row."""
+    """The work of a contender in one row."""
 
     name: str
     work: Callable[[], Timed]
@@ -109,20 +109,20 @@ class Work:
 
 
 class Ours:
-    """This library, on graphs that are persisted."""
+    """This library, on persisted graphs."""
 
     def __init__(self, inputs: Inputs, workers: int) -> None:
         self.inputs, self.workers = inputs, workers
         self._graphs: dict[str, gf.Graph] = {}
 
     def work(self, row: Row) -> list[Work]:
-        """Return the loop alone and the whole call, if there is such an algorithm."""
+        """Return the loop alone and the whole call, if this library has the algorithm."""
         if row.algorithm not in ALGORITHMS:
             return []
         return [Work(LOOP, partial(self.loop, row)), Work(FRAME, partial(self.call, row))]
 
     def graph(self, name: str) -> gf.Graph:
-        """Return a graph, which is built when it is first asked for."""
+        """Return a graph, which is built when it is first used."""
         if name not in self._graphs:
             frame = self.inputs.frame(name)
             how = {"directed": name in DIRECTED, "weight": "weight" if "weight" in frame else None}
@@ -132,7 +132,7 @@ class Ours:
         return self._graphs[name]
 
     def loop(self, row: Row) -> Timed:
-        """Run the algorithm, to arrays."""
+        """Run the algorithm alone; its result is arrays."""
         graph, algorithm = self.graph(row.graph), ALGORITHMS[row.algorithm]
         with self._scheduler():
             g = view(graph, self.workers)
@@ -145,7 +145,7 @@ class Ours:
         return Timed(seconds, row.value(answer.columns[row.column], self.inputs))
 
     def call(self, row: Row) -> Timed:
-        """Call the function, to a frame."""
+        """Call the function; its result is a frame."""
         graph, options = self.graph(row.graph), row.ours(self.inputs)
         with self._scheduler():
             lazy = getattr(graph, row.algorithm)(**options)
@@ -172,7 +172,7 @@ def measure(
 
 
 def show(name: str, found: dict[str, Any]) -> str:
-    """Lay one row's measurements out as text."""
+    """Format the measurements of one row as text."""
     seconds, cells = found["seconds"], []
     for contender, taken in seconds.items():
         both = ["-", "-"]

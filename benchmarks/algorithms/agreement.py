@@ -1,4 +1,4 @@
-"""Do the contenders of an algorithm find the same?"""
+"""Check that the contenders of an algorithm find the same result."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from benchmarks.graphs.edges import Timed
 
-NEAR = 1e-3  # of the largest score: each library stops at its own tolerance
+NEAR = 1e-3  # fraction of the largest score; each library stops at its own tolerance
 
 
 class Agreement:
@@ -20,7 +20,7 @@ class Agreement:
         "near" compares scores up to a factor, since libraries scale them differently. "value" collects one
         number per contender, which may differ.
     compared : array of bool, optional
-        Which vertices are compared; all by default.
+        Mask of the vertices to compare; all by default.
     """
 
     def __init__(self, how: str | None, compared: Any = None) -> None:
@@ -51,7 +51,7 @@ class Agreement:
         self._answers[contender] = "differs" if contender in self._differs else "same"
 
     def found(self) -> dict[str, dict[str, str]]:
-        """Return what is reported: a word or number per contender, and why answers differ."""
+        """Return the report: a word or number per contender, and why answers differ."""
         return {"answers": self._answers, "differs": self._differs}
 
 

@@ -1,4 +1,4 @@
-"""The graphs: an R-MAT edge list, undirected, with weights, directed, and from smaller to larger ids."""
+"""The graphs: an R-MAT edge list, as an undirected, a weighted, a directed and an acyclic graph."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 from benchmarks.inputs import Recipe
 from dask_graphflow.algorithms.priorities import priorities
 
-# From a random vertex to one with a larger id there is never a way back: every component is one vertex.
+# In the acyclic graph, edges lead from smaller to larger ids, so every strong component is one vertex.
 GRAPHS = ("undirected", "directed", "acyclic", "weighted")
 DIRECTED = ("directed", "acyclic")
 
@@ -40,7 +40,7 @@ class Inputs:
 
     @classmethod
     def made(cls, source: Any, target: Any) -> Inputs:
-        """Make the graphs of arrays of ids, where these are (host or device)."""
+        """Make the graphs from arrays of ids, in the memory of these arrays (host or device)."""
         proper = source != target
         source, target = source[proper].astype("int64"), target[proper].astype("int64")
         occurs = np.zeros_like(source, "bool", shape=int(max(source.max(), target.max())) + 1)
@@ -60,7 +60,7 @@ class Inputs:
 
     @cached_property
     def largest_eigenvalue(self) -> float:
-        """The largest eigenvalue of the undirected graph's adjacency matrix, to a percent."""
+        """The largest eigenvalue of the undirected graph's adjacency matrix, accurate to a percent."""
         source, target = self.ends["undirected"]
         score = np.ones_like(source, "float64", shape=self.vertices)
         for _ in range(50):
@@ -74,7 +74,7 @@ class Inputs:
         return pd.DataFrame(self._columns(name))
 
     def write(self, folder: str) -> None:
-        """Write the graphs where peers read them."""
+        """Write the graphs to a folder that peers read."""
         for name in self.ends:
             arrays = {"vertices": self.vertices, "directed": name in DIRECTED}
             np.savez(Path(folder) / f"{name}.npz", **arrays, **self._columns(name))
@@ -90,6 +90,6 @@ class Inputs:
 
 def _distinct(source: Any, target: Any, count: int) -> tuple[Any, Any]:
     pairs = np.unique(source * count + target)
-    # A sorted edge list would be an advantage, and for some libraries more than for others.
+    # Shuffle the edges, because a sorted edge list would help some libraries more than others.
     pairs = pairs[np.argsort(priorities(pairs, 0))]
     return pairs // count, pairs % count

@@ -1,9 +1,9 @@
-"""A peer in a process of its own: ``python peer.py LIBRARY FOLDER`` measures one library.
+"""A peer in a separate process: ``python peer.py LIBRARY FOLDER`` measures one library.
 
-The process imports nothing of this project, so any Python that has NumPy and the library can run it. It
-reads a request per line, a JSON object with "algorithm", "graph" and "options", and answers each one with
-a line: "seconds", and in "found" the path of the result, if there is one to compare. Graphs are made once,
-of the arrays in the folder, and their making is not timed.
+The process imports nothing from this project, so any Python that has NumPy and the library can run it. It
+reads one request per line, a JSON object with "algorithm", "graph" and "options". It answers each request
+with one line: "seconds", and in "found" the path of the result if there is one to compare. Graphs are made
+once from the arrays in the folder, and making them is not timed.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ import numpy as np
 
 
 class Library:
-    """What all libraries have in common.
+    """The common base of all libraries.
 
-    A method that is named like an algorithm returns what is timed, and what makes the array to compare of
-    its result, or None if there is nothing to compare.
+    A method named after an algorithm returns two functions: one to time, and one that converts its result
+    to the array to compare, or None if there is nothing to compare.
     """
 
     def __init__(self, folder, workers):
@@ -30,7 +30,7 @@ class Library:
         self.graph = cache(self.build)
 
     def load(self, graph):
-        """Return a simple graph: its vertices, sources, targets, weights or None, and if it is directed."""
+        """Return a simple graph: number of vertices, sources, targets, weights or None, and direction."""
         arrays = np.load(self.folder / f"{graph}.npz")
         ends = arrays["source"], arrays["target"]
         return int(arrays["vertices"]), *ends, arrays.get("weight"), bool(arrays["directed"])
@@ -52,7 +52,7 @@ class Igraph(Library):
         return lambda: g.coreness(), np.array
 
     def hits(self, g):
-        # Hubs and authorities are two functions.
+        # igraph has separate functions for hubs and authorities.
         return lambda: (g.hub_score(), g.authority_score()), lambda both: np.array(both[1])
 
     def eigenvector_centrality(self, g):
@@ -78,7 +78,7 @@ class Igraph(Library):
 
     def triangle_count(self, g):
         def counted():
-            # Triangles of a vertex: its clustering times its pairs of neighbors.
+            # The triangles of a vertex are its clustering times its pairs of neighbors.
             pairs = np.array(g.degree(), "float64")
             pairs *= (pairs - 1) / 2
             return np.rint(np.array(g.transitivity_local_undirected(mode="zero")) * pairs)
@@ -128,7 +128,7 @@ class Networkit(Library):
     def katz_centrality(self, g, alpha, tol):
         import networkit
 
-        # It scales the scores to length 1 in each iteration before it adds beta, so they are others.
+        # It scales the scores to length 1 in each iteration before it adds beta, so its scores differ.
         return networkit.centrality.KatzCentrality(g, alpha, 1.0, tol).run, None
 
     def eigenvector_centrality(self, g, tol):
@@ -139,7 +139,7 @@ class Networkit(Library):
     def betweenness_centrality(self, g, sources):
         import networkit
 
-        # It draws the sources itself, so its scores are others.
+        # It draws the sources itself, so its scores differ.
         return networkit.centrality.EstimateBetweenness(g, len(sources), parallel=True).run, None
 
     def closeness_centrality(self, g, sources):
@@ -298,7 +298,7 @@ class Scipy(Library):
 
 
 def _closeness(distances):
-    """Return how many sources reach each vertex, squared, over the sum of their distances."""
+    """Return the squared number of sources that reach each vertex, divided by the sum of distances."""
     there = distances < 1e300
     reaching = (there & (distances > 0)).sum(axis=0)
     return reaching * reaching / np.maximum(np.where(there, distances, 0).sum(axis=0), 1)
@@ -319,7 +319,7 @@ LIBRARIES = {"networkit": Networkit, "igraph": Igraph, "scipy": Scipy}
 
 
 def answered(library, request):
-    """Do what is asked for, and return the answer."""
+    """Run a request, and return the answer."""
     graph = library.graph(request["graph"])
     method, options = getattr(library, request["algorithm"]), request["options"]
     known = inspect.signature(method).parameters
@@ -335,7 +335,7 @@ def answered(library, request):
 
 
 def main():
-    """Answer requests until there are none."""
+    """Answer requests until there are no more."""
     name, folder, workers = sys.argv[1:]
     library = LIBRARIES[name](folder, int(workers))
     print(

@@ -1,4 +1,4 @@
-"""The peers: libraries in processes of their own, and GAP's programs."""
+"""The peers: libraries in separate processes, and the programs of GAP."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRAM = Path(__file__).with_name("peer.py")
 
 
 class Peer:
-    """A library in a process of its own, which another Python can run; see ``peer.py``."""
+    """A library in a separate process, which can use another Python; see ``peer.py``."""
 
     def __init__(self, name: str, folder: str, inputs: Inputs, options: argparse.Namespace) -> None:
         self.name, self.version = name, ""
@@ -33,7 +33,7 @@ class Peer:
         self._can: list[str] = []
 
     def missing(self) -> str | None:
-        """Start the process; return why it does not start, or None."""
+        """Start the process; return the reason if it does not start, or None."""
         try:
             self._start()
         except (ContenderFailedError, OSError) as error:
@@ -46,7 +46,7 @@ class Peer:
 
     def run(self, row: Row) -> Timed:
         """Run an algorithm once."""
-        if self._process is None:  # it was ended because the time was up
+        if self._process is None:  # the process was ended after a timeout
             self._start()
         assert self._process is not None
         request = {
@@ -76,7 +76,7 @@ class Peer:
         self.version, self._can = hello["version"], hello["can"]
 
     def _answer(self) -> dict[str, Any]:
-        """Return the next line of the process; end it if none comes in time."""
+        """Return the next line of the process, and end the process after a timeout."""
         process = self._process
         assert process is not None
         with selectors.DefaultSelector() as selector:
@@ -93,7 +93,7 @@ class Peer:
 
 
 class Gap:
-    """GAP's programs, which time themselves."""
+    """The programs of GAP, which time themselves."""
 
     PROGRAMS = {"betweenness_centrality": "bc", "triangle_count": "tc"}  # noqa: RUF012
 

@@ -1,4 +1,4 @@
-"""What is measured: algorithms with their options, and how answers are compared."""
+"""The rows of the table: algorithms with their options, and how answers are compared."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from dask_graphflow.algorithms.priorities import priorities
 from .inputs import Inputs
 
 TOL = 1e-6
-# How many vertices an algorithm samples itself, or is given, and the option that gives them.
+# Number of vertices that an algorithm samples itself, or gets as an option with this name.
 SOURCES = {"betweenness_centrality": 16, "closeness_centrality": 256, "harmonic_centrality": 256}
 GIVEN = {"personalized_pagerank": ("sources", 16), "random_walks": ("starts", 4096)}
 
@@ -25,16 +25,16 @@ class Row:
     Attributes
     ----------
     algorithm, column : str
-        The function, and the column of its result that is compared.
+        Name of the function, and column of its result that is compared.
     graph : str
     agrees : {"equal", "partition", "near", "value", None}
         How answers are compared; see :class:`.Agreement`.
     options : mapping
-        For this library and the peers.
+        Options for this library and the peers.
     own : mapping
-        For this library only.
+        Options for this library only.
     tells : callable, optional
-        Makes the one number of "value" from the column.
+        Computes the number for "value" from the column.
     """
 
     algorithm: str
@@ -51,7 +51,7 @@ class Row:
         return {**self._options(inputs), **self.own, **sample}
 
     def theirs(self, inputs: Inputs) -> dict[str, Any]:
-        """Return what peers are told; each one takes what its function knows."""
+        """Return the options for peers; each peer takes the ones that its function has."""
         sample = {"sources": self.sources(inputs)} if self.algorithm in SOURCES else {}
         return {**self._options(inputs), **sample}
 
@@ -62,7 +62,7 @@ class Row:
         return np.sort(np.argsort(drawn)[:count]).tolist()
 
     def compared(self, inputs: Inputs) -> Any:
-        """Return which vertices are compared: a score of a sampled vertex is scaled differently."""
+        """Return a mask of the compared vertices; scores of sampled vertices are scaled differently."""
         if self.algorithm not in SOURCES:
             return None
         others = np.ones(inputs.vertices, bool)
@@ -70,7 +70,7 @@ class Row:
         return others if others.any() else None
 
     def value(self, column: Any, inputs: Inputs) -> Any:
-        """Return what is compared."""
+        """Return the value or values to compare."""
         return column if self.tells is None else np.array([self.tells(column, inputs)])
 
     def _options(self, inputs: Inputs) -> dict[str, Any]:
@@ -83,7 +83,7 @@ class Row:
 
 
 def modularity(labels: Any, inputs: Inputs) -> float:
-    """Return the modularity of communities of the undirected graph."""
+    """Return the modularity of communities in the undirected graph."""
     source, target = inputs.ends["undirected"]
     _, labels = np.unique(np.asarray(labels, like=source), return_inverse=True)
     ends = np.bincount(labels[np.concatenate([source, target])])

@@ -1,8 +1,8 @@
-"""On GPUs: the library beside cuGraph and beside what the memory and the link allow.
+"""Compare the library on GPUs with cuGraph, and with the limits of the memory and the link.
 
-One of ``components``, ``algorithms``, ``gather``, ``scores``, ``walks``, ``graphs``, ``strings``, ``two``,
-``members`` and ``out-of-core``; each has its own ``--help``. What needs CuPy, RMM, cuDF, dask-cuda or
-cuGraph imports it when it is run.
+The parts are ``components``, ``algorithms``, ``gather``, ``scores``, ``walks``, ``graphs``, ``strings``,
+``two``, ``members`` and ``out-of-core``; each has its own ``--help``. CuPy, RMM, cuDF, dask-cuda and
+cuGraph are imported when a part that needs them runs.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PARTS = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> list[argparse.ArgumentParser]:
-    """Say what the command takes; return the parsers that shared options belong to."""
+    """Add this benchmark's options, and return the parsers that get the shared options."""
     parts = parser.add_subparsers(dest="part", required=True)
     made = []
     for name, module in PARTS.items():
@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> list[argparse.ArgumentPars
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, keep."""
+    """Measure, print the results and store them."""
     if options.repeat < 1:
         raise UnusableInputError(f"--repeat {options.repeat}: give 1 or more")
     where, folder = options.json, report.RESULTS

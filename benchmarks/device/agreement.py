@@ -1,4 +1,4 @@
-"""Are two results the same? On frames of cuDF and of pandas alike."""
+"""Check that two results are the same, for frames of cuDF and pandas."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from benchmarks.errors import DisagreementError
 
 
 def equal(name: str, found: tuple[Any, Any], truth: tuple[Any, Any]) -> None:
-    """Raise unless arrays of vertices and components are those expected, value by value."""
+    """Raise unless arrays of vertices and components equal the expected ones."""
     (vertices, components), (expected, smallest) = found, truth
     if len(vertices) != len(expected):
         raise DisagreementError(
@@ -28,14 +28,14 @@ def equal(name: str, found: tuple[Any, Any], truth: tuple[Any, Any]) -> None:
 
 
 def same_partition(name: str, peer: Any, ours: Any) -> int:
-    """Raise unless a peer's labels part the vertices as ours do.
+    """Raise unless a peer's labels partition the vertices in the same way as ours.
 
-    A peer may leave out vertices that are alone.
+    A peer may leave out isolated vertices.
 
     Parameters
     ----------
     name : str
-        The peer's.
+        Name of the peer.
     peer : frame
         Columns ``vertex`` and ``labels``, in any order and numbering.
     ours : frame
@@ -44,7 +44,7 @@ def same_partition(name: str, peer: Any, ours: Any) -> int:
     Returns
     -------
     int
-        How many vertices the peer left out.
+        Number of vertices that the peer left out.
     """
     both = ours.merge(peer, on="vertex", how="left")
     known = both["labels"].notna()

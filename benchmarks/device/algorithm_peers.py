@@ -1,4 +1,4 @@
-"""cuGraph's graphs and algorithms, as a user calls them, and what is beneath those calls."""
+"""cuGraph's graphs and algorithms, as a user calls them, and the lower-level calls of pylibcugraph."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ GRAPH = "cugraph.Graph"
 MULTIGRAPH = "cugraph.MultiGraph"
 CALL = "cugraph"
 ALONE = "cugraph, algorithm alone"
-NO_TOLERANCE = 1e-30  # a change that float32 ranks never fall to, so that all iterations are done
+NO_TOLERANCE = 1e-30  # the change of float32 ranks never gets this small, so all iterations run
 
 
 def build(
     edges: Any, *, directed: bool, multi: bool, weight: str | None = None, transposed: bool = False
 ) -> Any:
-    """Return a graph of a cuDF frame; without `multi` one of several equal edges is kept."""
+    """Return a graph of a cuDF frame; without `multi`, one of several parallel edges is kept."""
     with clock.peer():
         import cugraph
 
@@ -30,7 +30,7 @@ def build(
 
 
 def bfs(graph: Any, start: int) -> Any:
-    """Search breadth first, to a frame; it looks up all vertices, and never pulls."""
+    """Run a breadth-first search and return a frame. The call looks up all vertices, and never pulls."""
     with clock.peer():
         import cugraph
 
@@ -38,7 +38,7 @@ def bfs(graph: Any, start: int) -> Any:
 
 
 def bfs_alone(graph: Any, start: int) -> Any:
-    """Search breadth first, pulling where that pays, to vertices and distances."""
+    """Run a breadth-first search that can pull, and return vertices and distances."""
     with clock.peer():
         import cupy
         import pylibcugraph
@@ -56,7 +56,7 @@ def bfs_alone(graph: Any, start: int) -> Any:
 
 
 def sssp(graph: Any, start: int) -> Any:
-    """Find shortest paths, to a frame; it looks up the start among all vertices."""
+    """Find shortest paths and return a frame. The call looks up the start among all vertices."""
     with clock.peer():
         import cugraph
 
@@ -64,7 +64,7 @@ def sssp(graph: Any, start: int) -> Any:
 
 
 def sssp_alone(graph: Any, start: int) -> Any:
-    """Find shortest paths, to vertices and distances."""
+    """Find shortest paths, and return vertices and distances."""
     with clock.peer():
         import pylibcugraph
 
@@ -80,7 +80,7 @@ def sssp_alone(graph: Any, start: int) -> Any:
 
 
 def pagerank(graph: Any, iterations: int) -> Any:
-    """Rank the vertices, to a frame; ranks are float32 where edges have no weight."""
+    """Run PageRank and return a frame. Ranks are float32 if edges have no weights."""
     with clock.peer():
         import cugraph
 
@@ -92,16 +92,16 @@ def pagerank(graph: Any, iterations: int) -> Any:
 
 @dataclass(frozen=True)
 class Score:
-    """How cuGraph is called for an algorithm, and what its result's column is called here.
+    """A call of cuGraph for an algorithm, and the columns of the results.
 
     Attributes
     ----------
     call : callable
         Takes cuGraph, its graph, and the options of :class:`benchmarks.algorithms.rows.Row`.
     column, name : str
-        The column of its result, and ours.
+        The column of cuGraph's result, and of ours.
     transposed : bool
-        Whether its graph stores the edges by target.
+        Whether cuGraph's graph stores the edges by target.
     """
 
     call: Callable[..., Any]
@@ -157,7 +157,7 @@ SCORES = {
 
 
 def score(name: str, graph: Any, options: Mapping[str, Any]) -> Any:
-    """Call an algorithm, to a frame with the columns vertex and ours."""
+    """Call an algorithm, and return a frame with the column vertex and our name of the result column."""
     with clock.peer():
         import cugraph
 
@@ -169,7 +169,7 @@ def score(name: str, graph: Any, options: Mapping[str, Any]) -> Any:
 def choices(
     graph: Any, starts: Any, *, length: int = 0, p: float = 1.0, q: float = 1.0, fanouts: Any = ()
 ) -> Any:
-    """Walk from some vertices, or sample their neighborhoods, to arrays or a frame."""
+    """Walk from some vertices, or sample their neighborhoods; return arrays or a frame."""
     with clock.peer():
         import cudf
         import cugraph

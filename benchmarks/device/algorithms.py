@@ -1,4 +1,4 @@
-"""Building a graph of a cuDF frame, and breadth-first search, PageRank and shortest paths on it."""
+"""Building a graph from a cuDF frame, and breadth-first search, PageRank and shortest paths on it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ RMAT, GRID = "rmat", "grid"
 BUILD = "graphflow, build"
 FRAME = "graphflow, to a frame"
 LOOP = "graphflow, loop alone"
-NEAR = 1e-3  # of a value: float32 beside float64
+NEAR = 1e-3  # relative tolerance between float32 and float64
 
 NOTES = f"""
 All contenders in turn, after one round to warm up, by the wall, from an idle device to an idle device.
@@ -49,7 +49,7 @@ Check = Callable[[str, clock.Outcome], None]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument(
         "--graph", default=RMAT, help=f"{RMAT} (default), {GRID}, or a Parquet file of roads"
     )
@@ -70,14 +70,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def short(options: argparse.Namespace) -> str:
-    """Return what to call it in the name of a file."""
+    """Return the name of the input for file names."""
     if options.graph in (RMAT, GRID):
         return f"{'' if options.graph == RMAT else options.graph + '-'}scale{options.scale}"
     return Path(options.graph).stem
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Time the parts one after another; each has its own graphs, which go with it."""
+    """Time the parts one after another; each one has its own graphs, which are freed after it."""
     there = tuple(PARTS) if options.graph == RMAT else BOTH_WAYS
     wanted = options.only.split(",") if options.only else there
     if unknown := [name for name in wanted if name not in there]:
@@ -111,7 +111,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def made(options: argparse.Namespace) -> tuple[str, tuple[Any, Any], int]:
-    """Return what the graph is called, its ends on the device, and one past its greatest id."""
+    """Return the graph's name, the ends of its edges on the device, and its largest id plus 1."""
     if options.graph == RMAT:
         count = options.edge_factor << options.scale
         title = (
@@ -128,7 +128,7 @@ def made(options: argparse.Namespace) -> tuple[str, tuple[Any, Any], int]:
 def compare(
     title: str, edges: Any, work: Work, check: Check, options: argparse.Namespace
 ) -> dict[str, Any]:
-    """Time contenders in turn, by the wall."""
+    """Time contenders in turn, by wall-clock time."""
     failures: dict[str, str] = {}
     contenders = [clock.Wall(name, one) for name, one in work.items()]
     seconds = interleave(contenders, options.repeat, check, failures)
@@ -142,7 +142,7 @@ def compare(
 
 
 def building(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time building, with and without direction."""
+    """Time building a directed and an undirected graph."""
     vertices = oracles.occurring(ours.columns(edges, "src", "dst"), options.ids)
 
     def check(name: str, outcome: clock.Outcome) -> None:
@@ -155,7 +155,7 @@ def building(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
         work: Work = {BUILD: lambda: built(edges, directed=directed)}
         if options.peer:
             work[peers.GRAPH] = lambda: peers.build(edges, directed=directed, multi=False)
-        if options.peer and directed:  # both ways at scale 26 are more edges than it counts
+        if options.peer and directed:  # undirected, scale 26 has more edges than cuGraph can count
             work[peers.MULTIGRAPH] = lambda: peers.build(edges, directed=True, multi=True)
         kind = "directed" if directed else "undirected"
         return compare(f"build, {kind}", edges, work, check, options)
@@ -164,7 +164,7 @@ def building(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def searching(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time breadth-first search without direction."""
+    """Time breadth-first search on an undirected graph."""
     graph = cache(lambda: built(edges, directed=False))
     g = cache(lambda: view(graph()))
     theirs = cache(lambda: peers.build(edges, directed=False, multi=False))
@@ -184,7 +184,7 @@ def searching(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def ranking(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time PageRank with direction, in float32 as the peer has it for edges without weights."""
+    """Time PageRank on a directed graph, in float32 as the peer does for edges without weights."""
     graph = cache(lambda: built(edges, directed=True))
     g = cache(lambda: view(graph()))
     theirs = cache(lambda: peers.build(edges, directed=True, multi=True, transposed=True))
@@ -207,12 +207,12 @@ def ranking(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def finding(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Time shortest paths along float32 weights, with direction but on a grid or roads."""
+    """Time shortest paths with float32 weights; a grid or roads are undirected, other graphs directed."""
     directed = options.graph == RMAT
     edges = edges.assign(weight=weights(len(edges), options.seed))
     graph = cache(lambda: built(edges, directed=directed, weight="weight"))
     g = cache(lambda: view(graph()))
-    # All edges are kept, as ours are: else any one of several, whatever its weight.
+    # Keep all parallel edges, as ours does. Otherwise cuGraph keeps any one of them, whatever its weight.
     theirs = cache(lambda: peers.build(edges, directed=directed, multi=True, weight="weight"))
 
     def one(start: int) -> dict[str, Any]:
@@ -231,16 +231,16 @@ def finding(edges: Any, options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 PARTS = {"build": building, "bfs": searching, "pagerank": ranking, "sssp": finding}
-BOTH_WAYS = ("bfs", "sssp")  # of a grid, or of roads, which lead both ways
+BOTH_WAYS = ("bfs", "sssp")  # the parts for a grid or roads, which are undirected
 
 
 def built(edges: Any, **how: Any) -> gf.Graph:
-    """Return the library's graph, built."""
+    """Return a built graph of this library."""
     return gf.Graph(edges, source="src", target="dst", **how).persist()
 
 
 def only(start: int) -> Any:
-    """Return the number of a vertex on the device; where ids are dense it is the id."""
+    """Return the number of a vertex as a device array; it equals the id, because ids are dense."""
     import cupy
 
     return cupy.array([start])
@@ -255,7 +255,7 @@ def weights(count: int, seed: int) -> Any:
 
 
 def starts(edges: Any, count: int) -> list[int]:
-    """Return ids that an edge leaves: those of edges that are as far apart as can be."""
+    """Return ids that have a leaving edge: the sources of edges that are evenly spaced."""
     apart = max(1, len(edges) // count)
     return [int(edges["src"].iloc[at]) for at in range(0, len(edges), apart)][:count]
 
@@ -263,7 +263,7 @@ def starts(edges: Any, count: int) -> list[int]:
 def distances_from(
     start: int, edges: Any, options: argparse.Namespace, *, weighted: bool, directed: bool
 ) -> Check:
-    """Return a check: the first distances hold for every edge, and all others are equal to those."""
+    """Return a check that the first distances are correct for every edge, and that others equal them."""
     first: list[Any] = []
 
     def check(name: str, outcome: clock.Outcome) -> None:
@@ -280,13 +280,13 @@ def distances_from(
 
 
 def against(contenders: Mapping[str, Any]) -> dict[str, str]:
-    """Return which peer each of ours is beside."""
+    """Return the peer that each of our contenders is compared with."""
     alone = peers.ALONE if peers.ALONE in contenders else peers.CALL
     return {BUILD: peers.GRAPH, FRAME: peers.CALL, LOOP: alone}
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     reading = Spread.of(results["read_once_seconds"]).median
     parts = [
         f"Graphs on one GPU: {results['graph']}",

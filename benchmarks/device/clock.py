@@ -1,4 +1,4 @@
-"""Times work on a device: by the wall, waiting for it on both sides, or by its own events."""
+"""Time work on a device: by wall-clock time from idle to idle, or by CUDA events."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MESSAGE = 200  # characters of a peer's error that a table has room for
 
 @dataclass(frozen=True)
 class Outcome:
-    """The time of a run, and what it brought back."""
+    """The time of a run, and its result."""
 
     seconds: float
     found: Any
@@ -23,13 +23,13 @@ class Outcome:
 
 @dataclass
 class Wall:
-    """Work timed from a device at rest to a device at rest again."""
+    """Work timed from an idle device until the device is idle again."""
 
     name: str
     work: Callable[[], Any]
 
     def run(self) -> Outcome:
-        """Do it once."""
+        """Do the work once."""
         wait()
         begin = time.perf_counter()
         found = self.work()
@@ -45,7 +45,7 @@ class Events:
     work: Callable[[], Any]
 
     def run(self) -> Outcome:
-        """Do it once."""
+        """Do the work once."""
         import cupy
 
         before, after = cupy.cuda.Event(), cupy.cuda.Event()
@@ -58,21 +58,21 @@ class Events:
 
 
 def wait() -> None:
-    """Wait until the current device has nothing left to do."""
+    """Wait until the current device is idle."""
     import cupy
 
     cupy.cuda.Device().synchronize()
 
 
 def several(work: Callable[[], Any], repeat: int) -> list[float]:
-    """Return the seconds of `repeat` runs by events, after one to warm up."""
+    """Return the seconds of `repeat` runs by events, after a run to warm up."""
     timed = Events("", work)
     return [timed.run().seconds for _ in range(repeat + 1)][1:]
 
 
 @contextmanager
 def peer() -> Iterator[None]:
-    """Turn whatever stops a peer into a reason for its row: a peer may run out of memory."""
+    """Convert an error of a peer, such as running out of memory, to the reason shown in its row."""
     try:
         yield
     except MemoryError as error:

@@ -15,19 +15,19 @@ AGAINST = {ours.END_TO_END: peers.END_TO_END, ours.KERNELS: peers.ALGORITHM}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", default="22", help="2**scale ids; several: 22,24,26")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--peer", default="", help="cugraph, to measure it in turn")
 
 
 def short(options: argparse.Namespace) -> str:
-    """Return what to call it in the name of a file."""
+    """Return the name of the input for file names."""
     return f"scale{options.scale}".replace(",", "-")
 
 
 def scales(given: str) -> list[int]:
-    """Read the scales."""
+    """Parse the scales."""
     try:
         found = [int(one) for one in given.split(",")]
     except ValueError:
@@ -38,7 +38,7 @@ def scales(given: str) -> list[int]:
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Time every scale, one after the other."""
+    """Time one scale after another."""
     wanted = scales(options.scale)
     peer = needs.peers(options.peer, peers.CUGRAPH)
     if options.edge_factor < 1:
@@ -61,7 +61,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def compare(edges: Any, vertices: int, repeat: int, *, peer: bool) -> dict[str, Any]:
-    """Time one graph: end to end in turn with the peer, then the kernels with its algorithm."""
+    """Time one graph: the whole calls in turn with the peer, then the kernels with its algorithm."""
     ends = ours.columns(edges, "src", "dst")
     truth = graphs.truth(graphs.whole(ends), vertices)
     expected = graphs.label_frame(*truth)
@@ -112,7 +112,7 @@ def compare(edges: Any, vertices: int, repeat: int, *, peer: bool) -> dict[str, 
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     parts = [
         "Connected components on one GPU, from a cuDF frame to a label frame",
         tables.machine_line(),

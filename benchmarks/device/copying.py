@@ -1,4 +1,4 @@
-"""Ways for edges to come from host memory to a device, without doing anything with them."""
+"""Ways to copy edges from host memory to a device, without using them there."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Columns = tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]
 
 
 class Copying:
-    """Brings two columns to the device chunk by chunk, to the same place every time.
+    """Copies two columns to the device chunk by chunk, to the same buffers every time.
 
     Parameters
     ----------
     columns : pair of arrays
-        In memory as it comes, which can be swapped out.
+        Columns in memory that is not pinned.
     chunk : int
-        Items of a column at a time.
+        Items of a column per chunk.
     threads : int
-        That fill pinned buffers.
+        Number of threads that fill pinned buffers.
     """
 
     def __init__(self, columns: Columns, chunk: int, threads: int) -> None:
@@ -38,7 +38,7 @@ class Copying:
         self.pinned = cupyx.zeros_pinned(chunk, "int32")
 
     def by_driver(self) -> None:
-        """Leave it to the driver, which has a pinned buffer of its own."""
+        """Let the driver copy, which has its own pinned buffer."""
         for column, into in self._chunks():
             into.set(column)
 
@@ -50,21 +50,21 @@ class Copying:
                 for start in range(0, len(column), PIECE):
                     piece = column[start : start + PIECE]
                     slot = turn % SLOTS
-                    self.free[slot].synchronize()  # at once, where it was never recorded
+                    self.free[slot].synchronize()  # returns at once if it was never recorded
                     self._fill(executor, self.slots[slot], piece)
                     into[start : start + len(piece)].set(self.slots[slot][: len(piece)])
                     self.free[slot].record()
                     turn += 1
 
     def from_pinned(self) -> None:
-        """Copy as much from pinned memory: what the link itself can do."""
+        """Copy the same number of bytes from pinned memory, which is as fast as the link allows."""
         for column, into in self._chunks():
             into.set(self.pinned[: len(column)])
 
     def _chunks(self) -> Any:
         import cupy
 
-        # Not kept: between two runs the device's memory is another contender's.
+        # Allocate the buffers for each run, because other contenders need the memory between runs.
         places = [cupy.empty(self.chunk, "int32") for _ in self.columns]
         for start in range(0, len(self.columns[0]), self.chunk):
             for column, into in zip(self.columns, places, strict=True):

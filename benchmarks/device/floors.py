@@ -1,4 +1,4 @@
-"""What the hardware allows: copying on the device, reading the edges once, copying to the device."""
+"""Limits of the hardware: copying on the device, reading the edges once, and copying to the device."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LINK_BYTES = 1 << 29
 
 
 def copying(repeat: int) -> dict[str, Any]:
-    """Time a copy on the device, and one from pinned host memory to it."""
+    """Time a copy on the device, and a copy from pinned host memory to the device."""
     import cupy
     import cupyx
 
@@ -28,5 +28,5 @@ def copying(repeat: int) -> dict[str, Any]:
 
 
 def reading(source: Any, target: Any, repeat: int) -> list[float]:
-    """Time a reduction of both columns: every edge is read once."""
+    """Time a reduction of both columns, which reads every edge once."""
     return clock.several(lambda: (source.max(), target.max()), repeat)

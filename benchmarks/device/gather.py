@@ -1,4 +1,4 @@
-"""What bounds PageRank on one GPU: plain gathers along the same edges, and the kernel beside them."""
+"""The limit of PageRank on one GPU: compare the kernel with plain gathers along the same edges."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ KERNEL = "graphflow, one sum of contributions"
 READ = "reading the ends"
 RANKS = f"graphflow, {ITERATIONS} iterations to a frame"
 ROWS = "ends in the order of the rows"
-# A warp takes 256 neighboring edges, and a lane has eight values on their way at once. Ends are read with
-# a hint that they are not needed again, so that they leave the caches to the values.
+# A warp takes 256 neighboring edges, and each lane has eight loads of values in flight. Ends are read with
+# a hint that they are not needed again, so that the caches are free for the values.
 SOURCE = """
 template <typename V>
 __device__ void gather(const int* ends, long long count, const V* values, unsigned long long* total) {
@@ -73,7 +73,7 @@ a gather of 4-byte values in the order of its rows."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=26, help="2**scale ids (default 26)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument(
@@ -87,7 +87,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def short(options: argparse.Namespace) -> str:
-    """Return what to call it in the name of a file."""
+    """Return the name of the input for file names."""
     return f"scale{options.scale}"
 
 
@@ -128,7 +128,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def contributions(graph: Any) -> tuple[Any, Any, Any]:
-    """Return the rows of a graph in one process, first contributions of PageRank, and room for sums."""
+    """Return the rows of a graph in one process, PageRank's first contributions, and an array for sums."""
     pull = Pull(view(graph))
     share, _ = pull.shares("float32")
     told = pull.take(share) / np.float32(pull.count)
@@ -147,7 +147,7 @@ def orders(ends: Any, options: argparse.Namespace) -> Iterator[tuple[str, Any]]:
 
 
 def gathered(ends: Any, told: Any, repeat: int) -> dict[str, list[float]]:
-    """Return the seconds of a gather of values of 4, 2 and 1 bytes each."""
+    """Return the seconds of gathers of values with 4, 2 and 1 bytes."""
     words = told.view("uint32")
     return {
         str(width): timed(f"gather{width}", ends, words.astype(f"uint{8 * width}"), repeat)
@@ -156,7 +156,7 @@ def gathered(ends: Any, told: Any, repeat: int) -> dict[str, list[float]]:
 
 
 def timed(name: str, ends: Any, values: Any, repeat: int) -> list[float]:
-    """Return the seconds of a kernel that adds up the ends or the values that they point to."""
+    """Return the seconds of a kernel that adds up the ends, or the values that the ends point to."""
     import cupy
 
     total = cupy.zeros(1, "uint64")
@@ -172,7 +172,7 @@ def timed(name: str, ends: Any, values: Any, repeat: int) -> list[float]:
 
 
 def expected(ends: Any, values: Any) -> Any:
-    """Return the sum of what all ends point to, from the number of ends at each value."""
+    """Return the sum of the values that all ends point to, computed from the number of ends per value."""
     counts = np.bincount(ends, minlength=len(values)).astype("uint64")
     return (counts * values).sum()
 
@@ -185,7 +185,7 @@ def _kernel(name: str) -> Any:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     least, edges = bound(results), results["edges"]
     first = [
         [KERNEL, *report.milliseconds(Spread.of(results["kernel_seconds"]))],

@@ -1,4 +1,4 @@
-"""Edge lists made on the device, and what their components are, found without the library."""
+"""Edge lists made on the device, and their components, found without the library."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 
 from benchmarks.errors import DisagreementError, UnusableInputError
 
-PASSES = 1000  # of the oracle: label propagation with jumps takes about log2(V)
-STRING_BASE = 10**9  # ids as strings have ten digits each: their order is that of the numbers
+PASSES = 1000  # maximum passes of the oracle; label propagation with jumps takes about log2(V)
+STRING_BASE = 10**9  # string ids have ten digits each, so their order is that of the numbers
 
-# Everything is a function of the seed and the edge's number, so that the same graph can be made in
-# any number of parts, by any worker. A 64-bit word has the draws of four levels.
+# Everything is a function of the seed and the number of the edge, so that any worker can make any part of
+# the same graph. A 64-bit word contains the draws of four levels.
 RMAT_FUNCTIONS = """
 typedef unsigned long long word_t;
 
@@ -66,8 +66,8 @@ src = (T)u;
 dst = (T)v;
 """
 
-# One pass of label propagation. Labels only fall, so that reading one while another thread lowers it
-# does no harm; a pass that lowers none has read the final ones.
+# One pass of label propagation. Labels only decrease, so reading a label while another thread lowers it is
+# harmless. A pass that lowers no label has read the final ones.
 LOWER = """
 const T a = label[s], b = label[d];
 if (a != b) {
@@ -102,17 +102,17 @@ def _kernel(name: str) -> Any:
 def rmat(
     scale: int, edges: int, *, seed: int = 0, first: int = 0, vertices: int | None = None
 ) -> tuple[Any, Any]:
-    """Return the ends of the edges from number `first` on: Graph500's R-MAT with permuted ids.
+    """Return the ends of the edges from number `first` on, of Graph500's R-MAT with permuted ids.
 
     Parameters
     ----------
     scale : int
         2**scale ids, at most 31, so that they are int32.
     edges : int
-        How many, beginning with `first`.
+        Number of edges, starting with `first`.
     seed, first : int
     vertices : int, optional
-        Spread the ids over so many instead, at most 2**scale.
+        Number of ids, at most 2**scale, which is the default.
     """
     import cupy
 
@@ -149,7 +149,7 @@ def frame(source: Any, target: Any) -> Any:
 
 
 def empty_frame() -> Any:
-    """Return edges without any: what Dask wants to know of a frame beforehand."""
+    """Return an empty frame of edges, which Dask uses as metadata."""
     import cudf
 
     return cudf.DataFrame({name: np.empty(0, "int32") for name in ("src", "dst")})
@@ -163,12 +163,12 @@ def label_frame(vertices: Any, components: Any) -> Any:
 
 
 def rmat_part(first: int, stop: int, *, scale: int, seed: int) -> Any:
-    """Return some of the edges as a cuDF frame: a partition, made where it is needed."""
+    """Return some of the edges as a cuDF frame, for a partition that is made on its worker."""
     return frame(*rmat(scale, stop - first, seed=seed, first=first))
 
 
 def grid(power: int) -> tuple[Any, Any, int]:
-    """Return a two-dimensional lattice of 2**power ids, in the order of its rows, and their number."""
+    """Return a two-dimensional grid of 2**power ids, in the order of its rows, and the number of ids."""
     import cupy
 
     ids = cupy.arange(1 << power, dtype="int32").reshape(1 << power // 2, -1)
@@ -186,7 +186,7 @@ def path(length: int) -> tuple[Any, Any, int]:
 
 
 def copies(file: str, source: str, target: str, reach: int) -> tuple[Any, Any, int]:
-    """Return as many disjoint copies of a Parquet graph as make about `reach` ids, and their number."""
+    """Return disjoint copies of a Parquet graph with about `reach` ids in total, and the number of ids."""
     import cudf
     import cupy
 
@@ -203,7 +203,7 @@ def copies(file: str, source: str, target: str, reach: int) -> tuple[Any, Any, i
 
 
 def with_permuted_ids(source: Any, target: Any, vertices: int, seed: int) -> tuple[Any, Any]:
-    """Return the same graph under other names, so that neighbours are far apart."""
+    """Return the same graph with permuted ids, so that neighbors are far apart."""
     import cupy
 
     cupy.random.seed(seed)
@@ -221,7 +221,7 @@ def in_another_order(source: Any, target: Any, seed: int) -> tuple[Any, Any]:
 
 
 def random_pairs(pairs: int, ids: int, seed: int) -> tuple[Any, Any]:
-    """Return pairs of ids below `ids`, all as likely as each other."""
+    """Return uniformly random pairs of ids below `ids`."""
     import cupy
 
     random = cupy.random.default_rng(seed)
@@ -237,24 +237,24 @@ def as_strings(numbers: Any) -> Any:
 
 
 def as_numbers(strings: Any) -> Any:
-    """Return what :func:`as_strings` was given."""
+    """Return the argument of :func:`as_strings`."""
     return strings.astype("int64").to_cupy() - STRING_BASE
 
 
 def truth(parts: Parts, vertices: int) -> tuple[Any, Any]:
-    """Find components by label propagation, which shares nothing with what is measured.
+    """Find components by label propagation, which shares no code with the measured library.
 
     Parameters
     ----------
     parts : callable
-        Returns the edges as pairs of arrays; called once a pass, so that it may make them anew.
+        Returns the edges as pairs of arrays. It is called once per pass, so it may make them again.
     vertices : int
-        One past the greatest id.
+        The largest id plus 1.
 
     Returns
     -------
     tuple of array
-        The ids that have an edge in ascending order, and the smallest id of each one's component.
+        The ids that have an edge in ascending order, and the smallest id in the component of each.
     """
     import cupy
 

@@ -1,4 +1,4 @@
-"""Graphs of a shard a GPU: built, searched and ranked on several GPUs, to persisted frames."""
+"""Graphs with one shard per GPU: the build, searches and ranks on several GPUs, to persisted frames."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OURS = ("graphflow", "graphflow, in the members")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=26, help="2**scale ids (default 26)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--gpus", type=int, default=2, help="workers, a GPU each (default 2)")
@@ -32,12 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def short(options: argparse.Namespace) -> str:
-    """Return what to call it in the name of a file."""
+    """Return the name of the input for file names."""
     return f"{options.gpus}-{options.protocol}-scale{options.scale}"
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Time each question in turn with the peer."""
+    """Time each algorithm in turn with the peer."""
     if options.protocol not in ("tcp", "ucxx"):
         raise UnusableInputError(f"--protocol {options.protocol}: give ucxx or tcp")
     if min(options.gpus, options.partitions, options.edge_factor) < 1:
@@ -67,7 +67,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def spread(client: Any, options: argparse.Namespace) -> Any:
-    """Return a persisted edge list, as much of it on each worker."""
+    """Return a persisted edge list that is distributed evenly over the workers."""
     import dask.dataframe as dd
     from distributed import wait
 
@@ -94,7 +94,7 @@ Work = dict[str, Callable[[], Any]]
 
 
 def questions(edges: Any, gpus: int, *, peer: bool) -> dict[str, Callable[[], Work]]:
-    """Return what is asked, and of each what prepares the contenders."""
+    """Return the work to measure by name, each as a function that prepares the contenders."""
     import dask_graphflow as gf
 
     def graph(*, directed: bool) -> Any:
@@ -158,7 +158,7 @@ def questions(edges: Any, gpus: int, *, peer: bool) -> dict[str, Callable[[], Wo
 
 
 def kept(graph: Any) -> Any:
-    """Return a graph once it is built."""
+    """Persist a graph, and return it once it is built."""
     from distributed import wait
 
     built = graph.persist()
@@ -167,7 +167,7 @@ def kept(graph: Any) -> Any:
 
 
 def in_members(steps: Any) -> float:
-    """Return the seconds of the supersteps alone, the slowest member's."""
+    """Return the seconds of the supersteps alone, on the slowest member."""
     frame = steps.compute()
     by = frame.groupby("member") if "member" in frame else frame  # one GPU needs no gang
     return float(np.max(by.seconds.sum()))
@@ -189,15 +189,15 @@ def nothing(gpus: int) -> Any:
 
 
 def idle(channel: Any, shard: Any, rank: int) -> int:
-    """Be a member."""
+    """Do nothing as a member."""
     return rank
 
 
 class Asked(two.Workers):
-    """Work to persisted results, or to seconds that were counted elsewhere."""
+    """Work that returns persisted results, or seconds that were measured elsewhere."""
 
     def run(self) -> clock.Outcome:
-        """Do it once."""
+        """Do the work once."""
         outcome = super().run()
         if isinstance(outcome.found, float):
             return clock.Outcome(outcome.found, None)
@@ -205,7 +205,7 @@ class Asked(two.Workers):
 
 
 def ask(client: Any, prepare: Callable[[], Work], options: argparse.Namespace) -> dict[str, Any]:
-    """Time one question."""
+    """Time one algorithm."""
     failures: dict[str, str] = {}
     found: dict[str, list[float]] = {}
 
@@ -216,7 +216,7 @@ def ask(client: Any, prepare: Callable[[], Work], options: argparse.Namespace) -
         pending = getattr(result, "_built", result)
         if isinstance(pending, list) or hasattr(pending, "npartitions"):
             wait(pending)
-            client.run(clock.wait)  # a task may end before its device has
+            client.run(clock.wait)  # a task may end before its device is done
         return result
 
     def check(name: str, outcome: clock.Outcome) -> None:
@@ -235,15 +235,15 @@ def ask(client: Any, prepare: Callable[[], Work], options: argparse.Namespace) -
 
 
 def summary(frame: Any) -> list[float]:
-    """Return what two results can be compared by: rows, and the sum of what was found of them."""
+    """Return values to compare two results by: the number of rows, and the sum of the values."""
     name = next(column for column in ("distance", "pagerank") if column in frame.columns)
     values = frame[name]
-    values = values[values < 1e9]  # the peer has all vertices, and a great distance
+    values = values[values < 1e9]  # the peer's distances of unreachable vertices are large
     return [float(one) for one in (values.size.compute(), values.sum().compute())]
 
 
 def supersteps(client: Any, gpus: int, kind: str) -> float:
-    """Return the seconds that a round of the exchange takes between the members."""
+    """Return the seconds per round of the exchange between the members."""
     import dask
 
     from dask_graphflow.scheduling import gang
@@ -254,7 +254,7 @@ def supersteps(client: Any, gpus: int, kind: str) -> float:
 
 
 def rounds_of(channel: Any, shard: Any, rank: int, kind: str) -> float:
-    """Do rounds: an all-reduce alone, and with 800 bytes or 800 kB to each other member."""
+    """Time rounds of one kind: an all-reduce, or an all-to-all of 800 bytes or 800 kB per member."""
     import time
 
     import cupy
@@ -264,7 +264,7 @@ def rounds_of(channel: Any, shard: Any, rank: int, kind: str) -> float:
     exchange = Exchange(channel, device=True)
     arrays = [cupy.arange(100 if kind == "small" else 100_000)] * channel.size
     seconds = 0.0
-    for count in (10, ROUNDS):  # the first ones connect
+    for count in (10, ROUNDS):  # the first rounds set up the connections
         begin = time.perf_counter()
         for _ in range(count):
             if kind == "all_reduce":
@@ -277,7 +277,7 @@ def rounds_of(channel: Any, shard: Any, rank: int, kind: str) -> float:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     parts = [
         f"Graphs on {results['gpus']} GPUs, persisted edges to persisted frames, {results['protocol']}",
         tables.machine_line(),

@@ -1,4 +1,4 @@
-"""Says what to install, before anything is measured."""
+"""Check before a measurement that all packages are installed, and say what to install."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ INSTALL = {
 
 
 def check(*modules: str) -> None:
-    """Raise, with what to install, unless all can be imported."""
+    """Raise an error that says what to install, unless all modules can be imported."""
     missing = [name for name in modules if importlib.util.find_spec(name) is None]
     if missing:
         lines = dict.fromkeys(INSTALL[name] for name in missing)
@@ -26,7 +26,7 @@ def check(*modules: str) -> None:
 
 
 def peers(asked: str, known: str) -> bool:
-    """Say whether the one peer that there is was asked for; raise if another was."""
+    """Return whether the only known peer was requested; raise if another one was."""
     if asked and asked != known:
         raise UnusableInputError(f"--peer {asked}: the only peer here is {known}")
     if asked:

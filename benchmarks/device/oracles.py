@@ -1,4 +1,4 @@
-"""Are distances and ranks right? Told edge by edge, without the library."""
+"""Check distances and ranks edge by edge, without the library."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 from benchmarks.errors import DisagreementError
 
-NEVER = 2**31 - 1  # what cuGraph has, or more, where there is no way
+NEVER = 2**31 - 1  # cuGraph's distance of unreachable vertices is at least this
 
-# No edge is a shorter way than what was found, and one of those that enter a vertex is that way.
+# Distances are correct if no edge gives a shorter path, and some edge into each vertex gives its distance.
 SETTLE = """
 const double from = distance[s], to = distance[d], by = from + (double)w;
 if (by < to) shorter[0] = 1;
@@ -40,16 +40,16 @@ def _kernel(name: str) -> Any:
 
 
 def by_id(found: Any, column: str, size: int, missing: float) -> Any:
-    """Return what was found of every id below `size`, as float64.
+    """Return the value of every id below `size`, as float64.
 
     Parameters
     ----------
     found : frame, pair of array, or array
-        With columns ``vertex`` and `column`; ids and values; or values by id.
+        A frame with columns ``vertex`` and `column`, ids and values, or values by id.
     column : str
     size : int
     missing : float
-        What ids have that are left out, or have a value of less than nothing or of `NEVER`.
+        Value of ids that are left out, or whose value is negative or at least `NEVER`.
     """
     if hasattr(found, "columns"):
         found = found["vertex"].values, found[column].values
@@ -63,7 +63,7 @@ def by_id(found: Any, column: str, size: int, missing: float) -> Any:
 
 
 def same(name: str, found: Any, truth: Any, tolerance: float = 0.0) -> None:
-    """Raise unless arrays are equal, or as near as a part of the truth."""
+    """Raise unless arrays are equal, up to a relative tolerance."""
     wrong = ~np.isclose(found, truth, rtol=tolerance, atol=0)
     if count := int(wrong.sum()):
         at = int(wrong.argmax())
@@ -82,19 +82,19 @@ def shortest(
     *,
     directed: bool,
 ) -> None:
-    """Raise unless distances from a vertex are the shortest, to the last bit.
+    """Raise unless distances from a vertex are exactly the shortest ones.
 
     Parameters
     ----------
     name : str
-        Of what found them.
+        Name of the contender that found them.
     distance : array of float64, by id
-        Infinite where there is no way.
+        Infinite for unreachable ids.
     start : int
     ends : pair of array
         The edges.
     weight : array, optional
-        Above 0; 1 by default.
+        Positive weights; 1 by default.
     directed : bool
     """
     import cupy
@@ -113,7 +113,7 @@ def shortest(
 
 
 def occurring(ends: tuple[Any, Any], size: int) -> int:
-    """Return how many of the ids below `size` have an edge."""
+    """Return the number of ids below `size` that have an edge."""
     seen = np.zeros(size, "bool", like=ends[0])
     for end in ends:
         seen[end] = True
@@ -121,7 +121,7 @@ def occurring(ends: tuple[Any, Any], size: int) -> int:
 
 
 def ranks(source: Any, target: Any, vertices: int, iterations: int, alpha: float = 0.85) -> Any:
-    """Return the PageRank of each id, and 0 for those without an edge, by adding with atomics."""
+    """Return the PageRank of each id, added up with atomics; 0 for ids without an edge."""
     import cupy
 
     def added(source: Any, target: Any, value: Any) -> Any:

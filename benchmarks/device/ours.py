@@ -1,4 +1,4 @@
-"""The library's calls that are timed, each in one place."""
+"""The timed calls of this library."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ def end_to_end(edges: Any) -> Any:
 
 
 def lazy(edges: Any, **options: Any) -> Any:
-    """Return the labels of a Dask frame, not computed."""
+    """Return the lazy labels of a Dask frame."""
     return gf.connected_components(edges, source="src", target="dst", **options)
 
 
 def streamed(edges: Any, **how: Any) -> Any:
-    """Return the labels of pandas edges that are larger than the device, found on the device."""
+    """Return the labels of pandas edges that exceed the device's memory, found on the device."""
     labels = gf.connected_components(edges, source="src", target="dst", device="gpu")
     return labels.compute(**how or {"scheduler": "sync"})
 
 
 def columns(frame: Any, first: str, second: str) -> tuple[Any, Any]:
-    """Return two columns of a frame as arrays, where they lie."""
+    """Return two columns of a frame as arrays in the same memory."""
     kernels = kernels_for(frame)
     return kernels.asarray(frame[first]), kernels.asarray(frame[second])
 
 
 def forest(like: Any, vertices: int) -> Forest:
-    """Return a forest without edges where an array lies."""
+    """Return a forest without edges, in the memory of the array `like`."""
     return Forest(like, size=vertices)
 
 
 def marked_labels(forest: Forest, vertices: int) -> tuple[Any, Any]:
-    """Return the vertices of a forest that all edges are in, and their components, as arrays."""
+    """Return the vertices of a complete forest and their components, as arrays."""
     forest.mark_members()
     return labels_of(forest, vertices)
 

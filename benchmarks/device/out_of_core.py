@@ -1,4 +1,4 @@
-"""Components of more edges than an RMM pool can hold, from host memory and from Parquet."""
+"""Components of more edges than fit in an RMM pool, from host memory and from Parquet."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .copying import Columns, Copying
 
 EDGE_BYTES = 8  # two int32
 MADE = 1 << 24  # edges made at a time
-READERS = 4  # files that are read at a time, at most
+READERS = 4  # maximum number of files that are read at a time
 INPUTS = ("memory", "parquet")
 
 DRIVER = "copying, by the driver"
@@ -39,7 +39,7 @@ COMPUTING = "computing"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", default="26", help="2**scale ids (default 26)")
     parser.add_argument("--cap", default="2GiB", help="of the RMM pool (default 2GiB)")
     parser.add_argument("--times", type=float, default=4, help="edges over the cap (default 4)")
@@ -49,12 +49,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def short(options: argparse.Namespace) -> str:
-    """Return what to call it in the name of a file."""
+    """Return the name of the input for file names."""
     return f"{options.times:g}x{options.cap}"
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Make the edges, then time each kind of input beside its parts alone."""
+    """Make the edges, then time each kind of input, and the parts of its work alone."""
     from dask.utils import parse_bytes
 
     (scale,) = components.scales(options.scale)[:1]
@@ -67,7 +67,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
         needs.check("dask_cudf")
     cap = pool.start(parse_bytes(options.cap))
     count = int(options.times * cap) // EDGE_BYTES
-    # A quarter of the pool: a chunk, the forest, and what a kernel wants lie in it together.
+    # A quarter of the pool, which also has to hold the forest and the temporary data of kernels.
     chunk = min(count, max(1 << 20, cap // 4 // EDGE_BYTES))
     truth = on_host(scale, count, options.seed)
     columns = in_memory(scale, count, options.seed)
@@ -103,7 +103,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def on_host(scale: int, count: int, seed: int) -> tuple[Any, Any]:
-    """Find the components without the library; as host arrays, for the pool is small."""
+    """Find the components without the library; return host arrays, because the pool is small."""
     import cupy
 
     parts = partial(graphs.rmat_parts, scale, count, seed=seed, part=MADE)
@@ -112,7 +112,7 @@ def on_host(scale: int, count: int, seed: int) -> tuple[Any, Any]:
 
 
 def in_memory(scale: int, count: int, seed: int) -> Columns:
-    """Make the edges, a part at a time, in host memory that is not pinned."""
+    """Make the edges in host memory that is not pinned, one part at a time."""
     columns = np.empty(count, "int32"), np.empty(count, "int32")
     start = 0
     for ends in graphs.rmat_parts(scale, count, seed=seed, part=MADE):
@@ -137,7 +137,7 @@ def write(folder: Path, columns: Columns, rows: int, threads: int) -> None:
 
 
 class Computing:
-    """The kernels alone: a chunk is on the device each time, and how it got there is not timed."""
+    """The kernels alone: each chunk is already on the device, and copying it there is not timed."""
 
     name = COMPUTING
 
@@ -154,7 +154,7 @@ class Computing:
         forest, seconds = step.found, step.seconds
         for source, target in self.parts():
             seconds += clock.Events("", partial(forest.hook, source, target)).run().seconds
-        source = target = None  # labelling wants the room
+        source = target = None  # free memory for labeling
         step = clock.Events("", partial(ours.marked_labels, forest, self.vertices)).run()
         found = tuple(cupy.asnumpy(array) for array in step.found)
         return clock.Outcome(seconds + step.seconds, found)
@@ -162,7 +162,7 @@ class Computing:
 
 @contextmanager
 def links() -> Iterator[list[Link]]:
-    """Collect the links that are made meanwhile: what they counted is there when they are closed."""
+    """Collect the links that are made inside the context; a link's counters are complete once it is closed."""
     made: list[Link] = []
     plain = streaming.new_link
 
@@ -176,13 +176,13 @@ def links() -> Iterator[list[Link]]:
 
 @dataclass
 class Linked:
-    """Work timed by the wall that brings edges over links, and what each of those counted.
+    """Work that copies edges over links, timed by wall-clock time, and the counters of the links.
 
     Attributes
     ----------
     runs : list of list of dict
-        The counters of each run's links. The times at which the link's latest call handed a chunk over
-        first and ended are counted from the begin of the run.
+        The counters of each run's links. The times when the latest call of a link handed over its first
+        chunk, and when it ended, are relative to the start of the run.
     """
 
     name: str
@@ -190,7 +190,7 @@ class Linked:
     runs: list[list[dict[str, Any]]] = field(default_factory=list)
 
     def run(self) -> clock.Outcome:
-        """Do it once."""
+        """Do the work once."""
         with links() as made:
             outcome = clock.Wall(self.name, self.work).run()
         begin = time.perf_counter() - outcome.seconds
@@ -228,9 +228,9 @@ def from_memory(
 def from_parquet(
     files: Path, computing: Computing, truth: tuple[Any, Any], options: argparse.Namespace
 ) -> dict[str, Any]:
-    """Time lazy frames of the files, a partition each, on the threaded scheduler.
+    """Time lazy frames with one partition per file, on the threaded scheduler.
 
-    cuDF reads one of them on the device, pandas the other on the host.
+    cuDF reads one frame on the device, and pandas reads the other on the host.
     """
     import dask.dataframe as dd
     import dask_cudf
@@ -238,7 +238,7 @@ def from_parquet(
     cut = {"columns": ["src", "dst"], "split_row_groups": False, "blocksize": None}
     edges = dask_cudf.read_parquet(str(files), **cut)
     on_host = dd.read_parquet(str(files), **cut)
-    # What a partition is decoded from lies in the pool beside it, and beside the forest.
+    # The encoded data of a partition are in the pool too, beside the partition and the forest.
     how = {"scheduler": "threads", "num_workers": min(options.workers, READERS)}
     rows = edges.map_partitions(_rows, meta=edges._meta)
     work = [
@@ -251,12 +251,12 @@ def from_parquet(
 
 
 def _rows(frame: Any) -> Any:
-    """Return none of a frame's rows, when all were read."""
+    """Return an empty frame, after all rows were read."""
     return frame.iloc[:0]
 
 
 def timed(work: list[Any], truth: tuple[Any, Any], repeat: int) -> dict[str, Any]:
-    """Time contenders in turn; compare the labels of those that bring some."""
+    """Time contenders in turn, and check the labels of those that return labels."""
 
     def check(name: str, outcome: clock.Outcome) -> None:
         if name == COMPUTING:
@@ -269,14 +269,14 @@ def timed(work: list[Any], truth: tuple[Any, Any], repeat: int) -> dict[str, Any
     found = {name: tables.contender(seconds, {}, {}, name) for name in seconds}
     for one in work:
         if isinstance(one, Linked):
-            found[one.name]["links"] = one.runs[1:]  # not of the round that warms up
+            found[one.name]["links"] = one.runs[1:]  # without the round to warm up
     return found
 
 
 def larger_part(contenders: Mapping[str, Mapping[str, Any]]) -> list[float]:
-    """Return, round by round, the larger of bringing the edges alone and computing alone.
+    """Return for each round the larger time of copying the edges alone and of computing alone.
 
-    Edges in memory that is not pinned come as fast as the faster of two ways.
+    For edges in memory that is not pinned, the faster of two ways of copying counts.
     """
     seconds = {name: one["seconds"] for name, one in contenders.items()}
     ways = [seconds[name] for name in (READING, DRIVER, STAGED) if name in seconds]
@@ -285,7 +285,7 @@ def larger_part(contenders: Mapping[str, Mapping[str, Any]]) -> list[float]:
 
 
 def over_links(runs: Sequence[Sequence[Mapping[str, Any]]]) -> str:
-    """Say in one line what the links of several runs counted: medians over all of them."""
+    """Return one line with the medians of the links' counters over several runs."""
 
     def median(counter: str) -> float:
         return Spread.of([link[counter] for run in runs for link in run]).median
@@ -299,7 +299,7 @@ def over_links(runs: Sequence[Sequence[Mapping[str, Any]]]) -> str:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     size, cap = (mib(results[name]) for name in ("input_bytes", "pool_bytes"))
     parts = [
         f"Connected components out of core: {results['graph']}, {size}, under an RMM pool of {cap}",

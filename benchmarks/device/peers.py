@@ -22,40 +22,40 @@ def build(edges: Any) -> Any:
 
 
 def components(graph: Any) -> Any:
-    """Return the label frame: vertex, labels."""
+    """Return the label frame with the columns vertex and labels."""
     import cugraph
 
     return cugraph.weakly_connected_components(graph)
 
 
 def end_to_end(edges: Any) -> Any:
-    """Build and find the components; what was built goes when this returns."""
+    """Build a graph and find the components; the graph is freed on return."""
     with clock.peer():
         return components(build(edges))
 
 
 def algorithm(graph: Any) -> Any:
-    """Find the components of a graph that was built before."""
+    """Find the components of a built graph."""
     with clock.peer():
         return components(graph)
 
 
 def start_on_workers() -> None:
-    """Set up the communicator that dask-cugraph wants, for the current client's workers."""
+    """Set up the communicator that dask-cugraph needs on the workers of the current client."""
     from cugraph.dask.comms import comms
 
     comms.initialize(p2p=True)
 
 
 def stop_on_workers() -> None:
-    """Take it down."""
+    """Shut down the communicator of dask-cugraph."""
     from cugraph.dask.comms import comms
 
     comms.destroy()
 
 
 def on_workers(edges: Any) -> Any:
-    """Build and find the components of a persisted Dask-cuDF frame, to persisted labels."""
+    """Build a graph from a persisted Dask-cuDF frame and find its components; return persisted labels."""
     import cugraph
     import cugraph.dask
     from distributed import wait
@@ -69,7 +69,7 @@ def on_workers(edges: Any) -> Any:
 
 
 def search_on_workers(graph: Any, start: int) -> Any:
-    """Search a graph of several GPUs breadth first, to a persisted frame."""
+    """Run a breadth-first search on several GPUs, and return a persisted frame."""
     import cugraph.dask
     from distributed import wait
 
@@ -80,7 +80,7 @@ def search_on_workers(graph: Any, start: int) -> Any:
 
 
 def ranks_on_workers(graph: Any, iterations: int) -> Any:
-    """Rank the vertices of a graph of several GPUs, to a persisted frame."""
+    """Run PageRank on several GPUs, and return a persisted frame."""
     import cugraph.dask
     from distributed import wait
 

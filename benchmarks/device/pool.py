@@ -1,4 +1,4 @@
-"""Device memory: one RMM pool for cuDF, cuGraph and CuPy alike, and the peak of a run."""
+"""Device memory: one RMM pool for cuDF, cuGraph and CuPy, and the peak memory of a run."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from benchmarks.errors import ContenderFailedError
 
 from . import clock
 
-FRACTION = 0.85  # of the free memory: kernels, cuGraph's handles and UCX want some beside it
-ALIGNMENT = 256  # RMM's
+FRACTION = 0.85  # of the free memory; kernels, cuGraph's handles and UCX need some outside the pool
+ALIGNMENT = 256  # bytes, required by RMM
 
 
 def start(cap: int | None = None) -> int:
-    """Make the pool, and let CuPy have its memory from there; return its size in bytes.
+    """Create the pool, let CuPy allocate from it, and return its size in bytes.
 
     Parameters
     ----------
     cap : int, optional
-        The pool's size, never to be passed; by default most of the free memory, and it may grow.
+        Fixed size of the pool. By default, the pool starts with most of the free memory, and may grow.
     """
     import cupy
     import rmm
@@ -39,9 +39,9 @@ def start(cap: int | None = None) -> int:
 
 
 def peak(work: Callable[[], Any]) -> int:
-    """Return the most bytes that a run has at once, above what is there when it begins.
+    """Return the peak memory of a run in bytes, above the memory in use before it.
 
-    Its result counts. The run is not timed: counting every allocation takes time.
+    The result of the run counts too. The run is not timed, because counting every allocation takes time.
     """
     import rmm.statistics
 
@@ -55,7 +55,7 @@ def peak(work: Callable[[], Any]) -> int:
 
 
 def peaks(work: Mapping[str, Callable[[], Any]], failures: Mapping[str, str]) -> dict[str, int]:
-    """Return each contender's peak, and tell which cannot do this time what it did before."""
+    """Return the peak memory of each contender, and print which ones fail in this run."""
     found = {}
     for name, one in work.items():
         if name in failures:

@@ -1,4 +1,4 @@
-"""Core numbers, centralities, triangles and communities of graphs on one GPU, beside cuGraph."""
+"""Compare core numbers, centralities, triangles and communities on one GPU with cuGraph."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ Each library stops at its own measure of the tolerance."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=24, help="2**scale ids (default 24)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument(
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def short(options: argparse.Namespace) -> str:
-    """Return what to call it in the name of a file."""
+    """Return the name of the input for file names."""
     return f"scale{options.scale}"
 
 
@@ -107,7 +107,7 @@ def compare(name: str, inputs: Inputs, repeat: int, *, peer: bool) -> dict[str, 
 
 
 def _or_reason(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Return the work, whose error becomes the reason of its row: the other rows are measured."""
+    """Return the work with its errors converted to the reason in its row; other rows are still measured."""
 
     def done() -> Any:
         with clock.peer():
@@ -125,7 +125,7 @@ def _check(
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     parts = [f"Scores on one GPU: {results['graph']}", tables.machine_line()]
     for one in results["parts"]:
         laid = tables.laid_out("cugraph / this", one, {FRAME: peers.CALL, LOOP: peers.CALL})

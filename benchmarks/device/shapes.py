@@ -1,4 +1,4 @@
-"""Graphs unlike R-MAT on one GPU, each beside an R-MAT graph of as many ids and edges."""
+"""Compare graphs of other shapes on one GPU with R-MAT graphs with the same numbers of ids and edges."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from benchmarks.timing import interleave
 from . import agreement, clock, floors, graphs, ours, pool, tables
 
 SHAPES = ("grid", "path", "copies")
-REACH = 1 << 24  # ids that the copies of a graph come to
+REACH = 1 << 24  # approximate number of ids of all copies of a graph together
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument(
         "--shapes", default="", help=f"of {','.join(SHAPES)}; default: all, copies with --graph"
     )
@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def short(options: argparse.Namespace) -> str:
-    """Return what to call it in the name of a file."""
+    """Return the name of the input for file names."""
     return "-".join(wanted(options))
 
 
@@ -47,7 +47,7 @@ def wanted(options: argparse.Namespace) -> list[str]:
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Time every shape, and each way of writing it down."""
+    """Time every shape, in each order of its ids and edges."""
     names = wanted(options)
     if not 2 <= options.grid <= 30 or not 2 <= options.path < 1 << 31:
         raise UnusableInputError("give --grid from 2 to 30 and --path from 2 to 2**31 - 1")
@@ -68,7 +68,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def written(name: str, options: argparse.Namespace) -> Iterator[tuple[str, Any, Any, int]]:
-    """Yield a shape as it comes, with its ids permuted, and with its edges in another order too."""
+    """Yield a shape as it is, with permuted ids, and with permuted ids and edges."""
     if name == "grid":
         title, graph = f"grid of 2^{options.grid} ids", graphs.grid(options.grid)
     elif name == "path":
@@ -86,7 +86,7 @@ def written(name: str, options: argparse.Namespace) -> Iterator[tuple[str, Any, 
 
 
 def compare(source: Any, target: Any, vertices: int, options: argparse.Namespace) -> dict[str, Any]:
-    """Time a graph and an R-MAT graph of its size in turn, end to end and the kernels alone."""
+    """Time a graph and an R-MAT graph of its size in turn: the whole call, and the kernels alone."""
     scale = (vertices - 1).bit_length()
     like = graphs.rmat(scale, len(source), seed=options.seed, vertices=vertices)
     ends = {"": (source, target), ", R-MAT": like}
@@ -128,8 +128,8 @@ def _kernels(ends: tuple[Any, Any], vertices: int) -> Any:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
-    # Each contender's own time is divided by R-MAT's: the other way round than beside a peer.
+    """Format the results as text."""
+    # The time on each shape is divided by the time on R-MAT. With a peer, the ratio is the other way round.
     against = {name + ", R-MAT": name for name in (ours.END_TO_END, ours.KERNELS)}
     parts = [
         "Connected components on one GPU, beside R-MAT graphs of as many ids and edges",

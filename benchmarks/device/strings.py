@@ -14,19 +14,19 @@ AGAINST = {ours.END_TO_END: peers.END_TO_END}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--pairs", type=int, default=100_000_000, help="edges (default 10**8)")
     parser.add_argument("--ids", type=int, help="to draw from (default: half as many as pairs)")
     parser.add_argument("--peer", default="", help="cugraph, to measure it in turn")
 
 
 def short(options: argparse.Namespace) -> str:
-    """Return what to call it in the name of a file."""
+    """Return the name of the input for file names."""
     return f"{options.pairs}"
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Time ours and the peer in turn."""
+    """Time this library and the peer in turn."""
     ids = options.ids or max(2, options.pairs // 2)
     if options.pairs < 1 or not 2 <= ids < graphs.STRING_BASE:
         raise UnusableInputError("give --pairs 1 or more and --ids from 2 to below 10**9")
@@ -73,7 +73,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     return f"""\
 Connected components on one GPU, from a cuDF frame of strings to a label frame: {results["graph"]}
 {results["edges"]:,} edges ({results["input_bytes"] / 2**20:,.0f} MiB), \

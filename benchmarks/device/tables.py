@@ -1,4 +1,4 @@
-"""Tables of what was measured on a GPU; needs none."""
+"""Tables of measurements on a GPU. This module does not need a GPU."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def rows(
     input_bytes: int = 0,
     forest_bytes: int = 0,
 ) -> list[list[str]]:
-    """Return a row for each contender.
+    """Return one row per contender.
 
     Parameters
     ----------
@@ -30,11 +30,11 @@ def rows(
         Name to ``{"seconds": [...], "peak_bytes": int or None, "failed": str or None}``.
     edges : int
     against : mapping of str to str, optional
-        Which contender's time is divided by each one's: the peer's by ours.
+        For each of our contenders, the peer whose time is divided by ours.
     floor : sequence of float, optional
-        Seconds that each one's time is divided by.
+        Seconds that the time of each contender is divided by.
     input_bytes, forest_bytes : int
-        What the peak is divided by.
+        Bytes that the peak is divided by.
     """
     made = []
     for name, one in contenders.items():
@@ -64,9 +64,9 @@ def rows(
 def table(
     header: str, made: Sequence[Sequence[str]], contenders: Mapping[str, Mapping[str, Any]]
 ) -> str:
-    """Lay rows out under the columns that all these tables have; `header` names the ratio.
+    """Format rows with the columns that all these tables share; `header` names the ratio.
 
-    Why a contender failed stands below.
+    The reasons of failed contenders are listed below the table.
     """
     names = ["", "min ms", "median", "max", "G edges/s", header, "/ read once"]
     laid = report.table([*names, "peak - input", "/ input", "forests"], made)
@@ -77,7 +77,7 @@ def table(
 
 
 def laid_out(header: str, one: Mapping[str, Any], against: Mapping[str, str]) -> str:
-    """Return the table of what was measured of one graph, with all of it that is there."""
+    """Return the table of all measurements on one graph."""
     made = rows(
         one["contenders"],
         one["edges"],
@@ -95,7 +95,7 @@ def contender(
     peaks: Mapping[str, int],
     name: str,
 ) -> dict[str, Any]:
-    """Return all that was found of one contender."""
+    """Return all measurements of one contender."""
     return {
         "seconds": list(seconds.get(name, [])),
         "peak_bytes": peaks.get(name),
@@ -104,7 +104,7 @@ def contender(
 
 
 def copying(floors: Mapping[str, Any]) -> str:
-    """Return the hardware's rates in one line."""
+    """Return the rates of the hardware in one line."""
     copied = floors["copy_bytes"] / Spread.of(floors["copy_seconds"]).median
     linked = floors["link_bytes"] / Spread.of(floors["link_seconds"]).median
     return (

@@ -17,14 +17,14 @@ from dask_graphflow.scheduling import device_readers
 
 from . import agreement, clock, components, graphs, needs, ours, peers, pool, tables
 
-POOL = 0.6  # of each GPU: the peer's messages and UCX's buffers lie beside the pool
-PART = 1 << 26  # edges that the truth is found from at a time
+POOL = 0.6  # of each GPU's memory; the peer's messages and UCX's buffers are outside the pool
+PART = 1 << 26  # edges per part when the correct result is computed
 HOST = ", through host memory"
 OURS: dict[str, dict[str, Any]] = {ours.WORKERS: {}, ours.PLAIN: {"renumber": False}}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", default="26", help="2**scale ids; several: 24,26 (default 26)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--gpus", type=int, default=2, help="workers, a GPU each (default 2)")
@@ -40,13 +40,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def short(options: argparse.Namespace) -> str:
-    """Return what to call it in the name of a file."""
+    """Return the name of the input for file names."""
     shared = "-one-gpu" if options.one_gpu else ""
     return f"{options.gpus}{shared}-{options.protocol}-scale{options.scale}".replace(",", "-")
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Time every scale under every protocol."""
+    """Time every scale with every protocol."""
     scales = components.scales(options.scale)
     protocols = options.protocol.split(",")
     if any(one not in ("tcp", "ucxx") for one in protocols):
@@ -75,7 +75,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 
 @contextmanager
 def cluster(workers: int, protocol: str, *, peer: bool, one_gpu: bool = False) -> Iterator[Any]:
-    """Start workers with a GPU and a pool each, or on one GPU, and what the peer wants on them."""
+    """Start workers with a GPU and a pool each, or all on one GPU, and what the peer needs on them."""
     from distributed import Client, LocalCluster
 
     if one_gpu:
@@ -104,14 +104,14 @@ def cluster(workers: int, protocol: str, *, peer: bool, one_gpu: bool = False) -
 
 
 class Workers:
-    """Work from a persisted frame to persisted labels, which are fetched only to be checked."""
+    """Work from a persisted frame to persisted labels, which are only fetched for the check."""
 
     def __init__(self, name: str, work: Any, client: Any, *, through_host: bool = False) -> None:
         self.name, self.work, self.client, self.through_host = name, work, client, through_host
         self.held = client.run_on_scheduler(_tasks)
 
     def run(self) -> clock.Outcome:
-        """Do it once, when the scheduler has forgotten the last run: a known result costs nothing."""
+        """Do the work once the scheduler has forgotten the last run, whose results it would reuse."""
         patience = time.monotonic() + 60
         while self.client.run_on_scheduler(_tasks) > self.held:
             if time.monotonic() > patience:
@@ -124,14 +124,14 @@ class Workers:
 
 
 def send_forests(*, through_host: bool) -> None:
-    """Have this process send forests through host memory, or as the library chooses."""
+    """Make this process send forests through host memory, or as the library chooses."""
     from dask_graphflow.components import serialization
 
     serialization.can_read = (lambda _: False) if through_host else device_readers.can_read
 
 
 def copies_forests(dask_worker: Any) -> bool:
-    """Say whether all workers of this machine copy forests from this worker's GPU."""
+    """Return whether all workers of this machine copy forests from this worker's GPU."""
     return device_readers.can_read(dask_worker.address)
 
 
@@ -146,9 +146,9 @@ def compare(
     parts = options.gpus * options.partitions
     bounds = [count * part // parts for part in range(parts + 1)]
     how = {"scale": scale, "seed": options.seed}
-    # On a worker, whose pool is the memory there is, and gone before anything is measured.
+    # Compute this on a worker, because the pools of workers have the memory. It is freed before measuring.
     truth = client.submit(truth_on_host, count, **how, pure=False).result()
-    # Placed, as many on each worker: left to the scheduler, one may get more, and the rest waits.
+    # Place the same number on each worker. The scheduler might give one worker more, and the others wait.
     workers = list(client.nthreads())
     futures = [
         client.submit(
@@ -166,7 +166,7 @@ def compare(
 
     def check(name: str, outcome: clock.Outcome) -> None:
         if name == peers.DASK_CUGRAPH and name in left_out:
-            return  # takes a minute at scale 26; the first round has shown it
+            return  # the check takes a minute at scale 26, and the first round passed it
         found = outcome.found.map_partitions(_to_pandas, meta=_to_pandas(outcome.found._meta))
         frame = found.compute()
         if name != peers.DASK_CUGRAPH:
@@ -222,7 +222,7 @@ def _frame(truth: tuple[Any, Any]) -> Any:
 
 
 def _share_gpu(workers: int) -> None:
-    """Make this worker's pool, one of so many on the GPU, and let CuPy take its memory from there."""
+    """Create this worker's pool, one of `workers` on the GPU, and let CuPy allocate from it."""
     import cupy
     import rmm
     from rmm.allocators.cupy import rmm_cupy_allocator
@@ -238,7 +238,7 @@ def _tasks(dask_scheduler: Any) -> int:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     count = results["gpus"]
     where = f"{count} workers that share one GPU" if results["one_gpu"] else f"{count} GPUs"
     parts = [

@@ -1,4 +1,4 @@
-"""Random walks and samples of neighborhoods on a graph on one GPU, beside cuGraph."""
+"""Compare random walks and neighborhood sampling on one GPU with cuGraph."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ cuGraph samples all seeds together."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=22, help="2**scale ids (default 22)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--starts", type=int, default=512, help="walks and seeds (default 512)")
@@ -45,12 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def short(options: argparse.Namespace) -> str:
-    """Return what to call it in the name of a file."""
+    """Return the name of the input for file names."""
     return f"scale{options.scale}-starts{options.starts}"
 
 
 def measure(options: argparse.Namespace) -> dict[str, Any]:
-    """Time one kind of choices after another."""
+    """Time one kind of walk or sample after another."""
     if not 4 <= options.scale <= 31:
         raise UnusableInputError(f"--scale {options.scale}: give a number from 4 to 31")
     peer = needs.peers(options.peer, CUGRAPH)
@@ -80,7 +80,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
 def contenders(
     name: str, graph: Any, starts: Any, length: int, theirs: Callable[[], Any] | None
 ) -> algorithms.Work:
-    """Return who makes the choices of a row."""
+    """Return the contenders of a row."""
     algorithm, options = WORK[name]
     g, positions = view(graph), starts.astype("int64")
     options = {**options, "length": length} if algorithm == WALKS else options
@@ -106,7 +106,7 @@ def timed(work: algorithms.Work, graph: Any, repeat: int) -> dict[str, Any]:
 
 
 def _check(graph: Any, name: str, outcome: clock.Outcome) -> None:
-    """Raise unless all steps of our walks are edges."""
+    """Raise unless all steps of our walks follow edges."""
     import cupy
 
     found = outcome.found
@@ -124,7 +124,7 @@ def _check(graph: Any, name: str, outcome: clock.Outcome) -> None:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     about = f"{results['starts']} starts, walks of {results['length']} steps"
     parts = [f"Walks on one GPU: {results['graph']}, {about}", tables.machine_line()]
     for one in results["parts"]:

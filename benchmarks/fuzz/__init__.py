@@ -18,19 +18,19 @@ from benchmarks import report
 
 from . import cases, programs
 
-PATIENCE = 120.0  # seconds until a call is taken to hang
-PROGRAMS = 0.05  # of all cases: each is compiled
+PATIENCE = 120.0  # seconds after which a call counts as hanging
+PROGRAMS = 0.05  # fraction of all cases; low, because each program is compiled
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--minutes", type=float, default=20, help="how long to go on (default 20)")
     parser.add_argument("--seed", type=int, default=0, help="number of the first case (default 0)")
     parser.add_argument("--cases", type=int, help="stop after so many cases")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Fuzz, print, keep."""
+    """Fuzz, print the results and store them."""
     results = fuzz(options.minutes, options.seed, options.cases)
     for name, count in sorted(results["outcomes"].items()):
         print(f"{count:8,}  {name}")
@@ -42,14 +42,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def fuzz(minutes: float, first: int, most: int | None = None) -> dict[str, Any]:
-    """Run one case after another, each from its own seed, until the time is up."""
+    """Run one case after another, each with its own seed, until the time is up."""
     outcomes: Counter[str] = Counter()
     errors: dict[str, str] = {}
     findings: list[dict[str, Any]] = []
     stop, number = time.monotonic() + minutes * 60, first
     while time.monotonic() < stop and (most is None or number < first + most):
         rng = Random(number)
-        # A call that hangs ends the run with all stacks; its number is the last one printed.
+        # If a call hangs, the run ends and prints all stacks. The last number printed is that of the call.
         faulthandler.dump_traceback_later(PATIENCE, exit=True)
         try:
             with dask.config.set(scheduler="sync"), warnings.catch_warnings():

@@ -1,4 +1,4 @@
-"""A random call: its edges, what it asks, and the answer that plain Python gives."""
+"""A random call: its edges, its options, and the correct answer computed in plain Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from .columns import ACCEPTED, FAMILIES, NUMBERS, ODD, Unfit, exact, make, pool
 
 __all__ = ["Case", "Outcome", "run"]
 
-# No type holds all of them exactly: a graph has those of one row.
+# No type can represent all of these exactly, so a graph uses the weights of one row.
 WEIGHTS: list[list[Any]] = [
     [0, 1, 2, 3, 7, 100, 127],
     [0, 1, 7, 127, 2**24 + 1, 2**53 - 1, 2**53 + 1, 2**62, 2**63 - 1],
@@ -41,12 +41,12 @@ LIMITS: list[Any] = [
 
 
 class Wrong(Exception):
-    """An answer that is not the right one."""
+    """An answer is wrong."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case: "right", or "refused" by an error of the library's own, which it was."""
+    """The outcome of a case: "right", or "refused" with the error of the library."""
 
     what: str
     error: str = ""
@@ -54,7 +54,7 @@ class Outcome:
 
 @dataclass
 class Case:
-    """Edges as Python values, and the forms in which each partition has them."""
+    """Edges as Python values, and the forms in which each partition stores them."""
 
     rng: Random
     family: str
@@ -66,7 +66,7 @@ class Case:
 
     @classmethod
     def random(cls, rng: Random) -> Case:
-        """Return a case."""
+        """Return a random case."""
         family = rng.choice(["integers"] * 4 + ["text", "times", "times", rng.choice(ODD)])
         ids = pool(family, rng) or [0]
         weights = rng.choice(WEIGHTS)
@@ -88,7 +88,7 @@ class Case:
         return case
 
     def _forms(self, low: int, high: int) -> tuple[str, str, str]:
-        """Return forms that can hold these rows: of sources, targets and weights."""
+        """Return forms that can represent the sources, targets and weights of these rows."""
         rows = self.edges[low:high]
         source = self._fitting(FAMILIES[self.family], [a for a, _, _ in rows])
         same = self.rng.random() < 0.7
@@ -107,20 +107,20 @@ class Case:
 
     @property
     def plain(self) -> bool:
-        """Whether every partition is as announced, in forms that are always taken, without nulls."""
+        """Whether all partitions match the metadata, in forms that are always accepted, without nulls."""
         one = len(set(self.forms)) == 1
         ids = {*self.forms[0][:2]} <= ACCEPTED and self.forms[0][0] == self.forms[0][1]
         if self.family != "text" and {"category", "object"} & {*self.forms[0][:2]}:
             return (
-                False  # categories of one partition may be of another type, and objects are refused
+                False  # categories of a partition may be of another type, and objects are refused
             )
         if "category" in self.forms[0] and len({*self.cuts}) < len(self.cuts):
-            return False  # nothing says of what type the categories of an empty partition are
+            return False  # the type of the categories of an empty partition is unknown
         nulls = any(None in edge for edge in self.edges)
         return one and ids and not nulls and self.forms[0][2] not in ("object", "decimal", "bool")
 
     def frame(self) -> Any:
-        """Return the edges as a Dask DataFrame; its metadata are those of one of the partitions."""
+        """Return the edges as a Dask DataFrame with the metadata of one of its partitions."""
         parts = [self._part(i, *forms) for i, forms in enumerate(self.forms)]
         if len(parts) == 1 and self.rng.random() < 0.5:
             return parts[0]
@@ -141,13 +141,13 @@ class Case:
         return pd.DataFrame(found)
 
     def some(self, count: int, extra: Sequence[Any] = ()) -> tuple[list[Any], pd.Series]:
-        """Return some ids, and the same as a series of any form that holds them."""
+        """Return some ids, and the same ids as a series of any form that can represent them."""
         chosen = [self.rng.choice([*self.ids, *extra]) for _ in range(count)]
         chosen = list(dict.fromkeys(chosen))
         return chosen, make(chosen, self._fitting(FAMILIES[self.family], chosen))
 
     def describe(self) -> str:
-        """Return all that is needed to see what the case is."""
+        """Return a description that is sufficient to reproduce the case."""
         return f"{self.family} {self.forms} cuts={self.cuts} edges={self.edges}"
 
 
@@ -164,14 +164,14 @@ def _nth(i: int, parts: list[pd.DataFrame]) -> pd.DataFrame:
 
 
 def run(rng: Random) -> Outcome:
-    """Make a case, ask it something, and compare the answer.
+    """Make a case and a call on it, and check the answer.
 
     Raises
     ------
     Wrong
-        The answer is wrong, or a call that is right was refused.
+        The answer is wrong, or a valid call was refused.
     Exception
-        What the library should not have let through.
+        An error that the library should have replaced by its own.
     """
     try:
         case = Case.random(rng)
@@ -203,7 +203,7 @@ def _compare(found: Any, expected: Any) -> None:
 
 
 def smallest(pairs: Sequence[tuple[Any, Any]], vertices: Sequence[Any]) -> dict[Any, Any]:
-    """Return the smallest vertex of each one's component."""
+    """Return the smallest vertex of the component of each vertex."""
     parent = {vertex: vertex for vertex in vertices}
 
     def root(vertex: Any) -> Any:
@@ -218,7 +218,7 @@ def smallest(pairs: Sequence[tuple[Any, Any]], vertices: Sequence[Any]) -> dict[
 
 
 def components(case: Case, told: list[str]) -> None:
-    """Ask for components, perhaps by thresholds and with vertices."""
+    """Check components, sometimes with thresholds and with vertices."""
     rng, edges = case.rng, _ends(case)
     how: dict[str, Any] = {"source": "a", "target": "b", "dropna": rng.random() < 0.5}
     vertices = {v for edge in edges for v in edge[:2]}
@@ -272,7 +272,7 @@ def _limits(rng: Random) -> list[Any]:
 
 
 def seeded(case: Case, told: list[str]) -> None:
-    """Ask for the components of some edges, and then of the others with the first answer as seed."""
+    """Check the components of some edges, and then of the others with the first answer as seed."""
     rng, edges = case.rng, _ends(case)
     at = rng.choice(case.cuts)
     first, rest = (Case(rng, case.family, case.ids, some, [0, len(some)], False)
@@ -300,7 +300,7 @@ def _graph(case: Case, told: list[str], **how: Any) -> tuple[gf.Graph, bool]:
 
 
 def _sources(case: Case, told: list[str]) -> tuple[list[Any], Any]:
-    """Return sources and how they are given; of another form than the edges' they may be refused."""
+    """Return sources as values and as an argument, which may be refused if its form is not the edges'."""
     known = sorted({v for edge in _ends(case) for v in edge[:2]})
     if not known:
         raise Unfit("no vertices")
@@ -313,7 +313,7 @@ def _sources(case: Case, told: list[str]) -> tuple[list[Any], Any]:
 
 
 def searched(case: Case, told: list[str]) -> None:
-    """Ask for hops from some sources."""
+    """Check the number of hops from some sources."""
     sources, given = _sources(case, told)
     graph, directed = _graph(case, told)
     found = graph.bfs(given).compute()
@@ -328,7 +328,7 @@ def searched(case: Case, told: list[str]) -> None:
 
 
 def cheapest(case: Case, told: list[str]) -> None:
-    """Ask for the cheapest paths, with repeated edges kept, added up or reduced."""
+    """Check shortest paths, with parallel edges kept, added up or reduced to the minimum."""
     if not case.weighted:
         raise Unfit("no weights")
     if any(w is None for *_, w in case.edges) or any(
@@ -385,7 +385,7 @@ def _dijkstra(
 
 
 def counted(case: Case, told: list[str]) -> None:
-    """Ask for degrees."""
+    """Check degrees."""
     graph, directed = _graph(case, told)
     found = graph.degrees().compute()
     ins: dict[Any, int] = defaultdict(int)
@@ -406,7 +406,7 @@ def counted(case: Case, told: list[str]) -> None:
 
 
 def ranked(case: Case, told: list[str]) -> None:
-    """Ask for ranks or labels, and compare them with those of the same graph with ids 0, 1, 2, ..."""
+    """Check ranks or labels by comparing them with those of the same graph with ids 0, 1, 2, ..."""
     graph, directed = _graph(case, told)
     name, column = case.rng.choice([("pagerank", "pagerank"), ("label_propagation", "label")])
     found = getattr(graph, name)().compute()

@@ -1,4 +1,4 @@
-"""Columns in every type that users bring, and the exact values that they hold."""
+"""Columns of every type that users may have, and the exact values that they contain."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FAMILIES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 ODD = ("bool", "timedelta64[ns]", "uuid", "lists", "structs", "complex128")
 FAMILIES |= {form: (form,) for form in ODD}
-"""The forms in which the ids of a family may come. Ids of one family are comparable."""
+"""The forms that the ids of a family may have. Ids of one family are comparable."""
 
 ACCEPTED = {
     *INTEGERS,
@@ -65,15 +65,15 @@ ACCEPTED = {
 
 NUMBERS = (*INTEGERS, *NULLABLE, *ARROW_INTEGERS, "float32", "float64", "Float32", "Float64",
            "float[pyarrow]", "double[pyarrow]", "decimal", "object", "bool")  # fmt: skip
-"""The forms in which weights may come."""
+"""The forms that weights may have."""
 
 
 class Unfit(Exception):
-    """The values cannot be written in this form."""
+    """The values cannot be represented in this form."""
 
 
 def pool(family: str, rng: Random) -> list[Any]:
-    """Return the distinct ids that a graph may have, ascending."""
+    """Return the distinct ids that a graph may have, in ascending order."""
     count = rng.choice([1, 2, 5, 9, 14])
     if family == "integers":
         base = rng.choice([0, 0, 1, -5, 100, 120, 250, -128, 32_760, 2**31 - 6, 2**32 - 4, 2**53 - 3,
@@ -109,12 +109,12 @@ def pool(family: str, rng: Random) -> list[Any]:
 
 
 def make(values: Sequence[Any], form: str) -> pd.Series:
-    """Return the values, None among them for missing ones, as a series of this form.
+    """Return values as a series of this form; None stands for a missing value.
 
     Raises
     ------
     Unfit
-        The form cannot hold exactly these values.
+        The form cannot represent these values exactly.
     """
     try:
         made = _make(list(values), form)
@@ -199,7 +199,7 @@ def _times(values: list[Any], form: str) -> pd.Series:
 
 
 def exact(series: Any) -> list[Any]:
-    """Return what a series holds as Python's own exact values; None for what is missing."""
+    """Return the values of a series as exact Python values; None stands for a missing value."""
     return [_exact(value) for value in series.tolist()]
 
 

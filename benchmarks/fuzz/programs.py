@@ -1,4 +1,4 @@
-"""Random edge programs, and what they mean in plain NumPy."""
+"""Random edge programs, and their correct results computed in plain NumPy."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(rng: Random) -> Outcome:
     Raises
     ------
     Wrong
-        A vertex has another value than NumPy finds.
+        The value of a vertex differs from the one that NumPy finds.
     """
     vertices = rng.choice([1, 3, 12])
     count = rng.choice([1, 5, 30])
@@ -45,7 +45,7 @@ def run(rng: Random) -> Outcome:
     weights = [0.0 if weight != weight else weight for weight in weights]
     dtypes = {name: rng.choice(list(VALUES)) for name in ("a", "b", "t")}
     slot = rng.choice(["min", "max"])
-    # A signal that reads its own target may see values of the same superstep: then only the end is known.
+    # A signal that reads its own target may see values of the same superstep, so only the end is known.
     spreads = rng.random() < 0.3
     other = "max" if slot == "min" else "min"
     made = (
@@ -101,7 +101,7 @@ def run(rng: Random) -> Outcome:
             400 if spreads else STEPS,
         )
     except (OverflowError, ZeroDivisionError):
-        return Outcome("unfit")  # of Python's numbers among themselves
+        return Outcome("unfit")  # an error in Python's own arithmetic
     got = found["t"].to_numpy()
     if not np.array_equal(got, expected, equal_nan=dtypes["t"].startswith("float")):
         raise Wrong(f"{about}\nfound {got}, expected {expected}")
@@ -109,7 +109,7 @@ def run(rng: Random) -> Outcome:
 
 
 def _steps(tree: Any, start: dict[str, Any], edges: Any, dtype: str, slot: str, most: int) -> Any:
-    """Return the target after a few supersteps in which those that changed send."""
+    """Return the target after a few supersteps in which the vertices that changed send messages."""
     target = start["t"].copy()
     active = set(range(len(target)))
     combine = np.minimum if slot == "min" else np.maximum
@@ -147,7 +147,7 @@ def _expression(rng: Random, depth: int) -> str:
 
 
 def _value(tree: Any, values: dict[Any, Any]) -> Any:
-    """Return what an expression is by NumPy's scalars and the table in docs/howto/edge_programs.md."""
+    """Evaluate an expression with NumPy scalars, by the table in docs/howto/edge_programs.md."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return _of(tree, values)

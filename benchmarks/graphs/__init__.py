@@ -1,4 +1,4 @@
-"""Building a graph, and breadth-first search, shortest paths and PageRank on it, beside other libraries."""
+"""Compare building a graph, breadth-first search, shortest paths and PageRank with other libraries."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ranks); "to a frame" is the whole call on a persisted graph. Results agree, wher
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--scale", type=int, default=20, help="2**scale ids (default 20)")
     parser.add_argument("--edge-factor", type=int, default=16, help="edges an id (default 16)")
     parser.add_argument("--seed", type=int, default=0, help="which R-MAT graph (default 0)")
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Measure, print, keep."""
+    """Measure, print the results and store them."""
     phases = [phase for phase in options.phases.split(",") if phase]
     if options.repeat < 1 or any(phase not in PHASES for phase in phases):
         raise UnusableInputError(f"give --repeat 1 or more, and --phases of {', '.join(PHASES)}")
@@ -87,7 +87,7 @@ class Work:
     work: Callable[[], Timed]
 
     def run(self) -> Timed:
-        """Do it once."""
+        """Do the work once."""
         return self.work()
 
 
@@ -120,7 +120,7 @@ def measure(
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     parts = [
         f"{results['graph']}: {results['edges']:,} edges without direction; cores: {results['workers']}",
         report.machine_line(machine.describe()),

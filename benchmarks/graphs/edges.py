@@ -1,4 +1,4 @@
-"""What all contenders are given, and what a run brings back."""
+"""The input of all contenders, and the result of a run."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ class Edges:
     Attributes
     ----------
     frame : DataFrame
-        Columns src, dst, weight.
+        The columns src, dst, weight.
     start : int
-        A vertex in the largest component: where searches begin.
+        A vertex in the largest component, where searches start.
     """
 
     frame: pd.DataFrame
@@ -29,38 +29,38 @@ class Edges:
 
     @classmethod
     def of(cls, frame: pd.DataFrame, seed: int) -> Edges:
-        """Give weights to a frame of src and dst."""
+        """Add weights to a frame of src and dst."""
         weights = np.random.default_rng(seed).integers(1, 256, len(frame)).astype("float64")
         bound = int(frame.to_numpy().max()) + 1
-        # An edge's end is in the largest component, more likely than not, and the fifth as well as any.
+        # The end of any edge is probably in the largest component, so the fifth edge is a fair choice.
         return cls(frame.assign(weight=weights), bound, int(frame["src"].iloc[4]))
 
     @property
     def source(self) -> Any:
-        """The edges' sources."""
+        """The sources of the edges."""
         return self.frame["src"].to_numpy()
 
     @property
     def target(self) -> Any:
-        """The edges' targets."""
+        """The targets of the edges."""
         return self.frame["dst"].to_numpy()
 
     @property
     def weight(self) -> Any:
-        """The edges' weights."""
+        """The weights of the edges."""
         return self.frame["weight"].to_numpy()
 
 
 @dataclass
 class Timed:
-    """The time of a run, and what it found by id: distances, infinite where there is no way, or ranks."""
+    """The time of a run, and its result by id: ranks, or distances, which are infinite if unreachable."""
 
     seconds: float
     found: Any = None
 
 
 def timed(work: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the seconds that something takes, and what it returns."""
+    """Return the seconds that a function takes, and its result."""
     begin = time.perf_counter()
     found = work()
     return time.perf_counter() - begin, found

@@ -1,8 +1,8 @@
-"""The GAP benchmark suite's programs, which time themselves.
+"""The programs of the GAP benchmark suite, which time themselves.
 
-The folder that they are in is given with ``--gap`` or in the environment variable ``GAP``. They read a
-file, which is not counted: what counts is the "Build Time" and the fastest "Trial Time" that they print.
-They do not tell what they found.
+``--gap`` or the environment variable ``GAP`` gives the folder of the programs. They read a file, which is
+not timed: only the "Build Time" and the fastest "Trial Time" that they print are counted. They do not
+output their results.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .edges import Edges, Timed
 NAME = "gap"
 TRIALS = 3
 PROGRAMS = ("bfs", "converter", "pr", "sssp")
-DELTA = 2  # of the buckets: the best of 1, 2, 4, ... for weights from 1 to 255 at scale 20
+DELTA = 2  # bucket width, the fastest of 1, 2, 4, ... for weights from 1 to 255 at scale 20
 
 
 def available(folder: str | None) -> str | None:
-    """Say what is missing, or return None."""
+    """Return what is missing, or None."""
     folder = folder or os.environ.get("GAP")
     if not folder:
         return "give the folder of its programs with --gap, or in GAP"
@@ -56,7 +56,7 @@ class Side:
         self._folder.cleanup()
 
     def phases(self, phase: str) -> dict[str, Callable[..., Timed]]:
-        """Return what to time."""
+        """Return the functions to time, by name."""
         return {NAME: getattr(self, f"_{phase}")}
 
     def _run(self, program: str, *arguments: Any) -> str:
@@ -82,7 +82,7 @@ class Side:
         return self._path / f"edges.{kind}"
 
     def best(self, program: str, *arguments: Any, kind: str = "sg") -> float:
-        """Return the seconds of a program's fastest trial on the graph without or with weights."""
+        """Return the seconds of a program's fastest trial on the graph, with or without weights."""
         out = self._run(program, "-f", self._graph(kind), *arguments, "-n", TRIALS)
         return min(_numbers("Trial Time", out))
 

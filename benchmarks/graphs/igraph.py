@@ -15,7 +15,7 @@ NAME = "igraph"
 
 
 def available(_: Any) -> str | None:
-    """Say what is missing, or return None."""
+    """Return what is missing, or None."""
     return missing("igraph")
 
 
@@ -27,11 +27,11 @@ class Side:
         self._kept: Any = None
 
     def close(self) -> None:
-        """Let the graph go."""
+        """Release the graph."""
         self._kept = None
 
     def phases(self, phase: str) -> dict[str, Callable[..., Timed]]:
-        """Return what to time; its PageRank does not run a given number of iterations."""
+        """Return the functions to time, without PageRank, whose number of iterations cannot be set."""
         return {} if phase == "pagerank" else {NAME: getattr(self, f"_{phase}")}
 
     def _graph(self) -> Any:

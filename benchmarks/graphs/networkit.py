@@ -15,7 +15,7 @@ NAME = "networkit"
 
 
 def available(_: Any) -> str | None:
-    """Say what is missing, or return None."""
+    """Return what is missing, or None."""
     return missing("networkit")
 
 
@@ -30,11 +30,11 @@ class Side:
         self._graphs: dict[bool, Any] = {}
 
     def close(self) -> None:
-        """Let the graphs go."""
+        """Release the graphs."""
         self._graphs.clear()
 
     def phases(self, phase: str) -> dict[str, Callable[..., Timed]]:
-        """Return what to time; its PageRank does not run a given number of iterations."""
+        """Return the functions to time, without PageRank, whose number of iterations cannot be set."""
         return {} if phase == "pagerank" else {NAME: getattr(self, f"_{phase}")}
 
     def _graph(self, weighted: bool) -> Any:

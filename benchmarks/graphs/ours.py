@@ -1,4 +1,4 @@
-"""This library: the algorithms alone on a graph that is built, and the whole calls."""
+"""This library: the algorithms alone on a built graph, and the whole calls."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Side:
         self._graphs: dict[str, Any] = {}
 
     def close(self) -> None:
-        """Let the graphs go."""
+        """Release the graphs."""
         self._graphs.clear()
 
     def phases(self, phase: str) -> dict[str, Callable[..., Timed]]:
-        """Return what to time, by name; the first one is what others are compared with."""
+        """Return the functions to time, by name; other libraries are compared with the first one."""
         if phase == "build":
             return {NAME: self._build}
         alone = {"bfs": self._bfs, "pagerank": self._pagerank, "sssp": self._sssp}[phase]

@@ -15,7 +15,7 @@ NAME = "scipy"
 
 
 def available(_: Any) -> str | None:
-    """Say what is missing, or return None."""
+    """Return what is missing, or None."""
     return missing("scipy")
 
 
@@ -27,11 +27,11 @@ class Side:
         self._matrices: dict[bool, Any] = {}
 
     def close(self) -> None:
-        """Let the matrices go."""
+        """Release the matrices."""
         self._matrices.clear()
 
     def phases(self, phase: str) -> dict[str, Callable[..., Timed]]:
-        """Return what to time."""
+        """Return the functions to time, by name."""
         return {NAME: getattr(self, f"_{phase}")}
 
     def _matrix(self, weighted: bool) -> Any:
@@ -46,7 +46,7 @@ class Side:
         weight = edges.weight if weighted else np.ones(len(edges.source))
         weights = np.concatenate([weight, weight[~loops]])
         if weighted:
-            # A matrix adds up what is there several times; a shortest path takes the least.
+            # A matrix adds up parallel edges, but a shortest path takes the smallest weight.
             order = np.lexsort((weights, ends[1], ends[0]))
             u, v, w = (part[order] for part in (*ends, weights))
             first = np.append(True, (u[1:] != u[:-1]) | (v[1:] != v[:-1]))
@@ -88,7 +88,7 @@ class Side:
         def work() -> Any:
             rank = occurs / count
             for _ in range(iterations):
-                # Without direction nothing that occurs is dangling.
+                # In an undirected graph, no vertex with an edge is dangling.
                 share = np.divide(rank, degree, out=np.zeros(len(rank)), where=occurs)
                 rank = occurs * 0.15 / count + 0.85 * (matrix.T @ share)
             return rank

@@ -1,9 +1,9 @@
-"""Other libraries, a file each.
+"""Other libraries, one file each.
 
-A peer has ``available() -> str | None``, which says what is missing, and
-``run(source, target, n) -> labels``: from two int64 arrays of ids below `n` to the component of
-each id. It prepares nothing, so that all of its work is timed. A peer's file imports the library
-inside its functions: only what is asked for is imported.
+A peer has two functions. ``available() -> str | None`` returns what is missing. ``run(source, target, n) ->
+labels`` takes two int64 arrays of ids below `n`, and returns the component of each id. Nothing is prepared
+before ``run``, so that all of its work is timed. A peer's file imports the library inside its functions, so
+that only the requested libraries are imported.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def load(name: str) -> ModuleType:
 
 
 def missing(package: str) -> str | None:
-    """Say that a package is missing, if it is."""
+    """Return a message if a package is missing, otherwise None."""
     if importlib.util.find_spec(package) is None:
         return f"{package} is not installed; pip install {package}"
     return None

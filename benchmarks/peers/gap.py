@@ -1,8 +1,8 @@
-"""The GAP benchmark suite's ``cc``: a C++ program that times itself.
+"""The program ``cc`` of the GAP benchmark suite, written in C++, which times itself.
 
-Its path is given with ``--gap-cc`` or in the environment variable ``GAP_CC``. It reads a text file,
-which is slow and not counted: what counts is the "Build Time" and the fastest "Trial Time" that it
-prints. It does not tell the labels, only how many components there are and the largest ones' sizes.
+``--gap-cc`` or the environment variable ``GAP_CC`` gives its path. It reads a text file, which is slow and
+not timed: only the "Build Time" and the fastest "Trial Time" that it prints are counted. It does not output
+the labels, only the number of components and the sizes of the largest ones.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ WATCH_SECONDS = 0.01
 
 @dataclass(frozen=True)
 class Told:
-    """What the program printed, and its highest resident bytes where it was watched."""
+    """The output of the program, and its peak resident bytes if they were watched."""
 
     seconds: float
     components: int
@@ -35,7 +35,7 @@ class Told:
 
 
 def available() -> str | None:
-    """Say what is missing, or return None."""
+    """Return what is missing, or None."""
     path = os.environ.get("GAP_CC")
     if not path:
         return "give the path of its cc program with --gap-cc, or in GAP_CC"
@@ -66,7 +66,7 @@ class EdgeFile:
 
 def run(path: Path, *, watch: bool = False) -> Told:
     """Run the program on an edge file."""
-    # -s makes the graph undirected, -a tells of the components, after the timed part.
+    # -s makes the graph undirected, and -a prints the components after the timed part.
     command = [os.environ["GAP_CC"], "-f", str(path), "-s", "-a", "-n", str(TRIALS)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     peak = 0
@@ -79,7 +79,7 @@ def run(path: Path, *, watch: bool = False) -> Told:
     built = _numbers(r"^Build Time: +([\d.]+)", text)
     trials = _numbers(r"^Trial Time: +([\d.]+)", text)
     count = _numbers(r"^There are (\d+) components", text)
-    # Below "5 biggest clusters": the label, a colon, the size.
+    # The lines below "5 biggest clusters" have the label, a colon, and the size.
     largest = _numbers(r"^\d+:(\d+)$", text)
     return Told(built[0] + min(trials), int(count[0]), tuple(int(size) for size in largest), peak)
 

@@ -1,7 +1,7 @@
 """NetworKit: a graph from coordinates, then its components.
 
-``ConnectedComponents`` was quicker on two cores than ``ParallelConnectedComponents`` with and
-without coarsening: 51 ms against 190 and 164 at R-MAT scale 18. Building takes most of the time.
+On two cores, ``ConnectedComponents`` was faster than ``ParallelConnectedComponents`` with and without
+coarsening: 51 ms compared with 190 and 164 ms at R-MAT scale 18. Building takes most of the time.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ NAME = "networkit"
 
 
 def available() -> str | None:
-    """Say what is missing, or return None."""
+    """Return what is missing, or None."""
     return missing("networkit")
 
 

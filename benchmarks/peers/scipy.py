@@ -12,7 +12,7 @@ NAME = "scipy"
 
 
 def available() -> str | None:
-    """Say what is missing, or return None."""
+    """Return what is missing, or None."""
     return missing("scipy")
 
 

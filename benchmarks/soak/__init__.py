@@ -1,4 +1,4 @@
-"""Mixed calls where workers are killed and futures cancelled; every answer is checked."""
+"""Mixed calls while workers are killed and futures canceled; every answer is checked."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from .calls import PATIENCE, Caller, Findings, call_on, oracle
 
 CALLERS = 3  # clients, each in a thread
 STORMS = 3
-LEFT = 10.0  # seconds until what is there is taken to be left
-GROWTH = 1.1  # from one storm to the next: what grows by more leaks
+LEFT = 10.0  # seconds after which remaining data counts as left over
+GROWTH = 1.1  # memory that grows by more than this factor from one storm to the next is a leak
 
 SETTINGS = {
-    "scheduler": "dask.distributed",  # which all callers set, each at its time
-    # A worker takes seconds to come back, and is not to be taken for gone.
+    "scheduler": "dask.distributed",  # every caller sets this, at different times
+    # A killed worker takes seconds to come back, and must not count as lost.
     "distributed.deploy.lost-worker-timeout": "1h",
-    # Dask keeps logs and profiles of up to an hour, which grow until then.
+    # Dask keeps logs and profiles of up to an hour, which would look like a leak.
     "distributed.worker.profile.enabled": False,
     "distributed.admin.log-length": 100,
     "distributed.admin.low-level-log-length": 100,
@@ -48,7 +48,7 @@ live through the last storm, at rest after it and before."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Say what the command takes."""
+    """Add this benchmark's options."""
     parser.add_argument("--minutes", type=float, default=6, help="of calls (default 6)")
     parser.add_argument(
         "--kill-every", type=float, default=4, help="seconds from kill to kill (default 4)"
@@ -57,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Soak, print, keep."""
+    """Soak, print the results and store them."""
     if options.workers < 2 or options.minutes <= 0 or options.kill_every <= 0:
         raise UnusableInputError("give --workers 2 or more, and --minutes and --kill-every above 0")
     results = soak(options.minutes, options.workers, options.kill_every, options.seed)
@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def soak(minutes: float, workers: int, kill_every: float, seed: int) -> dict[str, Any]:
-    """Have storms, and look around after each."""
+    """Run the storms, and check the state of the cluster after each."""
     from distributed import Client, LocalCluster
 
     truth, found = oracle(), Findings()
@@ -84,7 +84,7 @@ def soak(minutes: float, workers: int, kill_every: float, seed: int) -> dict[str
             dashboard_address=":0",
             silence_logs=logging.CRITICAL,
         ) as cluster,
-        # None is the default: the scheduler is in this process, and would take futures for that one's.
+        # No client is the default. The scheduler is in this process, and would assign futures to it.
         Client(cluster, set_as_default=False) as client,
         client.as_current(),
     ):
@@ -108,7 +108,7 @@ def soak(minutes: float, workers: int, kill_every: float, seed: int) -> dict[str
                 caller.result()
             client.wait_for_workers(workers, timeout=PATIENCE)
             found.now += ", at rest"
-            # Each worker is to have done everything, and all is to be well.
+            # Use each algorithm on all workers once more, while nothing is killed.
             caller = Caller(client, Random(0), truth, found, (workers,))
             for name in truth:
                 caller.call(name, "all")
@@ -136,7 +136,7 @@ def soak(minutes: float, workers: int, kill_every: float, seed: int) -> dict[str
 def kill(
     cluster: Any, rng: Random, stop: float, every: float, spared: Any, found: Findings
 ) -> None:
-    """Kill workers now and then, but never one that is to be spared."""
+    """Kill workers at random times, but never a spared one."""
     while (pause := every * (0.5 + rng.random())) < stop - time.monotonic():
         time.sleep(pause)
         alive = [
@@ -152,7 +152,7 @@ def kill(
 
 
 def what_is_left(client: Any) -> list[str]:
-    """Return what scheduler and workers have of gangs, once they have had time to let go of it."""
+    """Return the data of gangs that scheduler and workers still have, after time to release it."""
     patience = time.monotonic() + LEFT
     while True:
         left = client.run_on_scheduler(_on_scheduler)
@@ -184,14 +184,14 @@ def _on_worker(dask_worker: Any) -> list[str]:
 
 
 def in_memory(client: Any, worker: int) -> dict[str, int]:
-    """Return what this process, which has the scheduler, and a worker's have in memory at rest."""
+    """Return the memory at rest of this process, which runs the scheduler, and of one worker."""
     rss.reset_peak()
     client.run(rss.reset_peak)
     return {"scheduler and callers": rss.current(), "a worker": rss.current(worker)}
 
 
 def faults(results: dict[str, Any]) -> list[str]:
-    """Return what is not as it should be."""
+    """Return the faults that were found."""
     found = [f"{results['counts'][name]} {name}" for name in FAULTS if results["counts"][name]]
     found += [f"{len(results['left'])} left"] if results["left"] else []
     *_, before, after = results["memory_bytes"]
@@ -199,7 +199,7 @@ def faults(results: dict[str, Any]) -> list[str]:
 
 
 def show(results: dict[str, Any]) -> str:
-    """Lay the results out as text."""
+    """Format the results as text."""
     rows = [[name, str(count), ""] for name, count in results["counts"].items()]
     rows.append(["left", str(len(results["left"])), ""])
     *_, before, after = results["memory_bytes"]

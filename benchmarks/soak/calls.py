@@ -1,4 +1,4 @@
-"""What is asked, what the answers are, and what becomes of a call."""
+"""The calls of the soak test, their correct answers, and the outcomes of calls."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import WorkerLostError
 from dask_graphflow.scheduling import gang
 
-PATIENCE = 90.0  # seconds until a call is taken to hang
-SHARDS = 4  # at most; and parts of the edges
-VERTICES, EDGES, TAIL = 1 << 14, 20_000, 500  # and edges in each part; a path, for many supersteps
-# What Dask says where a result is asked for again, and what it was made of was lost and then failed: it
-# takes the result for an actor, or has no exception to show.
+PATIENCE = 90.0  # seconds after which a call counts as hanging
+SHARDS = 4  # maximum number of shards, and number of partitions of the edges
+VERTICES, EDGES, TAIL = 1 << 14, 20_000, 500  # edges per partition; a path, for many supersteps
+# Messages of Dask if a result is requested again after its inputs were lost and then failed. Dask takes the
+# result for an actor, or has no exception to show.
 LOST = ("Worker holding Actor was lost", "'NoneType' object has no attribute 'with_traceback'")
 
 ENDS: dict[str, Any] = {"source": "src", "target": "dst", "weight": "km", "directed": False}
@@ -36,7 +36,7 @@ SUMS = pd.DataFrame({"rank": np.array([], "int64"), "total": np.array([], "int64
 
 
 def edges(parts: int = SHARDS) -> Any:
-    """Return a power-law graph on whose vertex 0 a path hangs, or some parts of it."""
+    """Return a power-law graph with a path attached to vertex 0, or only some of its partitions."""
     return dd.from_map(_part, range(parts))
 
 
@@ -50,7 +50,7 @@ def _part(i: int) -> pd.DataFrame:
 
 
 def _sums(channel: Channel, part: pd.DataFrame, rank: int, steps: int, pause: float) -> Any:
-    """Add up what all members have, so many times over."""
+    """Add up the values of all members, `steps` times."""
     exchange = Exchange(channel)
     total = 0
     for _ in range(steps):
@@ -81,7 +81,7 @@ QUESTIONS: dict[str, Callable[[gf.Graph], Any]] = {
 
 
 def oracle() -> dict[str, pd.DataFrame]:
-    """Return the answers, found in this process alone, of a graph of one shard."""
+    """Return the correct answers, computed in this process on a graph with one shard."""
     with dask.config.set(scheduler="threads"):
         graph = gf.Graph(edges(), **ENDS, shards=1).persist()
         asked = {name: question(graph) for name, question in QUESTIONS.items()}
@@ -89,12 +89,12 @@ def oracle() -> dict[str, pd.DataFrame]:
 
 
 class Findings:
-    """What became of the calls, of all callers.
+    """The outcomes of the calls of all callers.
 
     Attributes
     ----------
     now : str
-        Which storm it is, or that it is over.
+        Name of the current storm, or that it is over.
     """
 
     def __init__(self) -> None:
@@ -105,20 +105,20 @@ class Findings:
         self._lock = threading.Lock()
 
     def note(self, what: str, seconds: float = 0.0) -> None:
-        """Count what happened."""
+        """Count an outcome."""
         with self._lock:
             self.counts[what] += 1
             self.slowest = max(self.slowest, seconds)
 
     def fail(self, what: str, call: str, told: str) -> None:
-        """Keep what was told where there was no answer."""
+        """Store the message of a call that failed."""
         self.errors.append({"what": what, "when": self.now, "call": call, "told": told})
 
 
 def call_on(
     address: str, rng: Random, stop: float, truth: dict[str, pd.DataFrame], found: Findings
 ) -> None:
-    """Ask one thing after another, as a client, until it is time to stop."""
+    """Make one call after another, as a client, until it is time to stop."""
     from distributed import Client
 
     with Client(address, set_as_default=False) as client, client.as_current():
@@ -128,17 +128,17 @@ def call_on(
 
 
 class Caller:
-    """Who asks, and knows the answers.
+    """A caller that knows the correct answers.
 
     Parameters
     ----------
     client : Client
-        The current one.
+        The current client.
     rng : Random
     truth : dict of str to DataFrame
     found : Findings
     shards : tuple of int
-        Of graphs, one of these numbers.
+        Numbers of shards to choose from for graphs.
     """
 
     def __init__(
@@ -154,7 +154,7 @@ class Caller:
         self._graph: gf.Graph | None = None
 
     def call(self, name: str, how: str) -> None:
-        """Ask something, and note what comes of it."""
+        """Make a call, and record its outcome."""
         from distributed import CancelledError, KilledWorker
 
         began = time.monotonic()
@@ -172,7 +172,7 @@ class Caller:
             what = "lost data" if any(text in told for text in LOST) else what
         if what not in ("right", "cancelled"):
             self._found.fail(what, f"{name}, {how}", told)
-            self._graph = None  # what is persisted may have failed for good
+            self._graph = None  # the persisted graph may have failed permanently
             gc.collect()  # its future has the error, whose traceback refers to the future
         self._found.note(what, time.monotonic() - began)
 
@@ -189,7 +189,7 @@ class Caller:
             wait(result, timeout=PATIENCE)
         elif how == "part":
             result = result.partitions[rng.randrange(result.npartitions)]
-        # By a key of its own: what a client has cancelled is cancelled to it when it asks again, too.
+        # Use a new key, because a key that a client has canceled stays canceled for this client.
         future = client.compute(delayed(_same, pure=False)(result))
         if how == "cancel":
             time.sleep(rng.random() / 2)
@@ -205,7 +205,7 @@ def _same(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def is_answer(answer: pd.DataFrame, truth: pd.DataFrame, *, whole: bool) -> bool:
-    """Say whether a frame is the true one, or some of its rows one after the other."""
+    """Return whether a frame is the correct one, or some consecutive rows of it."""
     key = truth.columns[0]
     begin = 0 if whole or not len(answer) else int(truth[key].searchsorted(answer[key].iloc[0]))
     part = truth if whole else truth.iloc[begin : begin + len(answer)]
@@ -213,7 +213,7 @@ def is_answer(answer: pd.DataFrame, truth: pd.DataFrame, *, whole: bool) -> bool
 
 
 def _whereabouts(dask_scheduler: Any) -> Any:
-    """Return what the scheduler knows of the gangs' tasks."""
+    """Return the state and the worker of all tasks of gangs."""
     return {
         str(task.key): (task.state, task.processing_on and task.processing_on.address)
         for task in dask_scheduler.tasks.values()

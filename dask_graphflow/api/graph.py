@@ -601,7 +601,7 @@ optional
         idle: Any = None,
     ) -> Any:
         self._settle()
-        # The result of a member without a shard. Making its name takes longer than the rest of a small call.
+        # The result of a member without a shard. Naming it takes longer than the rest of a small call.
         idle = (meta if idle is None else idle) if self._shards > 1 else None
         how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid, "idle": idle}
         if frames:
