@@ -1,1 +1,1 @@
-"""Measures this library beside others: ``python -m benchmarks --help``."""
+"""Benchmarks of this library and others; see ``python -m benchmarks --help``."""

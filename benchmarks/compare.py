@@ -257,7 +257,7 @@ def measure(
     options: argparse.Namespace,
     rows: list[dict[str, Any]],
 ) -> None:
-    """Add a row for each task, graph by graph."""
+    """Measure the tasks graph by graph, and add a row for each."""
     with tempfile.TemporaryDirectory(prefix="graphflow-compare-") as temporary:
         homes = {name: home(Path(temporary) / name, tree) for name, tree in trees.items()}
         for graph, tasks in plan(options).items():

@@ -247,7 +247,7 @@ class Steps:
         return worst(parts)
 
     def benchmark(self, bench: Bench) -> Result:
-        """Run a benchmark, which stores its results beside the receipt."""
+        """Run a benchmark, which stores its results in the folder of the receipt."""
         arguments = (bench.quick if self.quick else bench.full).split()
         if self.peers and bench.peer:
             arguments += ["--peer", bench.peer]

@@ -162,7 +162,7 @@ class Computing:
 
 @contextmanager
 def links() -> Iterator[list[Link]]:
-    """Collect the links that are made inside the context; a link's counters are complete once it is closed."""
+    """Collect the links that are made inside the context. Closed links have complete counters."""
     made: list[Link] = []
     plain = streaming.new_link
 
@@ -238,7 +238,7 @@ def from_parquet(
     cut = {"columns": ["src", "dst"], "split_row_groups": False, "blocksize": None}
     edges = dask_cudf.read_parquet(str(files), **cut)
     on_host = dd.read_parquet(str(files), **cut)
-    # The encoded data of a partition are in the pool too, beside the partition and the forest.
+    # The encoded data of a partition are in the pool too, together with the partition and the forest.
     how = {"scheduler": "threads", "num_workers": min(options.workers, READERS)}
     rows = edges.map_partitions(_rows, meta=edges._meta)
     work = [

@@ -206,7 +206,7 @@ class Graph(GraphMethods):
                 chosen, self._shards = False, 1  # without the tasks of several members
         self._chosen = chosen
         self._choice: Any = (
-            None  # for a persisted graph: a future of the number of shards and the reason
+            None  # for a persisted graph: the pending number of shards, and the reason
         )
         readers = [partial(read_edges, columns=columns)]
         if vertices is not None:

@@ -34,7 +34,7 @@ class _Failure(click.ClickException):
 
 
 class _Commands(click.Group):
-    """A group whose commands end in the exit codes above, whatever they raise."""
+    """A group whose commands always end with one of the exit codes above."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run a command."""
@@ -52,7 +52,7 @@ class _Commands(click.Group):
 
 
 def _explained(error: Exception) -> str:
-    """Return what went wrong, and what to do if the error does not say it."""
+    """Return the message of an error, with advice if the error does not include any."""
     if isinstance(error, GraphflowError):
         return _in_options(str(error))
     if isinstance(error, MemoryError):
@@ -66,7 +66,7 @@ def _explained(error: Exception) -> str:
 
 
 def _in_options(message: str) -> str:
-    """Write arguments, as the library names them, as options: dropna=True as --dropna."""
+    """Replace the library's arguments in a message by options, such as dropna=True by --dropna."""
     names = "|".join(p.name for p in components.params if p.name and isinstance(p, click.Option))
     for pattern, option in (
         (rf"\b({names})=True\b", r"--\1"),

@@ -1,10 +1,10 @@
 """The output, which is either complete or not there at all.
 
-Everything is first written to a temporary folder and moved to its destination at the end. The folder is
-beside the destination, or local if the destination is remote. Until then an earlier output stays as it was.
-If the command fails, it leaves no other files behind.
+Everything is first written to a temporary folder next to the destination, or to a local one if the
+destination is remote, and moved to the destination at the end. Until then an earlier output stays as it
+was. If the command fails, it leaves no other files behind.
 
-Workers write each partition that they compute to its own file. A folder of Parquet files takes these files
+The process that computes a partition writes it to its own file. A folder of Parquet files takes these files
 as they are. A single Parquet or CSV file is joined from them batch by batch, in order, so that it is never
 in memory as a whole.
 

@@ -1,7 +1,7 @@
 """Corrections of the rates that estimates use, learned from the times of real calls.
 
 A calibration of a busy machine, or the rates of a typical machine, can be far from the rates that calls
-reach. So each call stores the rate that it reached in a file beside the stored rates, which keeps the last
+reach. So each call adds the rate that it reached to a file next to the stored rates, which keeps the last
 few calls of each kernel. An estimate compares the rates that it would use with these, and multiplies them
 by the median of the ratios.
 """

@@ -152,7 +152,7 @@ class Cost:
         return math.ceil(steps(vertices, neighbors) if callable(steps) else steps)
 
     def runs(self, vertices: int, sources: int | None) -> int:
-        """Return the number of runs from so many sources; None stands for all vertices."""
+        """Return the number of runs from this number of sources; None stands for all vertices."""
         if self.sources is None:
             return 1
         return -(-min(sources or vertices, vertices) // self.sources)
