@@ -310,7 +310,7 @@ def _descending(scores):
 
 
 def _harmonic(distances):
-    """Return the sum of one divided by the distance from each source."""
+    """Return the sum of the inverse distances from all sources."""
     with np.errstate(divide="ignore"):
         return np.where((distances > 0) & (distances < 1e300), 1 / distances, 0).sum(axis=0)
 

@@ -1,4 +1,4 @@
-"""igraph: a graph from an edge list, its distances and PageRank."""
+"""igraph: a graph from an edge list, and its distances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""NetworKit: a graph from coordinates, its BFS, Dijkstra and PageRank."""
+"""NetworKit: a graph from coordinates, its BFS and Dijkstra."""
 
 from __future__ import annotations
 
