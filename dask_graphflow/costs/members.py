@@ -24,7 +24,7 @@ MOST_UNSEEN = 1 << 24
 GAIN = 1.3  # minimum speedup that more members must give
 ROOM = 0.6  # fraction of a worker's memory that a graph may take; above it, Dask begins to spill
 MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send
-SCRATCH, COPIES = 56, 1  # maximum bytes per vertex, and maximum copies of the rows, of the four calls
+SCRATCH, COPIES = 56, 1  # most bytes per vertex and copies of the rows that the four calls need
 SPARSE = 5.0  # mean degree below which a graph is treated as a road network or a grid
 
 
