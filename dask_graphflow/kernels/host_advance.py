@@ -2,8 +2,8 @@
 
 :func:`kernels` compiles the two loops around the functions of an edge program. *Push* reads the rows of a
 sparse frontier and combines each message into its target atomically. *Pull* reads the rows of the vertices
-that receive messages, and checks for each neighbor whether it is in the frontier. Only one thread writes a
-vertex, so pull needs no atomics for values.
+that receive messages, and checks for each neighbor whether it is in the frontier. Each vertex is written by
+only one thread, so pull needs no atomics for values.
 
 Both return the vertices that changed. Columns are read in place. A program that reads the column it writes
 at ``src`` may therefore see a message of the same superstep. If that matters, as it does for sums, the
@@ -144,7 +144,7 @@ def _loops(
                     old = values[at]
                     new = combine(old, message)
                     won = False
-                    # A NaN is final. It must be tested, because it is not equal to itself.
+                    # A NaN is final. It needs a separate test, because it is not equal to itself.
                     while new != old and old == old and not won:
                         won = swap(values, np.intp(at), old, new)
                         if not won:

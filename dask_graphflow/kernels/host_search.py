@@ -1,7 +1,7 @@
 """Breadth-first search on the host: one level by push or by pull, with the smallest predecessor.
 
 The loops of :mod:`.host_advance` can find the levels too, but take twice the time and find no predecessors.
-The loops in this module are faster for three reasons:
+The loops in this module differ as follows:
 
 - Seen vertices are stored in a bitmap, so a pull skips 64 of them with one comparison.
 - A pull prefetches the rows of 64 vertices before it reads the first one, which hides memory latency.
