@@ -286,7 +286,8 @@ def bfs_near(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Push level after level, in one thread, while at most :data:`FEW` edges leave the frontier.
 
-    In a graph with many small levels, a level can take less time than the call of a kernel.
+    In a graph with many small levels, a level can take less time than the call of a kernel. The first level
+    is always done, and at most :data:`FEW` edges may leave its frontier.
 
     Parameters
     ----------
