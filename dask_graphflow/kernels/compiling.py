@@ -1,6 +1,6 @@
 """Compile host kernels, and cache the compiled code on disk for the next process.
 
-Numba stores compiled code in ``NUMBA_CACHE_DIR``, beside the source files, or in the user's cache folder.
+Numba stores compiled code in ``NUMBA_CACHE_DIR``, next to the source files, or in the user's cache folder.
 It uses the first of these folders that is writable. A container with a read-only installation and no home
 has no such folder. Then this module uses a private folder for temporary files. If that is not possible
 either, each process compiles again.

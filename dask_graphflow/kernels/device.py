@@ -24,7 +24,7 @@ from .launching import NULL, blocks_for, launch, launch_blocks  # noqa: E402
 
 namespace = cupy
 SAMPLED = 8  # a sample has one edge per this number of vertices
-LARGE = 1 << 24  # arrays with this number of bytes are copied to the host by several threads
+LARGE = 1 << 24  # several threads copy an array of at least this many bytes to the host
 FETCHING, PART = 4, 1 << 22  # number of these threads, and bytes of pinned memory for each
 ROUNDS, RUN = 16, 512  # as in cuda/forest.cu: items that a lane and a warp read, e.g. for labels
 

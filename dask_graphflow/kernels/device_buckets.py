@@ -89,7 +89,7 @@ class Buckets:
         Not used.
     """
 
-    late = False  # lowest() reads the distances of the vertices that wait
+    late = False  # no waiting vertex is nearer than lowest() says
 
     def __init__(
         self,
@@ -147,7 +147,7 @@ class Buckets:
         return {name: int(self._going[name][0]) for name in ("edges", "vertices")}
 
     def relax(self, low: float, most: int) -> bool:
-        """Relax more vertices, unless other members must be told first; see :class:`.host_buckets.Buckets`.
+        """Relax more, unless other members must be told first; see :meth:`.host_buckets.Buckets.relax`.
 
         Small piles are relaxed one after another in one launch. The call waits until the launch has ended.
         """
@@ -251,7 +251,7 @@ class Buckets:
         self._there.get(out=self._going.view("i8"))
 
     def _relax_large(self, *, settling: bool) -> None:
-        """Relax the light edges of the near pile, or the heavy edges of settled vertices, in equal shares."""
+        """Relax the light edges of the near pile, or the heavy edges of settled vertices, in one launch."""
         (offsets, ends, _, _), middle = self._light
         now = self._going[0]
         if settling:

@@ -95,7 +95,7 @@ class Copies:
 
 
 def linked(array: np.ndarray) -> Any:
-    """Copy an array to pinned host memory; return it as an array that the current device can read."""
+    """Copy an array to pinned host memory; return a CuPy array of it, which kernels read over the link."""
     size = max(1, array.nbytes)
     # Not from CuPy's pool, which rounds up to powers of two: these arrays are large, and are kept.
     memory = cupy.cuda.PinnedMemory(size)

@@ -77,7 +77,7 @@ def best_groups(
 
 
 def _tables(blocks: int, room: int, dtypes: Sequence[Any]) -> tuple[int, list[Any]]:
-    """Allocate tables for at most `blocks` blocks; return for how many there is memory, and the tables."""
+    """Allocate tables for at most `blocks` blocks; return the number of blocks that fit, and the tables."""
     while True:
         try:
             return blocks, [cupy.empty(blocks * room, dtype) for dtype in dtypes]

@@ -1,6 +1,6 @@
 """Send arrays from GPU to GPU by NCCL, or through the host if that is not possible.
 
-This module only sends and receives; :mod:`~dask_graphflow.comm.carriers` decides who does so and when.
+This module only sends and receives; :mod:`~dask_graphflow.comm.carriers` decides when.
 """
 
 from __future__ import annotations

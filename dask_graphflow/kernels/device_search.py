@@ -98,7 +98,7 @@ def bfs_push(
     *,
     threads: int = 1,
 ) -> Any:
-    """Visit unseen vertices from the frontier; the predecessor of each is the smallest vertex before it."""
+    """Visit unseen vertices from the frontier. The predecessor of each is its smallest neighbor there."""
     kernel = instance("bfs_push", rows.ends.dtype)
     return push(kernel, (), rows, frontier, seen, predecessor, level, depth)
 

@@ -46,7 +46,7 @@ class HostFunctions(NamedTuple):
 
 @intrinsic
 def _fenced(typing_context, x):  # type: ignore[no-untyped-def]
-    """Return `x`, hiding from LLVM how it was computed.
+    """Return `x` in a way that hides from LLVM how it was computed.
 
     LLVM turns a comparison and a choice between the same two numbers into a minimum or maximum, and then
     folds min(a, min(b, a)) to min(b, a). With a NaN or -0.0, that gives a different number.

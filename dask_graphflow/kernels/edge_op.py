@@ -300,7 +300,7 @@ class EdgeOp:
         first_hit: bool = False,
         needs_weight: bool = False,
     ) -> EdgeOp:
-        """Make an edge program from functions written by hand, for what expressions cannot express.
+        """Make an edge program from handwritten functions, for algorithms that expressions cannot state.
 
         Each function is written twice: in Python for Numba, and in CUDA C++. The author has to make sure
         that both versions mean the same, and decides what they do on overflow and division by zero.
