@@ -8,8 +8,8 @@
 ``twc``
     A block processes each long row, a warp each row of medium length, and a thread each other row [2]_.
 ``lb``
-    All blocks process the same number of edges. The sizes of the rows are summed up, and the sums are
-    searched for the first edge of each block.
+    All blocks process the same number of edges. The sizes of the rows are summed up, and the row of an edge
+    is found by searching the sums.
 ``lb_light``
     A block takes 256 rows at a time and distributes their edges evenly. Nothing is summed up beforehand.
 ``lb_cull``, ``lb_light_cull``

@@ -224,7 +224,7 @@ class _Making:
         )
         parts = BLOCKS if self.weight is None else WEIGHTED_BLOCKS
         room = max(SMALLEST, len(self.source) // parts)
-        most = 1 << (64 - self.width)  # maximum rows of a block, so that a row and a column fit into a key
+        most = 1 << (64 - self.width)  # maximum rows, so that a row and a column fit into a key
         blocks, low, held = [], 0, 0
         for at, size in enumerate(bins.get().tolist()):
             if held and (held + size > room or (at + 1 - low) << shift > most):
