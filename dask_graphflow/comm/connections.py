@@ -33,7 +33,7 @@ RECORD = 1 << 14  # bytes that TLS encrypts at a time
 AT_ONCE = 64  # message parts per system call; operating systems limit this number
 IDLE, INTERVAL, PROBES = 10, 5, 3  # keep-alive: seconds, seconds, count
 AWAKE = 50e-6  # seconds that a reader polls before it sleeps; waking up takes as long
-LOOK, SILENCE = 5, 20  # seconds between checks of a peer; seconds of silence until it counts as lost
+LOOK, SILENCE = 5, 20  # seconds between checks of a peer; seconds of silence until it is lost
 
 
 class Connection:
@@ -302,9 +302,9 @@ def _look(line: socket.socket) -> None:
     Call this after waiting, so that the peer has had time to acknowledge earlier data.
     """
     if hasattr(socket, "TCP_INFO"):
-        # Read struct tcp_info. Its count of retransmissions is no use: it does not rise if sending fails on
-        # this machine, for example without a link. A peer that is alive and does not read has acknowledged
-        # what was sent, has no window for more, and still acknowledges probes, if rarely.
+        # Read struct tcp_info. Its count of retransmissions cannot be used, because it does not rise if
+        # sending fails on this machine, for example without a link. A peer that is alive and does not read
+        # has acknowledged what was sent, has no window for more, and still acknowledges probes, if rarely.
         info = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
         segment, unacknowledged, quiet = (
             struct.unpack_from("@I", info, at)[0] for at in (16, 24, 56)

@@ -25,8 +25,10 @@ __all__ = ["Entries", "Forest"]
 
 GRAIN = 4096  # a forest's range of ids begins and ends at a multiple of this number
 LEAST = -(2**63)  # the first vertex of a forest is an int64
-COMPRESS_ABOVE = 16  # compress after a chunk that hooked more than this fraction (1/16) of the vertices
-FLATTEN_ABOVE = 4  # also compress when all hooked edges together pass a multiple of this fraction (1/4)
+# Compress after a chunk that hooked more than V / 16 edges, and whenever the hooked edges of all chunks
+# together pass a multiple of V / 4.
+COMPRESS_ABOVE = 16
+FLATTEN_ABOVE = 4
 LINE = 64  # slices begin at a multiple of so many entries: one cache line of marks
 
 

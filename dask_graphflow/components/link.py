@@ -305,7 +305,7 @@ class Link:
             raise GraphflowError("the link is closed; make a new one")
         while len(self._slots) < self._buffers:
             buffer = self._copies.device(self._slot_bytes)
-            # Treat the new buffer as used: the reader's stream may still use whatever had this memory before.
+            # Treat the new buffer as used: its memory may still be in use on the reader's stream.
             used = self._copies.record(self._copies.current())
             self._slots.append(_Slot(buffer, used))
         self.counters.first_use = self.counters.last_copy = math.nan

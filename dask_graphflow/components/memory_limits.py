@@ -14,7 +14,7 @@ from dask_graphflow.showing.tables import size
 
 __all__ = ["fitting"]
 
-COPIES = 3  # copies of a partition during reading: pages of the file, Arrow's table and the pandas frame
+COPIES = 3  # copies of a partition during reading: pages of the file, Arrow table, pandas frame
 
 
 def fitting(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> Any:
