@@ -28,7 +28,7 @@ import numpy as np
 __all__ = ["Connection"]
 
 LENGTH = struct.Struct("<Q")
-LONG = 1 << 20  # after a message of so many bytes, the next message is read ahead
+LONG = 1 << 20  # bytes; after a message of this size or more, the next one is read ahead
 RECORD = 1 << 14  # bytes that TLS encrypts at a time
 AT_ONCE = 64  # message parts per system call; operating systems limit this number
 IDLE, INTERVAL, PROBES = 10, 5, 3  # keep-alive: seconds, seconds, count

@@ -42,7 +42,7 @@ PENDING = 64  # callers without a hello
 BACKLOG = 1024  # connections that the system may queue until we accept them
 BATCH = 64  # connections to accept before open connections get their turn
 AGAIN = 0.001, 0.02  # seconds until a member is called again: at first, and at most
-LOOK = 0.05  # seconds between looks at whether the run is over
+LOOK = 0.05  # seconds between checks whether the run is over
 
 HELLO = struct.Struct("<II32s")  # rank of the caller, rank of the called member, nonce
 NONCE = PROOF = 32  # bytes
@@ -107,7 +107,7 @@ class Meeting:
         self._lines: dict[int, socket.socket] = {}
         self._talks: dict[_Talk, None] = {}  # oldest first
         self._hellos: set[bytes] = set()
-        self._callers = len(addresses) - 1 - rank  # members that have still to call
+        self._callers = len(addresses) - 1 - rank  # members that still have to call
         self._due = dict.fromkeys(range(rank), 0.0)  # when to call each member next
         self._tries = [0] * rank
         self._deadline = 0.0
@@ -152,7 +152,7 @@ class Meeting:
         return self._lines
 
     def _look(self) -> None:
-        """Do what is due, and then whatever connections are ready for."""
+        """Do everything that is due, and then serve the connections that are ready."""
         now = time.monotonic()
         if now >= self._deadline:
             missing = set(range(len(self._addresses))) - {self._rank, *self._lines}
@@ -259,7 +259,7 @@ class Meeting:
         if failed:
             # Python chooses the subclass, such as ConnectionRefusedError, by the error number.
             raise OSError(failed, os.strerror(failed))
-        talk.until = self._deadline  # somebody is there
+        talk.until = self._deadline  # the connection is made, so PATIENCE no longer applies
         if self._contexts is not None:
             context = self._contexts[1]
             name = self._addresses[other][0] if context.check_hostname else None

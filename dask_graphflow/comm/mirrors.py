@@ -25,7 +25,7 @@ from .outbox import Box, Packed, pack, unpack
 
 __all__ = ["Mirrors"]
 
-SPARSE = 16  # search for changed masters one by one if so many times more masters are mirrored
+SPARSE = 16  # search for changed masters one by one if mirrored ones outnumber them by this factor
 
 
 class Mirrors:

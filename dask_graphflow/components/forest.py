@@ -29,7 +29,7 @@ LEAST = -(2**63)  # the first vertex of a forest is an int64
 # together pass a multiple of V / 4.
 COMPRESS_ABOVE = 16
 FLATTEN_ABOVE = 4
-LINE = 64  # slices begin at a multiple of so many entries: one cache line of marks
+LINE = 64  # slices begin at a multiple of this number of entries, one cache line of marks
 
 
 class Forest:

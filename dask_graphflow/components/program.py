@@ -37,7 +37,7 @@ types.
 
 Step = TypeVar("Step", bound=Callable[..., Any])
 
-ANY = 1 << 62  # so many edges that any range of ids is dense
+ANY = 1 << 62  # a number of edges for which any range of ids is dense
 
 
 class Survey(NamedTuple):

@@ -5,8 +5,9 @@
 //
 // A turn relaxes light edges, which weigh less than delta, the amount by which the limit is raised. They come first in
 // each row. Heavy edges lead past the limit, so they are relaxed only once, when the distances of their vertices are
-// final. This is the case when the near pile is empty. All vertices that came below the limit meanwhile are then
-// settled (U. Meyer, P. Sanders, "Delta-stepping", Journal of Algorithms 49 (1), 2003).
+// final. This is the case when the near pile is empty. The vertices that came below the limit since it was raised are
+// then settled: their heavy edges are relaxed (U. Meyer, P. Sanders, "Delta-stepping", Journal of Algorithms 49 (1),
+// 2003).
 //
 // Distances are never negative, so their bits, read as integers, are in the same order.
 #include "common.cuh"
@@ -39,8 +40,8 @@ struct Going {
     u64 least;           // bits of a lower bound of the distances on the far pile, except of vertices also near
     double limit;        // vertices with smaller distances are near
     double delta, cutoff;
-    double horizon;      // all members have reached this distance; beyond it, a launch goes on
-    i64 ahead;           // only until so many edges have been relaxed
+    double horizon;      // the distance that all members have reached
+    i64 ahead;           // beyond the horizon, a launch continues only until this many edges have been relaxed
     i64 turn;            // number of the current turn, from 1; relaxing heavy edges is a turn too
     i64 first_turn;      // the first turn since the limit was raised, or since heavy edges were relaxed
     i64 settled_from;    // where the settled vertices begin in their list

@@ -16,9 +16,9 @@
 #endif
 
 constexpr u32 ROWS = 255;      // number of vertices from which a slot chooses its hub
-constexpr u32 ENOUGH = 31;     // counting stops here: such a vertex is a hub
+constexpr u32 ENOUGH = 31;     // highest count of a vertex; counting stops there
 constexpr u32 PIECE = 256;     // places in the list that a warp reserves at once
-constexpr u32 FILTERED = 256;  // a filter takes a multiple of so many edges
+constexpr u32 FILTERED = 256;  // the number of edges that a filter processes is a multiple of this
 
 // Division by a number that is known only at launch: floor(x / by) for x below 2^31.
 struct Divisor {

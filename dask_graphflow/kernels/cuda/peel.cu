@@ -85,8 +85,8 @@ __global__ void __launch_bounds__(GANG)
     if (threadIdx.x == 0 && blockIdx.x == 0) peeling->begin = begin;
 }
 
-// Remove all vertices: for rising limits, from 0 on, those that have at most so many edges left. `core` is set to the
-// limit at which a vertex is removed. It is initially -1 for the vertices to remove.
+// Remove all vertices, for rising limits from 0 on: at each limit, the vertices with at most `limit` edges left. `core`
+// is set to the limit at which a vertex is removed. It is initially -1 for the vertices to remove.
 template <typename I>
 __global__ void __launch_bounds__(GANG)
     peel_all(const i64* offsets, const I* ends, i64* counts, u64 vertices, int* core, I* list, Peeling* peeling)

@@ -3,7 +3,7 @@
 
 constexpr u32 TILE = 8 * THREADS;  // edges that a block takes at a time
 
-// Return the last index from low to high whose number is at most `wanted`. The number at `low` must be.
+// Return the last index from low to high whose number is at most `wanted`. The number at `low` must not be larger.
 __device__ __forceinline__ u64 last_at_most(const i64* numbers, u64 low, u64 high, i64 wanted)
 {
     while (low < high) {
