@@ -152,8 +152,9 @@ def joined(
 ) -> Iterator[tuple[Channel, int]]:
     """Join a gang as a member, in the thread of its task.
 
-    Yields the channel and the number of members in this process. The task must end with any error that is
-    raised inside the context or by it. `Reschedule` means that the task runs again, or is no longer wanted.
+    Yields the channel and the number of members in this process. If an error is raised inside the context
+    or by it, the task must end with that error. `Reschedule` means that the task runs again, or is no
+    longer wanted.
     """
     membership = _membership(worker, timeout)
     secede()  # frees the thread, which other members may need in order to join
