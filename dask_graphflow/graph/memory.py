@@ -9,7 +9,7 @@ __all__ = ["components_bytes", "graph_bytes", "index_bytes"]
 OFFSET = 8
 KEY = 8  # bytes of the sort key of a row entry, or of both ends of an edge from another member
 BLOCKS = 8  # number of blocks in which a device makes rows, with two copies of a block's keys
-GIANT = 3.2  # bytes per vertex on a device: bits, counts, and lists of edges outside the giant tree
+GIANT = 3.2  # bytes per vertex on a device: bits, counts, lists of edges outside the largest tree
 
 
 def index_bytes(vertices: int) -> int:

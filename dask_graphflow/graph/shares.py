@@ -488,7 +488,7 @@ def _parts(
 
 
 def _bound(exchange: Exchange, keys: np.ndarray, weights: np.ndarray, target: float) -> int:
-    """Return the key up to which the weights add up to nearly `target`; -1 if it is below all keys."""
+    """Return the key up to which weights add up most nearly to `target`; -1 for no keys at all."""
     prefix, below = 0, 0
     for shift in range(64 - DIGIT, -1, -DIGIT):
         digits = keys >> np.uint64(shift)
