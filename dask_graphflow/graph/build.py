@@ -444,7 +444,6 @@ def _dealt(
         An empty piece with the result's dtypes. A member sends it when it has no more pieces.
     both : bool
         Whether the owner of an edge's target also gets the edge, if it is another member.
-        Whether the owner of an edge's target gets it too, if that is another one.
     threads : int
         Host threads to use.
     stay : bool

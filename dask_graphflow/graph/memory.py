@@ -53,12 +53,12 @@ def graph_bytes(
     device: bool = False,
     built: bool = False,
 ) -> int:
-    """Return the most bytes that a worker needs for its part of a graph and an algorithm.
+    """Return the peak memory, in bytes, that a worker needs for its part of a graph and an algorithm.
 
     Rows take an offset per vertex, and an index (and a weight) per entry. An undirected edge has two
     entries. A directed graph stores rows for both directions. The peak is reached either while rows are
-    built, with keys to sort them, or while the algorithm runs. The input edges are counted until the rows
-    are built, because the caller may keep them.
+    built, with keys to sort them, or while the algorithm runs. The input edges are counted the whole time,
+    because the caller may keep them.
 
     Parameters
     ----------

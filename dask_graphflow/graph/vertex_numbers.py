@@ -32,6 +32,7 @@ class Numbered(NamedTuple):
 
     Attributes
     ----------
+    own : array of int32 or int64
         The number of each vertex of this process. Indices that no edge uses also have an arbitrary number.
     vertices : int
         Number of vertices in the whole graph.
@@ -40,7 +41,6 @@ class Numbered(NamedTuple):
         the same.
     starts : list of int
         Where the numbers of each member's `indices` begin, followed by where the last ones end.
-        Where the numbers of each member's `indices` begin, and the last ones end.
     """
 
     own: Any

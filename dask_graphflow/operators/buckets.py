@@ -11,7 +11,6 @@ therefore relaxes all vertices nearer than a limit, and then raises the limit (n
 
 A distance is final if every vertex that still waits is farther away. If there are targets, the search stops
 once the distance of the farthest target is final.
-once the distance of the farthest one is final.
 
 .. [1] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", Journal of
    Algorithms 49 (1), 2003.

@@ -13,7 +13,7 @@ from .view import GraphView
 
 __all__ = ["contract"]
 
-FEW = 1 << 20  # graphs with fewer edges are in host memory, where they take less time than a launch
+FEW = 1 << 20  # smaller graphs use host memory, where they take less time than a kernel launch
 
 
 def contract(g: GraphView, labels: Any, weights: Any, numbers: Any) -> tuple[GraphView, Any]:

@@ -25,8 +25,8 @@ DENSE = 20  # Gemini pulls once more than 1/20 of the edges leave the frontier
 # 1/18 of the vertices. Here, more than V / 18 edges must leave the frontier, too. If a search ends
 # slowly, as on a grid, small frontiers are a large part of the few unexplored edges, but a pull scans a
 # bitmap of all vertices, which members send each other. There, a pull took 4 to 10 times as long as a
-# push. They took the same time somewhere between V / 110 edges (random ends, a million vertices) and V /
-# 4 (near ends, 20,000 vertices): docs/internals/benchmarks.md.
+# push. They took the same time somewhere between V / 110 edges (random ends, a million vertices) and
+# V / 4 edges (near ends, 20,000 vertices): docs/internals/benchmarks.md.
 ALPHA, BETA = 15, 18
 
 

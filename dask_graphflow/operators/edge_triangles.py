@@ -158,14 +158,14 @@ class EdgeTriangles:
         self._lost[at] += values
 
     def _lose(self, rows: Rows, state: Any, lost: Any, row: Any, late: Any, early: Any) -> None:
-        """Subtract the triangles of removed edges whose early ends are this member's vertices."""
+        """Count the triangles that edges lose to removed edges whose early ends are own vertices."""
         order = np.argsort(early, kind="stable")
         pairs = (side[order] for side in (row, late, early))
         own = self._rows, self._state, self._lost
         self._kernels.lose(rows, state, lost, *own, *pairs, threads=self._g.threads)
 
     def _lose_with_others(self, edges: Any) -> None:
-        """Subtract the triangles of removed edges whose early ends belong to other members."""
+        """Count the triangles that edges lose to removed edges whose early ends other members own."""
         exchange = self._g.exchange
         for pieces in self._pieces(edges):
             sent = [self._sent(piece) for piece in pieces]
@@ -213,7 +213,7 @@ class EdgeTriangles:
         return rows.weights[at], told
 
     def _answer(self, late: Any, lengths: Any, ends: Any, state: Any, row: Any, early: Any) -> Any:
-        """Return how many triangles, counted here, the edges in another member's rows lose."""
+        """Return the triangles that edges in another member's rows lose, as counted on this member."""
         g, o = self._g, self._oriented
         lost = np.zeros_like(ends, self._lost.dtype)
         if len(row):

@@ -70,8 +70,8 @@ class Groups(Labels):
             Positions, each once.
         within : array, shape (V_p + mirrors,), optional
             Only neighbors with the same value as the vertex count.
+        closed : array of bool, shape (V,), optional
             Labels that no vertex may take. Required with `within`.
-            Labels that no vertex takes. Required with `within`.
 
         Returns
         -------

@@ -119,7 +119,7 @@ class Triangles:
                     counts[some.entries] += more
 
     def _pieces(self) -> list[tuple[int, int]]:
-        """Return the first and the last row of each piece. All members have the same number of pieces."""
+        """Return the bounds of each piece of the rows. All members have the same number of pieces."""
         offsets = self._rows.offsets
         edges = len(self._rows.ends)
         count = int(self._g.all_reduce(most=-(-edges // PIECE)).most)

@@ -47,6 +47,7 @@ def run(
         Number of members.
     meta, *args, name, alone, idle
         See :func:`.gang.run`, which also describes the result.
+    workers : sequence of str, optional
         Address of the worker on which each member reads and runs. If that worker is lost, the member runs
         on another one.
     """

@@ -24,7 +24,7 @@ __all__ = ["PROCESS", "check_limit", "given_back", "pause_fraction", "too_low"]
 
 PROCESS = 300_000_000  # bytes of a worker with its modules imported and the kernels compiled
 
-NEAR = 0.5  # of the limit; below this nothing is given back, because it takes milliseconds
+NEAR = 0.5  # fraction of the limit; below it nothing is given back, as that takes milliseconds
 PAUSE = "distributed.worker.memory.pause"
 STEP = 50_000_000  # suggested limits are multiples of this many bytes
 

@@ -57,7 +57,7 @@ class Pins(SchedulerPlugin):  # type: ignore[misc]
 
 
 def _pin(task: Any, worker: str) -> None:
-    """Restrict a task to a worker, and also its root tasks with no other use, to avoid a transfer."""
+    """Restrict a task, and all ancestors that only this task uses, to a worker, to avoid a transfer."""
     for held in (task, *(one for made in task.dependencies for one in _made_for_one(made))):
         held.worker_restrictions = {worker}
         held.loose_restrictions = True

@@ -1,4 +1,4 @@
-"""Where the members of a gang come together: the scheduler tracks the members of each run.
+"""The rendezvous of a gang's members: the scheduler tracks which members of a run are present.
 
 A run is *gathering* until all its members have joined, then *going* until all have ended. Whether a missing
 member will join is not recorded here, but follows from the state of its task. Dask itself runs the task
