@@ -54,7 +54,7 @@ class Inexact(Exception):  # noqa: N818 - it never reaches a user
     Attributes
     ----------
     value : object
-        The first value that does not fit; None if the two dtypes do not go together at all.
+        The first value that does not fit; None if the two dtypes are not compatible at all.
     """
 
     def __init__(self, value: Any = None) -> None:
@@ -173,7 +173,7 @@ def values_of(series: Any) -> Any:
 def vertex_dtype(series: Any, role: str) -> Any:
     """Return the dtype of a column's ids, or raise if its values cannot be ids.
 
-    A categorical, sparse or dictionary column stands for its values.
+    For a categorical, sparse or dictionary column, this is the dtype of its values.
     """
     dtype = values_dtype(series.dtype)
     found = kind(dtype)

@@ -104,8 +104,8 @@ def number(
     -------
     Numbering
     list of pair of array of int32 or int64
-        The ends' numbers, which may begin anywhere in memory; see :func:`.aligned`. A gang with one member
-        may get the ids themselves, in their own integer type.
+        The ends' numbers. The arrays may be unaligned; see :func:`.aligned`. A gang with one member may get
+        the ids themselves, in their own integer type.
     """
     own = (frames.empty_like(ends[0][0].frame) if ends else None), *_span(ends)
     likes, low, high, edges = zip(*swap(exchange, [own] * exchange.size), strict=True)

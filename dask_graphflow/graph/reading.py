@@ -1,4 +1,4 @@
-"""Reading the partitions of the frames that a graph is built from."""
+"""Read the partitions of the frames from which a graph is built."""
 
 from __future__ import annotations
 

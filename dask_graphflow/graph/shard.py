@@ -156,7 +156,7 @@ class Shard(Memo, Subset):
         return self.here("numbers", self.host.kept("numbers", lambda: placed.numbers(low, high)))
 
     def numbers_at(self, places: Any, threads: int = 1) -> Any:
-        """Return the numbers of vertices at places of any range."""
+        """Return the numbers of the vertices at places in any range."""
         if self.placed is None:
             return places
         kernels, names = kernels_for(places), self.all_numbers

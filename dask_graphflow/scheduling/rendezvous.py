@@ -304,11 +304,11 @@ def _stuck(task: Any, timeout: float) -> bool:
 
 
 def _place(scheduler: Any, members: list[Any]) -> None:
-    """Restrict members, and the tasks that make their shards, to workers: distinct ones, with the shards.
+    """Restrict each member, and the tasks that make its shard, to a worker: if possible, the shard's worker.
 
-    The restrictions are loose: if the worker is lost, the tasks run on another one. Tasks that the user has
-    restricted are not changed. If a shard is made by a pinned task (:mod:`.pins`), the member gets that
-    worker, whatever else runs there.
+    Members are spread over the workers. The restrictions are loose: if the worker is lost, the tasks run on
+    another one. Tasks that the user has restricted are not changed. If a shard is made by a pinned task
+    (:mod:`.pins`), the member gets that worker, whatever else runs there.
     """
     load = dict.fromkeys(scheduler.running, 0)
     if not load:
