@@ -26,7 +26,7 @@ def kind(kernels: ModuleType) -> type:
 
 
 def values(column: Any) -> Any:
-    """Return a column as an array. For pandas it is not a copy, and may be unaligned; see :func:`.aligned`."""
+    """Return a column as an array. For pandas, it is not a copy and may not be :func:`.aligned`."""
     return column.to_numpy() if is_pandas(type(column)) else kernels_for(column).asarray(column)
 
 

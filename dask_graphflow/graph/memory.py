@@ -58,7 +58,7 @@ def graph_bytes(
     Rows take an offset per vertex, and an index (and a weight) per entry. An undirected edge has two
     entries. A directed graph stores rows for both directions. The peak is reached either while rows are
     built, with keys to sort them, or while the algorithm runs. The input edges are counted the whole time,
-    because the caller may keep them.
+    because the caller may keep them, unless `built` is set.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def graph_bytes(
     device : bool
         Whether the graph is on a GPU, where rows are made block by block.
     built : bool
-        Whether the rows of leaving edges exist already; then they are not counted.
+        Whether the rows of leaving edges exist already; then these and the input edges are not counted.
     """
     entries, index = edges * (1 if directed else 2) * share, index_bytes(vertices)
     rows = OFFSET * vertices * share + (index + weight_bytes) * entries

@@ -304,7 +304,7 @@ def _stuck(task: Any, timeout: float) -> bool:
 
 
 def _place(scheduler: Any, members: list[Any]) -> None:
-    """Restrict each member, and the tasks that make its shard, to a worker: if possible, the shard's worker.
+    """Restrict each member, and the tasks that make its shard, to a worker: if possible, to the shard's.
 
     Members are spread over the workers. The restrictions are loose: if the worker is lost, the tasks run on
     another one. Tasks that the user has restricted are not changed. If a shard is made by a pinned task
