@@ -57,8 +57,8 @@ def graph_bytes(
 
     Rows take an offset per vertex, and an index (and a weight) per entry. An undirected edge has two
     entries. A directed graph stores rows for both directions. The peak is reached either while rows are
-    built, with keys to sort them, or while the algorithm runs. The input edges are counted the whole time,
-    because the caller may keep them, unless `built` is set.
+    built, with keys to sort them, or while the algorithm runs. Unless `built` is set, the input edges are
+    counted the whole time, because the caller may keep them.
 
     Parameters
     ----------
