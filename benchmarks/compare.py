@@ -315,7 +315,7 @@ def plan(options: argparse.Namespace) -> dict[str, list[Task]]:
     for members in options.members:
         settings.append((members, False))
         # Members in several processes need a GPU each.
-        if members > 1 and not options.gpu:
+        if members > 1 and (not options.gpu or members <= machine.gpu_count()):
             settings.append((members, True))
     wanted = set(options.only)
     graphs = [graph for graph in NAMED if graph in wanted] or NAMED

@@ -90,6 +90,11 @@ def gpus() -> dict[str, object] | None:
     return parse_gpus(listed, _told("nvidia-smi", "topo", "-m") or "") if listed else None
 
 
+def gpu_count() -> int:
+    """Return the number of GPUs, as nvidia-smi tells it."""
+    return len((_told("nvidia-smi", "-L") or "").splitlines())
+
+
 def parse_gpus(listed: str, links: str) -> dict[str, object]:
     """Parse nvidia-smi's list of GPUs and its matrix of links, in which NV18 means 18 NVLinks."""
     rows = [[cell.strip() for cell in line.split(",")] for line in listed.splitlines()]

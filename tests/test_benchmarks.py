@@ -534,6 +534,14 @@ def test_members_are_compared_as_threads_and_as_processes(tmp_path):
     assert all(row["same_bits"] for row in calls)
 
 
+@pytest.mark.parametrize(("gpus", "where"), [(1, ["threads"]), (2, ["threads", "processes"])])
+def test_members_run_in_processes_if_there_is_a_gpu_for_each(gpus, where, monkeypatch):
+    monkeypatch.setattr(compare.machine, "gpu_count", lambda: gpus)
+    options = argparse.Namespace(gpu=True, members=[1, 2], only=["grid", "bfs"])
+    wheres = [task.where for task in compare.plan(options)["grid"]]
+    assert wheres == ["1", *(f"2, {one}" for one in where)]
+
+
 def test_a_base_that_cannot_be_imported_fails_its_rows(tmp_path, capsys):
     (tmp_path / "dask_graphflow").mkdir()
     (tmp_path / "dask_graphflow" / "__init__.py").write_text("raise ImportError('half a copy')")

@@ -104,13 +104,15 @@ def test_no_forest_passes_through_host_memory(client, protocol, kind):
     device, host, copied = on_workers.sent_by_all(client)
     # At least one forest went to the other worker. It has more than four bytes per vertex.
     forest = 4 * len(expected(kind))
-    assert host < forest
     if protocol == "ucxx":
         assert device >= forest
         assert copied == 0
     else:
         assert device == 0
         assert copied >= forest
+    # With TCP, the numbers of the vertices with strings as ids do go through host memory.
+    if protocol == "ucxx" or kind != "strings":
+        assert host < forest
     same(labels.compute(), kind)
 
 

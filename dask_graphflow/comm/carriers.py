@@ -1,17 +1,18 @@
-"""Carriers: how arrays on devices come from member to member, beside the messages that announce them.
+"""Carriers: they move arrays on devices between members, alongside the messages that announce them.
 
-Where each member has a GPU of its own they go from GPU to GPU by NCCL: over NVLink, PCIe or the network, as
-it finds them. Otherwise they pass through the host's memory and the channel: where members share a GPU,
-which NCCL does not allow, between machines whose channel is encrypted, which NCCL is not, and between a
-member with a GPU and one without.
+If each member has a GPU of its own, NCCL moves the arrays from GPU to GPU, over NVLink, PCIe or the
+network. Otherwise they pass through host memory and the channel. This is the case if members share a GPU,
+which NCCL does not allow; if members are on different machines and the channel is encrypted, because NCCL
+does not encrypt; and between a member with a GPU and a member without one.
 
-A communicator of NCCL takes half a second to make, and so the process keeps it for later runs of the same
-members. Gangs on GPUs take turns (``alone`` of :func:`.gang.run`): so one of them uses it at a time.
+Making an NCCL communicator takes half a second, so the process keeps it for later runs of the same members.
+Gangs on GPUs take turns (``alone`` of :func:`.gang.run`), so only one gang uses a communicator at a time.
 
 Making a communicator waits for all members, and so does aborting it: NCCL's call returns only after the
-other members have made it too. Therefore each communicator has a thread that makes both calls, and nobody
-else waits for an abort. Otherwise a member that fails could not report its error, because the others abort
-only once they hear of it, and a worker's event loop that waited could not start the next run's members.
+other members have made the same call. Therefore each communicator has a thread that makes both calls, and
+no other thread waits for an abort. Otherwise a member that fails could not report its error, because the
+others abort only when they learn of the error. A worker's event loop that waited could not start the
+members of the next run.
 """
 
 from __future__ import annotations
@@ -34,50 +35,50 @@ from .channel import Channel, PeerLost
 
 __all__ = ["Carrier", "carrier"]
 
-KEPT = 4  # communicators that a process keeps: each takes some hundred MB of the device
-AT_EXIT = 5.0  # seconds that a process waits at its end until its communicators are aborted
+KEPT = 4  # communicators that a process keeps; each takes some hundred MB of device memory
+AT_EXIT = 5.0  # seconds that an exiting process waits until its communicators are aborted
 
 Members = tuple[str, ...]
 
 
 class Carrier(Protocol):
-    """Carries arrays of a round; its calls come in the order of the ring, at all members.
+    """Carries the arrays of a round. All members call it in the order of the ring.
 
     Attributes
     ----------
     devices : bool
-        Whether any member has one.
+        Whether any member has a device.
     """
 
     devices: bool
 
     def post(self, to: int, raw: Any) -> Any:
-        """Have an array of bytes sent; return what the message that announces it is to bring along."""
+        """Register an array of bytes to send; return the payload of the message that announces it."""
 
     def take(self, to: int, source: int, brought: Any, size: int | None, device: bool) -> Any:
-        """Send on what was posted for `to`, and return what `source` sent.
+        """Send the array that was posted for `to`, and return the array that `source` sent.
 
         Parameters
         ----------
         to, source : int
-            As far behind this member in the ring as that one is before it.
+            Two members at the same distance in the ring: `to` after this member, and `source` before it.
         brought : ndarray of uint8
-            What the message brought along.
+            The payload of the message from `source`.
         size : int or None
-            Bytes that were posted; None where nothing was.
+            Number of bytes that `source` posted; None if it posted nothing.
         device : bool
-            Whether it is wanted on this member's device.
+            Whether to return the array on this member's device.
         """
 
 
 def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool = True) -> Carrier:
-    """Return what carries arrays between these members; all of them call it.
+    """Return a carrier for arrays between the members of a channel. All members must call this function.
 
     Parameters
     ----------
     channel : Channel
     kept : Communicators, optional
-        By default this process'.
+        By default the communicators of this process.
     device : bool
         Whether this member has a device.
     """
@@ -87,7 +88,7 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
     ranks = [rank for rank, member in enumerate(told) if member.device is not None]
     if not ranks:
         return _OnHosts()
-    # What NCCL sends between machines anybody on the way can read.
+    # NCCL does not encrypt what it sends between machines.
     exposed = channel.encrypted and len({told[rank].host for rank in ranks}) > 1
     distinct = len({told[rank].device for rank in ranks}) == len(ranks) > 1
     if not device or exposed or not distinct:
@@ -96,7 +97,7 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
 
 
 class _Member(NamedTuple):
-    """Where a member is, and the communicators that its process has, by their members."""
+    """A member's process, host and device, and the names of its process' communicators by their members."""
 
     process: str
     host: str
@@ -105,7 +106,7 @@ class _Member(NamedTuple):
 
 
 class _OnHosts:
-    """Carries nothing: what members send is in their messages."""
+    """Carries nothing: the messages themselves contain the arrays."""
 
     devices = False
 
@@ -117,7 +118,7 @@ class _OnHosts:
 
 
 class _Staged:
-    """Carries arrays through the host; this member, or another one, may have no device."""
+    """Carries arrays through host memory. Any member may be without a device."""
 
     devices = True
 
@@ -132,7 +133,7 @@ class _Staged:
 
 
 class _Direct:
-    """Carries arrays from device to device, and through the host to and from members without one."""
+    """Carries arrays from device to device, and through host memory if one side has no device."""
 
     devices = True
 
@@ -161,42 +162,45 @@ class _Direct:
 
 
 def _machine() -> str:
-    """Return what all processes of this machine say, and those of other machines do not."""
+    """Return a name that is the same in all processes of this machine, and unique to the machine."""
     known = [socket.gethostname()]
-    with contextlib.suppress(OSError):  # of Linux
+    with contextlib.suppress(OSError):  # exists on Linux only
         known.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
     address = uuid.getnode()
-    if not address >> 40 & 1:  # else it is random, for there is no network device
+    if not address >> 40 & 1:  # otherwise the address is random, because there is no network device
         known.append(str(address))
     return " ".join(known)
 
 
 class Communicators:
-    """Those that a process keeps, by the processes of their members."""
+    """The NCCL communicators that a process keeps, by the processes of their members."""
 
     def __init__(self) -> None:
         self.process = uuid.uuid4().hex
         self.host = _machine()
-        self._held: dict[Members, _Communicator] = {}  # the one that was used last is the last one
+        self._held: dict[Members, _Communicator] = {}  # the most recently used one is last
         self._lock = threading.Lock()
 
     def nccl(self) -> Any:
-        """Return the module that has them."""
-        # Not an import statement: it takes CuPy, which members on the host do without.
+        """Return the module that wraps NCCL."""
+        # Imported late because the module needs CuPy, and members on the host run without CuPy.
         return importlib.import_module("dask_graphflow.kernels.device_nccl")
 
     def names(self) -> dict[Members, Any]:
-        """Return the name of each."""
+        """Return the name of each communicator, by its members."""
         with self._lock:
             return {members: held.name for members, held in self._held.items()}
 
     def get(self, channel: Channel, told: list[_Member], ranks: list[int]) -> _Communicator:
-        """Return the one that members of these ranks have, or make one; it ends where a run is aborted."""
+        """Return the communicator of the members with these ranks. Make it if there is none.
+
+        The communicator is dropped if the channel is aborted.
+        """
         members = tuple(told[rank].process for rank in ranks)
         names = {told[rank].held.get(members) for rank in ranks}
         with self._lock:
             held = self._held.pop(members, None)
-        if held is not None and len(names) > 1:  # another member has lost it
+        if held is not None and len(names) > 1:  # another member no longer has it
             held.abort()
             held = None
         held = held or _connected(channel, self.nccl(), ranks)
@@ -209,14 +213,14 @@ class Communicators:
         return held
 
     def drop(self, members: Members, held: _Communicator) -> None:
-        """Have one aborted, and keep it no longer. Returns at once."""
+        """Abort a communicator and stop keeping it. Returns at once."""
         with self._lock:
             if self._held.get(members) is held:
                 del self._held[members]
         held.abort()
 
     def drop_all(self, patience: float = AT_EXIT) -> None:
-        """Have all aborted; wait until they are, but not for longer than so many seconds."""
+        """Abort all communicators, and wait at most `patience` seconds until they are aborted."""
         dropped = list(self._held.items())
         for members, held in dropped:
             self.drop(members, held)
@@ -226,12 +230,12 @@ class Communicators:
 
 
 _kept = Communicators()
-# At the end of the process: to destroy them instead may wait for members that have gone.
+# Abort at exit: destroying a communicator could wait for members that no longer exist.
 atexit.register(_kept.drop_all)
 
 
 class _Communicator:
-    """A communicator of NCCL, and the thread that makes and aborts it.
+    """An NCCL communicator, and the thread that makes and aborts it.
 
     Parameters
     ----------
@@ -250,7 +254,7 @@ class _Communicator:
         self._thread.start()
 
     def made(self) -> None:
-        """Wait until it is made, or raise why it is not."""
+        """Wait until the communicator is made, or raise the error that prevented it."""
         self._made.result()
 
     def swap(self, to: int | None, sent: Any, source: int | None, size: int | None) -> Any:
@@ -258,12 +262,12 @@ class _Communicator:
         return self._made.result().swap(to, sent, source, size)
 
     def abort(self, error: BaseException | None = None) -> None:
-        """Have it aborted; who waits until it is made raises `error`. Returns at once."""
+        """Abort the communicator. Threads that wait for it raise `error`. Returns at once."""
         self._over.set()
         _end(self._made.set_exception, error or ConnectionAbortedError())
 
     def join(self, patience: float) -> None:
-        """Wait until it is aborted, but not for longer than so many seconds."""
+        """Wait at most `patience` seconds until the communicator is aborted."""
         self._thread.join(patience)
 
     def _live(self) -> None:
@@ -278,12 +282,12 @@ class _Communicator:
 
 
 def _connected(channel: Channel, nccl: Any, ranks: list[int]) -> _Communicator:
-    """Connect some members."""
+    """Return a new communicator of the members with these ranks."""
     own = ranks.index(channel.rank)
     name = _swap(channel, nccl.new_name() if own == 0 else None, ranks)[0]
     make = partial(nccl.Communicator, len(ranks), name, own, on=nccl.ordinal())
     communicator = _Communicator(name, make)
-    # NCCL waits for ever for a member that is lost meanwhile.
+    # Without this, NCCL would wait forever for a member that is lost meanwhile.
     channel.abort_too(lambda: communicator.abort(PeerLost(channel.rank)))
     communicator.made()
     return communicator
@@ -292,13 +296,13 @@ def _connected(channel: Channel, nccl: Any, ranks: list[int]) -> _Communicator:
 def _end(end: Callable[[Any], None], value: Any) -> bool:
     try:
         end(value)
-    except InvalidStateError:  # it has ended otherwise
+    except InvalidStateError:  # the future already has a result or an error
         return False
     return True
 
 
 def _swap(channel: Channel, own: Any, ranks: Sequence[int] | None = None) -> list[Any]:
-    """Tell members of these ranks, or all, something; return what each of them told."""
+    """Send an object to the members with these ranks, by default all; return the object of each member."""
     ranks = range(channel.size) if ranks is None else ranks
     message = pickle.dumps(own, pickle.HIGHEST_PROTOCOL)
     others = [rank for rank in ranks if rank != channel.rank]

@@ -1,7 +1,7 @@
 """Channels: how the members of a gang send each other messages.
 
-A *gang* is a run of so many members, ranked from 0, each in a task of its own. Each has a channel, of which
-there are two: :func:`in_process` for threads of one process, and :mod:`.sockets` between processes.
+The members of a *gang* are ranked from 0. Each runs in a task of its own and has its own channel. There are
+two kinds of channel: :func:`in_process` for threads of one process, and :mod:`.sockets` between processes.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ __all__ = ["Aborts", "Channel", "PeerLost", "buffers", "in_process"]
 class PeerLost(ConnectionError):  # noqa: N818
     """A member of the gang has gone, or cannot be reached any more.
 
-    For those who started the gang: who called it is told by a
+    Only the code that started the gang sees this error. The user gets a
     :class:`~dask_graphflow.exceptions.WorkerLostError` instead.
 
     Attributes
     ----------
     rank : int
-        The member that was waited for. It may have gone because another one did.
+        The member that this member was waiting for. It may have gone because another member did.
     """
 
     def __init__(self, rank: int) -> None:
@@ -36,18 +36,18 @@ class PeerLost(ConnectionError):  # noqa: N818
 
 
 class Channel(Protocol):
-    """What a member sends and receives by. One thread does both; any may abort.
+    """A member's connection to the others. One thread sends and receives; any thread may abort.
 
     Attributes
     ----------
     rank, size : int
-        Which member this is, of how many.
+        The rank of this member, and the number of members.
     bytes_sent, bytes_received : int
-        By messages so far.
+        Total size of the messages so far.
     seconds_waited : float
-        Spent in :meth:`receive` so far.
+        Time spent in :meth:`receive` so far.
     encrypted : bool
-        Whether nobody on the way can read what is sent.
+        Whether messages are safe from being read in transit.
     """
 
     rank: int
@@ -58,55 +58,55 @@ class Channel(Protocol):
     seconds_waited: float
 
     def send(self, to: int, *parts: Any) -> None:
-        """Send a message; return before it was received, however long it is.
+        """Send a message without waiting until it is received, however long it is.
 
         Parameters
         ----------
         to : int
-            Another member.
+            The rank of another member.
         *parts : bytes, memoryview or ndarray
-            C-contiguous; one after the other they are the message. They may be changed again once a
-            message has come from that member which it sent after it had received this one; or after
-            :meth:`close`.
+            The parts of the message, in order. They must be C-contiguous. Do not change them until the
+            receiver has answered: once a message arrives that `to` sent after it received this one, or
+            after :meth:`close`, they may be changed again.
 
         Raises
         ------
         PeerLost
-            That member is known to have gone.
+            Member `to` is known to have gone.
         """
 
     def receive(self, source: int) -> memoryview:
-        """Wait for the next message of another member.
+        """Wait for the next message from another member.
 
         Returns
         -------
         memoryview of bytes
-            Writable, and nobody else's.
+            Writable. The caller owns it.
 
         Raises
         ------
         PeerLost
-            That member has gone, and all that it had sent was received.
+            That member has gone, and all messages that it sent were received.
         """
 
     def abort(self, error: BaseException) -> None:
-        """Have all calls that wait and all later ones raise `error`; the other members lose this one.
+        """Make all waiting and all later calls raise `error`. The other members lose this one.
 
-        From any thread. What was sent may be lost.
+        Any thread may call this. Messages in transit may be lost.
         """
 
     def narrow(self, size: int) -> None:
-        """Go on as a gang of the first `size` members, of which this is one. The others have left."""
+        """Continue as a gang of the first `size` members, including this one. The others have left."""
 
     def abort_too(self, end: Callable[[], Any]) -> None:
-        """Have `end` called where this is aborted, or at once if it is; not after :meth:`close`."""
+        """Call `end` when the channel is aborted, or at once if it already is. :meth:`close` cancels it."""
 
     def close(self) -> None:
-        """Go, once all that was sent is on its way. Nothing is left then: no thread, no socket."""
+        """Leave the gang once all sent messages are on their way. End all threads, close all sockets."""
 
 
 def buffers(parts: tuple[Any, ...]) -> list[memoryview]:
-    """Return the bytes of a message's parts, without copies; empty parts are left out."""
+    """Return the bytes of a message's parts without copying them. Empty parts are left out."""
     views = [memoryview(part) for part in parts]
     return [view.cast("B") for view in views if view.nbytes]
 
@@ -114,8 +114,8 @@ def buffers(parts: tuple[Any, ...]) -> list[memoryview]:
 def in_process(size: int) -> list[Channel]:
     """Return the channels of a gang whose members are threads of this process.
 
-    A message is copied once, when it is sent: the sender may change its parts at once, and the receiver
-    may write into what it has. Handing over the parts themselves would be safe for neither.
+    A message is copied once, when it is sent. So the sender may change the parts at once, and the receiver
+    may write to the message.
     """
     members: list[_InProcess] = []
     members += [_InProcess(rank, size, members) for rank in range(size)]
@@ -123,7 +123,7 @@ def in_process(size: int) -> list[Channel]:
 
 
 class Aborts:
-    """What is to end with a channel."""
+    """Functions to call when a channel is aborted."""
 
     def __init__(self) -> None:
         self._ends: list[Callable[[], Any]] = []
@@ -131,7 +131,7 @@ class Aborts:
         self._lock = threading.Lock()
 
     def add(self, end: Callable[[], Any]) -> None:
-        """Have `end` called by :meth:`call`, or at once after it."""
+        """Let :meth:`call` call `end`. If :meth:`call` already ran, call `end` at once."""
         with self._lock:
             if not self._aborted:
                 self._ends.append(end)
@@ -139,7 +139,7 @@ class Aborts:
         end()
 
     def call(self) -> None:
-        """Call all, once."""
+        """Call each function once."""
         with self._lock:
             self._aborted = True
             ends, self._ends = self._ends, []
@@ -147,7 +147,7 @@ class Aborts:
             end()
 
     def clear(self) -> None:
-        """Forget them."""
+        """Forget all functions."""
         with self._lock:
             self._ends = []
 
@@ -160,7 +160,7 @@ class _InProcess:
         self.bytes_sent = self.bytes_received = 0
         self.seconds_waited = 0.0
         self._members = members
-        # By sender: messages, and at last an error.
+        # One inbox per sender. It contains messages, and an error as its last entry.
         self._inboxes: list[SimpleQueue[memoryview | BaseException]] = [
             SimpleQueue() for _ in range(size)
         ]
@@ -183,7 +183,7 @@ class _InProcess:
         message = self._inboxes[source].get()
         self.seconds_waited += time.perf_counter() - began
         if isinstance(message, BaseException):
-            self._inboxes[source].put(message)  # for the next one who asks
+            self._inboxes[source].put(message)  # so that later calls raise it too
             raise message
         self.bytes_received += len(message)
         return message

@@ -1,12 +1,13 @@
-"""Connections: a socket to another member, which the task's thread reads, and writes while it takes more.
+"""Connections: a socket to another member. The task's thread reads it, and writes what it takes at once.
 
-Long messages are written, and those that follow on long ones read, by threads: they travel while the task
-computes.
+Other threads write the rest of long messages, and read the messages that follow long ones. So long messages
+are in transit while the task computes.
 
-A host that dies says nothing. Where nothing is on its way to it, TCP's keep-alive notices. Where something
-is, that does not run, and TCP goes on for a quarter of an hour; its user timeout is shorter, but also ends
-connections to members that live and do not read for long, in a superstep of their own. So who waits looks
-now and then whether the other machine acknowledges what is sent to it.
+A host that dies does not close its connections. TCP's keep-alive notices this only while no data is on its
+way to that host. While data is on its way, keep-alive does not run, and TCP retries for a quarter of an
+hour. TCP's user timeout is shorter, but it also ends connections to members that are alive and do not read
+for a long time because they are busy in a superstep. Therefore a thread that waits checks from time to time
+whether the other machine acknowledges the data sent to it.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ import numpy as np
 __all__ = ["Connection"]
 
 LENGTH = struct.Struct("<Q")
-LONG = 1 << 20  # bytes of a message after which the next is read ahead
+LONG = 1 << 20  # bytes; after a message of this size or more, the next one is read ahead
 RECORD = 1 << 14  # bytes that TLS encrypts at a time
-AT_ONCE = 64  # parts that are written at a time; systems have a limit
-IDLE, INTERVAL, PROBES = 10, 5, 3  # of keep-alive: seconds, seconds, count
-AWAKE = 50e-6  # seconds that a reader looks again before it sleeps: to be woken takes as long
-LOOK, SILENCE = 5, 20  # seconds between looks at a peer that is waited for; without a sign of life
+AT_ONCE = 64  # message parts per system call; operating systems limit this number
+IDLE, INTERVAL, PROBES = 10, 5, 3  # keep-alive: seconds, seconds, count
+AWAKE = 50e-6  # seconds that a reader polls before it sleeps; waking up takes as long
+LOOK, SILENCE = 5, 20  # seconds between checks of a peer; seconds of silence until it is lost
 
 
 class Connection:
@@ -43,7 +44,7 @@ class Connection:
     line : socket or SSLSocket
         Connected; this object closes it.
     name : str
-        Of the thread that writes, if one is needed.
+        Name of the thread that writes, if one is needed.
     """
 
     def __init__(self, line: socket.socket, name: str) -> None:
@@ -57,12 +58,12 @@ class Connection:
         self._ended = False
         self._length = memoryview(bytearray(LENGTH.size))
         self._reader: threading.Thread | None = None
-        self._reading_ahead = False  # the next message, for the one who receives it
+        self._reading_ahead = False  # whether the reader thread reads the next message
         self._wanted = threading.Semaphore(0)
         self._ahead: SimpleQueue[memoryview | OSError] = SimpleQueue()
 
     def send(self, views: list[memoryview]) -> None:
-        """Send a message: write what the socket takes at once; leave the rest to a thread."""
+        """Send a message: write what the socket takes at once, and leave the rest to a thread."""
         views = [memoryview(LENGTH.pack(sum(map(len, views)))), *views]
         with self._changed:
             if self._error is not None:
@@ -80,8 +81,8 @@ class Connection:
     def receive(self) -> memoryview:
         """Wait for the next message.
 
-        After a long one the next is read ahead by a thread: it is likely to be long too, and comes while
-        the caller does something else.
+        After a long message, a thread reads the next one ahead. That one is likely to be long too, so it
+        arrives while the caller does something else.
         """
         if self._reading_ahead:
             came, self._reading_ahead = self._ahead.get(), False
@@ -101,19 +102,19 @@ class Connection:
         return message
 
     def flush(self) -> None:
-        """Wait until the system has all that was sent."""
+        """Wait until the operating system has taken everything that was sent."""
         with self._changed:
             self._changed.wait_for(lambda: not self._unsent or self._error is not None)
 
     def abort(self) -> None:
-        """End what waits in any thread."""
+        """Make all threads that wait for this connection fail."""
         with contextlib.suppress(OSError):
-            # That of an SSLSocket ends encryption too.
+            # Not SSLSocket.shutdown, which would also end the encryption.
             socket.socket.shutdown(self._socket, socket.SHUT_RDWR)
         self._fail(ConnectionAbortedError())
 
     def close(self) -> None:
-        """Leave neither thread nor socket. What was not flushed is lost."""
+        """End the threads and close the socket. Data that was not flushed is lost."""
         with self._changed:
             self._ended = True
             self._changed.notify_all()
@@ -125,7 +126,7 @@ class Connection:
 
     def _read(self) -> memoryview:
         self._fill(self._length)
-        # Not a bytearray, which is filled with zeros first: 8 MB took a fifth longer.
+        # A bytearray would be filled with zeros first: 8 MB took a fifth longer.
         message = np.empty(LENGTH.unpack(self._length), np.uint8).data
         self._fill(message)
         return message
@@ -162,7 +163,7 @@ class Connection:
                         self._unsent.popleft()
                     self._unsent.extendleft(reversed(_after(views, written)))
                     self._changed.notify_all()
-            # Otherwise the message stays in memory while this thread waits for the next one.
+            # Otherwise the message would stay in memory while this thread waits for the next one.
             del views
 
     def _fail(self, error: OSError) -> None:
@@ -173,7 +174,7 @@ class Connection:
 
 
 def _after(views: list[memoryview], written: int) -> list[memoryview]:
-    """Return what comes after so many bytes."""
+    """Return the views without their first `written` bytes."""
     for i, view in enumerate(views):
         if written < len(view):
             return [view[written:], *views[i + 1 :]]
@@ -182,22 +183,22 @@ def _after(views: list[memoryview], written: int) -> list[memoryview]:
 
 
 class _Line(Protocol):
-    """A socket that one thread reads, and one at a time writes."""
+    """A socket that one thread reads. Only one thread at a time writes."""
 
     def offer(self, views: list[memoryview]) -> int:
-        """Write what is taken at once; return how many bytes."""
+        """Write the bytes that the socket takes without waiting; return their number."""
 
     def write(self, views: list[memoryview]) -> int:
-        """Write some, and wait until some is taken; return how many bytes."""
+        """Wait until the socket takes some bytes, and return their number."""
 
     def read(self, view: memoryview) -> int:
-        """Read some, and wait until there is some; return how many bytes."""
+        """Wait until there are bytes to read; read some, and return their number."""
 
 
 class _Plain:
     def __init__(self, line: socket.socket) -> None:
         self._socket = line
-        # The system's timeouts: with Python's each call would be two.
+        # These are the system's timeouts. With Python's, every call would take two system calls.
         line.settimeout(None)
         for option in (socket.SO_RCVTIMEO, socket.SO_SNDTIMEO):
             line.setsockopt(socket.SOL_SOCKET, option, struct.pack("@ll", LOOK, 0))
@@ -227,7 +228,7 @@ class _Plain:
 
 
 class _Secure:
-    """With TLS, whose state both directions change: so a lock, and never waiting under it."""
+    """A TLS socket. Reads and writes both change its state, so they take a lock and never wait under it."""
 
     def __init__(self, line: ssl.SSLSocket) -> None:
         self._socket = line
@@ -238,7 +239,7 @@ class _Secure:
         written = 0
         try:
             while views:
-                # What was refused is to be offered again, with more after it if anything.
+                # TLS requires that refused bytes are offered again first. More bytes may follow them.
                 record = _front(views, RECORD)
                 with self._lock:
                     taken = self._socket.send(record)
@@ -277,7 +278,7 @@ def _some(count: int) -> int:
 
 
 def _front(views: list[memoryview], size: int) -> memoryview | bytearray:
-    """Return the first bytes of views, at most so many."""
+    """Return the first bytes of the views, at most `size`."""
     if len(views) == 1 or len(views[0]) >= size:
         return views[0][:size]
     front = bytearray()
@@ -296,14 +297,14 @@ def _tune(line: socket.socket) -> None:
 
 
 def _look(line: socket.socket) -> None:
-    """Raise where what was sent, or could be, is not acknowledged, and nothing else is.
+    """Raise TimeoutError if data was sent, or could be, and the peer has acknowledged nothing for a while.
 
-    To be called after waiting: what was sent before has had its time.
+    Call this after waiting, so that the peer has had time to acknowledge earlier data.
     """
     if hasattr(socket, "TCP_INFO"):
-        # struct tcp_info; how often data was sent again is not counted where that fails here already, as
-        # without a link. A peer that only does not read has acknowledged what was sent, has no window for
-        # more, and acknowledges probes, if seldom.
+        # Read struct tcp_info. Its count of retransmissions cannot be used, because it does not rise if
+        # sending fails on this machine, for example without a link. A peer that is alive and does not read
+        # has acknowledged what was sent, has no window for more, and still acknowledges probes, if rarely.
         info = line.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 232)
         segment, unacknowledged, quiet = (
             struct.unpack_from("@I", info, at)[0] for at in (16, 24, 56)

@@ -2,12 +2,12 @@
 
 In each *round*, every member sends one message to every other member and receives one from each, even if it
 is only a header. The header carries numbers that are reduced over all members: sums and a maximum. So all
-members know after each round how much is left to do, and stop at the same time. Numbers that ride on the
-messages of a round save a round of their own.
+members know after each round how much is left to do, and stop at the same time. Because these numbers
+travel in the messages of the round, they need no round of their own.
 
 Member p sends to p + 1, p + 2 and so on, and receives from p - 1, p - 2 and so on, so no two members send
-to the same one at a time. The message for p + 2 is packed while the message for p + 1 is in transit. What a
-member does for itself comes between sending and receiving (Gemini [1]_).
+to the same member at a time. The message for p + 2 is packed while the message for p + 1 is in transit. A
+member does its local work between sending and receiving (Gemini [1]_).
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -35,8 +35,8 @@ __all__ = ["Exchange", "Totals", "Traffic"]
 
 KINDS = ("all_reduce", "all_to_all", "all_gather", "reduce", "broadcast")
 SUMS = 4  # numbers that one header can sum
-# Round, kind, form, whether from a device, dtype, entries, bytes; sums and a maximum. Padded, so that the
-# arrays after it begin where a cache line's words do: on others NumPy and compiled loops take longer.
+# Round, kind, form, whether the array is on a device, dtype, entries, bytes; sums and a maximum. Padding
+# aligns the array after the header, because NumPy and compiled loops take longer on unaligned arrays.
 HEADER = struct.Struct(f"<QBB?6sQQ{SUMS}qd7x")
 
 
@@ -52,7 +52,7 @@ class Totals(NamedTuple):
         Up to four numbers that are summed, each an int64. Sums of floats would depend on the number of
         members; use whole multiples of a power of two instead.
     most : float
-        A number of which the maximum is taken.
+        A number that is reduced to its maximum.
     """
 
     sums: tuple[int, ...] = ()
@@ -61,16 +61,18 @@ class Totals(NamedTuple):
 
 @dataclass
 class Traffic:
-    """What some rounds sent, and what took how long.
+    """Bytes sent and time spent in some rounds.
 
     Attributes
     ----------
     rounds : int
+        Number of rounds.
     sent : dict of str to int
-        Bytes by form of box (see :mod:`.outbox`), of headers, and of what was dealt or shared as a bitmap.
+        Bytes by form of box (see :mod:`.outbox`), and the bytes of headers, ``"all_to_all"`` and
+        ``"all_gather"``.
     packing, sending, unpacking, waiting : float
-        Seconds: filling boxes; giving them to the channel; handing over what was received, and what
-        the caller did with it; waiting for messages.
+        Seconds spent on packing boxes; on giving them to the channel; on unpacking received messages,
+        including the caller's work on them; and on waiting for messages.
     """
 
     rounds: int = 0
@@ -82,21 +84,21 @@ class Traffic:
 
 
 class Exchange:
-    """A member's side of the rounds. All members do the same ones in the same order.
+    """A member's side of the rounds. All members do the same rounds in the same order.
 
     Parameters
     ----------
     channel : Channel
-        Others do not use it meanwhile. It raises what went wrong, and is to be aborted after errors here.
+        Nothing else may use the channel at the same time. Abort it after an error in the exchange.
     device : bool
-        Whether columns lie on devices; they arrive there then.
+        Whether columns are stored on this member's device. Received columns then arrive there.
     mixed : bool
-        Whether `device` may be another one for other members; else it is the same for all.
+        Whether `device` may differ between members. By default it is the same for all.
 
     Attributes
     ----------
     devices : bool
-        Whether columns lie on a device for any member.
+        Whether any member stores columns on a device.
     superstep_count : int
         Number of supersteps so far, of all algorithms; see :meth:`.GraphView.superstep`.
     """
@@ -128,30 +130,31 @@ class Exchange:
         Parameters
         ----------
         sums : sequence of int
-            At most four; every member gives as many.
+            At most four numbers. Every member must give the same number of them.
         most : float
+            A number that is reduced to its maximum.
         """
-        # Nothing is received but the numbers, so no member needs an empty array on its device.
+        # Only the numbers are received, so no member needs an empty array on its device.
         self.send("all_reduce", lambda _: NOTHING, Totals(tuple(sums), most), device=False)
         return self.receive("all_reduce", lambda *_: None)
 
     def all_to_all(self, arrays: Sequence[Any]) -> list[Any]:
-        """Send each member an array of its own; return the arrays from each member.
+        """Send a different array to each member; return the array from each member.
 
         Parameters
         ----------
         arrays : sequence of ndarray, shape (any,)
-            One for each member, this one included. They may be changed after the next round.
+            One array for each member, including this one. They may be changed after the next round.
 
         Returns
         -------
         list of ndarray
-            One from each member; the one from this member is not copied.
+            One array from each member. This member's own array is not copied.
         """
         return self._swap("all_to_all", arrays)
 
     def all_gather(self, array: Any) -> list[Any]:
-        """Send all members an array; return the arrays of each member.
+        """Send the same array to all members; return the array from each member.
 
         Parameters
         ----------
@@ -161,12 +164,12 @@ class Exchange:
         Returns
         -------
         list of ndarray
-            One of each member; that of this member is not copied.
+            One array from each member. This member's own array is not copied.
         """
         return self._swap("all_gather", [array] * self.size)
 
     def take_traffic(self) -> Traffic:
-        """Return what was sent since this was last asked."""
+        """Return the traffic since the last call."""
         traffic, self._traffic = self._traffic, Traffic()
         return traffic
 
@@ -185,11 +188,12 @@ class Exchange:
         kind : str
             One of :data:`KINDS`.
         packed : callable
-            Packs for a member. What it returns may be written to again after the next round.
+            Called with the rank of a member; returns the box for it. The memory of the box may be written
+            to again after the next round.
         own : Totals
             This member's numbers.
         device : bool, optional
-            Whether what is received is to lie on this member's device; by default as columns do.
+            Whether to receive arrays on this member's device. By default, where its columns are stored.
         """
         if self._due is not None:
             raise GraphflowError(f"a round of {self._due[0]!r} was begun; receive it first")
@@ -222,14 +226,14 @@ class Exchange:
         Parameters
         ----------
         kind : str
-            What it was begun as.
+            The kind that was given to :meth:`send`.
         unpacked : callable
-            Takes a member and what it sent, which is nobody else's.
+            Called with the rank of a member and the box from it. The callable may keep or change the box.
 
         Returns
         -------
         Totals
-            Of all members; with as many sums as this member sent.
+            Totals of all members, with as many sums as this member sent.
         """
         if self._due is None or self._due[0] != kind:
             raise GraphflowError(f"no round of {kind!r} was begun; send first")
@@ -270,7 +274,7 @@ class Exchange:
         def unpacked(source: int, box: Packed) -> None:
             found[source] = box.raw.view(box.dtype)
 
-        # Some arrays describe columns on a device, and are in host memory themselves.
+        # Arrays that describe columns on a device may be in host memory themselves.
         self.send(kind, packed, Totals(), device=on_device(arrays[self.rank]))
         self.receive(kind, unpacked)
         return found

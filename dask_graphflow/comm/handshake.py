@@ -1,14 +1,14 @@
-"""Connecting the members of a run to each other, whoever else calls their ports.
+"""Connect the members of a run to each other, even if strangers connect to their ports.
 
-Each member calls all members of lower rank and is called by all of higher rank. One thread does everything
-at once: it waits for whichever connection has something to say, so a silent stranger delays nobody.
+Each member calls all members of lower rank and is called by all members of higher rank. One thread serves
+all connections: it waits until any of them is ready, so a silent stranger does not delay the others.
 
-A caller speaks first: its hello carries a proof (an HMAC) that it knows the run's secret. Then the called
+The caller speaks first: its hello carries a proof (an HMAC) that it knows the run's secret. Then the called
 member proves the same, and then the caller proves that its hello was not a recording:
 
 1. the caller sends both ranks, a nonce, and the HMAC of these;
-2. the called member sends a nonce of its own, and the HMAC of all that was said;
-3. the caller sends its own HMAC of all that was said.
+2. the called member sends a nonce of its own, and the HMAC of everything sent so far;
+3. the caller sends its own HMAC of everything sent so far.
 
 A true member sends its hello as soon as it is connected. A connection that has sent no hello for
 :data:`PATIENCE` seconds is closed, and the oldest such connection is closed as soon as there are more than
@@ -37,35 +37,35 @@ Contexts = tuple[tls.SSLContext, tls.SSLContext]
 Steps = Generator[int, None, int]
 """The steps of a conversation: yields the event to wait for, and returns the rank of the other member."""
 
-PATIENCE = 2.0  # seconds that a connection may take to be made, and a caller to send its hello
+PATIENCE = 2.0  # seconds for making a connection, and for a caller to send its hello
 PENDING = 64  # callers without a hello
-BACKLOG = 1024  # connections that the system may hold for us until we accept them
-BATCH = 64  # connections to accept before others get their turn
-AGAIN = 0.001, 0.02  # seconds before a member is called again: at first, at most
-LOOK = 0.05  # seconds between looks at whether the run is over
+BACKLOG = 1024  # connections that the system may queue until we accept them
+BATCH = 64  # connections to accept before open connections get their turn
+AGAIN = 0.001, 0.02  # seconds until a member is called again: at first, and at most
+LOOK = 0.05  # seconds between checks whether the run is over
 
 HELLO = struct.Struct("<II32s")  # rank of the caller, rank of the called member, nonce
 NONCE = PROOF = 32  # bytes
 
-# The other member does not listen yet, was too busy, or took us for a stranger.
+# These errors mean that the other member does not listen yet, was too busy, or took us for a stranger.
 RETRIED = (ConnectionError, TimeoutError, tls.SSLEOFError)
 
 
 class _Talk:
-    """A connection on which one side, or both, have still to prove that they know the secret.
+    """A connection on which one side or both still have to prove that they know the secret.
 
     Attributes
     ----------
     line : socket or SSLSocket
     steps : generator
     until : float
-        When to give it up.
+        When to give up, by the monotonic clock.
     called : int or None
         The member that was called; None if we were called.
     heard : bool
-        Whether a caller has sent a hello that only a member can make.
+        Whether the caller has sent a hello that only a member can make.
     watched : bool
-        Whether the selector has it.
+        Whether the connection is registered with the selector.
     """
 
     def __init__(self, line: socket.socket, called: int | None) -> None:
@@ -82,8 +82,8 @@ class Meeting:
     Parameters
     ----------
     listening : socket
-        Bound, and not listening yet: until the run starts, nobody can connect. It is closed once all
-        members of higher rank are connected.
+        A socket that is bound and not listening yet, so that nobody can connect before the run starts. It
+        is closed once all members of higher rank are connected.
     rank : int
         This member's rank.
     addresses : sequence of (host, port)
@@ -107,7 +107,7 @@ class Meeting:
         self._lines: dict[int, socket.socket] = {}
         self._talks: dict[_Talk, None] = {}  # oldest first
         self._hellos: set[bytes] = set()
-        self._callers = len(addresses) - 1 - rank  # members that have still to call
+        self._callers = len(addresses) - 1 - rank  # members that still have to call
         self._due = dict.fromkeys(range(rank), 0.0)  # when to call each member next
         self._tries = [0] * rank
         self._deadline = 0.0
@@ -123,7 +123,7 @@ class Meeting:
         deadline : float
             When to give up, by the monotonic clock.
         error : callable
-            Returns what to raise, or None. It is asked again and again, while this waits.
+            Returns an exception to raise, or None. It is called repeatedly while this method waits.
 
         Raises
         ------
@@ -152,7 +152,7 @@ class Meeting:
         return self._lines
 
     def _look(self) -> None:
-        """Do what is due, and then whatever connections are ready for."""
+        """Do everything that is due, and then serve the connections that are ready."""
         now = time.monotonic()
         if now >= self._deadline:
             missing = set(range(len(self._addresses))) - {self._rank, *self._lines}
@@ -164,9 +164,9 @@ class Meeting:
         wait = min([LOOK, *(due - now for due in self._due.values())])
         for key, _ in self._selector.select(max(0.0, wait)):
             if key.fileobj is self._listening:
-                if self._callers:  # or it was closed just now
+                if self._callers:  # otherwise the listening socket was closed just now
                     self._accept()
-            elif key.data in self._talks:  # and not dropped for another one
+            elif key.data in self._talks:  # otherwise it was dropped for a newer connection
                 self._advance(key.data)
 
     def _accept(self) -> None:
@@ -176,7 +176,7 @@ class Meeting:
                 line, _address = self._listening.accept()
             except BlockingIOError:
                 return
-            except OSError:  # perhaps strangers use up the files that this process may open
+            except OSError:  # perhaps strangers use up the file descriptors of this process
                 for talk in strangers:
                     self._drop(talk)
                 if not strangers:
@@ -215,7 +215,7 @@ class Meeting:
         return [(one[0], one[4]) for one in found]
 
     def _advance(self, talk: _Talk) -> None:
-        """Go on with a conversation until it has to wait, ends, or fails."""
+        """Continue a conversation until it has to wait, ends, or fails."""
         try:
             event = next(talk.steps)
         except StopIteration as done:
@@ -257,9 +257,9 @@ class Meeting:
             yield selectors.EVENT_WRITE
             failed = talk.line.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if failed:
-            # Python picks the subclass, such as ConnectionRefusedError, by the number.
+            # Python chooses the subclass, such as ConnectionRefusedError, by the error number.
             raise OSError(failed, os.strerror(failed))
-        talk.until = self._deadline  # somebody is there
+        talk.until = self._deadline  # the connection is made, so PATIENCE no longer applies
         if self._contexts is not None:
             context = self._contexts[1]
             name = self._addresses[other][0] if context.check_hostname else None
@@ -277,7 +277,7 @@ class Meeting:
         hello = yield from _read(talk, HELLO.size)
         yield from self._proved(talk, b"hello", hello)
         caller, called, _ = HELLO.unpack(hello)
-        if called != self._rank or hello in self._hellos:  # or somebody repeats what it overheard
+        if called != self._rank or hello in self._hellos:  # a known hello is a replay by a stranger
             raise ConnectionError
         self._hellos.add(hello)
         talk.heard, talk.until = True, self._deadline
@@ -289,7 +289,7 @@ class Meeting:
         return int(caller)
 
     def _proof(self, side: bytes, said: bytes) -> bytes:
-        # It names the side that gives it; otherwise a stranger could send us our own proof.
+        # The proof contains the side that gives it. Otherwise a stranger could send our own proof back.
         return hmac.digest(self._secret, side + said, "sha256")
 
     def _proved(self, talk: _Talk, side: bytes, said: bytes) -> Generator[int, None, None]:
@@ -312,7 +312,8 @@ def _encrypt(talk: _Talk, context: tls.SSLContext, **side: Any) -> Generator[int
 
 
 def _send(talk: _Talk, data: bytes) -> None:
-    if talk.line.send(data) < len(data):  # although it was the first there was to send
+    # Nothing else is waiting to be sent, so a healthy connection takes all bytes at once.
+    if talk.line.send(data) < len(data):
         raise ConnectionError
 
 

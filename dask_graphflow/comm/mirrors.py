@@ -1,9 +1,10 @@
-"""Mirrors: values of vertices that several partitions have.
+"""Mirrors: values of vertices that several members have in their columns.
 
-What a partition has gathered in its *mirrors* goes to the vertices' owners, and what has changed at the
-owners, the *masters*, goes to their mirrors. What is for one member is packed in an outbox, with a slot for
-each vertex, whatever the number of edges to it (TOTEM [1]_). There are two for each member, in turn: one
-may be written to again when its receiver has sent a message after it got it, so after the next round.
+A *reduce* sends the values that a member has gathered in its *mirrors* to the owners of these vertices. A
+*broadcast* sends the changed values of the owners, the *masters*, to their mirrors. The values for one
+member are packed in a box with one slot per vertex, regardless of the number of edges to it (TOTEM [1]_).
+Each member has two boxes per receiver, which it uses in turn. A box may be written to again after the next
+round, because by then its receiver has sent a message after it received the box.
 
 .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand Chickens
    for Heavy Lifting Graph Processing", PACT 2012.
@@ -24,32 +25,31 @@ from .outbox import Box, Packed, pack, unpack
 
 __all__ = ["Mirrors"]
 
-SPARSE = 16  # masters are sought one by one where those mirrored are so many times as many
+SPARSE = 16  # search for changed masters one by one if mirrored ones outnumber them by this factor
 
 
 class Mirrors:
-    """The mirrors of a partition, and its masters that are mirrored elsewhere.
+    """The mirrors of a member, and those of its vertices that other members mirror.
 
     Parameters
     ----------
     exchange : Exchange
-        All members make theirs at the same time: it takes a round, unless `mirrored` is given.
+        All members must make their mirrors at the same time. This takes a round unless `mirrored` is given.
     slots : ndarray of integers, shape (s,)
-        The vertices that mirrors stand for, ascending; see
-        :class:`~dask_graphflow.graph.local_rows.Local`.
+        The place of the vertex of each mirror, ascending; see
+        :class:`~dask_graphflow.graph.local_rows.Local`. Not read if `mirrored` is given.
     slot_bounds : sequence of int
-        Where in `slots` those of each member begin, and the last ones end.
+        The indices in `slots` where the vertices of each member begin, and where the last ones end.
     bounds : sequence of int
-        Where the members' ranges of vertices begin, and the last one ends.
+        The places where the members' ranges of vertices begin, and where the last one ends.
     mirrored : list of ndarray, optional
-        For each member, the masters that it has mirrors of, by their numbers here, or None for all, in
-        order: what these are where they have been dealt before, as long as all members have them. Then
-        `slots` are not looked at.
+        For each member, the positions here of the masters that it mirrors, in order; None for all masters.
+        Either all members must give it or none.
 
     Notes
     -----
-    A *column* has an entry for each master, and then one for each mirror. Its dtype and whether there is
-    one at all are the same for all members.
+    A *column* has one entry for each master, followed by one for each mirror. All members use the same
+    dtype, and either all of them or none give a column.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Mirrors:
             ]
             mirrored = exchange.all_to_all(wanted)
         self.mirrored = mirrored
-        """For each member, the masters that it has mirrors of: their numbers here; None for all."""
+        """For each member, the positions here of the masters that it mirrors; None for all masters."""
         self._boxes = [(Box(), Box()) for _ in range(exchange.size)]
         self._turn = 0
         self._kind = ""
@@ -83,18 +83,18 @@ class Mirrors:
         most: float = -math.inf,
         values: Any = None,
     ) -> None:
-        """Begin to send mirrors' values to their masters.
+        """Begin to send the values of mirrors to their masters.
 
         Parameters
         ----------
         column : ndarray, shape (masters + mirrors,), or None
-            May be changed at once. None sends no values: only which mirrors are dirty.
+            May be changed as soon as this returns. None sends no values, only which mirrors are dirty.
         dirty : ndarray of integers, shape (d,), optional
-            The mirrors that have something to say, from 0 to s - 1, ascending; by default all.
+            The mirrors to send, from 0 to s - 1, ascending; by default all.
         sums, most
             Numbers to reduce over all members in the same round; see :meth:`.Exchange.all_reduce`.
         values : ndarray, shape (d,), optional
-            Those of the dirty mirrors; by default they are looked up in the column.
+            The values of the dirty mirrors; by default they are looked up in the column.
         """
         cuts = self._bounds
         if dirty is not None:
@@ -124,14 +124,14 @@ class Mirrors:
     def broadcast(
         self, column: Any, changed: Any = None, sums: Sequence[int] = (), most: float = -math.inf
     ) -> None:
-        """Begin to send masters' values to their mirrors.
+        """Begin to send the values of masters to their mirrors.
 
         Parameters
         ----------
         column : ndarray, shape (masters, or more), or None
-            May be changed at once. None sends no values: only which masters changed.
+            May be changed as soon as this returns. None sends no values, only which masters changed.
         changed : ndarray of integers, shape (c,), optional
-            The masters that have something to say, from 0 to V_p - 1, ascending; by default all.
+            The masters to send, from 0 to V_p - 1, ascending; by default all.
         sums, most
             Numbers to reduce over all members in the same round; see :meth:`.Exchange.all_reduce`.
         """
@@ -160,20 +160,20 @@ class Mirrors:
         self._send("broadcast", packed, Totals(tuple(sums), most))
 
     def receive(self, apply: Callable[[Any, Any], None]) -> Totals:
-        """End what was begun.
+        """Finish the :meth:`reduce` or :meth:`broadcast` that was begun.
 
         Parameters
         ----------
         apply : callable
-            Is called for each member that had something to say, in the order of the ring, with numbers of
-            vertices here, each once, and their values, or None where no values were sent. After
-            :meth:`reduce`, the numbers are those of masters; after :meth:`broadcast` those of mirrors,
-            which begin at V_p: in an array, or a slice where all of them are meant.
+            Called for each member that sent any entries, in the order of the ring, with positions and
+            values. The positions are unique, and are an array, or a slice for all entries. After
+            :meth:`reduce` they are positions of masters; after :meth:`broadcast` they are positions of
+            mirrors, which begin at V_p. The values are None if no values were sent.
 
         Returns
         -------
         Totals
-            Of all members.
+            Totals of all members.
         """
         kind = self._kind
 

@@ -1,17 +1,19 @@
-"""Boxes: entries of a column that are sent to one member, in the fewest bytes.
+"""Boxes: entries of a column that are sent to one member, in as few bytes as possible.
 
-Of n entries that a box has room for, k have something to say. Values have s bytes, and indices i::
+A box has room for n entries, and k of them are sent. A value takes s bytes, and an index takes i bytes.
+The form with the fewest bytes is used::
 
     nothing   k = 0                       0
     pairs     few: indices and values     k (s + i)
     marked    more: a bitmap and values   k s + n / 8
     dense     k = n: values               n s
 
-So *pairs* end where k is n / 8 i, a 32nd of the entries, whatever their values are. The receiver is told
-the same in every form: which entries, and their values. A box without values says only which entries.
+So *pairs* is used while k is below n / (8 i), which is a 32nd of the entries if i is 4, for any type of
+values. Every form tells the receiver which entries are sent, and their values. A box without values tells
+only which entries.
 
-(Selective communication, TOTEM [1]_, has pairs and the whole box, whose other entries have to do no harm;
-with a bitmap they need not.)
+(Selective communication in TOTEM [1]_ has only two forms: pairs and the whole box. In a whole box, the
+entries that are not meant to be sent must be harmless. A bitmap removes this condition.)
 
 .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand Chickens
    for Heavy Lifting Graph Processing", PACT 2012.
@@ -38,11 +40,11 @@ class Packed(NamedTuple):
     form : str
         One of :data:`FORMS`.
     entries : int
-        Those that have something to say.
+        Number of entries that are sent.
     dtype : numpy.dtype or None
-        Of their values, if there are any.
+        The dtype of the values; None if no values are sent.
     raw : array of uint8
-        Values, and from the next multiple of 8 bytes on indices or bitmap.
+        The values, followed by the indices or the bitmap from the next multiple of 8 bytes on.
     """
 
     form: str
@@ -52,14 +54,15 @@ class Packed(NamedTuple):
 
 
 class Box:
-    """Memory that is used again for every superstep's entries."""
+    """Memory that is reused for the entries of every superstep."""
 
     def __init__(self) -> None:
-        # Few entries of a device are packed on the host, so supersteps may alternate between the two.
+        # If few entries of a device column are sent, they are packed on the host. So supersteps may
+        # alternate between the two.
         self._memory: dict[bool, Any] = {}
 
     def room(self, size: int, like: Any = None) -> Any:
-        """Return so many bytes where `like` lies, with what happens to be in them."""
+        """Return `size` uninitialized bytes on the host or the device, where `like` is stored."""
         there = on_device(like)
         memory = self._memory.get(there)
         if memory is None or size > len(memory):
@@ -87,15 +90,15 @@ def pack(box: Box, size: int, at: Any, column: Any, where: Any) -> Packed:
     Parameters
     ----------
     box : Box
-        Its memory is what is returned.
+        Provides the memory of the returned box.
     size : int
-        Entries that there are.
+        Number of entries that the box has room for.
     at : array of integers, shape (k,), or None
-        Those that have something to say, ascending; None for all.
+        Indices of the entries to send, ascending; None for all.
     column : array, or None
-        What has the values; None where there are none.
+        The array to take values from; None to send no values.
     where : slice or array of integers, shape (k,)
-        Where in `column` they are.
+        The indices in `column` of the values.
     """
     count = size if at is None else len(at)
     how = form(count, size)
@@ -121,7 +124,7 @@ def pack(box: Box, size: int, at: Any, column: Any, where: Any) -> Packed:
 
 
 def unpack(packed: Packed, size: int) -> tuple[Any, Any]:
-    """Return which entries a box tells of (None for all), and their values (None if it has none)."""
+    """Return the indices of a box's entries (None for all), and their values (None if it has none)."""
     how, count, dtype, raw = packed
     width = 0 if dtype is None else count * dtype.itemsize
     values = None if dtype is None else raw[:width].view(dtype)

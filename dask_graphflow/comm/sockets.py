@@ -1,11 +1,13 @@
-"""Channels between processes: a TCP connection for each two members of a gang.
+"""Channels between processes: one TCP connection for each pair of members of a gang.
 
-The thread of the task reads its sockets itself, and writes what they take at once: short messages go and
-come in 30 us, of which another thread or an event loop would make 70 and more. What is too long for that is
-left to threads, two a peer, made when they are first needed: so all may send before any receives.
+The thread of the task reads its sockets itself, and writes what they take at once. A round trip of short
+messages takes 30 us this way; with another thread or an event loop it would take 70 us or more. Longer
+messages are left to two threads per peer, which are started when they are first needed. So all members may
+send before any of them receives.
 
-A connection begins with a proof by either side that it knows the run's secret (:mod:`.handshake`). With TLS
-contexts it is encrypted. Without TLS, as in Dask, others on the network can read and change what is sent.
+When a connection begins, each side proves that it knows the run's secret (:mod:`.handshake`). With TLS
+contexts the connection is encrypted. Without TLS, as in Dask, others on the network can read and change
+messages.
 """
 
 from __future__ import annotations
@@ -25,7 +27,7 @@ __all__ = ["Listener"]
 
 
 class Listener:
-    """A port where the other members of a run find this one.
+    """A port on which the other members of a run connect to this one.
 
     Parameters
     ----------
@@ -75,7 +77,7 @@ class Listener:
         Raises
         ------
         PeerLost
-            A member was not there in time, or does not know the secret.
+            A member did not connect in time, or does not know the secret.
         """
         meeting = Meeting(self._socket, rank, addresses, self._secret, self._contexts)
         with contextlib.closing(self):
@@ -83,7 +85,7 @@ class Listener:
         return _Sockets(rank, lines, encrypted=self._contexts is not None)
 
     def abort(self, error: BaseException) -> None:
-        """Have a :meth:`connect` that waits, or a later one, raise `error`. From any thread."""
+        """Make a waiting or later :meth:`connect` raise `error`. Any thread may call this."""
         self._error = self._error or error
 
     def close(self) -> None:
@@ -128,7 +130,7 @@ class _Sockets:
         return message
 
     def abort(self, error: BaseException) -> None:
-        # Under a lock: the number of a socket that is being closed may be another's already.
+        # The lock prevents an abort during close: a closed socket's number may already be reused.
         with self._lock:
             if self._error is None:
                 self._error = error

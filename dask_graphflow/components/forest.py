@@ -1,10 +1,10 @@
-"""The forest: what hook, compress and merge work on.
+"""The forest: the data structure that is hooked, compressed and merged.
 
-A :class:`Forest` says, for a range of vertices, which of them are connected. It only ever gains true
-connections: hooking is monotone, commutative and idempotent. So a forest may be changed in place and
-passed on, by several threads at once, edges may be hooked in any order and twice, and a forest that was
-left half-way through a chunk is a right one to begin that chunk again with. Only :meth:`Forest.cover`
-wants the forest to itself.
+A :class:`Forest` stores which vertices of a range are connected. It only ever gains true connections:
+hooking is monotone, commutative and idempotent. So several threads may change a forest in place and send it
+at the same time, and edges may be hooked in any order and more than once. If hooking a chunk is
+interrupted, the forest is still valid, and the chunk can be hooked again. Only :meth:`Forest.cover` needs
+exclusive access.
 """
 
 from __future__ import annotations
@@ -23,11 +23,13 @@ from .plan import Plan
 
 __all__ = ["Entries", "Forest"]
 
-GRAIN = 4096  # ids that a forest's ends are rounded to
+GRAIN = 4096  # a forest's range of ids begins and ends at a multiple of this number
 LEAST = -(2**63)  # the first vertex of a forest is an int64
-COMPRESS_ABOVE = 16  # compress once a chunk hooked more than this fraction (1/16) of the vertices
-FLATTEN_ABOVE = 4  # and once several did, of which none was worth it, of this fraction (1/4)
-LINE = 64  # entries that slices begin at a multiple of: a cache line of marks
+# Compress after a chunk that hooked more than V / 16 edges, and whenever the hooked edges of all chunks
+# together pass a multiple of V / 4.
+COMPRESS_ABOVE = 16
+FLATTEN_ABOVE = 4
+LINE = 64  # slices begin at a multiple of this number of entries, one cache line of marks
 
 
 class Forest:
@@ -36,31 +38,31 @@ class Forest:
     Parameters
     ----------
     like : array
-        Any array on the host or the device: the forest lies there too.
+        Any array on the host or the device. The forest is stored on the same one.
     base, size : int
-        The range of vertices. It grows as edges ask for it.
+        The first vertex and the number of vertices. :meth:`cover` enlarges the range.
 
     Attributes
     ----------
     parent : array of int32 or int64, shape (size,)
         Each vertex's parent, relative to `base`, at most the vertex itself.
     seen : array of uint8, shape (size,)
-        1 for vertices known to occur although no edge to another vertex says so.
+        1 for vertices that are known to occur even if no edge connects them to another vertex.
     flat : bool
         Whether every vertex points at its root.
     counts : dict of int
-        What was done: edges taken, edges hooked (their ends had different parents), launches of the
-        hook over a chunk, compressions.
+        Number of edges processed, of edges hooked (their ends had different parents), of launches of the
+        hook over a chunk, and of compressions.
     """
 
     __slots__ = ("_compressing", "_held", "_known", "counts", "flat", "kernels", "sent")
 
     def __init__(self, like: Any, *, base: int = 0, size: int = 0) -> None:
         self.kernels = kernels_for(like)
-        # Together, so that who reads all of them while another thread makes the forest grow, as
-        # sending it does, has either the old or the new.
+        # One tuple, because another thread may make the forest grow while this one reads it, for example
+        # to send it. A reader then gets either all old values or all new ones.
         self._held = (base, *self._new_arrays(size))
-        self._known: dict[str, Any] = {}  # what kernels remember of these arrays
+        self._known: dict[str, Any] = {}  # kernels cache facts about these arrays here
         self.flat = True
         self._compressing = threading.Lock()
         self.sent: list[Any] = []  # memory that other processes may still be reading
@@ -72,7 +74,7 @@ class Forest:
             parent = self.kernels.identity(size, dtype)
             return parent, self.kernels.namespace.zeros(size, "uint8")
         except MemoryError as error:
-            parent = None  # the error says what is free without it
+            parent = None  # free it first, because the error reports the free memory
             held = self.__sizeof__() if hasattr(self, "_held") else 0
             needed = size * (np.dtype(dtype).itemsize + 1)
             raise no_room(self.kernels, vertices=size, needed=needed, held=held) from error
@@ -95,7 +97,7 @@ class Forest:
 
     @property
     def seen(self) -> Any:
-        """The marks of vertices that are known to occur."""
+        """Marks of the vertices that are known to occur."""
         return self._held[2]
 
     @property
@@ -105,12 +107,12 @@ class Forest:
         return int(base + len(parent))
 
     def covers(self, low: int, high: int) -> bool:
-        """Say whether the vertices `low` to `high` lie in the forest."""
+        """Return whether the forest contains the vertices `low` to `high`."""
         base, parent, _ = self._held
         return bool(base <= low and high < base + len(parent))
 
     def cover(self, low: int, high: int) -> None:
-        """Grow, if need be, so that the vertices `low` to `high` lie in the forest."""
+        """Grow the forest, if needed, so that it contains the vertices `low` to `high`."""
         if self.covers(low, high):
             return
         low, high = max(low // GRAIN * GRAIN, LEAST), -(-(high + 1) // GRAIN) * GRAIN
@@ -128,30 +130,30 @@ class Forest:
     def hook(
         self, source: Any, target: Any, *, plan: Plan | None = None, threads: int = 1
     ) -> tuple[int, int] | None:
-        """Hook edges, chunk after chunk.
+        """Hook edges chunk by chunk.
 
         Parameters
         ----------
         source, target : array of integers, shape (m,)
-            The edges' ends.
+            The ends of the edges.
         plan : Plan, optional
-            How to take them; by default in one chunk, after a sample.
+            The chunk and sample sizes; by default one chunk, after a sample.
         threads : int
             Host threads to use.
 
         Returns
         -------
         tuple of int or None
-            The smallest and largest id of the edges that do not lie in the forest, if any: those
-            edges were left out. Grow with :meth:`cover` and hook again.
+            The smallest and largest id of the edges that have an end outside the forest, or None. These
+            edges were not hooked: enlarge the forest with :meth:`cover` and hook again.
         """
         plan = plan or Plan.for_graph(len(self.parent), len(source), sampled=self.kernels.SAMPLED)
         outside: tuple[int, int] | None = None
         before = self.counts["hooked"]
         for start in range(0, len(source), plan.chunk):
             chunk = source[start : start + plan.chunk], target[start : start + plan.chunk]
-            # A sample makes the trees flat, and the full pass then skips what they span. It pays
-            # where there are more edges to come than vertices to flatten, and only at first.
+            # A sample makes the trees flat, and the full pass then skips the edges inside a tree. This
+            # pays only for the first edges, and if there are at least as many edges as vertices to flatten.
             first = self.counts["edges"] < len(self.parent) <= len(chunk[0])
             left, hooked = self._hook(*chunk, threads, plan.step if first else 1)
             self.counts["launches"] += 1
@@ -161,15 +163,15 @@ class Forest:
                 self.compress(threads=threads)
             if left:
                 outside = (min(left[0], outside[0]), max(left[1], outside[1])) if outside else left
-        # Chunks may be so much smaller than the forest that none by itself is worth a pass over it;
-        # without one, ever fewer edges inside a tree would be skipped.
+        # If chunks are much smaller than the forest, no single chunk is worth a pass over the forest.
+        # Without any pass, fewer and fewer of the edges inside a tree would be skipped.
         share = max(1, len(self.parent) // FLATTEN_ABOVE)
         if self.counts["hooked"] // share > before // share:
             self.compress(threads=threads)
         return outside
 
     def cut(self, count: int) -> list[Entries]:
-        """Return the entries as they are now, in `count` slices that are views of them."""
+        """Return the current entries in `count` slices. The slices are views."""
         base, parent, seen = self._held
         size, token = len(parent), uuid.uuid4().hex
         bounds = [size * i // count // LINE * LINE for i in range(count)] + [size]
@@ -179,15 +181,16 @@ class Forest:
         ]
 
     def absorb(self, other: Forest | Entries, slots: Any = None, *, threads: int = 1) -> None:
-        """Merge another forest into this one: its entries ``(i, parent[i])`` are edges.
+        """Merge another forest into this one by hooking its entries ``(i, parent[i])`` as edges.
 
         Parameters
         ----------
         other : Forest or Entries
-            Left as it is. A forest that comes in slices has been merged once each of them has, in any
-            order; the last of them makes the trees flat.
+            A forest or a slice of one; it is not changed. The slices of a forest may be merged in any
+            order. The slice with the last entries makes the trees flat.
         slots : array of integers, shape (len(other.parent),), optional
-            The index here of each of the other's vertices; by default they have the same id.
+            The index in this forest of each vertex of the other. By default, vertices with the same id are
+            the same.
         threads : int
             Host threads to use.
         """
@@ -196,7 +199,7 @@ class Forest:
             return
         first, count, shift = entries.first, len(entries.parent), 0
         if slots is None:
-            # Of the whole forest: parents lie outside of a slice, and growing copies.
+            # Cover the whole forest at once: parents may be outside the slice, and growing makes copies.
             self.cover(entries.base, entries.base + entries.size - 1)
             shift = entries.base - self.base
             self.seen[shift + first : shift + first + count] |= entries.seen
@@ -208,36 +211,36 @@ class Forest:
             self.compress(threads=threads)
 
     def compress(self, *, threads: int = 1) -> None:
-        """Point every vertex at its root, unless all do."""
-        # One thread at a time: a slow pass would write old roots over those of a pass that began later.
+        """Point every vertex at its root, unless all vertices already do."""
+        # Only one thread at a time: a slow pass could overwrite the roots of a later pass with older ones.
         with self._compressing:
             if not self.flat:
-                # Said before it is so: a thread that hooks meanwhile takes it back when it is done.
+                # Set before the pass: a thread that hooks during the pass resets it when it is done.
                 self.flat = True
                 self.kernels.compress(self.parent, threads=threads)
                 self.counts["compressions"] += 1
 
     def members(self, low: int, high: int) -> Any:
-        """Return which of the vertices `low` to `high` - 1 occur, as ids in ascending order.
+        """Return the vertices between `low` and `high` - 1 that occur, as ids in ascending order.
 
-        :meth:`mark_members` comes first.
+        Call :meth:`mark_members` first.
         """
         low, high = max(low, self.base), min(high, self.stop)
         if low >= high:
             return self.kernels.namespace.zeros(0, "int64")
-        # As truth values: NumPy finds those several times faster than numbers that are not zero.
+        # As bool: NumPy finds true values several times faster than nonzero numbers.
         seen = self.seen[low - self.base : high - self.base].view("bool")
         return self.kernels.namespace.flatnonzero(seen) + low
 
     def mark_members(self, *, threads: int = 1) -> None:
-        """Find every vertex that occurs, whether an edge or only `seen` says so."""
+        """Set `seen` to 1 for every vertex that a hooked edge touched. Earlier marks are kept."""
         self.compress(threads=threads)
         self.kernels.mark_members(self.parent, self.seen, threads=threads)
 
     def labels(self, low: int, high: int, dtype: Any) -> tuple[Any, Any]:
-        """Return which of the vertices `low` to `high` - 1 occur, in order, and their roots.
+        """Return the vertices between `low` and `high` - 1 that occur, in order, and their roots.
 
-        :meth:`mark_members` comes first.
+        Call :meth:`mark_members` first.
         """
         start, stop = max(low, self.base) - self.base, min(high, self.stop) - self.base
         return self.kernels.labels(  # type: ignore[no-any-return]
@@ -248,7 +251,7 @@ class Forest:
         """Return the smallest vertex of each given vertex's component, as int64."""
         if not self.base:
             return self.parent[vertices].astype("int64")
-        # Not in the vertices' own type: 127 - (-128) does not fit int8.
+        # Convert to int64 first: in int8, for example, 127 - (-128) would overflow.
         places = vertices.astype("int64", copy=False) - self.base
         return self.parent[places].astype("int64") + self.base
 
@@ -266,7 +269,7 @@ class Forest:
             known=self._known,
             threads=threads,
         )
-        # A sample was compressed beside other threads, so old roots may have been written.
+        # A sample is compressed while other threads may hook, so it may have written old roots.
         self._hooked(hooked or step > 1)
         return outside, hooked
 
@@ -276,22 +279,22 @@ class Forest:
 
 
 class Entries:
-    """A slice of a forest's entries, which the forest can be merged by.
+    """A slice of a forest's entries. A forest can be merged slice by slice.
 
-    Its parents may lie outside of it, so that it is no forest by itself.
+    A slice is not a forest itself, because its parents may be outside of it.
 
     Parameters
     ----------
     base, size : int
-        The first vertex of the whole forest, and how many there are.
+        The first vertex and the number of vertices of the whole forest.
     first : int
-        The index of the first of these entries.
+        The index of the first entry of this slice.
     parent, seen : array
-        Of these entries, as the forest has them: parents count from `base`.
+        The entries of this slice. As in the forest, parents are relative to `base`.
     token : str
-        What all slices that were cut at once have in common, and no others.
+        Identifies the cut: all slices of one cut have the same token, and no others do.
     whole : Forest, optional
-        What it was cut from, if that lies in this process.
+        The forest that the slice was cut from, if it is in this process.
     """
 
     __slots__ = ("base", "first", "parent", "seen", "sent", "size", "token", "whole")
@@ -328,5 +331,5 @@ def _restore(held: tuple[int, Any, Any], counts: dict[str, int]) -> Forest:
     base, parent, seen = held
     forest = Forest(parent)
     forest._held, forest.counts = (base, aligned(parent), seen), counts
-    forest.flat = False  # other threads may have hooked while it was sent
+    forest.flat = False  # other threads may have hooked edges while the forest was sent
     return forest

@@ -1,4 +1,4 @@
-"""Fragments: forests over the ids that some edges hold, before the whole graph is numbered."""
+"""Fragments: forests over the ids of some edges, before the vertices of the whole graph are numbered."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ class Edges:
     ----------
     source, target : Ends
     level : array of integers, shape (m,), or None
-        0 for an edge below every threshold, k for one that reaches the k-th. None for all 1.
+        0 for an edge below every threshold, k for an edge that reaches the k-th threshold and no higher
+        one. None if all are 1.
     streamed : bool
-        They lie in host memory, and the forest that they are hooked into on the device.
+        Whether the edges are in host memory while the forest is on the device.
     """
 
     source: Ends
@@ -44,7 +45,7 @@ class Edges:
     streamed: bool = False
 
     def on_device(self, rows: slice) -> Edges:
-        """Return some of the edges, which are streamed, as frames on the device."""
+        """Copy some of the streamed edges to the device, as frames."""
         kernels = streaming.device().kernels
         level = None if self.level is None else kernels.namespace.asarray(self.level[rows])
         source, target = (
@@ -55,9 +56,9 @@ class Edges:
 
 
 def by_level(source: Any, target: Any, reached: Any, levels: int) -> Iterator[tuple[int, Any, Any]]:
-    """Yield ``(forest, sources, targets)``, given the ends as indices and the level of each edge.
+    """Yield ``(forest, sources, targets)`` from the ends of the edges, as indices, and their levels.
 
-    An edge below every threshold still says that its ends exist: each is joined to itself.
+    The ends of an edge below every threshold are still vertices, so each is joined to itself.
     """
     if reached is None:
         yield 0, source, target
@@ -72,18 +73,18 @@ def by_level(source: Any, target: Any, reached: Any, levels: int) -> Iterator[tu
 
 @dataclass
 class Fragment:
-    """What some edges say.
+    """The forests that result from some edges, and their ids.
 
     Attributes
     ----------
     forests : list of Forest
-        One a threshold, ascending; an edge is in the forest of the highest that it reaches.
+        One per threshold, ascending. An edge is in the forest of the highest threshold that it reaches.
     ids : frame
-        Row i is the id of vertex i. Empty where `dense`.
+        Row i is the id of vertex i. Empty if `dense`.
     dense : bool
-        The vertices are the ids.
+        Whether the ids are dense integers, which serve as vertices themselves.
     token : str
-        This fragment's own.
+        Unique to this fragment.
     """
 
     forests: list[Forest]
@@ -95,24 +96,27 @@ class Fragment:
         return sum(f.__sizeof__() for f in self.forests) + int(self.ids.memory_usage().sum())
 
     def fingerprint(self) -> tuple[Any, ...]:
-        """Return what two fragments of one number of ids have in common only if the ids are the same."""
+        """Return a fingerprint, by which two fragments of the same chain can be compared.
+
+        If two of them have the same number of ids and equal fingerprints, their ids are the same.
+        """
         if self.dense:
-            # Until all chains are closed they hook more into it: its ids are then more, in order.
+            # Other chains keep hooking into this fragment until all are closed, so it may still gain ids.
             return (self.token,)
         first = self.ids[self.ids.columns[0]]
         if not dtypes.is_integer(first.dtype):
-            return (len(first),)  # a chain has no others' ids among such
-        # Scattered before they are added up (SplitMix64): sums of the ids themselves are often the same.
+            return (len(first),)  # such ids are never dense, so they are all of this chain
+        # Mix the ids before adding them up (SplitMix64): different ids often have the same plain sum.
         mixed = kernels_for(first).asarray(first).astype("uint64")
         for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
             mixed = (mixed ^ (mixed >> np.uint64(shift))) * np.uint64(factor)
         return len(first), int(mixed.sum())
 
     def over(self, low: int, high: int) -> list[Forest]:
-        """Return the forests over the vertices that are the integer ids `low` to `high` - 1."""
+        """Return the forests with the integer ids `low` to `high` - 1 as their vertices."""
         if self.dense:
             return self.forests
-        # Not in the ids' own type: a forest may begin below the least int8.
+        # Convert to int64 first: `low` may be less than the smallest value of the ids' dtype.
         values = self.forests[0].kernels.asarray(self.ids[self.ids.columns[0]])
         values = values.astype("int64", copy=False) - low
         return moved(self.forests, values, high - low, base=low)
@@ -131,7 +135,7 @@ class Fragment:
         return cls(forests, ids)
 
     def join(self, other: Fragment) -> Fragment:
-        """Return what both say."""
+        """Return the union of the two fragments."""
         ids, (mine, theirs) = renumber.union([self.ids, other.ids])
         forests = moved(self.forests, mine, len(ids))
         for forest, more in zip(forests, other.forests, strict=True):
@@ -139,12 +143,12 @@ class Fragment:
         return Fragment(forests, ids)
 
     def sorted(self) -> Fragment:
-        """Return the fragment, which is not dense, with its ids in order."""
+        """Return the fragment with its ids in order. It must not be dense."""
         ids, rank = renumber.sort(self.ids)
         return Fragment(moved(self.forests, rank, len(ids)), ids)
 
     def numbered(self) -> Fragment:
-        """Return the fragment with its ids listed, dense or not; in order, if it was."""
+        """Return the fragment with its ids listed. The ids of a dense fragment are in order."""
         if not self.dense:
             return self
         flatten(self.forests)
@@ -159,11 +163,11 @@ class Fragment:
 
 @dataclass
 class Chain:
-    """What a chain of chunks has found so far; it grows in place.
+    """The fragments that a chain of chunks has found so far. It grows in place.
 
-    Chunks of dense ids are hooked into the fragment that `dense` holds for all chains of the process.
-    Others leave a fragment each in `loose`; neighbours of like size are joined, so that an id is copied
-    at most a logarithmic number of times.
+    Chunks of dense ids are hooked into the fragment in `dense`, which all chains of the process share.
+    Every other chunk adds a fragment to `loose`. Adjacent fragments of similar size are joined, so that an
+    id is copied at most a logarithmic number of times.
     """
 
     dense: Shared
@@ -174,7 +178,7 @@ class Chain:
 
     @classmethod
     def start(cls, dense: Shared, edges: Edges, levels: int) -> Chain:
-        """Return a chain that has found nothing of its own, for edges of that kind."""
+        """Return a new chain for edges like the given ones."""
         with dense.alone():
             if dense.held is None:
                 ids = frames.empty_like(edges.source.frame)
@@ -187,21 +191,23 @@ class Chain:
         return cls(dense)
 
     def hook_dense(self, edges: Edges, chunk_size: int | None, total: int, threads: int) -> bool:
-        """Hook edges whose integer ids are vertices as they are; say whether they could be.
+        """Hook edges with integer ids, using the ids as vertices. Return False if the ids are not dense.
 
         Parameters
         ----------
         edges : Edges
         chunk_size : int or None
-            Edges to hook before the trees are made flat again, if not as the plan says.
+            Number of edges to hook before the trees are made flat again; None for the plan's number.
         total : int
-            Edges of the whole graph, as far as is known.
+            Number of edges of the whole graph, as far as is known.
         threads : int
+            Host threads to use.
         """
         kernels = kernels_for(edges.source.only)
         source, target = (kernels.asarray(side.only) for side in (edges.source, edges.target))
         unsigned = source.dtype.kind == "u"
-        # The range is guessed from a few ids; hooking says what lies outside it, and is repeated.
+        # The range of ids is guessed from a few of them. If hooking finds ids outside the range, the
+        # forests grow and the hook is repeated.
         step = max(1, len(source) // renumber.SAMPLE)
         bounds = kernels.bounds(source, target, step=step)
         if not self._cover(bounds, total, unsigned):
@@ -228,18 +234,18 @@ class Chain:
             return all(hook(*chunk) for chunk in chunks)
 
     def _cover(self, bounds: tuple[int, int], total: int, unsigned: bool) -> bool:
-        """Let the forests grow to ids within bounds; say whether all would still be dense."""
+        """Make the forests grow to ids within bounds. Return False if the ids would no longer be dense."""
         low, high = bounds
         forests = self.dense.held.forests
         with self.dense.alone(unless=partial(forests[-1].covers, low, high)) as alone:
             if alone:
                 if len(forests[0].parent):
                     low, high = min(low, forests[0].base), max(high, forests[0].stop - 1)
-                # Unsigned ids past int64 look negative to the kernels: they are renumbered.
+                # Unsigned ids past int64 look negative to the kernels, so they are renumbered.
                 if not is_dense(low, high, total) or (low < 0 and unsigned):
                     return False
-                # A guess falls short by about a part in as many as were looked at: eight
-                # times that to spare, and later chunks seldom make the forest grow again.
+                # A range guessed from n ids is too small by about one part in n. A margin of eight
+                # times that much makes it rare that later chunks need the forest to grow again.
                 spare = (high - low) * 8 // (2 * renumber.SAMPLE)
                 low = low - spare if low < 0 else max(0, low - spare)
                 for forest in forests:
@@ -249,7 +255,7 @@ class Chain:
     def _hook(
         self, source: Any, target: Any, level: Any, chunk_size: int | None, threads: int
     ) -> tuple[int, int] | None:
-        """Hook edges that lie where the forests do; return the range of ids that are outside."""
+        """Hook edges that are stored where the forests are; return the range of ids outside the forests."""
         forests = self.dense.held.forests
         plan = None
         if chunk_size:
@@ -280,7 +286,7 @@ class Chain:
             self.loose[-1] = self.loose[-1].join(last)
 
     def close(self) -> Fragment:
-        """Return all that the chain has found as one fragment, dense or sorted."""
+        """Return everything that the chain has found as one fragment, either dense or sorted."""
         dense: Fragment = self.dense.held
         if not self.loose:
             return dense
@@ -295,7 +301,7 @@ class Chain:
 
 
 def moved(forests: Sequence[Forest], slots: Any, size: int, base: int = 0) -> list[Forest]:
-    """Return forests over `size` vertices, in which vertex i of the given ones is the `slots[i]`-th."""
+    """Return the forests over `size` vertices, after moving each vertex i to index `slots[i]`."""
     result = []
     for forest in forests:
         result.append(Forest(forest.parent, base=base, size=size))
@@ -304,9 +310,9 @@ def moved(forests: Sequence[Forest], slots: Any, size: int, base: int = 0) -> li
 
 
 def flatten(forests: Sequence[Forest], threads: int = 1) -> None:
-    """Make every tree flat, in place, and find the members.
+    """Make every tree flat, in place, and mark the vertices that occur.
 
-    An edge that reached a threshold counts for those below it too.
+    An edge that reaches a threshold also counts for all lower thresholds.
     """
     for lower, higher in reversed(list(itertools.pairwise(forests))):
         lower.absorb(higher, threads=threads)

@@ -1,4 +1,4 @@
-"""A look at persisted ids before a call is planned, which leaves out the numbering of dense integers.
+"""A look at persisted ids before a call is planned, so that dense integers need no numbering.
 
 The shape of a task graph must not depend on the data. Numbering therefore takes six levels of tasks, which
 do nothing if the ids are dense integers. If all edges are in the workers' memory, asking the workers for
@@ -20,9 +20,10 @@ from dask_graphflow.scheduling.expr import Resident
 
 __all__ = ["are_dense", "id_range", "look"]
 
-# Bytes per worker that are read in less time than the levels take: 30 ms on a core, 5 ms on a GPU.
+# By whether edges are on a device: bytes per worker that are read faster than the levels run, in 30 ms on a
+# core and 5 ms on a GPU.
 MOST_BYTES = {False: 1 << 28, True: 1 << 34}
-PATIENCE = 0.25  # seconds; workers may be busy with something else
+PATIENCE = 0.25  # seconds to wait for the workers, which may be busy with something else
 PRIORITY = 100
 
 
@@ -36,9 +37,9 @@ def look(
     frames : sequence
         All frames of a call.
     columns : sequence of EdgeColumns
-        How to read each of them.
+        How to read each frame.
     homes : sequence of str or None
-        The address of the worker that holds each partition, all frames in order.
+        The address of the worker that stores each partition, for all frames in order.
 
     Returns
     -------
@@ -67,7 +68,7 @@ def look(
 
 
 def are_dense(asked: Sequence[Any]) -> bool:
-    """Say whether the workers that were asked hold dense integers. False if one did not answer."""
+    """Return whether the ids on the workers that were asked are dense. False if a worker did not answer."""
     if not asked:
         return False
     from distributed import wait
@@ -78,7 +79,7 @@ def are_dense(asked: Sequence[Any]) -> bool:
         return False
     found = asked[0].client.gather(asked, errors="skip")
     if len(found) < len(asked):
-        return False  # the call itself raises what is wrong with the ids
+        return False  # the call itself raises an error if something is wrong with the ids
     ranges = [one for one in found if one[2]]
     lows, highs, rows = zip(*ranges, strict=True) if ranges else ([0], [0], [0])
     return is_dense(min(lows), max(highs), sum(rows))

@@ -1,17 +1,17 @@
-"""The link: host arrays go to a device chunk by chunk, through a ring of buffers, while kernels run.
+"""The link: it copies host arrays to a device chunk by chunk, through rings of buffers, while kernels run.
 
 ::
 
     arrays --threads--> pinned buffer i % 3 --copy stream--> device buffer k % n --> the reader's kernels
 
-One thread of the link, the copier, has chunk after chunk staged in pinned memory, in pieces, and queues
-their copies; the reader takes the chunks from an iterator. Meanwhile:
+One thread of the link, the copier, has each chunk staged in pinned memory, in pieces, and queues the copies
+of these pieces. The reader takes the chunks from an iterator. Meanwhile:
 
-- A pinned buffer is written again only after the copy out of it has ended; the copier waits for that.
-- A device buffer is written again only after the event that its reader recorded on asking for the next
-  chunk; the copy stream waits for that, and no thread does.
-- A chunk is in flight from when it is given a device buffer until its reader asks for the next one. No
-  more are than there are buffers. Two pieces more may be staged.
+- A pinned buffer is overwritten only after the copy out of it has ended. The copier waits for that.
+- When the reader asks for the next chunk, it records an event. The device buffer of the previous chunk is
+  overwritten only after this event. The copy stream waits for the event; no thread does.
+- A chunk is in flight from the time it gets a device buffer until the reader asks for the next chunk. There
+  are never more chunks in flight than device buffers. Two more pieces may be staged.
 
 (Groute, PPoPP 2017, section 4: pipelined receivers.)
 """
@@ -35,13 +35,13 @@ from .staging import ALIGNMENT, Stage, Times, narrower, room, views
 
 __all__ = ["Copies", "Counters", "Link"]
 
-ARRAYS = 3  # a chunk's, between which a buffer has room for the alignment
-PIECE = 1 << 22  # edges staged at a time, at most
-LEAST_PINNED = 1 << 12  # bytes, enough for an edge of arrays that are aligned
+ARRAYS = 3  # arrays of a chunk; a buffer has room for the alignment between them
+PIECE = 1 << 22  # most edges that are staged at a time
+LEAST_PINNED = 1 << 12  # bytes; enough for one edge in aligned arrays
 
 
 class Copies(Protocol):
-    """What the link asks of :mod:`~dask_graphflow.kernels.device_copies` and of its twin."""
+    """The interface of :mod:`~dask_graphflow.kernels.device_copies` and of its twin for the host."""
 
     @property
     def stream(self) -> Any: ...  # noqa: D102
@@ -57,22 +57,22 @@ class Copies(Protocol):
 
 @dataclass
 class Counters(Times):
-    """What a link has done so far.
+    """Counts and times of a link so far.
 
     Attributes
     ----------
     chunks, copies, bytes : int
-        What was copied to the device.
+        Number of chunks, copies and bytes that went to the device.
     widened : int
-        Calls in which an id did not fit the narrower dtype that was asked for.
+        Number of calls in which a value did not fit the requested narrower dtype.
     most_in_flight : int
-        The most chunks that were in flight at once.
+        The largest number of chunks that were in flight at once.
     pinning, staging, waiting : float
-        Seconds in which the copier made pinned memory, waited for the threads that fill it, and waited
-        for a buffer: the copies or the reader were slower than it.
+        Seconds that the copier spent on making pinned memory, on waiting for the threads that fill it, and
+        on waiting for a buffer because the copies or the reader were slower.
     first_use, last_copy : float
-        When, by ``time.perf_counter``, the latest call handed its first chunk over, and when its last
-        copy had ended.
+        Times, by ``time.perf_counter``, at which the latest call handed over its first chunk, and at which
+        its last copy had ended.
     """
 
     chunks: int = 0
@@ -86,7 +86,7 @@ class Counters(Times):
 
 @dataclass
 class _Slot:
-    """A place in the ring: a buffer on the device, and the event after which it may be written."""
+    """A slot of the ring: a buffer on the device, and the event after which it may be overwritten."""
 
     device: Any
     used: Any
@@ -97,19 +97,19 @@ class _Stopped(Exception):  # noqa: N818
 
 
 class _Run:
-    """What the copier and the reader of one call know of each other."""
+    """State that the copier and the reader of one call share."""
 
     def __init__(self, buffers: int) -> None:
-        # (slot, arrays, event) a chunk; at the end None, or what went wrong.
+        # (slot, arrays, event) for each chunk; at the end None, or the error that occurred.
         self.ready: SimpleQueue[Any] = SimpleQueue()
-        self.chunks = 0  # handed over
+        self.chunks = 0  # number of chunks that the copier put into `ready`
         self._buffers = buffers
         self._in_flight = 0
         self._stopped = False
         self._changed = threading.Condition()
 
     def take(self) -> int:
-        """Wait for a device buffer; return how many are in use, with this one."""
+        """Wait for a free device buffer; return the number of buffers in use, including this one."""
         with self._changed:
             self._changed.wait_for(lambda: self._stopped or self._in_flight < self._buffers)
             if self._stopped:
@@ -124,7 +124,7 @@ class _Run:
             self._changed.notify_all()
 
     def stop(self) -> None:
-        """Let the copier take no more."""
+        """Stop the copier from taking more buffers."""
         with self._changed:
             self._stopped = True
             self._changed.notify_all()
@@ -133,27 +133,28 @@ class _Run:
 class Link:
     """A pipelined channel from host memory to a device, with a bounded number of buffers.
 
-    The buffers are made by the first call that needs them and kept for all later ones.
+    The first call that needs the buffers makes them. They are kept for all later calls.
 
     Parameters
     ----------
     copies : Copies
-        Of the device, or of the host's twin.
+        The copies of the device, or their twin for the host.
     chunk : int
-        Edges in a chunk, at most.
+        Most edges in a chunk.
     buffers : int
-        Chunks that may be in flight: two copy one while another is read.
+        Most chunks in flight. With two, one chunk is copied while another is read.
     edge_bytes : int
-        Bytes of an edge that a buffer has room for, `chunk` times. Of wider edges fewer make a chunk.
+        Bytes per edge: a buffer has room for `chunk` edges of this size. If edges are wider, a chunk has
+        fewer of them.
     piece : int
-        Edges that are staged at a time, at most: buffers of pinned memory have room for so many.
+        Most edges that are staged at a time. A pinned buffer has room for this many.
     threads : int
         Threads that copy to pinned memory.
 
     Attributes
     ----------
     counters : Counters
-        What was done so far.
+        Counts and times so far.
 
     Examples
     --------
@@ -193,12 +194,12 @@ class Link:
         self._buffers = buffers
         self._slot_bytes = chunk * edge_bytes + (ARRAYS - 1) * ALIGNMENT
         self._piece = min(piece, chunk)
-        # Without room for alignment: large pieces are aligned, and memory comes in powers of two.
+        # No extra room for alignment: large pieces are aligned, and memory comes in powers of two.
         piece_bytes = max(self._piece * edge_bytes, LEAST_PINNED)
         self._stage = Stage(copies, piece_bytes, threads, self.counters)
         self._slots: list[_Slot] = []
         self._turn = threading.Lock()
-        self._reader: int | None = None  # the thread that has the turn
+        self._reader: int | None = None  # identifier of the thread that has the turn
         self._run: _Run | None = None
         self._copier: threading.Thread | None = None
         self._closed = False
@@ -214,23 +215,23 @@ class Link:
     ) -> Generator[tuple[Any, ...], None, None]:
         """Iterate over arrays chunk by chunk, on the device.
 
-        One call runs at a time: other threads' wait for their turn.
+        Only one call runs at a time. Calls from other threads wait for their turn.
 
         Parameters
         ----------
         *arrays : array of numbers, shape (m,)
-            An edge's source, target and whatever else. They are left as they are until the iterator
-            ends. If all lie in pinned memory, they are copied from there as they are.
+            The source, target and other values of each edge. Do not change them until the iterator ends.
+            If all arrays are in pinned memory, they are copied from there without staging.
         dtype : dtype, optional
-            Copy wider integers as this type, in fewer bytes. Every value is looked at before. From the
-            chunk with the first that does not fit on, this call copies all as they are; what it costs
-            is to stage and copy what there was of that chunk twice.
+            Convert wider integers to this type, to copy fewer bytes. Every value is checked first. From the
+            first chunk with a value that does not fit, this call copies all values in their own types. The
+            part of that chunk that was already processed is then staged and copied twice.
 
         Yields
         ------
         tuple of arrays on the device, shape (at most `chunk`,)
-            The next edges. The reader's kernels run on the stream that is current when it asks for
-            them; with its next step they lose what they lie in.
+            The next edges. The reader's kernels must run on the stream that is current when it asks for
+            them. The arrays are overwritten after the reader's next step.
         """
         arrays = tuple(np.asanyarray(array) for array in arrays)
         if not arrays or any(a.ndim != 1 or len(a) != len(arrays[0]) for a in arrays):
@@ -257,7 +258,7 @@ class Link:
         return self._read(arrays, sent, narrow)
 
     def close(self) -> None:
-        """End what runs, and give the buffers back once nothing uses them."""
+        """End a running call, and free the buffers once nothing uses them."""
         self._closed = True
         if self._run is not None:
             self._run.stop()
@@ -270,7 +271,7 @@ class Link:
         self._slots = []
         self._stage.close()
 
-    # The reader's side.
+    # The reader's side
 
     def _read(
         self, arrays: Sequence[np.ndarray], sent: Any, narrow: Any
@@ -304,7 +305,7 @@ class Link:
             raise GraphflowError("the link is closed; make a new one")
         while len(self._slots) < self._buffers:
             buffer = self._copies.device(self._slot_bytes)
-            # As if the reader had used it: its stream may still work on what was there before.
+            # Treat the new buffer as used: its memory may still be in use on the reader's stream.
             used = self._copies.record(self._copies.current())
             self._slots.append(_Slot(buffer, used))
         self.counters.first_use = self.counters.last_copy = math.nan
@@ -321,7 +322,7 @@ class Link:
                 try:
                     raise item
                 finally:
-                    del item  # or it would hold the frame that holds it
+                    del item  # avoid a reference cycle between the exception and this frame
             slot, chunk, copied = item
             reader = self._copies.current()
             self._copies.wait(reader, copied)
@@ -329,11 +330,11 @@ class Link:
                 self.counters.first_use = time.perf_counter()
             try:
                 yield chunk
-            finally:  # also where the reader breaks off: its kernels may still run
+            finally:  # needed even if the reader stops early, because its kernels may still run
                 slot.used = self._copies.record(reader)
                 run.release()
 
-    # The copier's side.
+    # The copier's side
 
     def _copy(self, run: _Run, arrays: Sequence[np.ndarray], sent: Any, narrow: Any) -> None:
         outcome: BaseException | None = None
@@ -342,7 +343,7 @@ class Link:
                 try:
                     self._copy_chunks(run, arrays, sent, narrow)
                 finally:
-                    # Whatever happened: when the iterator ends, nothing reads the arrays any more.
+                    # Even after an error, nothing may read the arrays once the iterator has ended.
                     self._copies.stream.synchronize()
             self.counters.last_copy = time.perf_counter()
         except _Stopped:
@@ -364,19 +365,22 @@ class Link:
             dtypes = sent
 
     def _copy_direct(self, run: _Run, arrays: Sequence[np.ndarray], dtypes: Any) -> None:
-        """Copy chunks from where they lie, in pinned memory."""
+        """Copy chunks directly from arrays in pinned memory."""
         for first, last in _cuts(0, len(arrays[0]), self._room(dtypes)):
             slot, to = self._take(run, dtypes, last - first)
             self._hand_on(run, slot, to, self._queue(to, [a[first:last] for a in arrays]))
 
     def _copy_staged(self, run: _Run, arrays: Sequence[np.ndarray], dtypes: Any, start: int) -> int:
-        """Copy chunks from an edge on; return the first edge of one that does not fit its dtypes."""
+        """Copy chunks from edge `start` on; return the first edge of the first chunk that does not fit.
+
+        Return the number of edges if all values fit the dtypes.
+        """
         end, room = len(arrays[0]), self._room(dtypes)
         size = min(self._stage.room(dtypes), room, self._piece)
         cuts = (cut for chunk in _cuts(start, end, room) for cut in _cuts(*chunk, size))
         with closing(self._stage.pieces(arrays, dtypes, cuts)) as pieces:
             for piece in pieces:
-                at = (piece.start - start) % room  # in its chunk
+                at = (piece.start - start) % room  # the piece's offset in its chunk
                 first, upto = piece.start - at, at + len(piece.arrays[0])
                 if not piece.fits:
                     if at:
@@ -391,7 +395,7 @@ class Link:
         return end
 
     def _take(self, run: _Run, dtypes: Any, count: int) -> tuple[_Slot, list[Any]]:
-        """Wait for a device buffer; return it, and arrays in it that the copy stream may write to."""
+        """Wait for a device buffer; return its slot, and arrays in it that the copy stream may write to."""
         began = time.perf_counter()
         in_flight = run.take()
         self.counters.waiting += time.perf_counter() - began
@@ -401,7 +405,7 @@ class Link:
         return slot, views(slot.device, dtypes, count)
 
     def _queue(self, to: Sequence[Any], part: Sequence[np.ndarray]) -> Any:
-        """Queue copies; return the event after them."""
+        """Queue copies; return an event that marks their end."""
         for array, source in zip(to, part, strict=True):
             self._copies.copy(array, source)
             self.counters.copies += 1
@@ -419,6 +423,6 @@ class Link:
 
 
 def _cuts(start: int, stop: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yield the starts and stops of parts of one size, the last one smaller."""
+    """Yield the start and stop of parts of `size`. The last part may be smaller."""
     for low in range(start, stop, size):
         yield low, min(low + size, stop)

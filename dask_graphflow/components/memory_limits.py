@@ -1,4 +1,4 @@
-"""Edges in partitions that fit the memory limit of the workers, known before any edge is read."""
+"""Choose partitions that fit the memory limit of the workers, before any edge is read."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from dask_graphflow.showing.tables import size
 
 __all__ = ["fitting"]
 
-COPIES = 3  # of a partition while it is read: pages of the file, Arrow's table and the pandas frame
+COPIES = 3  # copies of a partition during reading: pages of the file, Arrow table, pandas frame
 
 
 def fitting(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> Any:
-    """Return edges in partitions that workers can read, beside their forests, without being paused.
+    """Return edges in partitions so small that workers can read them, and store forests, without pausing.
 
     Parameters
     ----------
     edges : dask.dataframe.DataFrame or Held
     columns : EdgeColumns
-        What is read of them.
+        The columns that are read.
     forests : int
-        How many each worker makes, one per threshold.
+        Number of forests per worker, one per threshold.
     divide : bool
         Whether partitions may be cut at row groups of their Parquet files.
 
@@ -62,7 +62,7 @@ def fitting(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> 
 
 
 def _forest(pieces: Pieces, columns: EdgeColumns, workers: int) -> int:
-    """Return the bytes of a forest and of another one that is merged into it, where that can be told."""
+    """Return the bytes of a forest and of another one that is merged into it; 0 if they are not known."""
     ids = [*columns.source, *columns.target]
     ranges = [one for name in ids for one in pieces.bounds.get(name, ())]
     if len(columns.names) > 1 or not is_integer(columns.dtypes[0]) or not ranges:

@@ -1,8 +1,9 @@
-"""Merge policies by name, and the one that looks at where forests lie and how fast their workers are.
+"""Merge policies by name, including the adaptive one, which considers where forests are and worker speeds.
 
-Chains of one process share a forest, so that a merge between them moves nothing; one between two workers
-moves a forest. A tree by the chains' numbers does not know, and moves one in nearly every merge where
-neighbours lie apart. (Groute, PPoPP 2017, section 5, has one forest a device.)
+The chains of one process share a forest, so a merge between them moves nothing. A merge between two workers
+moves a forest. A tree over the chains' numbers ignores this. If chains with adjacent numbers are on
+different workers, nearly every one of its merges moves a forest. (Groute, PPoPP 2017, section 5, uses one
+forest per device.)
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ __all__ = [
 
 
 def fastest_first(chains: Sequence[Chain], speeds: Speeds = UNKNOWN) -> list[Chain]:
-    """Return the chains with those of the fastest worker first, or of the one that has more.
+    """Return the chains sorted by worker, fastest worker first. If speeds are equal, more chunks go first.
 
-    Each is held to its worker. So the first chain, which all forests end in, is where merging is
-    fastest, and of any two workers the forest goes to the faster one. Where nothing is known they stay
-    as they are.
+    Each chain is pinned to its worker. All forests end in the first chain, so this makes the last merge run
+    where merging is fastest, and between any two workers the forest moves to the faster one. Chains whose
+    worker is not known come last, in the given order.
     """
     groups = sorted(
         _by_worker(chains).items(),
@@ -55,25 +56,26 @@ def fastest_first(chains: Sequence[Chain], speeds: Speeds = UNKNOWN) -> list[Cha
 def adaptive(
     chains: Sequence[Chain], speeds: Speeds = UNKNOWN, *, barrier: bool = True
 ) -> list[Merge]:
-    """Merge the chains of each worker, then workers, so that the last merge is expected to end soonest.
+    """Return merges within each worker, then between workers, chosen so that the last one ends soonest.
 
-    Of workers those two that are ready earliest, over and over (as Huffman's trees are made), or
-    neighbours in a tree, where that ends sooner; so one merge fewer than there are workers is between
-    two. Where no chain's worker is known, or it is expected to end sooner still, it is the tree of all
-    chains.
+    Three ways are compared, and the one with the smallest :func:`makespan` is chosen. The first repeatedly
+    merges the two workers that are ready earliest, as in the construction of a Huffman tree. The second
+    merges neighboring workers in a tree. With both, the number of merges between workers is one less than
+    the number of workers. The third is a tree of all chains, which is always used if no worker is known.
 
     Parameters
     ----------
     chains : sequence of Chain
         In the order of :func:`fastest_first`.
     speeds : mapping of str to float
+        Chunks that each worker hooks per unit of time; 1 for workers that are not listed.
     barrier : bool
-        No merge begins before all chains have ended.
+        Whether no merge begins before all chains have ended.
 
     Returns
     -------
     list of Merge
-        All end in the first chain.
+        All forests end in the first chain.
 
     Examples
     --------
@@ -104,19 +106,19 @@ def makespan(
     merge: float = 1.0,
     transfer: float = 1.0,
 ) -> float:
-    """Return when the last merge is expected to end.
+    """Return the time at which the last merge is expected to end.
 
-    Each worker hooks all of its chunks, and sends or merges one forest at a time. To merge forests that lie
-    on one worker costs nothing.
+    Each worker hooks all of its chunks, and sends or merges one forest at a time. Merging forests on the
+    same worker costs nothing.
 
     Parameters
     ----------
     chains, merges, speeds, barrier
-        As of :func:`adaptive`.
+        See :func:`adaptive`.
     merge : float
-        What merging a forest takes, in chunks hooked.
+        Cost of merging a forest, as a number of chunks that could be hooked instead.
     transfer : float
-        What moving one takes, in units of time.
+        Cost of moving a forest, in units of time.
 
     Examples
     --------
@@ -136,7 +138,7 @@ def makespan(
 
 
 def _ready(chains: Sequence[Chain], speeds: Speeds, barrier: bool) -> list[float]:
-    """Return when each chain's worker has hooked all that it has to hook."""
+    """Return the time at which each chain's worker has hooked all of its chunks."""
     ready = [0.0] * len(chains)
     for at, group in _by_worker(chains).items():
         chunks = sum(len(chains[chain].chunks) for chain in group)
@@ -148,7 +150,7 @@ def _ready(chains: Sequence[Chain], speeds: Speeds, barrier: bool) -> list[float
 def _earliest(
     chains: Sequence[Chain], firsts: list[int], speeds: Speeds, barrier: bool
 ) -> list[Merge]:
-    """Merge the two that are ready earliest, over and over, into the first of them."""
+    """Repeatedly merge the two chains that are ready earliest, into the one with the smaller number."""
     ready = _ready(chains, speeds, barrier)
     waiting = [(ready[first], first) for first in firsts]
     heapq.heapify(waiting)
@@ -185,7 +187,7 @@ MERGE_POLICIES: dict[str, Callable[..., list[Merge]]] = {
 
 
 def merge_policy(name: str) -> Callable[..., list[Merge]]:
-    """Return the merge policy of that name, or raise :class:`OptionError`."""
+    """Return the merge policy with the given name, or raise :class:`OptionError`."""
     if name not in MERGE_POLICIES:
         raise OptionError(
             f"merge={name!r} is not a merge policy; give one of "
@@ -195,7 +197,7 @@ def merge_policy(name: str) -> Callable[..., list[Merge]]:
 
 
 def merges_of(name: str, count: int) -> list[Merge]:
-    """Return the merges by a policy of so many forests, each on a worker of its own.
+    """Return the merges that a policy chooses for `count` forests, each on a worker of its own.
 
     Examples
     --------

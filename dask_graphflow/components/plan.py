@@ -1,4 +1,4 @@
-"""How :meth:`.Forest.hook` takes edges: chunks and samples, chosen from the size of the graph."""
+"""The plan of :meth:`.Forest.hook`: chunk and sample sizes, chosen from the size of the graph."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ __all__ = ["Plan"]
 
 @dataclass(frozen=True)
 class Plan:
-    """A chunk and a sample that fit a graph.
+    """Chunk and sample sizes for hooking the edges of a graph.
 
     Attributes
     ----------
     chunk : int
         Edges per chunk.
     step : int
-        The first hook of a chunk samples one edge in `step` (Afforest); 1 for no sample.
+        The first pass over a chunk hooks a sample of one edge in `step` (Afforest); 1 for no sample.
     """
 
     chunk: int
@@ -29,9 +29,10 @@ class Plan:
         Parameters
         ----------
         vertices, edges : int
-            V and E.
+            Number of vertices and edges.
         sampled : int
-            Vertices per edge of the sample, so that the sample finds most of a largest component.
+            Number of vertices per sampled edge. It must be small enough that the sample finds most of the
+            largest component.
         """
         step = min(max(sampled * edges // max(vertices, 1), 2), 16 * sampled)
         return cls(chunk=max(edges, 1), step=step)

@@ -1,4 +1,4 @@
-"""What happens at each step of a reduction to connected components."""
+"""The steps of a reduction to connected components."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ __all__ = ["Components"]
 
 
 Absorbed = tuple[list[Forest], list[str]]
-"""Forests that slices of others are hooked into, and the tokens of those that were.
+"""Forests that slices of others are hooked into, and the tokens of these slices.
 
-A plain tuple, forests first: Dask's serialisers for arrays look into no others.
+This is a plain tuple with the forests first, because Dask's serializers for arrays do not look into other
+types.
 """
 
 Step = TypeVar("Step", bound=Callable[..., Any])
 
-ANY = 1 << 62  # edges, for which any range of ids is dense
+ANY = 1 << 62  # a number of edges for which any range of ids is dense
 
 
 class Survey(NamedTuple):
-    """A look at a fragment: the range of dense ids, or a sample of others, and what tells it apart."""
+    """Facts about a fragment: the range of its ids if dense, otherwise a sample of ids; its fingerprint."""
 
     low: Any
     high: Any
@@ -49,16 +50,16 @@ class Survey(NamedTuple):
 
 
 class Numbering(NamedTuple):
-    """What the vertices of the whole graph are.
+    """How the vertices of the whole graph are numbered.
 
     Attributes
     ----------
     bounds : list of int or None
-        Where each part of the result begins, and the last one ends, if the ids are dense.
+        If the ids are dense, the vertices where the parts of the result begin, and where the last one ends.
     cuts : frame or None
-        Else the ids that the owners' ranges are cut at.
+        If the ids are not dense, the ids at which the owners' ranges are cut.
     fingerprints : list of tuple
-        What tells each chain's fragment apart.
+        The fingerprint of each chain's fragment.
     """
 
     bounds: Any
@@ -67,7 +68,7 @@ class Numbering(NamedTuple):
 
 
 def _part(stage: str) -> Callable[[Step], Step]:
-    """Have a step tell of the part of a stage that it does."""
+    """Make a step report progress: it does one part of a stage."""
 
     def tells(step: Step) -> Step:
         @wraps(step)
@@ -82,28 +83,28 @@ def _part(stage: str) -> Callable[[Step], Step]:
 
 @dataclass(frozen=True)
 class Components:
-    """What :class:`~dask_graphflow.scheduling.forest_expr.ForestReduction` does at each step.
+    """The steps of :class:`~dask_graphflow.scheduling.forest_expr.ForestReduction`.
 
     Attributes
     ----------
     frames : tuple of EdgeColumns
         How to read each frame of edges.
     columns : tuple of str
-        The result's columns: the vertex's, then each threshold's component's.
+        The result's columns: the vertex columns, followed by the component columns of each threshold.
     thresholds : tuple of int or float
-        Ascending; empty if every edge counts, whatever its weight.
+        Ascending; empty if every edge counts, regardless of its weight.
     partitions : int
-        Partitions of all frames together.
+        Number of partitions of all frames together.
     chunk_size : int or None
-        Edges to hook before the trees are made flat again.
+        Number of edges to hook before the trees are made flat again.
     sharing : int
-        Tasks that run beside each other in one process.
+        Number of tasks that run at the same time in one process.
     streamed : bool
-        The edges and the result are pandas frames, and the forest lies on the GPU of each process.
+        Whether the edges and the result are pandas frames while the forest is on the GPU of each process.
     dense : bool
-        The ids are known to be vertices as they are.
+        Whether the ids are known to be dense integers, which serve as vertices themselves.
     told : Told
-        Tells of chunks that are hooked, and of parts of the result.
+        Reports the chunks that are hooked, and the parts of the result.
     """
 
     frames: tuple[EdgeColumns, ...]
@@ -122,7 +123,7 @@ class Components:
         return placement.task_threads(self.sharing)
 
     def start(self) -> Shared:
-        """Return what the chains of a process share."""
+        """Return the holder that the chains of a process share."""
         return Shared()
 
     @_part("hook")
@@ -157,12 +158,14 @@ class Components:
         return Edges(source, target, level, streamed)
 
     def plain(self, fragment: Fragment, surveys: Sequence[Survey] = ()) -> list[Forest]:
-        """Return the forests of a fragment that is known to be dense, once all were looked at.
+        """Return the forests of a fragment that is said to be dense.
+
+        The surveys are not used. They delay this step until all chains have been hooked.
 
         Raises
         ------
         VertexTypeError
-            It is not.
+            The fragment is not dense.
         """
         if not fragment.dense:
             raise VertexTypeError(
@@ -172,21 +175,21 @@ class Components:
         return fragment.forests
 
     def close(self, chain: Chain) -> Fragment:
-        """Return what a chain has found."""
+        """Return the fragment that a chain has found."""
         return chain.close()
 
     def survey(self, fragment: Fragment) -> Survey:
-        """Return what the numbering is chosen from."""
+        """Return the facts about a fragment from which the numbering is chosen."""
         if not fragment.dense:
             return Survey(None, None, renumber.sample(fragment.ids), fragment.fingerprint())
         forest = fragment.forests[0]
-        # Of ids listed there are none.
+        # The ids of a dense fragment are not listed, so `fragment.ids` is empty.
         return Survey(forest.base, forest.stop, fragment.ids, fragment.fingerprint())
 
     def number(self, surveys: list[Survey], owners: int, shares: int = 1) -> Numbering:
         """Choose the numbering."""
         fingerprints = [survey.fingerprint for survey in surveys]
-        # Chains of one process share a forest, and all say the same of it: count it once.
+        # The chains of one process share a forest, so their ranges are the same: count each range once.
         ranges = {(s.low, s.high) for s in surveys if s.low is not None and s.high > s.low}
         loose = [s.ids for s in surveys if s.low is None and len(s.ids)]
         if not loose:
@@ -203,24 +206,24 @@ class Components:
     def piece(
         self, fragments: list[Fragment], numbering: Numbering, owner: int
     ) -> list[Any] | None:
-        """Return the ids of some fragments in an owner's range; None, where they are dense."""
+        """Return the ids of some fragments in an owner's range; None if the ids are dense."""
         if numbering.bounds:
             return None
         return [renumber.piece(one.numbered().ids, numbering.cuts, owner) for one in fragments]
 
     def own(self, pieces: list[list[Any] | None]) -> tuple[Any, list[Any]] | None:
-        """Return an owner's ids in order, and the place among them of each that each chain sent."""
+        """Return an owner's ids in order and, for each chain, the index among them of each id it sent."""
         sent = [piece for some in pieces for piece in some or ()]
         return renumber.merge(sent) if sent else None
 
     def size(self, owned: tuple[Any, list[Any]] | None) -> int | None:
-        """Return how many ids an owner has; None, where they are dense."""
+        """Return the number of ids that an owner has; None if the ids are dense."""
         return None if owned is None else len(owned[0])
 
     def codes(
         self, owned: tuple[Any, list[Any]] | None, first: int, count: int
     ) -> list[Any] | None:
-        """Return the places of the ids that some chains sent to an owner."""
+        """Return the indices, among an owner's ids, of the ids that some chains sent to it."""
         return None if owned is None else owned[1][first : first + count]
 
     def renumber(
@@ -234,15 +237,15 @@ class Components:
     ) -> list[Forest]:
         """Return a fragment's forests over the vertices of the whole graph.
 
-        Of what owners say of some chains together, this one's is at `place`.
+        Each entry of `codes` contains the answers of one owner to some chains. This chain's is at `place`.
 
-        Where a worker was lost after the numbering, its chains ran again, beside those of another
-        worker: their fragment may be another one, which says the same.
+        If a worker was lost after the numbering, its chains ran again on another worker, together with that
+        worker's chains. Their fragment may then have a different form although it is equivalent.
 
         Raises
         ------
         WorkerLostError
-            The fragment has other ids than those that were numbered.
+            The ids of the fragment differ from the ids that were numbered.
         """
         if numbering.bounds:
             return fragment.over(numbering.bounds[0], numbering.bounds[-1])
@@ -262,43 +265,43 @@ class Components:
         return moved(fragment.forests, xp.concatenate(slots), bounds[-1])
 
     def merge(self, into: list[Forest], other: list[Forest]) -> list[Forest]:
-        """Hook the entries of the other forests into these, in place."""
+        """Merge the other forests into these, in place."""
         for forest, more in zip(into, other, strict=True):
             forest.absorb(more, threads=self.threads)
         return into
 
     def cut(self, forests: list[Forest], count: int) -> list[list[Entries]]:
-        """Cut forests into slices, each with that of every threshold."""
+        """Cut forests into slices. Each slice contains the entries of all thresholds' forests."""
         slices = zip(*(forest.cut(count) for forest in forests), strict=True)
         return [list(part) for part in slices]
 
     def absorb(self, into: list[Forest] | Absorbed, part: list[Entries]) -> Absorbed:
-        """Hook the entries of one slice into these forests, in place."""
+        """Merge one slice into these forests, in place."""
         forests, tokens = into if isinstance(into, tuple) else (into, [])
         for forest, entries in zip(forests, part, strict=True):
             forest.absorb(entries, threads=self.threads)
         return forests, [*tokens, part[0].token]
 
     def tokens(self, absorbed: Absorbed) -> list[str]:
-        """Return what tells the cuts apart that slices are of."""
+        """Return the token of each slice, which identifies the cut that it is from."""
         return absorbed[1]
 
     def mend(self, forests: list[Forest], tokens: list[str]) -> list[Forest] | None:
-        """Return the forests that slices were cut from, if those are not all of one cut.
+        """Return the forests that slices were cut from if the slices are not all of the same cut.
 
-        Where a worker was lost between two slices its chains ran again, beside those of another worker:
-        the slices that came since are of forests in which the same vertices have other roots, and only
-        all slices of one cut say all that it says.
+        If a worker was lost between two slices, its chains ran again on another worker, together with that
+        worker's chains. Slices that came later are from forests in which the same vertices may have other
+        roots. Only all slices of the same cut together contain all of its connections.
         """
         return None if len(set(tokens)) == 1 else forests
 
     def mended(self, into: Absorbed, more: list[Forest] | None) -> list[Forest]:
-        """Return the forests that all slices were hooked into, with what :meth:`mend` returned.
+        """Return the forests that all slices were merged into, after merging the result of :meth:`mend`.
 
         Raises
         ------
         WorkerLostError
-            These slices are not those that :meth:`mend` was told of.
+            The slices are not those whose tokens :meth:`mend` got.
         """
         forests, tokens = into
         if more is not None:
@@ -324,7 +327,7 @@ class Components:
         owner: int,
         later: range,
     ) -> tuple[Any, Any] | None:
-        """Return the roots in an owner's range that name components in some others', and their ids."""
+        """Return the roots in an owner's range that vertices in the `later` ranges have, and their ids."""
         if owned is None:
             return None
         ids, xp, bounds = owned[0], forests[0].kernels.namespace, _bounds(sizes)
@@ -345,7 +348,7 @@ class Components:
         share: int = 0,
         shares: int = 1,
     ) -> Any:
-        """Return a share of the vertices of an owner's range and the components they are in."""
+        """Return a share of the vertices in an owner's range, and their components."""
         if owned is None:
             part = owner * shares + share
             return self._label_dense(forests, *numbering.bounds[part : part + 2])
@@ -359,7 +362,8 @@ class Components:
         for forest in forests:
             roots = forest.parent[low + first : low + last]
             inside, outside = xp.flatnonzero(roots >= low), xp.flatnonzero(roots < low)
-            # Taken from both, and put in order: the ids of the whole range are not copied for a share.
+            # Take ids from both frames and reorder them. This copies only the ids of this share, and not
+            # those of the whole range.
             taken = frames.stack(
                 [
                     ids.iloc[roots[inside] - low],
@@ -377,7 +381,7 @@ class Components:
 
     @_part("label")
     def label_plain(self, forests: list[Forest], part: int, parts: int) -> Any:
-        """Return a part of the vertices and the components they are in, ids being dense."""
+        """Return a part of the vertices, and their components, if the ids are dense."""
         low, high = forests[0].base, forests[0].stop
         bounds = [low + (high - low) * i // parts for i in (part, part + 1)]
         return self._label_dense(forests, *bounds)
@@ -386,7 +390,7 @@ class Components:
         dtype = self.frames[0].dtypes[0]
         kind = pd.DataFrame if self.streamed else frames.kind(forests[0].kernels)
         if frames.is_pandas(kind) and not dtypes.is_integer(dtype):
-            # Without a single edge, ids of every type come here; Arrow casts integers to few of them.
+            # If there are no edges, ids of any type get here, and Arrow can cast integers to few types.
             return kind({column: [] for column in self.columns}, dtype=dtype)
         numbers = isinstance(dtype, np.dtype) and dtype.kind in "iu"
         plain = dtype if numbers else np.dtype("int64")
@@ -400,7 +404,7 @@ class Components:
         return frame if plain == dtype else frame.astype(dtype)
 
     def _typed(self, frame: Any) -> Any:
-        """Return a result that was on the device with the dtypes that the edges' ids have."""
+        """Convert a result that was on the device to the dtypes of the edges' ids."""
         of_ids = itertools.cycle(self.frames[0].dtypes)
         return frame.astype(dict(zip(self.columns, of_ids, strict=False)))
 

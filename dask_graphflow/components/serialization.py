@@ -1,12 +1,12 @@
-"""Serialization of forests and their slices: as arrays, which go from device to device without the host.
+"""Serialization of forests and their slices as arrays, which go from device to device without the host.
 
-UCX takes arrays on devices as they are. TCP does not: if the receiver is on the same machine and can read
-this process' memory, it is sent where a copy of the arrays is, and copies them from there. Dask keeps a
-forest until the receiver has said that it has it, and the forest keeps the copy.
+UCX can send arrays on devices directly. TCP cannot. If the receiver is on the same machine and can read the
+memory of this process, it is told where a copy of the arrays is, and copies them from there. Dask keeps a
+forest until the receiver confirms that it has received it, and the forest keeps the copy.
 
-:mod:`~dask_graphflow.api.components` has every worker import it if forests are on devices: without it they
-would be pickled, and CuPy pickles through host memory. A worker with it and one without would not
-understand each other.
+:mod:`~dask_graphflow.api.components` makes every worker import this module if forests are on devices.
+Without it, forests would be pickled, and CuPy pickles through host memory. A worker that has imported it
+and one that has not cannot exchange forests.
 """
 
 from __future__ import annotations
@@ -25,16 +25,19 @@ from .forest import Entries, Forest
 
 __all__: list[str] = []
 
-LARGE = 1 << 23  # bytes of a forest that take longer through host memory than the 5 ms to open it
+LARGE = 1 << 23  # bytes; above this, host memory takes longer than the 5 ms to open shared memory
 
 
 def _device_ipc() -> Any:
-    # Not an import statement: it takes CuPy, which a host does without.
+    # Imported late because the module needs CuPy, which machines without a GPU do not have.
     return importlib.import_module("dask_graphflow.kernels.device_ipc")
 
 
 def _shared(context: dict[str, Any] | None, arrays: list[Any]) -> tuple[Any, Any] | None:
-    """Return how the receiver finds a copy of arrays on this device, and the copy, if it can read it."""
+    """Copy arrays on this device for a receiver that can read them; return how to find the copy, and it.
+
+    Return None if the receiver cannot read the copy or the arrays are too small to be worth it.
+    """
     recipient = ((context or {}).get("recipient") or {}).get("address")
     if not all(on_device(array) for array in arrays) or sum(a.nbytes for a in arrays) < LARGE:
         return None
@@ -43,13 +46,13 @@ def _shared(context: dict[str, Any] | None, arrays: list[Any]) -> tuple[Any, Any
     ipc = _device_ipc()
     try:
         shared: tuple[Any, Any] = ipc.share(arrays)
-    except ipc.CannotShare:  # the pools may have left no memory
+    except ipc.CannotShare:  # for example because memory pools have taken all device memory
         return None
     return shared
 
 
 def _register(serialize: Any, deserialize: Any) -> None:
-    """Teach one of Dask's families of serialisers forests and slices, by what it knows of arrays."""
+    """Register forests and slices with one of Dask's serializer families, which already handles arrays."""
 
     def dump(
         forest: Forest | Entries, context: dict[str, Any] | None = None
@@ -64,7 +67,7 @@ def _register(serialize: Any, deserialize: Any) -> None:
             try:
                 dump_array = serialize.dispatch(type(array))
             except TypeError as error:
-                # The next family is tried: that for devices knows no arrays of the host.
+                # Dask then tries the next family. The family for devices does not handle host arrays.
                 raise NotImplementedError(type(array).__name__) from error
             header, own = dump_array(array)
             headers.append((type(array), header, len(own)))

@@ -1,4 +1,4 @@
-"""What all chains of a process share: a forest, and the link to the GPU that it may lie on."""
+"""State that all chains of a process share: a forest, and a link to the GPU if the forest is on one."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["Shared"]
 
 
 class Shared:
-    """A holder of one object that many threads change at once, and one thread at a time replaces.
+    """A holder of one object. Many threads may change the object at once; only one at a time replaces it.
 
-    Dask hands every task of a worker the same object for the same key. So what holds a chain's forest
-    at its start holds it for every chain on that worker: memory is one forest a process, and what one
-    chain found the others skip. A worker that fetches the holder from another gets a copy, with
-    whatever was found until then: true connections all, and makes a link of its own where it needs one.
+    Dask gives every task of a worker the same object for the same key. So all chains on a worker start from
+    the same holder and share its forest. Each process stores only one forest, and chains skip connections
+    that other chains have found. A worker that fetches the holder from another worker gets a copy with the
+    connections found until then, which are all true. It makes its own link if it needs one.
     """
 
     def __init__(self, held: Any = None) -> None:
@@ -40,7 +40,7 @@ class Shared:
 
     @contextmanager
     def beside_others(self) -> Iterator[None]:
-        """Let several threads in, while none is alone."""
+        """Enter together with other threads, while no thread is in :meth:`alone`."""
         with self._free:
             self._users += 1
         try:
@@ -52,12 +52,12 @@ class Shared:
 
     @contextmanager
     def alone(self, unless: Callable[[], bool] = lambda: False) -> Iterator[bool]:
-        """Wait until nobody is in, and let nobody else in; or give up once `unless` holds.
+        """Wait until no other thread is in, and keep others out; or give up once `unless` returns True.
 
         Yields
         ------
         bool
-            Whether one is alone.
+            Whether this thread has exclusive access.
         """
         with self._free:
             self._free.wait_for(lambda: unless() or not self._users)
@@ -65,9 +65,9 @@ class Shared:
             self._free.notify_all()
 
     def link(self, make: Callable[[], Link]) -> Link:
-        """Return the link of this process to its device, made by `make` if there is none.
+        """Return the link of this process to its device. Call `make` to create it if there is none.
 
-        It is closed, and its buffers are free, once no chain of the process has this holder any more.
+        The link is closed and its buffers are freed once no chain of the process refers to this holder.
         """
         with self._free:
             if self._link is None:
@@ -81,10 +81,10 @@ _living: WeakValueDictionary[str, Shared] = WeakValueDictionary()
 
 
 def _restored(token: str, held: Any) -> Shared:
-    """Return the holder that was pickled, if it still lives in this process, or else a copy.
+    """Return the holder that was pickled if it still exists in this process, and a copy otherwise.
 
-    When memory is short, Dask writes each chain to disk by itself, and all of them would come back with a
-    forest of their own. The living holder has found all that it had found when it was written, and more.
+    When memory is short, Dask writes each chain to disk separately, and each would come back with its own
+    copy of the forest. The holder in memory has every connection that was written, and maybe more.
     """
     living = _living.get(token)
     return Shared(held) if living is None else living

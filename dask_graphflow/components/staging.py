@@ -1,8 +1,8 @@
-"""Staging: arrays of numbers on their way through pinned memory, narrowed where every value fits.
+"""Staging: copies arrays of numbers to pinned memory, in narrower dtypes if every value fits.
 
 Arrays pass through a ring of pinned buffers piece by piece. While one piece is queued to be copied from
-its buffer, threads already fill the next one: each takes one share of it, of all arrays, so that it asks
-for Python's lock a few times a piece however many edges that is.
+its buffer, threads already fill the next one. Each thread takes one share of a piece, across all arrays.
+So it needs Python's lock only a few times per piece, regardless of the number of edges.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from dask_graphflow.kernels.host_copies import narrow
 
 __all__ = ["ALIGNMENT", "Piece", "Stage", "Team", "Times", "narrower", "room", "views"]
 
-ALIGNMENT = 256  # bytes between where arrays may begin in a buffer: what cudaMalloc gives too
-BUFFERS = 3  # two are filled, the first of them soon ready, while one is copied from
-SHARE = 1 << 16  # items of an array that are worth handing to another thread
+ALIGNMENT = 256  # bytes; alignment of arrays in a buffer, the same as that of cudaMalloc
+BUFFERS = 3  # two are being filled, the first of them almost ready, while a third is copied from
+SHARE = 1 << 16  # smallest number of items that are worth handing to another thread
 
 
 def narrower(own: Any, wanted: Any) -> Any:
-    """Return the dtype to convert to: what is wanted, where that makes integers smaller.
+    """Return the dtype to convert to: `wanted` if this makes integers smaller, and `own` otherwise.
 
     Examples
     --------
@@ -60,16 +60,16 @@ def views(buffer: Any, dtypes: Sequence[Any], count: int) -> list[Any]:
 
 @dataclass
 class Times:
-    """Where the time of who has arrays staged went, in seconds.
+    """Seconds that the thread which has arrays staged spends on each kind of work.
 
     Attributes
     ----------
     pinning : float
         Making pinned memory.
     staging : float
-        Waiting for threads that fill it.
+        Waiting for the threads that fill it.
     waiting : float
-        Waiting for something else: whoever copies from it was slower.
+        Waiting for a free buffer, because the copies from pinned memory were slower.
     """
 
     pinning: float = 0.0
@@ -78,7 +78,7 @@ class Times:
 
 
 class Team:
-    """Threads that convert arrays together; they are started when there is work for more than one.
+    """Threads that convert arrays together. They are started when there is work for more than one thread.
 
     Parameters
     ----------
@@ -95,10 +95,10 @@ class Team:
         Returns
         -------
         list of Future
-            Whether every value of a share fits where it is to go.
+            Whether every value of a share fits the dtype of its destination.
         """
         length = len(source[0])
-        if length < SHARE:  # less work than handing it out
+        if length < SHARE:  # handing out so little work would take longer than the work
             done: Future[bool] = Future()
             done.set_result(_convert(source, to))
             return [done]
@@ -113,14 +113,14 @@ class Team:
         ]
 
     def close(self) -> None:
-        """Let the threads end."""
+        """End the threads."""
         if self._pool is not None:
             self._pool.shutdown()
 
 
 @dataclass
 class _Buffer:
-    """Pinned memory, and the event after which it may be written."""
+    """Pinned memory, and the event after which it may be overwritten."""
 
     memory: Any = None
     copied: Any = None
@@ -133,13 +133,13 @@ class Piece:
     Attributes
     ----------
     start : int
-        Where it begins in them.
+        The index in the arrays where the piece begins.
     arrays : list of array
-        In pinned memory.
+        The values of the piece, in pinned memory.
     buffer : object
-        Where they lie; its `copied` is to be set to an event after the copies from it.
+        The buffer that contains `arrays`. Set its `copied` to an event after the copies from it.
     fits : bool
-        Whether every value fits its dtype; else the arrays are not to be used.
+        Whether every value fits its dtype. If not, do not use `arrays`.
     """
 
     start: int
@@ -154,13 +154,13 @@ class Stage:
     Parameters
     ----------
     copies : Copies
-        What makes pinned memory, when a buffer is first needed.
+        Makes the pinned memory when a buffer is first needed.
     size : int
         Bytes of a buffer.
     threads : int
-        That fill it.
+        Number of threads that fill buffers.
     times : Times
-        Where it is noted where time went.
+        The times are added to this.
     """
 
     def __init__(self, copies: Any, size: int, threads: int, times: Times) -> None:
@@ -172,15 +172,15 @@ class Stage:
         self._next = 0
 
     def room(self, dtypes: Sequence[Any]) -> int:
-        """Return how many items of each of these dtypes make a piece, at most."""
+        """Return the largest number of items of each of these dtypes in a piece."""
         return room(self._size, dtypes)
 
     def pieces(
         self, arrays: Sequence[np.ndarray], dtypes: Sequence[Any], cuts: Iterable[tuple[int, int]]
     ) -> Generator[Piece, None, None]:
-        """Yield pieces of arrays, from each cut's start to its stop, while the next one is staged.
+        """Yield the piece of each cut, from its start to its stop, while the next piece is staged.
 
-        Closed, it leaves no thread that reads the arrays.
+        After the generator is closed, no thread reads the arrays any more.
         """
         ahead: deque[tuple[Piece, list[Future[bool]]]] = deque()
         try:
@@ -196,7 +196,7 @@ class Stage:
                 wait(tasks)
 
     def close(self) -> None:
-        """Give the buffers back; nothing copies from them any more."""
+        """Free the buffers. Nothing may copy from them any more."""
         self._buffers = []
         self._team.close()
 
@@ -221,14 +221,14 @@ class Stage:
 
     def _end(self, piece: Piece, tasks: list[Future[bool]]) -> Piece:
         began = time.perf_counter()
-        wait(tasks)  # for all, also where one fails: none may write to the buffer later
+        wait(tasks)  # wait for all tasks even if one fails, so that none writes to the buffer later
         piece.fits = all(task.result() for task in tasks)
         self._times.staging += time.perf_counter() - began
         return piece
 
 
 def _convert(source: Sequence[np.ndarray], to: Sequence[np.ndarray]) -> bool:
-    """Copy numbers from arrays to others, unless one does not fit; say whether all do."""
+    """Copy numbers from arrays to others. Stop and return False if a number does not fit."""
     return all(map(_convert_one, source, to))
 
 

@@ -1,4 +1,4 @@
-"""Edges that lie in host memory, on their way to a forest on a GPU."""
+"""Streaming of edges from host memory to a forest on a GPU."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from .link import Copies, Link
 
 __all__ = ["CHUNK", "Device", "device", "new_link", "sent", "slices"]
 
-# Edges of a buffer: 1.2 ms on the bus as int32, several times what a hook's calls take.
+# Edges per buffer. As int32 they take 1.2 ms on the bus, several times as long as the calls of a hook.
 CHUNK = 1 << 23
-SMALLEST_CHUNK = 1 << 16  # however few edges there seem to be
-BUFFERS = 3  # copying and hooking overlap in two; the third evens out how long chunks take
-# At least, for a worker for a GPU often has one thread, and one cannot fill the bus; and at most, for
-# more threads wait for Python's lock longer than they copy.
+SMALLEST_CHUNK = 1 << 16  # lower limit if there seem to be few edges
+BUFFERS = 3  # with two, copying and hooking overlap; the third evens out differences between chunks
+# Least and most threads. A worker for a GPU often has one thread, and one thread cannot fill the bus. More
+# threads than the maximum would wait for Python's lock longer than they copy.
 STAGING_THREADS = 4, 6
 
 
 class Device(NamedTuple):
-    """What works where the forest lies."""
+    """The kernels and copies of the device that stores the forest."""
 
     kernels: ModuleType
     copies: Callable[[], Copies]
 
 
 def device() -> Device:
-    """Return what works on the GPU of this process.
+    """Return the kernels and copies for the GPU of this process.
 
     Raises
     ------
     BackendError
-        It has none.
+        The process has no GPU.
     """
     require_gpu()
     from dask_graphflow.kernels import device as kernels
@@ -54,20 +54,20 @@ def new_link(
     total: int,
     threads: int,
 ) -> Link:
-    """Return a link that brings edges to the device.
+    """Return a link that copies edges to the device.
 
     Parameters
     ----------
     like : sequence of array
-        Edges of the kind that it is to bring: sources, targets, and levels where there are some.
+        Arrays with the dtypes that the link will copy: sources, targets, and levels if there are any.
     bounds : tuple of int
         The smallest and the largest id, as far as is known.
     chunk_size : int or None
-        Edges of a buffer, if that was asked for.
+        Edges per buffer, if the user chose a number.
     total : int
-        Edges of the whole graph, as far as is known.
+        Number of edges of the whole graph, as far as is known.
     threads : int
-        Host threads that there are to use.
+        Number of host threads to use. At least 4 and at most 6 are used.
     """
     chunk = chunk_size or min(CHUNK, max(total, SMALLEST_CHUNK))
     most = 4 if _fit(bounds) else 8
@@ -85,23 +85,23 @@ def sent(
 ) -> Generator[tuple[Any, Any, Any], None, None]:
     """Yield edges on the device chunk by chunk: sources, targets, and levels or None.
 
-    Ids are sent as int32 where `bounds` says that all seem to fit: half as many bytes.
+    If `bounds` suggests that all ids fit int32, they are sent as int32, which halves the bytes of int64.
     """
     arrays = [source, target] if level is None else [source, target, level]
-    # Closed also where the reader breaks off, so that the next one gets its turn.
+    # Close the stream even if the reader stops early, so that the next reader gets its turn.
     with closing(link.stream(*arrays, dtype="int32" if _fit(bounds) else None)) as chunks:
         for ends in chunks:
             yield ends if level is not None else (*ends, None)
 
 
 def _fit(bounds: tuple[int, int]) -> bool:
-    """Say whether ids within bounds can be sent as int32."""
+    """Return whether ids within bounds can be sent as int32."""
     limits = np.iinfo("int32")
     return bool(limits.min <= bounds[0] and bounds[1] <= limits.max)
 
 
 def slices(count: int, chunk_size: int | None) -> Iterator[slice]:
-    """Yield the rows of each chunk of a frame that is copied to the device as a frame."""
+    """Yield the row slice of each chunk of a frame. The chunks are copied to the device as frames."""
     size = chunk_size or CHUNK
     for start in range(0, count, size):
         yield slice(start, start + size)

@@ -1,4 +1,4 @@
-"""Thresholds: the exact comparison of weights with them, and the names of their columns."""
+"""Thresholds: exact comparison of weights with thresholds, and the names of the result columns."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["component_names", "levels"]
 def component_names(thresholds: Sequence[float]) -> list[str]:
     """Return the name of the component column of each threshold.
 
-    A name has up to 15 significant digits. Thresholds that these digits do not tell apart are
-    written in full, except for the one that the short form stands for: ``component_0.3`` and
+    A name has up to 15 significant digits. If several thresholds have the same short form, they are written
+    in full, except for the one that is equal to the short form: ``component_0.3`` and
     ``component_0.30000000000000004``.
     """
     short = [f"{threshold:.15g}" for threshold in thresholds]
@@ -51,7 +51,7 @@ def levels(weight: Any, thresholds: Sequence[float]) -> Any:
     xp = kernels.namespace
     dtype = np.min_scalar_type(len(thresholds))
     known = None
-    # A NumPy dtype of pandas has no nulls other than NaN; every other column may have some.
+    # In pandas, a column with a NumPy dtype has no nulls other than NaN. Every other column may have nulls.
     if not (isinstance(weight, pd.Series) and isinstance(weight.dtype, np.dtype)):
         present = weight.notna()
         if not present.all():
@@ -60,7 +60,7 @@ def levels(weight: Any, thresholds: Sequence[float]) -> Any:
     values = kernels.asarray(weight)
     if values.dtype == bool:
         values = values.view("uint8")
-    # Thresholds that no value of the dtype reaches are the last ones, and are left out.
+    # Thresholds that no value of the dtype reaches are the last ones. They are left out.
     least = [_least(threshold, values.dtype) for threshold in thresholds]
     reachable = np.array([value for value in least if value is not None], values.dtype)
     reached = xp.searchsorted(xp.asarray(reachable), values, side="right").astype(dtype)
@@ -82,6 +82,6 @@ def _least(threshold: float, dtype: np.dtype) -> Any:
         return limits.min if threshold < limits.min else math.ceil(threshold)
     with np.errstate(over="ignore"):
         nearest = dtype.type(threshold)
-    # As Python's number: NumPy would round the threshold to the dtype before it compares.
+    # Compare as a Python number: NumPy would round the threshold to the dtype first.
     below = nearest.item() < threshold
     return np.nextafter(nearest, dtype.type(math.inf)) if below else nearest

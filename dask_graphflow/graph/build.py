@@ -1,9 +1,10 @@
-"""Building a graph: each member of a gang reads some of the edges, and builds one shard.
+"""Build a graph: each member of a gang reads some of the edges and builds one shard.
 
-Vertices are numbered (:mod:`.numbering`) and cut into one range per member, by the edges that all members
-together have of them. Then each edge is dealt to the owner of the vertex that it leaves; an undirected edge
-is dealt to the owners of both its ends. An owner puts its edges in the order of the partitions, whichever
-members read them, and so merges parallel edges as a gang with one member does, which deals nothing.
+Vertices are numbered (:mod:`.numbering`) and divided into one range per member, by the number of edges that
+all members together count per vertex. Then each edge is sent to the owner of the vertex that it leaves; an
+undirected edge is sent to the owners of both its ends. An owner puts its edges in the order of the
+partitions, whichever members read them. It therefore merges parallel edges exactly as a gang with one
+member does, which sends nothing.
 """
 
 from __future__ import annotations
@@ -46,14 +47,15 @@ __all__ = [
     "of_numbers",
 ]
 
-SLICE = 1 << 22  # edges that are dealt at a time where they lie in one piece,
-DEVICE_SLICE = 1 << 27  # and on a device
-# Members whose pieces stay where they are, undirected: with more, others own most edges of a piece.
+SLICE = 1 << 22  # edges per slice, if edges in one array are dealt in slices
+DEVICE_SLICE = 1 << 27  # the same on a device
+# In an undirected gang of at most this many members, pieces can stay with the member that read them. With
+# more members, most edges of a piece belong to other members.
 STAY = 3
 
 
 class Size(NamedTuple):
-    """What is known of a graph once its vertices are numbered.
+    """The size of a graph, known once its vertices are numbered.
 
     Attributes
     ----------
@@ -74,17 +76,18 @@ class Size(NamedTuple):
 
 
 Choose = Callable[[Size, int, int, float], tuple[int, str]]
-"""Returns the number of members that get a part of a graph, and the reason in words.
+"""Chooses how many members get a part of a graph; returns the number and the reason in words.
 
-It takes the size of the graph, the number of all members, and the threads and bytes that each of them may
-use. All members call it, and again if shards are lost, so its result depends on nothing else.
+Its arguments are the size of the graph, the number of all members, and the threads and bytes that each
+member may use. All members call it, and call it again if shards are lost, so its result must depend only on
+its arguments.
 """
 
 
 class Edges(NamedTuple):
-    """Edges, or some of them: numbers of vertices, and weights or None.
+    """Some or all edges of a graph: numbers of vertices, and weights or None.
 
-    Each column may be a list of arrays, which are read as one; see :func:`.host_rows.rows`.
+    A column may be a list of arrays, which is read as one array; see :func:`.host_rows.rows`.
     """
 
     source: Any
@@ -109,22 +112,22 @@ def build(
     ----------
     channel : Channel
     pieces : iterable of Piece
-        What was read of this member's partitions, frame by frame and in order. Some member has edges. It
-        is not changed, so that the loop can be run again. A caller without another use for the pieces can
-        give an iterator, and they are freed on the way.
+        The pieces that this member read from its partitions, frame by frame and in order. At least one
+        member has edges. The pieces are not changed, so the loop can run again. A caller that does not
+        need the pieces again can pass an iterator; then each piece is freed as soon as it is used.
     rank : int
-        The channel's.
+        The rank of the channel.
     directed : bool
         Whether an edge leads from its source to its target only.
     multi : {"keep", "sum", "min", "first"}
-        What becomes of several edges from one vertex to another; see :func:`.host_rows.rows`.
+        How to treat several edges from one vertex to another; see :func:`.host_rows.rows`.
     turned : bool
-        Deal edges to the owners of the vertices that they enter, and make no rows: for algorithms that use
-        :func:`entering` only. Edges have a direction, and all are kept. A graph that only one member gets
-        has rows all the same.
+        Send edges to the owners of the vertices that they enter, and build no rows: for algorithms that
+        only use :func:`entering`. Edges must be directed, and all are kept. If only one member gets a
+        part of the graph, its rows are built anyway.
     hybrid : Hybrid, optional
-        Place the vertices by this; see :mod:`.shares`. Pieces are in host memory then, and so is what is
-        returned.
+        How to place the vertices; see :mod:`.shares`. The pieces must be in host memory, and so is the
+        result.
     rate : callable, optional
         Measures the speed of a member (:data:`.shares.Rate`); required with `hybrid`.
     choose : callable, optional
@@ -134,15 +137,15 @@ def build(
     -------
     Shard
         The shard of this member's range, which is empty if the member gets no part. The rows and ids of
-        all members together are the same bits for every number of members, unless a hybrid places
-        vertices. In a row, ends are always in the order of their numbers.
+        all members together are bit-identical for every number of members, unless a hybrid places
+        vertices. Within a row, ends are always in the order of their numbers.
 
     Raises
     ------
     VertexTypeError
         The ids cannot be hashed or sorted.
     GraphflowError
-        Edges were lost on the way.
+        Edges were lost in transit.
     """
     threads = gang.threads()
     held = list(pieces)
@@ -183,7 +186,7 @@ def build(
         assert rate is not None
         numbers = aligned(numbers)
         members = shares.members(exchange, hybrid, rate, vertices.size, threads)
-        # Without direction the same rows are gone along both ways, and lie there twice.
+        # An undirected graph uses the same rows for both directions, so each edge is stored twice.
         width = (4 + weight_bytes) * (1 if directed else 2)
         placed, bounds, owners = shares.placed(
             exchange, numbers, bounds, hybrid, members, width, threads
@@ -236,9 +239,9 @@ def build(
 
 
 def into(shard: Shard, exchange: Exchange) -> Any:
-    """Return the rows of what enters the range's vertices; all members call it at the same place.
+    """Return the rows of the edges that enter the range's vertices, and cache them in the shard as "into".
 
-    They are kept in the shard under "into".
+    All members call it at the same point.
     """
     host, threads = shard.host, gang.threads()
     if not shard.directed:
@@ -250,7 +253,7 @@ def into(shard: Shard, exchange: Exchange) -> Any:
             return found
         edges = edges_of(found)
         labels, columns = None, host.size
-        if host.placed is not None:  # in a row ends are in the order of their numbers
+        if host.placed is not None:  # within a row, ends are in the order of their numbers
             labels, columns = host.placed.places, host.count
             edges = _renamed(edges, host.all_numbers, threads)
         source, target, weight = edges
@@ -269,18 +272,18 @@ def into(shard: Shard, exchange: Exchange) -> Any:
 
 
 def entering(shard: Shard, exchange: Exchange) -> Edges:
-    """Return the edges that enter the range's vertices, as places of all vertices, in any order.
+    """Return the edges that enter the range's vertices, as places among all vertices, in any order.
 
-    All members call it at the same place.
+    All members call it at the same point.
     """
     if exchange.size == 1 and shard.directed and not (shard.has("entering") or shard.has("into")):
-        target, source, weight = edges_of(shard.out)  # nothing is sorted
+        target, source, weight = edges_of(shard.out)  # avoids a sort
         return Edges(source, target, weight)
     return edges_of(entered(shard, exchange))
 
 
 def edges_of(found: Any) -> Edges:
-    """Return edges as they are, or the edges of rows; the vertices of the rows are the targets."""
+    """Return edges unchanged, or convert rows to edges whose targets are the vertices of the rows."""
     if isinstance(found, Edges):
         return found
     kernels = kernels_of("rows", found.ends)
@@ -289,11 +292,11 @@ def edges_of(found: Any) -> Edges:
 
 
 def entered(shard: Shard, exchange: Exchange) -> Any:
-    """Return what :func:`entering` does, or the rows of it, if those are there.
+    """Return the edges that enter the range's vertices, or their rows if all members have these.
 
-    All members call it at the same place. Edges are dealt from the owners of their sources to those of
-    their targets, unless the shard has them or their rows; a member that is alone makes rows of its own.
-    Undirected edges enter at both ends.
+    All members call it at the same point. If some member lacks them, edges are sent from the owners of
+    their sources to the owners of their targets. A member that is alone makes rows itself. Undirected
+    edges enter at both ends.
     """
     threads = gang.threads()
     for name in ("entering", "into" if shard.directed else "out"):
@@ -305,24 +308,24 @@ def entered(shard: Shard, exchange: Exchange) -> Any:
     if exchange.size == 1:
         size = {"count": shard.owned, "columns": shard.size}
         return kernels.rows(out.ends, leaving, out.weights, **size, threads=threads)
-    whole = Edges(out.ends, leaving, out.weights)  # turned: edges are dealt by their first end
+    whole = Edges(out.ends, leaving, out.weights)  # swapped: edges are sent by their first end
     dealt = _dealt_in_slices(exchange, whole, shard.bounds, both=False, threads=threads)
     target, source, weight = map(joined, dealt)
     return Edges(source, target, weight)
 
 
 def of_numbers(exchange: Exchange, like: Any, edges: Edges, size: int, threads: int) -> Shard:
-    """Build the shard of an undirected graph whose vertices have numbers already.
+    """Build the shard of an undirected graph whose vertices already have numbers.
 
-    All members call it. Weights of parallel edges are added up.
+    All members call it. The weights of parallel edges are added up.
 
     Parameters
     ----------
     exchange : Exchange
     like : frame
-        In the memory of `edges`; see :class:`.Shard`.
+        A frame in the same memory as `edges`; see :class:`.Shard`.
     edges : Edges
-        Some of the edges, from each member others. Weights are int64.
+        This member's part of the edges. Weights are int64.
     size : int
         Number of vertices.
     threads : int
@@ -349,7 +352,7 @@ def of_numbers(exchange: Exchange, like: Any, edges: Edges, size: int, threads: 
 def _dealt_in_slices(
     exchange: Exchange, whole: Edges, bounds: list[int], *, both: bool, threads: int
 ) -> Edges:
-    """Deal edges of one piece as :func:`_dealt` does, slice by slice, by ranges of vertices."""
+    """Deal the edges of one piece as :func:`_dealt` does, slice by slice, by ranges of vertices."""
     step = DEVICE_SLICE if on_device(whole.source) else SLICE
     slices = [slice(at, at + step) for at in range(0, len(whole.source), step)]
     counts = numbering.swap(exchange, [len(slices)] * exchange.size)
@@ -366,7 +369,7 @@ def _dealt_in_slices(
 
 
 def _by_grain(bounds: list[int]) -> np.ndarray:
-    """Return the owner of each grain of the vertices, by the bounds of the members' ranges."""
+    """Return the owner of each grain of vertices, from the bounds of the members' ranges."""
     if any(bound % GRAIN and bound != bounds[-1] for bound in bounds):
         raise GraphflowError(f"shards are cut at multiples of {GRAIN} vertices, not at {bounds}")
     grains = np.arange(0, bounds[-1], GRAIN)
@@ -374,7 +377,7 @@ def _by_grain(bounds: list[int]) -> np.ndarray:
 
 
 def _renamed(edges: Edges, names: np.ndarray, threads: int) -> Edges:
-    """Return edges, their ends by other names."""
+    """Return the edges with both ends mapped through `names`."""
     rename = kernels_of("rows", edges.source).renamed
     source, target = (rename(side, names, threads=threads) for side in edges[:2])
     return Edges(source, target, edges.weight)
@@ -385,7 +388,7 @@ def _cut(edges: Edges, some: slice) -> Edges:
 
 
 def _consumed(numbers: list[Any], weights: list[Any], turned: bool) -> Iterator[Edges]:
-    """Return the edges piece by piece; both lists are emptied, so that each piece is freed on the way."""
+    """Yield the edges piece by piece. Both lists are emptied, so each piece is freed once it is used."""
     pieces = zip(numbering.consumed(numbers), numbering.consumed(weights), strict=True)
     for (source, target), weight in pieces:
         yield Edges(target, source, weight) if turned else Edges(source, target, weight)
@@ -398,7 +401,7 @@ def _dtype(weight: Any) -> Any:
 def _edges_by_grain(
     exchange: Exchange, numbers: list[tuple[Any, Any]], count: int, threads: int
 ) -> np.ndarray:
-    """Return how many ends of edges each grain of the vertices has, of all members together."""
+    """Return the number of edge ends in each grain of vertices, summed over all members."""
     grains, shift = -(-count // GRAIN), GRAIN.bit_length() - 1
     edges = np.zeros(grains, np.int64)
     for side in itertools.chain.from_iterable(numbers):
@@ -422,31 +425,31 @@ def _dealt(
     threads: int,
     stay: bool = False,
 ) -> Edges:
-    """Deal edges to the owners of their sources, or of both their ends; return those for this member.
+    """Send edges to the owners of their sources, or of both their ends; return the edges for this member.
 
-    Every column of the result is a list of arrays, for a copy in one array would take as much memory again.
+    Every column of the result is a list of arrays, because a copy in one array would double the memory.
 
     Parameters
     ----------
     exchange : Exchange
     edges : iterator of Edges
-        Pieces of this member's.
+        This member's pieces.
     order : sequence of sequence
-        For each member, the place of each of its pieces among the pieces of all members. The edges come
-        out in this order, whoever had them.
+        For each member, the position of each of its pieces among the pieces of all members. The edges are
+        returned in this order, whichever member had them.
     owners : ndarray of int16
-        The owner of every ``2**shift`` vertices.
+        The owner of each block of ``2**shift`` vertices.
     shift : int
     none : Edges
-        Of no edges: what is dealt when there are no more, and the dtypes.
+        An empty piece with the result's dtypes. A member sends it when it has no more pieces.
     both : bool
-        Whether the owner of an edge's target gets it too, if that is another one.
+        Whether the owner of an edge's target also gets the edge, if it is another member.
     threads : int
         Host threads to use.
     stay : bool
-        Whether a piece may be part of the result as it is. Then the result also has edges of other members
-        only. A piece stays if this takes less memory than a copy of this member's edges, because frames
-        hold its weights or its ends anyway.
+        Whether a whole piece may become part of the result. The result then also contains edges that
+        belong only to other members. A piece stays if this takes less memory than a copy of this member's
+        edges, because frames hold its weights or its ends anyway.
     """
     if exchange.size == 1:
         alone = list(edges) or [none]
@@ -456,7 +459,7 @@ def _dealt(
         return Edges([piece.source for piece in alone], [piece.target for piece in alone], weight)
     owners = np.asarray(owners, like=none.source)
     columns = [column for column, empty in enumerate(none) if empty is not None]
-    # By column, and by the member that it came from.
+    # One list per column, and in it one list per sending member.
     got: list[list[list[Any]]] = [[[] for _ in range(exchange.size)] for _ in none]
     dealt = 0
     for _ in range(max(map(len, order))):
@@ -476,7 +479,7 @@ def _dealt(
             if stays:
                 told[exchange.rank] = whole
                 dealt += len(whole)
-            elif told[exchange.rank].base is not None:  # as a view it would keep what was sent, too
+            elif told[exchange.rank].base is not None:  # a view would keep the sent data alive
                 told[exchange.rank] = told[exchange.rank].copy()
             for source, arrived in enumerate(told):
                 got[column][source].append(arrived)
@@ -500,10 +503,10 @@ def _dealt(
 
 
 def _is_smaller(columns: Sequence[np.ndarray], members: int) -> bool:
-    """Say whether a piece of edges needs less memory than a copy of those for one of so many members.
+    """Say whether keeping a whole piece takes less memory than copying one member's share of its edges.
 
-    A view needs none, because its frame is there as long as the caller wants it.
+    A view takes no memory of its own, because the caller keeps its frame anyway.
     """
-    share = 1 - (1 - 1 / members) ** 2  # an edge is for the owners of both its ends
+    share = 1 - (1 - 1 / members) ** 2  # an edge belongs to the owners of both its ends
     needed = sum(column.nbytes for column in columns if column.base is None)
     return needed < share * sum(column.nbytes for column in columns)

@@ -1,4 +1,4 @@
-"""Derived graphs: the same vertices, with rows that are made of the rows of another graph.
+"""Derived graphs: the same vertices as another graph, with rows that are made from its rows.
 
 The shard of a graph memoizes the shards of its derived graphs.
 """
@@ -31,7 +31,7 @@ def simple(shard: Shard, exchange: Exchange, threads: int) -> Shard:
         out, kernels = host.out, kernels_of("rows", host.out.ends)
         sources = kernels.owners(out, out.ends.dtype, threads=threads)
         keep = out.ends != sources
-        # Equal ends lie side by side in a row.
+        # Within a row, equal ends are adjacent.
         keep[1:] &= (out.ends[1:] != out.ends[:-1]) | (sources[1:] != sources[:-1])
         offsets = np.zeros_like(out.offsets)
         offsets[1:] = kernels.degrees(
@@ -53,12 +53,12 @@ def undirected(shard: Shard, exchange: Exchange, threads: int) -> Shard:
     def rows() -> Any:
         out, kernels = host.out, kernels_of("rows", host.out.ends)
         entering = build.entering(host, exchange)
-        other = entering.source != entering.target  # a self-loop is in its row already
+        other = entering.source != entering.target  # a self-loop is already in its row
         sources = kernels.owners(out, index_dtype(host.size), threads=threads)
         weights = None if out.weights is None else [out.weights, entering.weight[other]]
         sources = [sources, entering.target[other]]
         targets, labels = [out.ends, entering.source[other]], None
-        if host.placed is not None:  # in a row, ends are in the order of their numbers
+        if host.placed is not None:  # within a row, ends are in the order of their numbers
             labels = host.placed.places
             sources, targets = (
                 [kernels.renamed(ends, host.all_numbers, threads=threads) for ends in side]
@@ -87,7 +87,7 @@ def _derived(
     def make() -> Shard:
         about: dict[str, Any] = {"base": host.base, "ids": host.ids, "placed": host.placed}
         made = Shard(host.like, host.bounds, host.rank, rows(), directed=directed, **about)
-        made.kept("occurs", lambda: exists)  # a vertex remains one without its self-loops
+        made.kept("occurs", lambda: exists)  # a vertex without its self-loops is still a vertex
         return made
 
     found: Shard = numbering.kept_by_all(host, exchange, name, make)

@@ -1,9 +1,9 @@
 """A shard on a device whose graph was built on the host.
 
-Where a graph is shared out between devices and hosts, all members build it on the host, alike. What an
-algorithm goes along, and nothing else, is then copied to the device, when it is first asked for, and kept
-there: so a device needs room for that alone. Where it has none, edges stay in memory of the host that the
-device reads over the link; what there is of vertices has to lie there.
+If a graph is divided between devices and hosts, all members build their shards in host memory. The rows
+that an algorithm traverses are copied to the device when they are first used, and cached there. Nothing
+else is copied, so the device needs room only for these rows. If it has too little room, the edges stay in
+host memory and the device reads them over the link. Vertex data must fit in device memory.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .shard import Shard
 
 __all__ = ["DeviceShard", "let_go", "on_this_device"]
 
-_all: WeakSet[DeviceShard] = WeakSet()  # of this process
+_all: WeakSet[DeviceShard] = WeakSet()  # all device shards of this process
 
 
 class DeviceShard(Shard):
@@ -28,7 +28,7 @@ class DeviceShard(Shard):
     Parameters
     ----------
     host : Shard
-        It keeps what is made of it, and this one the copies.
+        The shard that caches what is made on the host. This view caches the device copies.
     """
 
     def __init__(self, host: Shard) -> None:
@@ -40,25 +40,24 @@ class DeviceShard(Shard):
 
     @property
     def host(self) -> Shard:
-        """The shard that this one was lifted from."""
+        """The shard on the host of which this one is a view."""
         return self._host
 
     @property
     def on_device(self) -> bool:
-        """Whether it lies on a device."""
+        """Whether the shard is on a device."""
         return True
 
     @property
     def linked(self) -> bool:
-        """Whether the device reads edges of it over the link."""
+        """Whether the device reads some of its edges over the link."""
         return bool(self._linked)
 
     def here(self, name: str, value: Any) -> Any:
-        """Return what was made of :attr:`host`, copied to the device once.
+        """Return something that was made from :attr:`host`, copied to the device once.
 
-        It is kept there while there is room: where there is none, what other algorithms go along, of
-        this graph and of others, is let go of first. Edges that there is no room for even then are read
-        over the link.
+        The copy is cached while there is room. If there is too little, the cached copies of all graphs
+        are dropped first. If the edges still do not fit, the device reads them over the link.
         """
         try:
             return self.kept(name, lambda: lift(value))
@@ -72,13 +71,13 @@ class DeviceShard(Shard):
         return found
 
     def let_go(self) -> None:
-        """Keep no copies any more that take room on a device; edges read over the link take none."""
+        """Drop the cached copies that take device memory; edges read over the link take none."""
         with self._making:
             for name in self._made.keys() - self._linked:
                 del self._made[name]
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
-        """Return rows by the numbers that vertices have in this shard."""
+        """Return rows whose ends are the positions of the vertices in this shard."""
         found: Local = self.here(f"local {which}", self.host.local(which, threads))
         return found
 

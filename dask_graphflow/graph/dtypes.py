@@ -54,7 +54,7 @@ class Inexact(Exception):  # noqa: N818 - it never reaches a user
     Attributes
     ----------
     value : object
-        The first value that does not fit; None if the two dtypes do not go together at all.
+        The first value that does not fit; None if the two dtypes are not compatible at all.
     """
 
     def __init__(self, value: Any = None) -> None:
@@ -63,9 +63,9 @@ class Inexact(Exception):  # noqa: N818 - it never reaches a user
 
 
 def kind(dtype: Any) -> str:
-    """Return what kind of values a dtype has; the ids of one graph are of one kind.
+    """Return the kind of values that a dtype holds; all ids of one graph are of one kind.
 
-    A dtype whose values cannot be ids or weights is its own kind.
+    For a dtype whose values cannot be ids or weights, this is the name of the dtype.
     """
     if isinstance(dtype, pd.ArrowDtype):
         return _arrow_kind(dtype.pyarrow_dtype, str(dtype))
@@ -74,7 +74,7 @@ def kind(dtype: Any) -> str:
     found = next((name for name, test in _TESTS.items() if test(dtype)), None)
     if found is not None:
         return found
-    # cuDF's decimals; nothing here imports cuDF.
+    # cuDF's decimals, recognized by name because nothing here imports cuDF.
     return "decimal" if type(dtype).__name__.startswith("Decimal") else str(dtype)
 
 
@@ -115,7 +115,7 @@ def is_integer(dtype: Any) -> bool:
 
 
 def is_number(dtype: Any) -> bool:
-    """Say whether values of this dtype are real numbers that kernels compute with."""
+    """Say whether values of this dtype are real numbers with which kernels compute."""
     return kind(dtype) in NUMBERS
 
 
@@ -128,7 +128,7 @@ def plain(dtype: Any) -> np.dtype:
 
 
 def limits(dtype: Any) -> tuple[int, int]:
-    """Return the least and the greatest integer that a dtype of numbers holds, without gaps between."""
+    """Return the ends of the range in which a dtype of numbers holds every integer exactly."""
     found = plain(dtype)
     if found.kind == "f":
         most = 2 ** (np.finfo(found).nmant + 1)
@@ -138,7 +138,7 @@ def limits(dtype: Any) -> tuple[int, int]:
 
 
 def values_dtype(dtype: Any) -> Any:
-    """Return the dtype of what an encoded column stands for: a categorical, sparse or dictionary one."""
+    """Return the dtype of the values of a categorical, sparse or dictionary dtype; others unchanged."""
     if isinstance(dtype, pd.SparseDtype):
         return dtype.subtype
     if isinstance(dtype, pd.ArrowDtype) and pa.types.is_dictionary(dtype.pyarrow_dtype):
@@ -146,23 +146,23 @@ def values_dtype(dtype: Any) -> Any:
     if hasattr(dtype, "categories"):
         categories = dtype.categories
         if categories is None or (len(categories) and categories[0] == UNKNOWN_CATEGORIES):
-            # What the categories are is known only once a partition is read; text is by far the
-            # most common, and reading raises if they turn out to be something else.
+            # The categories are known only once a partition is read. Text is by far the most common,
+            # and reading raises if they turn out to be something else.
             return pd.Series(["a"]).dtype
         return categories.dtype
     return dtype
 
 
 def values_of(series: Any) -> Any:
-    """Return a column with the values that it stands for, if it is encoded."""
+    """Return a column decoded to its values, if it is encoded."""
     dtype = values_dtype(series.dtype)
     if dtype is series.dtype:
         return series
     if isinstance(series.dtype, pd.CategoricalDtype) and series.isna().any():
-        # Of a type that has nulls: a conversion to integers fails, and one to bool makes them True.
+        # A nullable dtype is needed: conversion to integers fails, and bool would turn nulls into True.
         values = series.dtype.categories
         if isinstance(values.dtype, np.dtype) and values.dtype.kind in "biu":
-            name = values.dtype.name  # "Int8" and "UInt8" are pandas' integers with nulls
+            name = values.dtype.name  # pandas' nullable integers are named "Int8" and "UInt8"
             nullable = "boolean" if name == "bool" else name.replace("i", "I").replace("u", "U")
             values = values.astype(nullable)
         found = values.array.take(series.cat.codes.to_numpy(), allow_fill=True)
@@ -173,7 +173,7 @@ def values_of(series: Any) -> Any:
 def vertex_dtype(series: Any, role: str) -> Any:
     """Return the dtype of a column's ids, or raise if its values cannot be ids.
 
-    A categorical, sparse or dictionary column stands for its values.
+    For a categorical, sparse or dictionary column, this is the dtype of its values.
     """
     dtype = values_dtype(series.dtype)
     found = kind(dtype)
@@ -190,7 +190,7 @@ def vertex_dtype(series: Any, role: str) -> Any:
 
 
 def to_text(column: Any, role: str, dtype: Any = None) -> str:
-    """Return how to make ids of a dtype text, as the end of a message."""
+    """Return advice, as the end of a message, on how to convert ids of a dtype to text."""
     if role == "sources":
         return "make them text, for example with [str(value) for value in sources]"
     frame = role if role in ("vertices", "seed") else "edges"
@@ -204,7 +204,7 @@ def to_text(column: Any, role: str, dtype: Any = None) -> str:
 def common_dtype(left: Any, right: Any, left_name: str, right_name: str) -> Any:
     """Return the dtype that holds the ids of two columns, or raise if they differ in kind.
 
-    It is the wider of two integer types and the finer of two units of time.
+    For two integer types this is the wider one, and for two units of time the finer one.
     """
     if left == right:
         return left
@@ -257,12 +257,12 @@ def _in_unit(dtype: Any, unit: str) -> Any:
 def exactly(series: Any, dtype: Any) -> Any:
     """Return a column without nulls with another dtype and the same values.
 
-    Values are looked at only if the dtypes differ and this one may not hold them.
+    Values are checked only if the dtypes differ and the new one may not hold all of them.
 
     Raises
     ------
     Inexact
-        The dtype does not hold some value.
+        The dtype cannot hold some value.
     """
     if series.dtype == dtype:
         return series
@@ -285,20 +285,20 @@ def _is_text(series: pd.Series) -> bool:
 
 
 def _check_range(series: Any, have: str, dtype: Any) -> None:
-    """Raise if the values of a column lie outside of where integers are exact in both dtypes."""
+    """Raise if some value is outside the range in which both dtypes hold integers exactly."""
     own, other = limits(series.dtype), limits(dtype)
     if have == "integer" and other[0] <= own[0] and own[1] <= other[1]:
         return
     low, high = max(own[0], other[0]), min(own[1], other[1])
     for value in (series.min(), series.max()):
-        if not low <= value <= high:  # NaN is not either
+        if not low <= value <= high:  # also true for NaN
             raise Inexact(value)
 
 
 def _round_trip(series: Any, dtype: Any) -> Any:
-    """Convert a column and back, and raise if a value is another one then.
+    """Convert a column and back, and raise if a value changed.
 
-    pandas truncates fractions and fine units of time, and cuDF wraps around, without an error.
+    pandas truncates fractions and fine units of time without an error, and cuDF wraps around.
     """
     try:
         made = series.astype(dtype)
@@ -306,14 +306,14 @@ def _round_trip(series: Any, dtype: Any) -> Any:
         raise Inexact(_first_unfit(series, dtype)) from error
     if kind(dtype) == kind(series.dtype) == "integer":
         return made  # the range was checked
-    differs = (made.astype(series.dtype) != series) & (series == series)  # NaN stays
+    differs = (made.astype(series.dtype) != series) & (series == series)  # NaN is allowed
     if differs.any():
         raise Inexact(series[differs].iloc[0])
     return made
 
 
 def _first_unfit(series: Any, dtype: Any) -> Any:
-    """Return the first value that cannot be converted; None if no single one is to blame."""
+    """Return the smallest or largest value if it cannot be converted; None if both can."""
     extremes = series.sort_values().iloc[[0, -1]]
     for at in (0, 1):
         try:
@@ -326,7 +326,7 @@ def _first_unfit(series: Any, dtype: Any) -> Any:
 def check_objects(series: pd.Series, role: str) -> None:
     """Raise if a pandas column of Python objects holds anything but strings.
 
-    Dask would turn them into their text.
+    Dask would convert such objects to text.
     """
     values = series
     if isinstance(series.dtype, pd.CategoricalDtype):

@@ -1,4 +1,4 @@
-"""The edge list: what is checked at the call, and what is read from each partition."""
+"""The edge list: checks at the call, and reading of each partition."""
 
 from __future__ import annotations
 
@@ -54,17 +54,17 @@ def as_columns(columns: Any, role: str) -> list[Any]:
 
 
 def is_name(column: Any) -> bool:
-    """Say whether this may be a column's name, and is not a column itself."""
+    """Say whether this may be a column's name, rather than the column itself."""
     return isinstance(column, Hashable) and not hasattr(column, "to_frame")
 
 
 def vertex_names(stem: str, width: int) -> list[str]:
-    """Return the result's column names for an id of `width` columns."""
+    """Return the result's column names for an id of `width` parts."""
     return [stem] if width == 1 else [f"{stem}_{i}" for i in range(width)]
 
 
 def check_columns(frame: Any, columns: Sequence[Any], role: str) -> None:
-    """Raise unless `frame` has every one of `columns`, once."""
+    """Raise unless `frame` has each of `columns` exactly once."""
     have = list(frame.columns)
     for column in columns:
         if (count := have.count(column)) > 1:
@@ -81,25 +81,25 @@ def check_columns(frame: Any, columns: Sequence[Any], role: str) -> None:
 
 @dataclass(frozen=True)
 class EdgeColumns:
-    """Where a frame has its edges, and how to read a partition of it.
+    """Which columns of a frame define its edges, and how to read a partition.
 
     Attributes
     ----------
     source, target : tuple
-        The id columns, as many on each side.
+        The id columns; both sides have the same number of columns.
     weight : column name or None
     names : tuple of str
-        What the id columns are called in the result.
+        The names of the id columns in the result.
     dtypes : tuple
-        Their dtypes there.
+        The dtypes of the id columns in the result.
     dropna : bool
-        Leave out edges with a null end, instead of raising.
+        Whether to leave out edges with a null end, instead of raising.
     level : int or None
-        Every edge of the frame counts for this threshold and those below it, whatever its weight.
+        If given, every edge of the frame counts for this threshold and the lower ones, whatever its weight.
     weight_dtype : dtype or None
-        The weights' dtype by Dask's metadata.
+        The dtype of the weights in Dask's metadata.
     role : str
-        What the frame is to the caller, for messages.
+        What the caller calls the frame, for error messages.
     """
 
     source: tuple[Any, ...]
@@ -114,15 +114,15 @@ class EdgeColumns:
 
     @property
     def columns(self) -> list[Any]:
-        """The columns to read, each once."""
+        """The columns to read, without duplicates."""
         weight = [] if self.weight is None else [self.weight]
         return list(dict.fromkeys([*self.source, *self.target, *weight]))
 
     def ends(self, frame: Any, partition: int = 0) -> tuple[Ends, Ends, Any]:
         """Return a partition's sources and targets, and its weights.
 
-        The ids have :attr:`dtypes`, whatever the partition has. The weights are numbers of any dtype;
-        see :meth:`exact_weight`.
+        The ids are converted to :attr:`dtypes`. The weights are numbers of any dtype; see
+        :meth:`exact_weight`.
 
         Raises
         ------
@@ -131,12 +131,12 @@ class EdgeColumns:
         NullVertexError
             An id is null and `dropna` is off.
         VertexTypeError, WeightError
-            The partition has another dtype than Dask's metadata says, and some value does not fit.
+            The partition's dtype differs from Dask's metadata, and some value does not fit.
         """
         ids = list(dict.fromkeys([*self.source, *self.target]))
         where = f"partition {partition} of {self.role}"
 
-        def take() -> dict[Any, Any]:  # once: of cuDF's frames each takes its time
+        def take() -> dict[Any, Any]:  # each column once, because this is slow for cuDF
             return {column: dtypes.values_of(column_of(frame, column, where)) for column in ids}
 
         series = take()
@@ -151,7 +151,7 @@ class EdgeColumns:
                     )
                 try:
                     frame = frame[values.notna()]
-                except NotImplementedError as error:  # Arrow cannot take rows of some of its types
+                except NotImplementedError as error:  # Arrow cannot filter some of its types
                     raise VertexTypeError(
                         f"{where} has nulls, and pandas cannot leave rows out: {error}. Give its columns "
                         "other dtypes, or drop the nulls, before the call"
@@ -170,7 +170,7 @@ class EdgeColumns:
         return side(self.source), side(self.target), weight
 
     def _ids(self, series: Any, dtype: Any, frame: Any, where: str) -> Any:
-        """Return ids with the dtype that all partitions are to have."""
+        """Return ids converted to the dtype that all partitions must have."""
         if series.dtype == dtype or not len(series):
             return dtypes.exactly(series, dtype)
         found, announced = dtypes.kind(series.dtype), dtypes.kind(dtype)
@@ -201,7 +201,7 @@ class EdgeColumns:
             raise VertexTypeError(_differs(where, series, dtype, value) + advice) from error
 
     def _one_dtype(self, column: Any, found: Any, announced: Any) -> str:
-        """Return how to give all partitions one dtype, as the end of a message."""
+        """Return advice, as the end of a message, on how to give all partitions one dtype."""
         kinds = {dtypes.kind(found), dtypes.kind(announced)}
         if kinds == {"datetime", "datetime with a time zone"}:
             return "Give all partitions a time zone before the call, or none"
@@ -220,7 +220,7 @@ class EdgeColumns:
             for name in pair
         )
         how = repr(dict.fromkeys(columns, str(wide)))
-        if self.role == "vertices" and len(self.names) == 1:  # they may be a series
+        if self.role == "vertices" and len(self.names) == 1:  # `vertices` may be a series
             how = repr(str(wide))
         return (
             "Give all partitions one dtype before the call, for example with "
@@ -231,7 +231,7 @@ class EdgeColumns:
         weight = dtypes.values_of(column_of(frame, self.weight, where))
         if dtypes.is_number(weight.dtype):
             return weight
-        if weight.isna().all():  # what has no value is often read as a column of objects
+        if weight.isna().all():  # a column without values is often read as objects
             return type(weight)(np.nan, index=weight.index, dtype="float64", name=weight.name)
         raise WeightError(
             f"weight column {self.weight!r} has dtype {weight.dtype} in {where}, but Dask's metadata says "
@@ -240,12 +240,12 @@ class EdgeColumns:
         )
 
     def exact_weight(self, weight: Any, partition: int = 0) -> Any:
-        """Return weights without nulls with the dtype that those of all partitions are to have.
+        """Return weights without nulls, converted to the dtype that all partitions must have.
 
         Raises
         ------
         WeightError
-            The partition has another dtype than Dask's metadata says, and some value does not fit.
+            The partition's dtype differs from Dask's metadata, and some value does not fit.
         """
         try:
             return dtypes.exactly(weight, self.weight_dtype)
@@ -264,7 +264,7 @@ def column_of(frame: Any, column: Any, where: str) -> Any:
     Raises
     ------
     EdgeListError
-        The partition has no such column, or several.
+        The partition has no such column, or has several.
     """
     try:
         found = frame[column]
@@ -278,7 +278,7 @@ def column_of(frame: Any, column: Any, where: str) -> Any:
 
 
 def _differs(where: str, series: Any, dtype: Any, value: Any) -> str:
-    """Return the beginning of a message: which dtypes a column has, and what does not fit."""
+    """Return the beginning of a message: the two dtypes of a column, and the value that does not fit."""
     holds = "" if value is None else f" and holds {_shown(value)}"
     return (
         f"column {series.name!r} has dtype {series.dtype} in {where}{holds}, but it is read as {dtype}, "
@@ -291,7 +291,7 @@ def _shown(value: Any) -> str:
 
 
 class Ends:
-    """The sources or the targets of some edges: a series for each part of an id."""
+    """The sources or the targets of some edges: one series for each part of an id."""
 
     def __init__(self, kind: type, series: dict[str, Any]) -> None:
         self._kind = kind
@@ -299,7 +299,7 @@ class Ends:
 
     @classmethod
     def of(cls, frame: Any) -> Ends:
-        """Return the ids that a frame has."""
+        """Return the ids in a frame."""
         return cls(type(frame), {name: frame[name] for name in frame.columns})
 
     def __len__(self) -> int:
@@ -310,16 +310,16 @@ class Ends:
 
     @property
     def only(self) -> Any:
-        """The series of ids that have one part."""
+        """The series of ids; only for ids that have one part."""
         (series,) = self.series.values()
         return series
 
     @cached_property
     def frame(self) -> Any:
-        """The ids as a frame; making one takes longer than many a partition's components."""
+        """The ids as a frame. Making one often takes longer than the components of a partition."""
         if len(self.series) == 1:
             ((name, only),) = self.series.items()
-            return only.to_frame(name=name)  # shares memory, which the constructor does not
+            return only.to_frame(name=name)  # shares memory, unlike the constructor
         return self._kind(self.series)
 
 

@@ -1,4 +1,4 @@
-"""Frames of either backend: the few things that pandas and cuDF do differently, or copy needlessly."""
+"""Frames of either backend: the few operations in which pandas and cuDF differ or copy needlessly."""
 
 from __future__ import annotations
 
@@ -15,46 +15,46 @@ __all__ = ["build", "empty_like", "is_pandas", "kind", "one_column", "series", "
 
 
 def is_pandas(kind: type) -> bool:
-    """Say whether a type of frames or series is one of pandas."""
+    """Say whether a type of frames or series belongs to pandas."""
     return kind.__module__.partition(".")[0] == "pandas"
 
 
 def kind(kernels: ModuleType) -> type:
-    """Return the type of frames that lie where these kernels work."""
+    """Return the frame type for the memory in which these kernels work."""
     library = "pandas" if kernels.namespace.__name__ == "numpy" else "cudf"
     return importlib.import_module(library).DataFrame  # type: ignore[no-any-return]
 
 
 def values(column: Any) -> Any:
-    """Return a column as an array. pandas does not copy it, and it need not be :func:`.aligned`."""
+    """Return a column as an array. For pandas, it is not a copy and may not be :func:`.aligned`."""
     return column.to_numpy() if is_pandas(type(column)) else kernels_for(column).asarray(column)
 
 
 def build(kind: type, columns: dict[str, Any]) -> Any:
-    """Return a frame of columns that nobody else changes: pandas would copy them."""
+    """Return a frame of columns that nobody else changes; pandas would copy them by default."""
     return kind(columns, **({"copy": False} if is_pandas(kind) else {}))
 
 
 def empty_like(frame: Any) -> Any:
-    """Return a frame without rows that keeps nothing of `frame` in memory, as a slice would."""
+    """Return an empty frame that, unlike a slice, keeps no data of `frame` in memory."""
     return frame.iloc[[]] if is_pandas(type(frame)) else frame.iloc[:0].copy()
 
 
 def one_column(values: Any, like: Any) -> Any:
-    """Return a frame of one column of values, of the name and the dtype that `like`'s has."""
-    if not len(values):  # dtypes of every kind come here, which integers may not be cast to
+    """Return a frame with one column of values, with the name and the dtype of the column in `like`."""
+    if not len(values):  # the dtype may be of any kind, and not all can be cast from integers
         return empty_like(like)
     return type(like)({like.columns[0]: values}).astype(like.dtypes.iloc[0])
 
 
 def series(values: Any, like: Any) -> Any:
-    """Return a series of values that nobody else changes, of the dtype that `like` has."""
+    """Return a series with the dtype of `like`, from values that nobody else changes."""
     made = type(like)(values, **({"copy": False} if is_pandas(type(like)) else {}))
     return made if made.dtype == like.dtype else made.astype(like.dtype)
 
 
 def stack(frames: Sequence[Any]) -> Any:
-    """Return the rows of several frames one after another, numbered from 0."""
+    """Return the rows of several frames one after another, with a new index from 0."""
     if len(frames) == 1:
         return frames[0].reset_index(drop=True)
     return concat(list(frames), ignore_index=True)

@@ -19,13 +19,13 @@ from dask_graphflow.exceptions import OptionError
 
 __all__ = ["QUADRANTS", "grid", "path", "rmat"]
 
-#: Graph500's chances A, B, C, D of an edge to fall into each quadrant of the adjacency matrix.
+#: Graph500's probabilities A, B, C, D that an edge falls into each quadrant of the adjacency matrix.
 QUADRANTS = (0.57, 0.19, 0.19, 0.05)
 
-#: Edges a partition holds unless told otherwise: 64 MiB of two int64 columns.
+#: Default number of edges per partition: 64 MiB for two int64 columns.
 PARTITION_EDGES = 1 << 22
 
-# Edges are drawn a tile at a time, so that a tile's random words and ids stay in the cache.
+# Edges are drawn one tile at a time, so that a tile's random words and ids stay in the cache.
 TILE_EDGES = 1 << 14
 MAX_SCALE = 32
 SCRAMBLE_ROUNDS = 4
@@ -176,7 +176,7 @@ def _lazy_frame(
     vertices: int,
     **graph: int,
 ) -> Any:
-    """Cut the edges into even runs, a partition each; ``make(start, stop, ...)`` makes a run."""
+    """Cut the edges into even runs, one per partition; ``make(start, stop, ...)`` makes a run."""
     kind = np.dtype(dtype)
     if kind.kind not in "iu" or np.iinfo(kind).max < vertices - 1:
         raise OptionError(
@@ -191,13 +191,13 @@ def _lazy_frame(
 
 
 def _frame(start: int, ends: npt.NDArray[Any]) -> pd.DataFrame:
-    """Wrap rows `src` and `dst`, edges `start` onwards, without a copy."""
+    """Wrap an array with rows `src` and `dst` as edges `start` onwards, without a copy."""
     index = pd.RangeIndex(start, start + ends.shape[1])
     return pd.DataFrame(ends.T, index=index, columns=["src", "dst"], copy=False)
 
 
 def _grid_edges(start: int, stop: int, *, width: int, dtype: np.dtype[Any]) -> pd.DataFrame:
-    # Row by row: first the edges along the row, then those to the row below.
+    # For each row of the grid: first the edges along the row, then the edges to the row below.
     row, place = np.divmod(np.arange(start, stop), 2 * width - 1)
     down = place >= width - 1
     ends = np.empty((2, stop - start), dtype)
@@ -213,9 +213,9 @@ def _rmat_edges(
     scramble = _scramble_keys(keys, scale)
     table = _quadrant_table()
     levels = -(-scale // 2)
-    # Philox is a counter: it can be set to any tile of the one stream that the graph is drawn
-    # from, and that is why a run of edges is the same whoever makes it. A step of the counter
-    # gives four 64-bit words, or sixteen 16-bit ones.
+    # Philox is counter-based: it can be set to any tile of the one stream from which the graph is
+    # drawn. A run of edges is therefore the same on every worker. A step of the counter gives four
+    # 64-bit words, or sixteen 16-bit words.
     first = start // TILE_EDGES
     stream = np.random.Philox(draws).advance(first * levels * TILE_EDGES // 16)
 
@@ -245,11 +245,11 @@ def _quadrant_table() -> npt.NDArray[np.uint64]:
 def _draw_pairs(
     words: npt.NDArray[np.uint16], table: npt.NDArray[np.uint64], *, out: npt.NDArray[np.uint64]
 ) -> None:
-    """Walk down the levels, two with each row of `words`: src in the high half, dst in the low."""
+    """Walk down the levels, two per row of `words`: src in the high half, dst in the low half."""
     bits = np.empty_like(out)
     out[:] = 0
     for row in words:
-        # "clip" never clips here; it only tells take() to leave out its own check.
+        # "clip" never clips here; it only makes take() skip its bounds check.
         np.take(table, row, out=bits, mode="clip")
         np.left_shift(out, 2, out=out)
         np.bitwise_or(out, bits, out=out)
@@ -263,9 +263,9 @@ def _scramble_keys(seed: np.random.SeedSequence, scale: int) -> Scramble:
 def _scrambled(ids: Ids, keys: Scramble, scale: int) -> Ids:
     """Permute the ids 0 to 2**scale - 1 without a table of them.
 
-    Each step can be undone modulo ``2**scale``: multiplying by an odd number, adding a number, and
-    xor with the own high bits. So the whole is one-to-one. An R-MAT of an odd scale is drawn with
-    a level too many; the first mask drops it.
+    Each step is invertible modulo ``2**scale``: multiplication by an odd number, addition of a number, and
+    xor with the number's own high bits. The whole map is therefore one-to-one. An R-MAT with an odd scale
+    is drawn with one level too many; the first mask drops it.
     """
     mask = np.uint32((1 << scale) - 1)
     half = np.uint32(-(-scale // 2))

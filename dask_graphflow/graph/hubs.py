@@ -1,4 +1,4 @@
-"""Hubs: the few vertices that have most of the edges of a power-law graph."""
+"""Hubs: the few vertices that have most edges of a power-law graph."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 
 __all__ = ["HUBS", "HUBS_EDGES", "has_hubs", "inverse"]
 
-HUBS = 16  # one vertex in so many is a candidate
-HUBS_EDGES = 2  # candidates are hubs if they have at least one edge in so many
+HUBS = 16  # one vertex in 16 is a candidate
+HUBS_EDGES = 2  # candidates are hubs if they have more than one edge in two
 
 
 def has_hubs(degrees: Any) -> bool:
-    """Return whether few vertices have many of the edges."""
+    """Return whether few vertices have a large part of the edges."""
     few = len(degrees) // HUBS
     if not few:
         return False
@@ -22,7 +22,7 @@ def has_hubs(degrees: Any) -> bool:
 
 
 def inverse(labels: Any) -> Any:
-    """Return the vertex of each label, from the label of each vertex."""
+    """Return the vertex that has each label, from the label of each vertex."""
     names = np.empty_like(labels)
     names[labels] = np.arange(len(labels), dtype=labels.dtype, like=labels)
     return names

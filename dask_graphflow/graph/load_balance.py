@@ -1,7 +1,7 @@
 """How to divide the edges of a graph among members of different speeds. Nothing is measured here.
 
-The model is TOTEM's [1]_: a member p computes for E_p/r_p seconds and sends for B_p/c seconds, and a
-superstep takes as long as its slowest member.
+The model is TOTEM's [1]_: member p computes for E_p/r_p seconds and sends for B_p/c seconds. A superstep
+takes as long as its slowest member.
 
 .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand Chickens
    for Heavy Lifting Graph Processing", PACT 2012.

@@ -1,12 +1,12 @@
-"""Rows by the numbers that vertices have inside one partition among others.
+"""Rows by the positions that vertices have inside one partition among others.
 
-:func:`localize` numbers the vertices that the partition owns, its *masters*, and the other vertices that
-they have edges to, its *mirrors*. A vertex column has one entry per master and mirror, and no others.
+:func:`localize` numbers the vertices that the partition owns, its *masters*, and the other vertices to
+which they have edges, its *mirrors*. A vertex column has one entry per master and per mirror, and no more.
 Messages pushed to a mirror are combined in its slot and sent to the vertex's owner as one message, whatever
 the number of edges. The slots of one owner are contiguous (Gemini [1]_, Totem [2]_).
 
-A program over such rows is told these numbers as ``src`` and ``dst``; where it is about ids, those are a
-column.
+In a program over such rows, ``src`` and ``dst`` are these positions. If the program uses ids, these are
+in a column.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -25,21 +25,21 @@ __all__ = ["Local", "localize"]
 
 
 class Local(NamedTuple):
-    """A partition's rows by the numbers that vertices have in it.
+    """A partition's rows by the positions that vertices have in it.
 
     Attributes
     ----------
     rows : Rows
         Ends from 0 to ``V_p - 1`` are masters, the vertices ``first + end``; ends from V_p on are mirrors.
-        Every row keeps the order of its edges: ascending by the vertex that the end stands for.
+        Every row keeps the order of its edges: ascending by the vertex for which the end stands.
     slots : array of int32 or int64, shape (s,)
-        The vertices that mirrors stand for, ascending, and so by owner.
+        The vertices of the mirrors, in ascending order and therefore grouped by owner.
     slot_bounds : list of int
-        Where in `slots` those of each partition begin, and the last ones end.
+        Where the slots of each partition begin, followed by where the last ones end.
     first : int
-        The first vertex that is owned.
+        The first vertex that the partition owns.
     owned : int
-        V_p, the number of vertices that are owned.
+        V_p, the number of vertices that the partition owns.
     """
 
     rows: Any
@@ -50,19 +50,20 @@ class Local(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Entries of a vertex column: masters, then mirrors."""
+        """Number of entries in a vertex column: masters, then mirrors."""
         return self.owned + len(self.slots)
 
 
 def localize(rows: Any, bounds: Sequence[int], part: int, *, threads: int = 1) -> Local:
-    """Number the ends of a partition's rows by what it owns and what it has edges to.
+    """Convert the ends of a partition's rows to positions among its masters and mirrors.
 
     Parameters
     ----------
     rows : Rows
-        Of the vertices ``bounds[part]`` to ``bounds[part + 1] - 1``, in ascending order within a row.
+        The rows of vertices ``bounds[part]`` to ``bounds[part + 1] - 1``. Ends ascend within a row.
     bounds : sequence of int
-        Where the partitions' ranges of vertices begin, and the last one ends; see :func:`.partition.chunk`.
+        Where the partitions' ranges of vertices begin, followed by where the last one ends; see
+        :func:`.partition.chunk`.
     part : int
         The partition.
     threads : int
@@ -71,7 +72,7 @@ def localize(rows: Any, bounds: Sequence[int], part: int, *, threads: int = 1) -
     Returns
     -------
     Local
-        The same for every number of threads.
+        The result does not depend on the number of threads.
     """
     low, high = bounds[part], bounds[part + 1]
     localized = kernels_of("local_rows", rows.ends).localized

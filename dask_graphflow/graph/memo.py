@@ -1,4 +1,4 @@
-"""What is made of a graph when it is first asked for, and kept with it."""
+"""A cache for objects that are derived from a graph when they are first needed."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Memo"]
 
 
 class Memo:
-    """Keeps what was made of it, under names."""
+    """Caches objects derived from it, by name."""
 
     def __init__(self) -> None:
         self._made: dict[str, Any] = {}
@@ -27,22 +27,22 @@ class Memo:
         self.__dict__.update(aligned(state), _making=threading.RLock())
 
     def __sizeof__(self) -> int:
-        # What was made of something else may share arrays with it.
+        # Cached objects may share arrays, so each array counts once.
         once = {id(array): array for array in _arrays(self._made.values())}
         return sum(int(array.nbytes) for array in once.values())
 
     def has(self, name: str) -> bool:
-        """Say whether something was made under a name."""
+        """Say whether an object is cached under a name."""
         return name in self._made
 
     def made(self, name: str) -> Any:
-        """Return what was made under a name."""
+        """Return the object that is cached under a name."""
         return self._made[name]
 
     def kept(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return what was made under a name, or make it now and keep it.
+        """Return the object that is cached under a name, or make it now and cache it.
 
-        `make` sends no messages: others may be waiting, or have it already.
+        `make` must not send messages: other members may be waiting, or may have the object already.
         """
         with self._making:
             if name not in self._made:

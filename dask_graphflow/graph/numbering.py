@@ -1,10 +1,11 @@
-"""Numbering: ids of vertices to numbers and back, where each member of a gang has some of them.
+"""Numbering: map ids of vertices to numbers and back, when each member of a gang has some of the ids.
 
 Vertices are numbered in the order of their ids. Integers close together are numbered by arithmetic, and no
-ids travel. All others are dealt to owners of ranges of their order, as
-in :mod:`.renumber`; the owners tell their numbers, and keep the ids.
+ids are sent. All other ids are sent to the owners of ranges of their order, as in :mod:`.renumber`. The
+owners send back the numbers, and keep the ids.
 
-What takes an :class:`~.exchange.Exchange` is called by all members, at the same place among its rounds.
+Functions that take an :class:`~.exchange.Exchange` are called by all members, at the same point among its
+rounds.
 """
 
 from __future__ import annotations
@@ -42,18 +43,18 @@ __all__ = [
 
 
 class Numbering(NamedTuple):
-    """What numbers of vertices stand for.
+    """The ids for which the numbers of vertices stand.
 
     Attributes
     ----------
     like : frame
-        Without rows; of the ids' columns and dtypes.
+        An empty frame with the ids' columns and dtypes.
     size : int
         How many numbers there are.
     base : int
-        The id of vertex 0, where ids are integers close together.
+        The id of vertex 0, if ids are integers close together.
     ids : frame or None
-        Else row i is the id of vertex ``first + i``; other members have the others.
+        Otherwise, row i is the id of vertex ``first + i``; other members have the other ids.
     first : int
     """
 
@@ -65,9 +66,9 @@ class Numbering(NamedTuple):
 
 
 def swap(exchange: Exchange, values: Sequence[Any]) -> list[Any]:
-    """Send each member a value of its own, pickled; return what each one sent.
+    """Send each member its own value, pickled; return the value from each member.
 
-    This member's own value comes back as it is.
+    This member's own value is returned without pickling.
     """
     sent = [
         b"" if rank == exchange.rank else pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
@@ -81,7 +82,7 @@ def swap(exchange: Exchange, values: Sequence[Any]) -> list[Any]:
 
 
 def consumed(items: list[Any]) -> Iterator[Any]:
-    """Return the items of a list one by one; it is emptied, so that each is free where that can be."""
+    """Yield the items of a list one by one, emptying it so that each item can be freed after use."""
     items.reverse()
     while items:
         yield items.pop()
@@ -96,15 +97,15 @@ def number(
     ----------
     exchange : Exchange
     ends : list of pair of Ends
-        This member's sources and targets, part by part, with None in place of targets for vertices that
-        may have no edge; emptied. At least one member has a part.
+        This member's sources and targets, part by part. Targets are None for a part with vertices that
+        may have no edge. The list is emptied. At least one member has a part.
 
     Returns
     -------
     Numbering
     list of pair of array of int32 or int64
-        The ends' numbers, which may begin anywhere in memory; see :func:`.aligned`. A gang with one member
-        may get the ids themselves, in their own integer type.
+        The ends' numbers. The arrays may be unaligned; see :func:`.aligned`. A gang with one member may get
+        the ids themselves, in their own integer type.
     """
     own = (frames.empty_like(ends[0][0].frame) if ends else None), *_span(ends)
     likes, low, high, edges = zip(*swap(exchange, [own] * exchange.size), strict=True)
@@ -132,7 +133,7 @@ def _are_integers(like: Any) -> bool:
 
 
 def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:
-    """Return the least and the greatest id, where ids are integers, and how many rows there are."""
+    """Return the least and the greatest id, if ids are integers, and the number of rows."""
     filled = [pair for pair in ends if len(pair[0])]
     edges = sum(len(source) for source, _ in filled)
     if not filled or not _are_integers(filled[0][0].frame):
@@ -146,7 +147,7 @@ def _span(ends: list[tuple[Ends, Ends | None]]) -> tuple[int, int, int]:
 
 def _near(side: Ends, numbering: Numbering, cast: bool) -> Any:
     values = frames.values(side.only)
-    if numbering.base:  # not in the ids' own type: 127 - -128 is no int8
+    if numbering.base:  # as int64, because 127 - -128 does not fit int8
         values = values.astype("int64", copy=False) - numbering.base
     elif not cast:
         return values
@@ -190,7 +191,7 @@ def _renumbered(
 def _renumbered_alone(
     ends: list[tuple[Ends, Ends | None]], like: Any
 ) -> tuple[Numbering, list[tuple[Any, Any]]]:
-    """Number ids by their order, where this member has all edges."""
+    """Number ids by their order, if this member has all edges."""
     sides = [None if side is None else side.frame for pair in consumed(ends) for side in pair]
     stops = list(
         itertools.accumulate((0 if side is None else len(side) for side in sides), initial=0)
@@ -206,7 +207,10 @@ def _renumbered_alone(
 
 
 def ranged(exchange: Exchange, numbering: Numbering, bounds: Sequence[int]) -> Any:
-    """Return the ids of this member's range of vertices, of which all have their bounds; or None."""
+    """Return the ids of this member's range of vertices, or None if ids are integers close together.
+
+    All members have the same `bounds`.
+    """
     if numbering.ids is None or exchange.size == 1:
         return numbering.ids
     has = len(numbering.ids)
@@ -219,10 +223,11 @@ def _stacked(parts: Sequence[Any]) -> Any:
 
 
 def kept_by_all(shard: Shard, exchange: Exchange, name: str, make: Callable[[], Any]) -> Any:
-    """Return what all members have kept under a name, or have all of them make it now.
+    """Return the object that all members have cached under a name, or have all of them make it now.
 
-    Several runs may ask for it at once, and a shard that was lost is made again without it. So members
-    agree on whether to make it, and none of them is kept from it by another run that waits for others.
+    Several runs may need the object at once, and a shard that was lost is rebuilt without it. The members
+    therefore agree on whether to make it. `make` is called without the lock, so that no run blocks another
+    one that is waiting for messages.
     """
     if exchange.size == 1:
         return shard.kept(name, make)
@@ -233,9 +238,9 @@ def kept_by_all(shard: Shard, exchange: Exchange, name: str, make: Callable[[], 
 
 
 def mirrors(shard: Shard, exchange: Exchange, which: str = "out", threads: int = 1) -> Mirrors:
-    """Return the mirrors that a shard's rows have, "out" or "into" once those are kept.
+    """Return the mirrors of a shard's rows: "out", or "into" once those rows are cached.
 
-    Who mirrors what is told once, and kept.
+    Members exchange once which vertices they mirror, and cache the result.
     """
     local = shard.host.local(which, threads)
     ends = local.slots, local.slot_bounds, shard.bounds
@@ -245,9 +250,10 @@ def mirrors(shard: Shard, exchange: Exchange, which: str = "out", threads: int =
 
 
 def occurs(shard: Shard, exchange: Exchange) -> Any:
-    """Return which numbers of the range are vertices, as truth values; not to be changed.
+    """Return a boolean for each number of the range: whether it is a vertex. Do not change the array.
 
-    If ids are integers close together, an integer that no edge uses and nobody listed is not a vertex.
+    If ids are integers close together, an integer is not a vertex if no edge uses it and the caller did not
+    list it.
     """
     host = shard.host
 
@@ -269,7 +275,7 @@ def occurs(shard: Shard, exchange: Exchange) -> Any:
 
 
 def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:
-    """Return which vertices of this member's range any member has marked.
+    """Return which vertices of this member's range are marked by any member.
 
     Parameters
     ----------
@@ -277,7 +283,7 @@ def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:
     marks : array of bool, shape (V,)
         The vertices that this member marks.
     bounds : sequence of int
-        Where the ranges of the members begin, and the last one ends.
+        Where the ranges of the members begin, followed by where the last one ends.
     """
     if exchange.size == 1:
         return marks
@@ -290,32 +296,32 @@ def own_marks(exchange: Exchange, marks: Any, bounds: Sequence[int]) -> Any:
 
 
 def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = True) -> Any:
-    """Return the vertices of this range that a frame names.
+    """Return the vertices of this range that a frame of ids contains.
 
     Parameters
     ----------
     shard : Shard
     exchange : Exchange
     ids : frame
-        The same for all members; of any ids.
+        The same for all members. It may contain any ids.
     unique : bool
-        Return each vertex once, or as the frame names them.
+        Whether to return each vertex once, or one entry per row of the frame.
 
     Returns
     -------
     array of int64
-        From 0 for the first of the range, ascending; or a number a row of `ids`, -1 where that is another
-        member's vertex.
+        Numbers from 0 for the first vertex of the range. With `unique` they ascend; otherwise there is
+        one per row of `ids`, and -1 for a vertex of another member.
 
     Raises
     ------
     UnknownVertexError
-        Some of the ids are no vertices. All members raise it.
+        Some of the ids are not vertices. All members raise it.
     """
     first, last = shard.homes[shard.rank : shard.rank + 2]
     own = Vertices(shard.like, last - first, shard.base + first, shard.ids)
     there = own.numbers(ids if shard.ids is None else brought(ids, shard.like))
-    # They are few: the host is through before a device has begun.
+    # There are few of them, so the host is faster than a device.
     numbers = kernels_for(there).to_host(there)
     if shard.placed is not None:
         numbers = _placed(shard, exchange, np.where(numbers < 0, -1, numbers + first))
@@ -333,7 +339,10 @@ def numbers_of(shard: Shard, exchange: Exchange, ids: Any, *, unique: bool = Tru
 
 
 def _placed(shard: Shard, exchange: Exchange, numbers: np.ndarray) -> np.ndarray:
-    """Return numbers that members know, or -1, as places of this range, from 0 on, or -1."""
+    """Convert numbers to places in this range, from 0; -1 for vertices of other members.
+
+    Each member passes -1 for the vertices whose numbers it does not know.
+    """
     assert shard.placed is not None
     told = exchange.all_gather(numbers)
     numbers = np.max(told, axis=0)
@@ -345,9 +354,9 @@ def _placed(shard: Shard, exchange: Exchange, numbers: np.ndarray) -> np.ndarray
 
 
 def names_of(shard: Shard, exchange: Exchange, numbers: Any) -> list[Any]:
-    """Return the ids of vertices of any range, a series for each part of an id.
+    """Return the ids of vertices of any range, one series per part of an id.
 
-    Their owners are asked for each of them once; for integers close together nobody is.
+    Each id is requested once from its owner. If ids are integers close together, none is requested.
     """
     if shard.ids is None or exchange.size == 1:
         return Vertices(shard.like, shard.count, shard.base, shard.ids).named(numbers)

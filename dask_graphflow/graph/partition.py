@@ -8,28 +8,29 @@ import numpy as np
 
 __all__ = ["GRAIN", "chunk", "chunk_grains"]
 
-GRAIN = 4096  # vertices that a bound of a range is a multiple of
+GRAIN = 4096  # bounds of ranges are multiples of this many vertices
 
 
 def chunk(degrees: np.ndarray, parts: int, *, alpha: float | None = None) -> list[int]:
-    """Cut the vertices into contiguous ranges that are as much work each.
+    """Cut the vertices into contiguous ranges that take about equal work.
 
-    A vertex is as much work as its edges and `alpha` more: what is done for each vertex whether it has
-    edges or not. Ranges of neighbouring vertices keep what lies close together on one part.
+    The work of a vertex is its number of edges plus `alpha`, the work per vertex that does not depend on
+    its edges. Contiguous ranges keep neighboring vertices in the same part.
 
     Parameters
     ----------
     degrees : ndarray of integers, shape (V,)
-        The vertices' edges.
+        The number of edges of each vertex.
     parts : int
-        Ranges to make.
+        Number of ranges.
     alpha : float, optional
         By default ``8 * (parts - 1)``.
 
     Returns
     -------
     list of int
-        ``parts + 1`` bounds, multiples of :data:`GRAIN` but the last, which is V; a range may be empty.
+        ``parts + 1`` bounds. All but the last, which is V, are multiples of :data:`GRAIN`. A range may be
+        empty.
 
     References
     ----------
@@ -49,7 +50,7 @@ def chunk(degrees: np.ndarray, parts: int, *, alpha: float | None = None) -> lis
 def chunk_grains(
     edges: np.ndarray, size: int, parts: int, *, alpha: float | None = None
 ) -> list[int]:
-    """Cut as :func:`chunk` does, from the edges that each :data:`GRAIN` of the vertices has.
+    """Cut as :func:`chunk` does, given the number of edges of each grain of :data:`GRAIN` vertices.
 
     Parameters
     ----------
@@ -57,16 +58,16 @@ def chunk_grains(
     size : int
         V.
     parts, alpha
-        As of :func:`chunk`.
+        See :func:`chunk`.
     """
     alpha = 8 * (parts - 1) if alpha is None else alpha
-    # Only bounds that are allowed are weighed.
+    # Only allowed bounds are considered.
     bounds = np.append(np.arange(0, size, GRAIN), size)
     work = alpha * bounds + np.concatenate([[0], np.cumsum(edges)])
     return [int(bounds[at]) for at in _even_cuts(work, parts)]
 
 
 def _even_cuts(work: np.ndarray, parts: int) -> list[int]:
-    """Return where a running sum is nearest to equal parts of all; ascending, with both ends."""
+    """Return the indices where a running sum is nearest to equal parts; ascending, including both ends."""
     nearest = [int(np.argmin(np.abs(work - work[-1] * part / parts))) for part in range(1, parts)]
     return [0, *itertools.accumulate(nearest, max), len(work) - 1]

@@ -39,7 +39,7 @@ def layout(channel: Channel, shard: Shard, rank: int) -> pd.DataFrame:
     exchange = Exchange(channel, device=shard.on_device)
     local = shard.local("out", gang.threads())
     edges, remote = len(shard.out.ends), len(local.slots)
-    # How many of this member's edges lead to each member.
+    # Number of this member's edges that lead to each member.
     there = np.array([edges])
     if exchange.size > 1:
         there = np.array(

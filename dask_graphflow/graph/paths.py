@@ -1,9 +1,9 @@
-"""Paths: predecessors are followed from targets back to their sources, over the rows of a search's result.
+"""Paths: follow predecessors from targets back to their sources, over the rows of a search's result.
 
-Each member holds some rows of the result: a vertex and its predecessor. In a *round*, all members get the
-vertices that the paths have come to. The member with the row of a vertex follows predecessors as far as it
-holds their rows, and tells all members where that leads. At the end, each member collects the paths of some
-of the targets.
+Each member holds some rows of the result: a vertex and its predecessor. In each *round*, all members get
+the current ends of the paths. The member that holds the row of a vertex follows predecessors as far as it
+has their rows, and sends the new end to all members. Finally, each member collects the paths of some of the
+targets.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Rows(NamedTuple):
     vertices : DataFrame
         Ids of the vertices.
     predecessors : DataFrame
-        Ids of their predecessors, with the same columns and dtypes; of any value for sources.
+        Ids of their predecessors, with the same columns and dtypes; arbitrary for sources.
     sources : array of bool
         Which vertices have no predecessor.
     """
@@ -47,7 +47,7 @@ class Rows(NamedTuple):
 
 
 def read(frame: Any, partition: int, width: int) -> Rows:
-    """Return the rows of a partition of a result, whose ids have so many parts."""
+    """Return the rows of a partition of a result whose ids have `width` parts."""
     frame = kernels_for(frame).to_pandas(frame).reset_index(drop=True)
     vertices = frame[vertex_names("vertex", width)]
     names = vertex_names("predecessor", width)
@@ -62,12 +62,12 @@ def read(frame: Any, partition: int, width: int) -> Rows:
 
 
 class _Step(NamedTuple):
-    """Where a round led: one entry per path that a member followed."""
+    """The outcome of a round: one entry per path that a member followed."""
 
     paths: np.ndarray  # numbers of the paths
-    lengths: np.ndarray  # vertices that were added to each
-    ended: np.ndarray  # whether its source was reached
-    following: Any  # ids of the vertices to go on from
+    lengths: np.ndarray  # number of vertices added to each path
+    ended: np.ndarray  # whether the path reached its source
+    following: Any  # ids of the vertices from which to continue
 
 
 def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like: Any) -> Any:
@@ -77,9 +77,9 @@ def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like
     ----------
     channel : Channel
     pieces : list of Rows
-        What this member reads of the result.
+        The rows of the result that this member reads.
     rank : int
-        The channel's.
+        The rank of the channel.
     targets : DataFrame
         Ids of the targets, each once, in ascending order.
     like : DataFrame
@@ -88,8 +88,7 @@ def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like
     Raises
     ------
     UsageError
-        The result has no row for a vertex of a path, or predecessors lead in a circle. All members raise
-        it.
+        The result has no row for a vertex of a path, or predecessors form a cycle. All members raise it.
     """
     exchange = Exchange(channel)
     rows = [piece for piece in pieces if len(piece.vertices)] or list(pieces[:1])
@@ -156,7 +155,7 @@ def _collected(
 
 
 def frame_of_paths(targets: Any, steps: np.ndarray, vertices: Any, like: Any) -> Any:
-    """Return the frame of some paths, where and of the dtypes that the result has."""
+    """Return the frame of some paths, with the backend and dtypes of the result."""
     names = list(vertices.columns)
     targets, vertices = targets.reset_index(drop=True), vertices.reset_index(drop=True)
     targets = targets.set_axis(vertex_names("target", len(names)), axis=1)
@@ -165,7 +164,7 @@ def frame_of_paths(targets: Any, steps: np.ndarray, vertices: Any, like: Any) ->
 
 
 def _index(ids: Any) -> pd.Index:
-    """Return ids as an index, in which they can be looked up."""
+    """Return ids as an index for look-ups."""
     columns = list(ids.columns)
     return pd.Index(ids[columns[0]]) if len(columns) == 1 else pd.MultiIndex.from_frame(ids)
 

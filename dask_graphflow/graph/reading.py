@@ -1,4 +1,4 @@
-"""Reading the partitions of the frames that a graph is built from."""
+"""Read the partitions of the frames from which a graph is built."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Piece", "read_edges", "read_vertices", "weight_dtype"]
 
 
 class Piece(NamedTuple):
-    """What was read of a partition.
+    """The contents of one partition.
 
     Attributes
     ----------
@@ -43,9 +43,9 @@ def read_vertices(frame: Any, partition: int, columns: EdgeColumns, like: Any) -
     frame : DataFrame
     partition : int
     columns : EdgeColumns
-        The ids' columns, as both ends of an edge.
+        The id columns, given as both ends of an edge.
     like : frame
-        An empty frame of the backend that the edges have.
+        An empty frame with the backend of the edges.
     """
     ids, _, _ = columns.ends(brought(frame[columns.columns], like), partition)
     return Piece(ids, None, None, partition)
@@ -73,7 +73,7 @@ def read_edges(frame: Any, partition: int, columns: EdgeColumns) -> Piece:
 
 
 def weight_dtype(dtype: Any) -> np.dtype:
-    """Return the dtype in which a graph stores weights of a dtype of numbers."""
+    """Return the dtype in which a graph stores weights of a given numeric dtype."""
     own = dtypes.plain(dtype)
     if own.kind == "f":
         return np.promote_types(own, np.float32)

@@ -1,11 +1,12 @@
-"""Renumbering: any ids to dense ones, exactly, without all ids ever lying in one process.
+"""Renumbering: map any ids to dense ones, exactly, without gathering all ids in one process.
 
-Dense ids follow the order of the ids themselves. Each holder of ids sorts its own; a sample of them
-gives *splitters* that cut the order into ranges; each range has an owner, which merges what the
-holders have there and numbers it. So the smallest dense id of a component is the smallest id, and a
-result comes out sorted, whoever held what. (Sample sort: Frazer and McKellar, JACM 17, 1970.)
+Dense ids follow the order of the ids themselves. Each holder of ids sorts its own ids. A sample of these
+gives *splitters* that cut the order into ranges. Each range has an owner, which merges the ids that the
+holders have in this range, and numbers them. Therefore the smallest dense id of a component belongs to the
+smallest id, and a result is sorted, whichever process held which ids. (Sample sort: Frazer and McKellar,
+JACM 17, 1970.)
 
-Ids are frames: a column for each part of an id, a row for each vertex.
+Ids are frames: one column per part of an id, one row per vertex.
 """
 
 from __future__ import annotations
@@ -33,13 +34,16 @@ __all__ = [
     "union",
 ]
 
-SAMPLE = 512  # ids of each holder that the splitters are chosen from
-SPARE_IDS = 1 << 22  # a range of integer ids up to this is dense whatever the edges
-IDS_PER_EDGE = 4  # and beyond it while it is no wider than this many times the edges
+SAMPLE = 512  # sampled ids per holder, from which the splitters are chosen
+SPARE_IDS = 1 << 22  # a range of fewer integer ids than this is dense, whatever the edges
+IDS_PER_EDGE = 4  # a longer range is dense if it has less than this many ids per edge
 
 
 def is_dense(low: int, high: int, edges: int) -> bool:
-    """Say whether the integer ids `low` to `high` are worth an entry each, used or not."""
+    """Say whether an array entry for each integer id from `low` to `high` is worth its memory.
+
+    Not all of these ids need occur.
+    """
     return high < 2**63 and high - low < max(SPARE_IDS, IDS_PER_EDGE * edges)
 
 
@@ -73,7 +77,7 @@ def factorize(ids: Any) -> tuple[Any, Any]:
 
 
 def _order(ids: Any) -> tuple[Any, Any]:
-    """Return ids in ascending order, and the row that each was."""
+    """Return ids in ascending order, and the original row of each."""
     ids = ids.reset_index(drop=True)
     try:
         ordered = ids.sort_values(list(ids.columns))
@@ -87,20 +91,20 @@ def _order(ids: Any) -> tuple[Any, Any]:
 
 
 def _inverse(order: Any, places: Any) -> Any:
-    """Return `places`, which are in the order of `order`, in the order of the rows."""
+    """Return `places`, which are in sorted order, in the original order of the rows."""
     result = places.copy()
     result[order] = places
     return result
 
 
 def sort(ids: Any) -> tuple[Any, Any]:
-    """Sort ids that occur once each.
+    """Sort ids that are unique.
 
     Returns
     -------
     ids : frame
     rank : array of int32 or int64
-        Where each row went.
+        The new row of each original row.
     """
     ordered, order = _order(ids)
     places = kernels_for(ids).namespace.arange(len(ids), dtype=index_dtype(len(ids)))
@@ -108,14 +112,14 @@ def sort(ids: Any) -> tuple[Any, Any]:
 
 
 def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Merge sorted frames of ids into one, and say where each row of each went.
+    """Merge sorted frames of ids into one, and return the new row of each original row.
 
     Returns
     -------
     uniques : frame
         Every id once, in order.
     codes : list of array
-        For each frame, the row of `uniques` that each of its rows is.
+        For each frame, the row of `uniques` to which each of its rows corresponds.
     """
     filled = [piece for piece in pieces if len(piece)]
     xp = kernels_for(pieces[0]).namespace
@@ -136,13 +140,13 @@ def merge(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
 
 
 def union(pieces: Sequence[Any]) -> tuple[Any, list[Any]]:
-    """Merge frames of ids into one, and say where each row of each went.
+    """Merge frames of ids into one, and return the new row of each original row.
 
     Returns
     -------
     uniques : frame
     codes : list of array
-        For each frame, the row of `uniques` that each of its rows is.
+        For each frame, the row of `uniques` to which each of its rows corresponds.
     """
     codes, uniques = factorize(stack(pieces))
     return uniques, _cut(codes, pieces)
@@ -160,26 +164,26 @@ def sample(ids: Any) -> Any:
 
 
 def sample_range(low: int, high: int, like: Any) -> Any:
-    """Return some of the integer ids from `low` to before `high`, as a frame like `like`."""
-    least, most = dtypes.limits(like.dtypes.iloc[0])  # a forest's range is rounded up, beyond them
+    """Return some of the integer ids from `low` to ``high - 1``, as a frame like `like`."""
+    least, most = dtypes.limits(like.dtypes.iloc[0])  # a forest's range is rounded up, maybe beyond
     low, high = max(low, least), min(high, most + 1)
     ids = kernels_for(like).namespace.arange(low, high, max(1, (high - low) // SAMPLE))
     return one_column(ids, like)
 
 
 def splitters(samples: Sequence[Any], owners: int) -> Any:
-    """Choose the ids that cut the order of all ids into a range an owner.
+    """Choose the ids that cut the order of all ids into one range per owner.
 
     Parameters
     ----------
     samples : list of frame
-        From each holder, in proportion to what it holds where that is below `SAMPLE`.
+        From each holder, evenly spaced rows of its ids; see :func:`sample`.
     owners : int
 
     Returns
     -------
     frame
-        ``owners - 1`` ids in ascending order (fewer where there are fewer ids).
+        ``owners - 1`` ids in ascending order, or fewer if there are fewer ids.
     """
     if owners == 1:
         return empty_like(samples[0])
@@ -189,7 +193,7 @@ def splitters(samples: Sequence[Any], owners: int) -> Any:
 
 
 class _Rows(Sequence[tuple[Any, ...]]):
-    """A frame as a sequence of rows that compare, read one at a time."""
+    """A frame as a sequence of comparable rows, read one at a time."""
 
     def __init__(self, frame: Any) -> None:
         self._columns = [frame[name] for name in frame.columns]
@@ -203,7 +207,7 @@ class _Rows(Sequence[tuple[Any, ...]]):
 
 
 def piece(ids: Any, cuts: Any, owner: int) -> Any:
-    """Return the ids of one owner's range, out of sorted ids."""
+    """Return the part of sorted ids that is in one owner's range."""
     rows, marks = _Rows(ids), _Rows(cuts)
 
     def start(of: int) -> int:

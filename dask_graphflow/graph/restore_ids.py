@@ -1,8 +1,8 @@
 """Restore ids: send values of placed vertices to the members that store the ids of these vertices.
 
-Vertices of one shard ascend by number (:mod:`~dask_graphflow.graph.vertex_placement`), so those of one
-home are side by side, and are sent without a gather. The receiver puts them in order by one gather, which
-is the same for every column and is made once for a graph.
+Vertices of one shard ascend by number (:mod:`~dask_graphflow.graph.vertex_placement`). The vertices with
+the same home are therefore adjacent, and are sent without a gather. The receiver puts the values in order
+by one gather, whose order is the same for every column and is computed once per graph.
 """
 
 from __future__ import annotations
@@ -22,23 +22,23 @@ __all__ = ["RestoreIds", "restore_ids"]
 
 
 class RestoreIds(NamedTuple):
-    """How a member's values get to the members with their ids.
+    """How to send a member's values to the members that store the ids.
 
     Attributes
     ----------
     pieces : list of slice
-        Of this member's places, those whose ids each member has.
+        For each member, the range of this member's places whose ids that member stores.
     order : ndarray of int32 or int64
-        For each id of this member's, where its value is among those received.
+        For each id that this member stores, the position of its value among the received values.
     """
 
     pieces: list[slice]
     order: np.ndarray
 
     def received(self, exchange: Exchange, values: Any) -> np.ndarray:
-        """Send a column, by place, from wherever it lies; return what came, for `order` to be looked up in.
+        """Send a column, by place, from host or device memory; return the received values.
 
-        All members call it at once.
+        `order` contains positions in the result. All members call it at once.
         """
         own = kernels_for(values).to_host(values)
         told = exchange.all_to_all([own[piece] for piece in self.pieces])
@@ -46,14 +46,14 @@ class RestoreIds(NamedTuple):
         return found
 
     def bring(self, exchange: Exchange, values: Any, order: np.ndarray, threads: int) -> np.ndarray:
-        """Return the values of some of this member's ids: those that `order` is of."""
+        """Return the values of some ids that this member stores, selected by `order`."""
         told = self.received(exchange, values)
         found: np.ndarray = kernels_of("rows", told).renamed(order, told, threads=threads)
         return found
 
 
 def restore_ids(shard: Shard, exchange: Exchange) -> RestoreIds:
-    """Return the way home; all members call it, and it is made once."""
+    """Return the :class:`RestoreIds` of a shard. All members call it, and the result is cached."""
     host = shard.host
     low, high = host.homes[host.rank : host.rank + 2]
 

@@ -1,8 +1,9 @@
-"""A shard: the part of a graph that one of several processes has.
+"""A shard: the part of a graph that one of several processes stores.
 
-Vertices are cut into contiguous ranges, one a process (:func:`.partition.chunk`). A shard has the *rows* of
-its range: of the edges that leave its vertices, and of those that enter them once that was asked for; which
-are the same where edges have no direction. What it has of all others are the bounds of their ranges.
+Vertices are cut into contiguous ranges, one per process (:func:`.partition.chunk`). A shard stores the
+*rows* of its range: the edges that leave its vertices and, once an algorithm needs them, the edges that
+enter them. In an undirected graph these are the same rows. About other shards, it only stores the bounds of
+their ranges.
 """
 
 from __future__ import annotations
@@ -23,30 +24,31 @@ __all__ = ["Shard"]
 
 
 class Shard(Memo, Subset):
-    """A process's part of a graph.
+    """One process's part of a graph.
 
     Parameters
     ----------
     like : frame
-        Without rows; of the ids' columns and dtypes.
+        An empty frame with the ids' columns and dtypes.
     bounds : sequence of int
-        Where the ranges of vertices begin, and the last one ends.
+        Where the ranges of vertices begin, followed by where the last one ends.
     rank : int
-        Whose range this is.
+        The index of this shard's range.
     rows : Rows, optional
-        Of the edges that leave the range's vertices: ``first`` is where it begins, ends are numbers of all
-        vertices, ascending within a row.
+        The rows of the edges that leave the range's vertices. ``first`` is where the range begins. Ends are
+        numbers of all vertices, or places if they are placed; within a row they ascend by number.
     directed : bool
         Whether an edge leads from its source to its target only.
     base : int
-        The id of vertex 0, where ids are integers close together: vertex i is ``base + i``, and not every
-        one of them need have an edge.
+        The id of vertex 0, if ids are integers close together: vertex i is ``base + i``, and not every
+        such integer needs to have an edge.
     ids : frame or None
-        Else row i is the id of the i-th vertex of this range, in order; of its home, if they are placed.
+        Otherwise, row i is the id of the i-th vertex of this range, or of this shard's home if vertices
+        are placed. Rows are in order.
     placed : Placed, optional
-        Where vertices do not lie in the order of their ids: `bounds` are of places then.
+        The placement, if vertices are not stored in the order of their ids; then `bounds` are places.
     entering : tuple of array, optional
-        The edges that enter the range's vertices, where no rows are made of any yet.
+        The edges that enter the range's vertices, if no rows have been made yet.
     listed : array of bool, optional
         Which integers of the range are vertices even if no edge uses them.
     choice : str, optional
@@ -55,15 +57,15 @@ class Shard(Memo, Subset):
     Attributes
     ----------
     members : int
-        How many shards there are. Those of higher ranks have no vertices, and take part in nothing.
+        Number of shards. Processes with higher ranks have no vertices, and take part in nothing.
     low, high : int
         Where the range begins, and ends.
     size : int
-        The vertices of all ranges, or their places.
+        Number of places of all ranges; without a placement, this is the number of vertices.
     count : int
-        The vertices of all ranges.
+        Number of vertices of all ranges.
     homes : list of int
-        Where the ranges of numbers begin that shards have the ids of, and the last one ends.
+        Where the ranges of numbers begin whose ids each shard stores, followed by where the last one ends.
     """
 
     def __init__(
@@ -107,46 +109,46 @@ class Shard(Memo, Subset):
 
     @property
     def owned(self) -> int:
-        """How many vertices the range has."""
+        """Number of vertices, or places, in the range."""
         return self.high - self.low
 
     @property
     def host(self) -> Shard:
-        """The shard that this one was lifted from (:mod:`.device_shard`): others are that themselves."""
+        """The shard on the host, if this is a view of one (:mod:`.device_shard`); otherwise itself."""
         return self
 
     @property
     def on_device(self) -> bool:
-        """Whether it lies on a device."""
+        """Whether the shard is on a device."""
         return on_device(self.like)
 
     @property
     def linked(self) -> bool:
-        """Whether it lies on a device that reads edges of it over the link."""
+        """Whether the shard is on a device that reads some of its edges over the link."""
         return False
 
     def here(self, name: str, value: Any) -> Any:
-        """Return what was made of :attr:`host`, where this shard lies."""
+        """Return something that was made from :attr:`host`, in the memory of this shard."""
         return value
 
     @property
     def out(self) -> Any:
-        """The rows of what leaves the range's vertices; on the host, if they were lifted from there."""
+        """The rows of the edges that leave the range's vertices; on the host if :attr:`host` is."""
         return self.host.made("out")
 
     @property
     def degrees(self) -> Any:
-        """How many edges leave each of the range's vertices, as int64."""
+        """Number of edges that leave each of the range's vertices, as int64."""
         return self.here("degrees", np.diff(self.out.offsets))
 
     @property
     def filled(self) -> int:
-        """How many of the range's places have a vertex."""
+        """Number of places in the range that have a vertex."""
         return self.owned if self.placed is None else int((self.numbers >= 0).sum())
 
     @property
     def numbers(self) -> Any:
-        """The numbers of the range's vertices among all, by the order of their ids; -1 at empty places."""
+        """The number, in the order of all ids, of each vertex of the range; -1 at empty places."""
         dtype = index_dtype(self.size)
         if self.placed is None:
             return np.arange(self.low, self.high, dtype=dtype, like=self.out.ends)
@@ -154,7 +156,7 @@ class Shard(Memo, Subset):
         return self.here("numbers", self.host.kept("numbers", lambda: placed.numbers(low, high)))
 
     def numbers_at(self, places: Any, threads: int = 1) -> Any:
-        """Return the numbers of vertices at places of any range."""
+        """Return the numbers of the vertices at places in any range."""
         if self.placed is None:
             return places
         kernels, names = kernels_for(places), self.all_numbers
@@ -163,21 +165,21 @@ class Shard(Memo, Subset):
 
     @property
     def all_numbers(self) -> np.ndarray:
-        """The numbers of the vertices at all places, on the host; -1 at empty ones."""
+        """The number of the vertex at each place, on the host; -1 at empty places."""
         assert self.placed is not None, "vertices lie in the order of their numbers"
         placed = self.placed
         found: np.ndarray = self.host.kept("all numbers", lambda: placed.numbers(0, self.size))
         return found
 
     def slot_numbers(self, which: str = "out", threads: int = 1) -> Any:
-        """Return the numbers of the vertices that the mirrors of :meth:`local` stand for."""
+        """Return the numbers of the vertices of which :meth:`local` has mirrors."""
         slots = self.host.local(which, threads).slots.astype(index_dtype(self.size), copy=False)
         return self.here(f"numbers {which}", self.host.numbers_at(slots, threads))
 
     def local(self, which: str = "out", threads: int = 1) -> Local:
-        """Return rows by the numbers that vertices have in this shard: masters, and then mirrors.
+        """Return rows whose ends are positions of vertices in this shard: masters, then mirrors.
 
-        "out", or "into" once that is kept.
+        `which` is "out", or "into" once those rows are cached.
         """
         which = which if self.directed else "out"
         if len(self.bounds) == 2 and self.placed is None and self.has(which):
@@ -191,6 +193,6 @@ class Shard(Memo, Subset):
         return found
 
     def owners(self, vertices: Any) -> Any:
-        """Return the rank whose range each vertex lies in."""
+        """Return the rank of the shard that owns each vertex."""
         bounds = np.array(self.bounds[1:], like=vertices)
         return np.searchsorted(bounds, vertices, side="right")

@@ -1,10 +1,11 @@
-"""Placing: which member of a gang gets which vertices, where members are of several kinds and speeds.
+"""Placement: which member of a gang gets which vertices, if members differ in kind and speed.
 
-Members have *shares* of the edges' ends (TOTEM's alpha [1]_): those that a caller gives, or as many as
-each is fast, if it has room for them. Which vertices these are is the *placement*: any, or on the CPUs
-those with the most edges, or those with the fewest. Vertices are put in order by a key, of their degree or
-at random, and cut where the running sum of their degrees comes nearest to the shares: found in four rounds
-of histograms of 16 bits of the keys. So a share is as near to what was asked as the degree of one vertex.
+Each member has a *share* of the edge ends (TOTEM's alpha [1]_). The caller gives the shares, or they are
+chosen in proportion to the speed of each member, within its memory. The *placement* decides which vertices
+make up a share: any vertices, or on the CPUs the vertices with the most or with the fewest edges. Vertices
+are ordered by a key, which is derived from their degree or is pseudo-random. The order is cut where the
+running sum of degrees is nearest to the shares. The cut is found in four rounds of histograms, each of 16
+bits of the keys. A share therefore differs from the requested one by at most the degree of one vertex.
 
 .. [1] A. Gharaibeh, L. Beltrão Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand Chickens
    for Heavy Lifting Graph Processing", PACT 2012.
@@ -46,17 +47,18 @@ __all__ = [
 ]
 
 Rate = Callable[[bool, int, int], float]
-"""Returns the edges per second of this process.
+"""Measures how many edges per second this process handles.
 
-It takes whether to use the GPU, the number of host threads and the number of vertices of the graph.
+Its arguments are whether to use the GPU, the number of host threads, and the number of vertices of the
+graph.
 """
 
 PLACEMENTS = ("auto", "random", "hubs-on-cpu", "leaves-on-cpu")
-VERTEX = 96  # bytes on a device for each vertex: offsets, PageRank's columns, and two boxes
-VALUE = 8  # bytes of what is told of a vertex
-SPARED = 0.9  # of a device's memory: the rest is for what algorithms make and let go of
-PROBE, PROBES = 1 << 22, 3  # bytes that tell how fast a link is, sent so often
-DIGIT = 16  # bits of a key that a round of histograms looks at
+VERTEX = 96  # bytes per vertex on a device: offsets, PageRank's columns, and two boxes
+VALUE = 8  # bytes that are sent per vertex
+SPARED = 0.9  # usable fraction of a device's memory; the rest is for temporary arrays of algorithms
+PROBE, PROBES = 1 << 22, 3  # bytes sent to measure the speed of a link, and how often they are sent
+DIGIT = 16  # bits of a key that one round of histograms covers
 
 
 @dataclass(frozen=True)
@@ -126,7 +128,7 @@ class Hybrid:
 
     @property
     def count(self) -> int | None:
-        """How many shards there are shares for: int, or None where that is not said.
+        """Number of shards for which there are shares, or None if this is not specified.
 
         Examples
         --------
@@ -139,24 +141,24 @@ class Hybrid:
         return None if isinstance(self.shares, str | Mapping) else len(self.shares)
 
     def by_shard(self, kinds: Sequence[str]) -> Hybrid:
-        """Return the same with a share for each shard, by the kind of its worker.
+        """Return a copy with one share per shard, given the kind of each shard's worker.
 
-        It holds then, wherever a shard is made again after a worker was lost.
+        The shares then stay the same, even if a shard is rebuilt elsewhere after a worker was lost.
 
         Parameters
         ----------
         kinds : sequence of {"gpu", "cpu"}
-            Of the worker of each shard.
+            The kind of each shard's worker.
 
         Returns
         -------
         Hybrid
-            This one, where it has no shares by kind.
+            This object itself, if its shares are not by kind.
 
         Raises
         ------
         OptionError
-            There are workers of other kinds.
+            The kinds of the workers differ from the kinds in the shares.
 
         Examples
         --------
@@ -179,14 +181,14 @@ class Hybrid:
         Parameters
         ----------
         members : sequence of Member
-            What each says of itself: its kind, rate, link and free bytes.
+            Each member's kind, rate, link and free bytes.
         size : Size
-            How large the graph is.
+            The size of the graph.
 
         Returns
         -------
         list of float
-            Those given, or by rate, as far as there is room.
+            The given shares; with "auto", shares in proportion to speed, within the available memory.
 
         Examples
         --------
@@ -200,20 +202,20 @@ class Hybrid:
 
 
 class Member(NamedTuple):
-    """What a member of a gang says of itself.
+    """What a member of a gang reports about itself.
 
     Attributes
     ----------
     kind : str
         "gpu" or "cpu".
     rate : float
-        How fast it is, in edges a second of an iteration of PageRank.
+        Its speed, in edges per second in an iteration of PageRank.
     link : float
-        How fast it gets messages, in bytes a second.
+        Bandwidth with which it receives messages, in bytes per second.
     free : float
-        The bytes that it has for rows and columns; infinite on the host, where they are built anyway.
+        Bytes available for rows and columns; infinite on the host, where they are built anyway.
     streams : float
-        How many bytes a second reach its GPU of edges that there is no room for on it.
+        Bytes per second with which its GPU reads edges that do not fit in its memory.
     """
 
     kind: str
@@ -224,16 +226,16 @@ class Member(NamedTuple):
 
 
 class Size(NamedTuple):
-    """How large a graph is.
+    """The size of a graph.
 
     Attributes
     ----------
     vertices : int
-        Those that have an edge.
+        Number of vertices that have an edge.
     ends : int
-        Of all edges.
+        Number of ends of all edges.
     width : int
-        Bytes of an end, in all rows that an algorithm goes along at once, with its weight.
+        Bytes per edge end, with its weight, in all rows that an algorithm uses at the same time.
     """
 
     vertices: int
@@ -241,20 +243,20 @@ class Size(NamedTuple):
     width: int
 
     def bytes(self) -> int:
-        """Return the bytes that all of it takes on a device."""
+        """Return the bytes that the whole graph takes on a device."""
         return self.ends * self.width + VERTEX * self.vertices
 
     def streamed(self, rate: float, streams: float) -> float:
-        """Return how many edges a second a GPU goes along that get to it at so many bytes a second."""
+        """Return the edges per second of a GPU that reads them at `streams` bytes per second."""
         return min(rate, streams / max(1, self.width))
 
     def room(self, free: float) -> float:
-        """Return the largest share that there is room for in so many bytes; any vertices may be in it."""
+        """Return the largest share that fits in `free` bytes, whichever vertices are in it."""
         return max(0.0, free - VERTEX * self.vertices) / max(1, self.ends * self.width)
 
 
 def as_hybrid(given: Any, on_device: bool) -> Hybrid:
-    """Return what a caller gave as `hybrid`, or raise :class:`OptionError`.
+    """Return the `hybrid` option of a caller as a :class:`Hybrid`, or raise :class:`OptionError`.
 
     Parameters
     ----------
@@ -275,7 +277,7 @@ def as_hybrid(given: Any, on_device: bool) -> Hybrid:
 
 
 def members_of(hybrid: Hybrid, shards: int | None) -> tuple[Hybrid, int, list[str] | None]:
-    """Return shares by shard, how many shards there are, and on a cluster the worker of each."""
+    """Return the shares by shard, the number of shards and, on a cluster, the worker of each shard."""
     workers = placement.workers()
     asked = shards or hybrid.count or len(workers) or 1
     if hybrid.count not in (None, asked):
@@ -298,7 +300,7 @@ def members(
     ----------
     exchange : Exchange
     hybrid : Hybrid
-        Nothing is measured if it says the shares.
+        If it contains the shares, nothing is measured.
     rate : callable
         See :data:`Rate`.
     vertices : int
@@ -320,7 +322,7 @@ def members(
 
 
 def _link(exchange: Exchange) -> float:
-    """Return how many bytes a second this member gets."""
+    """Return how many bytes per second this member receives."""
     piece = np.zeros(PROBE, np.uint8)
     best = math.inf
     for _ in range(PROBES):
@@ -332,14 +334,14 @@ def _link(exchange: Exchange) -> float:
 
 
 def _by_speed(members: Sequence[Member], size: Size) -> list[float]:
-    """Return shares by which an iteration of PageRank takes the shortest time, as far as can be foretold.
+    """Return the shares for which an iteration of PageRank is expected to take the shortest time.
 
-    Those that have a GPU may be faster alone than with the others, to which values have to be sent. And a
-    GPU without room for its edges may be faster with those that stream to it than with fewer.
+    GPU workers may be faster alone than with the others, to which values would have to be sent. And a GPU
+    whose edges do not fit in its memory may be faster if it streams the other edges than if it gets fewer.
     """
     room = [min(1.0, size.room(member.free)) for member in members]
     lying = [(member.rate, own) for member, own in zip(members, room, strict=True)]
-    # What there is of vertices has to lie there.
+    # Vertex data cannot be streamed: it must fit in device memory.
     streaming = [
         (size.streamed(member.rate, member.streams), 1.0)
         if member.streams and 0 < own < 1
@@ -352,13 +354,13 @@ def _by_speed(members: Sequence[Member], size: Size) -> list[float]:
         alone = [own if m.kind == "gpu" else 0.0 for m, own in zip(members, most, strict=True)]
         choices += [(share_out(rates, own), rates) for own in (most, alone) if sum(own) >= 1 - 1e-9]
     if not choices:
-        return share_out([member.rate for member in members], room)  # it says how much is missing
+        return share_out([member.rate for member in members], room)  # raises an error
 
     def seconds(choice: tuple[Sequence[float], Sequence[float]]) -> float:
         shares, rates = choice
         edges = [share * size.ends / 2 for share in shares]
         several = sum(share > 0 for share in shares) > 1
-        # Each gets what it has no vertex of: about all values, whatever the placement.
+        # Each member receives the values of vertices that it lacks: about all, in any placement.
         sent = [VALUE * size.vertices * several * (share > 0) for share in shares]
         return makespan(edges, rates, sent, min(member.link for member in members))
 
@@ -374,7 +376,7 @@ def placed(
     width: int,
     threads: int,
 ) -> tuple[Placed, list[int], np.ndarray]:
-    """Place the vertices of a graph; all members call it.
+    """Place the vertices of a graph. All members call it.
 
     Parameters
     ----------
@@ -382,12 +384,12 @@ def placed(
     numbers : sequence of pair of array of integers
         Sources and targets of this member's edges, part by part.
     homes : list of int
-        Where the members' ranges of numbers begin, and the last one ends.
+        Where the members' ranges of numbers begin, followed by where the last one ends.
     hybrid : Hybrid
     members : sequence of Member
-        By rank.
+        The members, by rank.
     width : int
-        Of :class:`Size`.
+        See :class:`Size`.
     threads : int
         Host threads to use.
 
@@ -395,7 +397,7 @@ def placed(
     -------
     Placed
     list of int
-        Where the members' ranges of places begin, and the last one ends.
+        Where the members' ranges of places begin, followed by where the last one ends.
     ndarray of int16, shape (V,)
         The owner of each vertex, by number.
     """
@@ -408,13 +410,13 @@ def placed(
     groups = [list(range(len(members)))]
     if hybrid.placement != "random" and _by_degree(exchange, hybrid.placement, degrees):
         groups = _groups(members)
-    # The last groups are CPUs.
+    # CPUs are in the last groups.
     key = np.minimum(degrees, 2**32 - 1).astype(np.uint64)
     if hybrid.placement == "leaves-on-cpu":
         key = np.uint64(2**32 - 1) - key
     ordered = key << np.uint64(32) | anyhow >> np.uint64(32)
     group = _parts(exchange, ordered, degrees, [sum(shares[m] for m in own) for own in groups])
-    group[degrees == 0] = len(groups) - 1  # they are no work, and take memory
+    group[degrees == 0] = len(groups) - 1  # they need no work, but take memory
     owners = np.empty(len(degrees), np.int16)
     for index, own in enumerate(groups):
         here = np.flatnonzero(group == index)
@@ -429,7 +431,7 @@ def placed(
 def _degrees(
     exchange: Exchange, numbers: Sequence[tuple[Any, Any]], homes: list[int], threads: int
 ) -> np.ndarray:
-    """Return how many ends of all members' edges each vertex of this member's home is."""
+    """Return the degree of each vertex of this member's home, counted over the edges of all members."""
     size = homes[-1]
     sides = list(itertools.chain.from_iterable(numbers))
     kernels = kernels_of("rows", np.empty(0))  # on the host, where hybrid graphs are built
@@ -440,7 +442,7 @@ def _degrees(
 
 
 def _groups(members: Sequence[Member]) -> list[list[int]]:
-    """Return runs of members of one kind; each by itself, if all are."""
+    """Return runs of members of the same kind; if all are of one kind, each member by itself."""
     runs = [
         list(run) for _, run in itertools.groupby(range(len(members)), lambda m: members[m].kind)
     ]
@@ -448,7 +450,7 @@ def _groups(members: Sequence[Member]) -> list[list[int]]:
 
 
 def _by_degree(exchange: Exchange, placement: str, degrees: np.ndarray) -> bool:
-    """Say whether vertices are placed by their degrees."""
+    """Say whether vertices are placed by degree."""
     if placement != "auto":
         return True
     keys, ones = degrees.astype(np.uint64), np.ones_like(degrees)
@@ -462,16 +464,16 @@ def _by_degree(exchange: Exchange, placement: str, degrees: np.ndarray) -> bool:
 def _parts(
     exchange: Exchange, keys: np.ndarray, weights: np.ndarray, shares: Sequence[float]
 ) -> np.ndarray:
-    """Return the part that each key belongs to: parts follow on each other, and weigh as their shares.
+    """Return the part to which each key belongs: consecutive ranges, with weights as in `shares`.
 
     Parameters
     ----------
     exchange : Exchange
     keys : ndarray of uint64, shape (n,)
-        Of this member.
+        This member's keys.
     weights : ndarray of int64, shape (n,)
     shares : sequence of float
-        Of the parts; of their sum, if that is not 1.
+        The shares of the parts. They are divided by their sum, if that is not 1.
     """
     if len(shares) == 1:
         return np.zeros(len(keys), np.int64)
@@ -486,7 +488,7 @@ def _parts(
 
 
 def _bound(exchange: Exchange, keys: np.ndarray, weights: np.ndarray, target: float) -> int:
-    """Return the greatest key of those that weigh nearest to `target` together; -1 for none."""
+    """Return the key up to which weights add up most nearly to `target`; -1 for no keys at all."""
     prefix, below = 0, 0
     for shift in range(64 - DIGIT, -1, -DIGIT):
         digits = keys >> np.uint64(shift)
@@ -504,7 +506,7 @@ def _bound(exchange: Exchange, keys: np.ndarray, weights: np.ndarray, target: fl
 
 
 def _scrambled(numbers: np.ndarray) -> np.ndarray:
-    """Return a number for each that looks like chance, and of each another one (splitmix64)."""
+    """Return a distinct pseudo-random number for each number (splitmix64)."""
     found = numbers + np.uint64(0x9E3779B97F4A7C15)
     found = (found ^ found >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
     found = (found ^ found >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)

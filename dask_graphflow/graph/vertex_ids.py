@@ -1,4 +1,4 @@
-"""Vertices that a caller names by their ids."""
+"""Vertices that a caller gives by their ids."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def shown(ids: Any) -> str:
 def named(given: Any, ids: Any, role: str = "sources") -> Any:
     """Return given ids as a frame with the columns and dtypes of `ids`.
 
-    Integers are a frame in host memory: to look at few of them on a device takes milliseconds.
+    Integers stay in host memory, because checking a few of them on a device takes milliseconds.
 
     Parameters
     ----------
@@ -90,7 +90,7 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
 
 
 def _is_one(sources: Any, width: int) -> bool:
-    """Say whether this is one id of so many parts, rather than several ids."""
+    """Say whether this is one id with `width` parts, rather than several ids."""
     if isinstance(sources, str | bytes) or not hasattr(sources, "__iter__"):
         return True
     parts = isinstance(sources, tuple) and len(sources) == width > 1
@@ -98,7 +98,7 @@ def _is_one(sources: Any, width: int) -> bool:
 
 
 def brought(frame: Any, like: Any) -> Any:
-    """Return a frame of pandas or cuDF as one of what `like` is of."""
+    """Return a frame converted to the backend of `like`: pandas or cuDF."""
     if is_pandas(type(frame)) == is_pandas(type(like)):
         return frame
     if is_pandas(type(frame)):
@@ -107,7 +107,7 @@ def brought(frame: Any, like: Any) -> Any:
 
 
 def _typed(values: pd.Series, dtype: Any, role: str) -> pd.Series:
-    """Return given ids that are Python objects with the dtype that such values have."""
+    """Return given ids; if they are Python objects, with the dtype that fits their values."""
     if values.dtype != object:
         return values
     values = values.infer_objects()
@@ -115,7 +115,7 @@ def _typed(values: pd.Series, dtype: Any, role: str) -> pd.Series:
     if values.dtype != object or found == "string":
         return values
     if found == "integer" and dtypes.is_integer(dtype):
-        # Too large or too small for 64 bits.
+        # These integers do not fit in 64 bits.
         unfit = [value for value in values if not _within(value, dtype)]
         raise _not_held(unfit[0], dtype, role)
     try:
@@ -136,9 +136,9 @@ def _converted(values: Any, dtype: Any, role: str) -> Any:
     Raises
     ------
     VertexTypeError
-        They are of another kind.
+        The ids are of another kind.
     UnknownVertexError
-        The graph's dtype cannot hold one of them, so no edge has it.
+        The graph's dtype cannot hold one of the ids, so no edge has it.
     """
     own = dtypes.vertex_dtype(values, role)
     if not (dtypes.is_integer(own) and dtypes.is_integer(dtype)):

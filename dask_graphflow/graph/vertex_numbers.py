@@ -1,9 +1,9 @@
-"""Vertex numbers: what ``src``, ``dst`` and "vertex" columns are to an edge program.
+"""Vertex numbers: the values of ``src``, ``dst`` and "vertex" columns in an edge program.
 
-The n vertices of a graph are numbered 0 to n - 1 in the order of their ids, for ids of every type: a
-vertex's number is its row in the result. A graph may index its vertices differently: where ids are integers
-close together, it also has indices for integers that no edge uses. Those are not counted here, so that a
-program means the same for every kind of ids.
+The n vertices of a graph are numbered 0 to n - 1 in the order of their ids, whatever their type: a vertex's
+number is its row in the result. A graph may index its vertices differently: if ids are integers close
+together, it also has indices for integers that no edge uses. These are not counted here, so that a program
+means the same for every kind of ids.
 
 Functions that take an :class:`~.exchange.Exchange` are called by all members of a gang at once.
 """
@@ -33,14 +33,14 @@ class Numbered(NamedTuple):
     Attributes
     ----------
     own : array of int32 or int64
-        The number of each vertex of this process. Indices that no edge uses have some number too.
+        The number of each vertex of this process. Indices that no edge uses also have an arbitrary number.
     vertices : int
-        Vertices in the whole graph.
+        Number of vertices in the whole graph.
     indices : array of int64, or None
-        The index of each number; of a member, of the numbers from ``starts[rank]`` on. None where indices
-        and numbers are the same.
+        The index of each number from ``starts[rank]`` on, for this member. None if indices and numbers are
+        the same.
     starts : list of int
-        Where the numbers of each member's `indices` begin, and the last ones end.
+        Where the numbers of each member's `indices` begin, followed by where the last ones end.
     """
 
     own: Any
@@ -54,7 +54,7 @@ def number(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
     if shard.ids is not None:  # only ids that edges use
         return Numbered(shard.numbers, shard.count)
     has = occurs(shard, exchange)
-    if shard.placed is not None:  # in the order of the ids
+    if shard.placed is not None:  # bring the marks into the order of the ids
         way = restore_ids(shard, exchange)
         has = way.bring(exchange, has, way.order, threads)
     indices = np.flatnonzero(has)
@@ -65,7 +65,7 @@ def number(shard: Shard, exchange: Exchange, threads: int) -> Numbered:
     first, last = shard.homes[shard.rank : shard.rank + 2]
     own = _counted(has, starts[shard.rank], index_dtype(shard.size))
     if shard.placed is not None:
-        # A member's places ascend by number, so those of one home lie side by side, and homes ascend too.
+        # A member's places ascend by number, so they are grouped by home, in the order of homes.
         owners = shard.host.owners(shard.placed.places[first:last])
         told = exchange.all_to_all([own[owners == rank] for rank in range(exchange.size)])
         own = np.zeros(shard.owned, own.dtype)
@@ -79,7 +79,7 @@ def _counted(has: Any, first: int, dtype: Any) -> Any:
 
 
 def indices(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: Any) -> Any:
-    """Return the indices of numbers, each asked of the member that has it."""
+    """Return the indices of numbers. Each is requested from the member that has it."""
     if numbered.indices is None:
         return numbers
     kernels = kernels_for(numbers)

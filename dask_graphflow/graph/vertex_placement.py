@@ -1,9 +1,9 @@
-"""Placed vertices: a graph whose vertices lie on its shards in another order than that of their ids.
+"""Placed vertices: a graph whose shards do not store the vertices in the order of their ids.
 
-A vertex has a *number*, by the order of the ids, which is what results speak of and what ties are broken
-by; and a *place*. Places of one shard are a contiguous range, in which vertices ascend by number. What lies
-in a shard, rows and columns, goes by places. The ids themselves stay in ranges of numbers, their *homes*,
-one a shard too.
+A vertex has a *number*, which follows the order of the ids, and a *place*. Results use numbers, and ties
+are broken by them. The places of one shard are a contiguous range, in which vertices ascend by number. The
+rows and columns of a shard are in the order of places. The ids themselves stay in ranges of numbers, the
+*homes*, one per shard.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ __all__ = ["Placed", "arrange"]
 
 
 class Placed(NamedTuple):
-    """Where the vertices of a graph lie.
+    """The place of each vertex of a graph.
 
     Attributes
     ----------
     places : ndarray of int32 or int64, shape (V,)
         The place of each vertex, by number.
     homes : list of int
-        Where the ranges of numbers begin that shards have the ids of, and the last one ends.
+        Where the ranges of numbers begin whose ids each shard stores, followed by where the last one ends.
     """
 
     places: np.ndarray
     homes: list[int]
 
     def numbers(self, low: int, high: int) -> np.ndarray:
-        """Return the numbers of the vertices at some places; -1 where no vertex is."""
+        """Return the numbers of the vertices at places `low` to ``high - 1``; -1 at empty places."""
         found = np.full(high - low, -1, self.places.dtype)
         here = np.flatnonzero((self.places >= low) & (self.places < high))
         found[self.places[here] - low] = here
@@ -55,7 +55,7 @@ def arrange(owners: np.ndarray, shards: int) -> tuple[np.ndarray, list[int]]:
     -------
     places : ndarray of int32 or int64, shape (V,)
     bounds : list of int
-        Multiples of :data:`GRAIN`, so that there are a few places more than vertices.
+        Multiples of :data:`GRAIN`, so there are a few more places than vertices.
 
     Examples
     --------

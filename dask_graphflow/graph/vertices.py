@@ -1,4 +1,4 @@
-"""Vertices: what ids the numbers 0 to n - 1 of a graph stand for."""
+"""Vertices: the ids for which the numbers 0 to n - 1 of a graph stand."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ class Vertices:
     Attributes
     ----------
     like : frame
-        Without rows; of the ids' columns and dtypes.
+        An empty frame with the ids' columns and dtypes.
     count : int
         How many numbers there are.
     base : int
-        The id of vertex 0, where ids are integers close together: vertex i is ``base + i``, and not every
-        one of them need have an edge.
+        The id of vertex 0, if ids are integers close together: vertex i is ``base + i``, and not every
+        such integer needs to have an edge.
     ids : frame or None
-        Else row i is the id of vertex i, and rows are in order.
+        Otherwise, row i is the id of vertex i, and rows are in order.
     """
 
     like: Any
@@ -36,7 +36,7 @@ class Vertices:
     ids: Any = None
 
     def named(self, numbers: Any) -> list[Any]:
-        """Return the ids of vertices, a series for each part of an id."""
+        """Return the ids of vertices, one series per part of an id."""
         if self.ids is None:
             numbers = numbers.astype("int64") + self.base if self.base else numbers
             return [series(numbers, self.like[self.like.columns[0]])]
@@ -44,15 +44,16 @@ class Vertices:
         return [frame[column] for column in frame.columns]
 
     def numbers(self, ids: Any) -> Any:
-        """Return the numbers of a frame's ids, as int64; -1 for those that are no vertices'.
+        """Return the numbers of a frame's ids, as int64; -1 for ids that are not vertices.
 
-        Where `ids` is None, the frame may lie elsewhere than the graph, and the numbers do then.
+        If `ids` is None, the frame may be in other memory than the graph; the numbers are then in the
+        frame's memory.
         """
         if self.ids is None:
             values = kernels_for(ids).asarray(ids[ids.columns[0]]).astype("int64") - self.base
             values[(values < 0) | (values >= self.count)] = -1
             return values
-        # Ids come once each, so their codes are their numbers.
+        # The graph's ids are unique, so their codes are their numbers.
         codes, _ = renumber.factorize(stack([self.ids, ids]))
         found = codes[self.count :].astype("int64")
         found[found >= self.count] = -1
@@ -60,7 +61,7 @@ class Vertices:
 
 
 def base_of(low: int, high: int, edges: int, dtype: Any) -> int | None:
-    """Return the id of vertex 0, where ids are integers close together, or None."""
+    """Return the id of vertex 0 if ids are integers close together, and None otherwise."""
     if low >= 0 and renumber.is_dense(0, high, edges):
         return 0
     if renumber.is_dense(low, high, edges) and (low >= 0 or dtype.kind != "u"):

@@ -1,4 +1,4 @@
-"""Kernels: one definition each, one twin for the host and one for the device."""
+"""Kernels: each has a version for the host and one for the device, with the same name and meaning."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ __all__ = [
     "summable",
 ]
 
-EDGES = {"ends", "weights"}  # of rows
+EDGES = {"ends", "weights"}  # the fields of Rows with one entry per edge
 
 
 def index_dtype(count: int) -> str:
-    """Return the narrowest dtype of the kernels' that holds the indices of `count` items."""
+    """Return the narrowest index dtype of the kernels that can hold the indices of `count` items."""
     return "int32" if count <= 2**31 else "int64"
 
 
 def summable(weights: Any) -> Any:
     """Return weights as a type in which several of them can be added up.
 
-    Integers become int64, whose sums the kernels check, and floats become float64. Weights that have
-    such a type are returned as they are.
+    Integers become int64, whose sums the kernels check, and floats become float64. Weights that already
+    have one of these types are returned as they are.
     """
     wide = {"i": "int64", "f": "float64"}[weights.dtype.kind]
     return weights.astype(wide, copy=False)
 
 
 def on_device(data: Any) -> bool:
-    """Say whether a frame, a series or an array lies on a device."""
+    """Return whether a frame, a series or an array is on a device."""
     return type(data).__module__.partition(".")[0] in ("cudf", "cupy")
 
 
 def empty_on(device: bool) -> Any:
-    """Return an empty array on the host or on the device in use."""
+    """Return an empty array on the host or on the current device."""
     if not device:
         return np.empty(0)
     from . import device as kernels
@@ -65,7 +65,7 @@ def empty_on(device: bool) -> Any:
 
 
 def kernels_for(data: Any) -> ModuleType:
-    """Return the kernel module for where `data` (a frame, a series or an array) lies."""
+    """Return the kernel module for the host or device that stores `data` (a frame, series or array)."""
     if on_device(data):
         from . import device
 
@@ -76,28 +76,37 @@ def kernels_for(data: Any) -> ModuleType:
 
 
 def device_room() -> int:
-    """Return the bytes that there are for arrays on the device in use."""
+    """Return the number of bytes available for arrays on the current device."""
     from . import device
 
     return free_bytes(device) or 0
 
 
 def device_memory() -> int:
-    """Return the bytes of memory of the device in use, free or not."""
+    """Return the total memory of the current device in bytes, free or not."""
     from . import device
 
     return int(device.namespace.cuda.runtime.memGetInfo()[1])
 
 
 def no_room_on_device(needed: int | None = None) -> GraphMemoryError:
-    """Return the error for a shard that the device in use has no room for, or not for so many bytes."""
+    """Return the error for a shard that does not fit on the current device.
+
+    Parameters
+    ----------
+    needed : int, optional
+        The number of bytes that could not be allocated, if known.
+    """
     from . import device
 
     return no_room_for_rows(device, needed)
 
 
 def device_link() -> float:
-    """Return how many bytes a second reach the device in use from pinned memory; 0 without room."""
+    """Return the speed of copies from pinned memory to the current device, in bytes per second.
+
+    The result is 0 if there is too little memory to measure it.
+    """
     from . import device_copies
 
     try:
@@ -107,18 +116,19 @@ def device_link() -> float:
 
 
 def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
-    """Return an array of the host, or a copy where it does not begin at a multiple of its items' size.
+    """Return a host array, or an aligned copy if its data is not aligned to the size of its items.
 
-    What Dask has received may begin anywhere in a message. Kernels would be compiled anew for such arrays;
-    and a compare-and-swap of an item that lies in two cache lines locks all of the machine's memory, for
-    which Linux may make who does it wait (split lock detection): a merge took 10 s.
+    An array that Dask received may begin at any byte of a message. The kernels would have to be compiled
+    again for such an array. A compare-and-swap of an item that spans two cache lines also locks all of the
+    machine's memory, and Linux may slow that process down (split lock detection): one merge took 10 s.
 
     Parameters
     ----------
     value : object
-        Of a tuple, a list or a dict, what is in it.
+        An array, or a tuple, list or dict whose items are processed recursively. Any other object is
+        returned as it is.
     copies : dict, optional
-        Copies by what they are of, to be shared as those are.
+        The copies made so far, by the `id` of the original, so that repeated arrays share one copy.
     """
     copies = {} if copies is None else copies
     if isinstance(value, np.ndarray):
@@ -136,7 +146,7 @@ def aligned(value: Any, copies: dict[int, np.ndarray] | None = None) -> Any:
 
 
 def joined(column: Any) -> Any:
-    """Return a column as one array. If it is a list of arrays, it is emptied, which frees them."""
+    """Return a column as one array. A list of arrays is concatenated, and emptied to free the arrays."""
     if not isinstance(column, list):
         return column
     whole = column[0] if len(column) == 1 else np.concatenate(column)
@@ -145,18 +155,19 @@ def joined(column: Any) -> Any:
 
 
 def lift(value: Any, *, linked: bool = False) -> Any:
-    """Return an array, and what is in a tuple or a list, copied from the host to the device in use.
+    """Copy an array, or the arrays in a tuple or list, from the host to the current device.
 
     Parameters
     ----------
     value : object
     linked : bool
-        Whether rows' edges stay in pinned memory of the host: kernels read them over the link.
+        Whether the edges of rows stay in pinned host memory, where kernels read them over the link.
+        False by default.
 
     Raises
     ------
     GraphMemoryError
-        There is no room.
+        The device does not have enough memory.
     """
     if isinstance(value, np.ndarray):
         from . import device
@@ -187,11 +198,11 @@ def _link(array: np.ndarray | None) -> Any:
 
 
 def kernels_of(name: str, data: Any) -> ModuleType:
-    """Return the kernels of a name, such as "rows", for where data (an array) lies."""
+    """Return the kernel module `name`, such as "rows", for the host or device that stores `data`."""
     return _module(f"device_{name}" if on_device(data) else f"host_{name}")
 
 
 @cache
 def _module(name: str) -> ModuleType:
-    # Not an import statement: it is asked for where it is used, and takes Numba or CuPy then.
+    # Imported on first use, because the modules import Numba or CuPy.
     return importlib.import_module(f".{name}", __name__)

@@ -1,14 +1,14 @@
-"""Compiling host kernels, and keeping what was compiled on disk for the next process.
+"""Compile host kernels, and cache the compiled code on disk for the next process.
 
-Numba stores compiled code in ``NUMBA_CACHE_DIR``, beside the source files, or in the user's cache folder.
+Numba stores compiled code in ``NUMBA_CACHE_DIR``, next to the source files, or in the user's cache folder.
 It uses the first of these folders that is writable. A container with a read-only installation and no home
 has no such folder. Then this module uses a private folder for temporary files. If that is not possible
 either, each process compiles again.
 
-The workers of a cluster compile at the same time, into one folder. Numba numbers the files of a function's
-types and lists the numbers in an index. Two processes that compile for different types at once may choose
-the same number, and a third one then runs code for the wrong types, without an error. Here a file is named
-by what it was compiled for, and there is no index.
+The workers of a cluster compile at the same time, into one folder. Numba numbers the files of a function,
+one per tuple of argument types, and lists the numbers in an index. Two processes that compile for different
+types at once may choose the same number, and a third process then runs code for the wrong types, without an
+error. Here the name of a file says what it was compiled for, and there is no index.
 """
 
 from __future__ import annotations
@@ -36,20 +36,20 @@ ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can 
 
 
 def compiled(function: Callable[..., Any], *, program: str = "", **options: Any) -> Any:
-    """Return a function compiled by Numba, which runs without Python's lock and is kept on disk.
+    """Return a function compiled by Numba, which releases the GIL and is cached on disk.
 
     Parameters
     ----------
     function : callable
-        A function at the top of a module; or one inside another function, with its `program`.
+        A function at the top level of a module, or an inner function with its `program`.
     program : str, optional
-        Text that says everything that an inner function reads of the function around it. Compiled code is
-        loaded again for the same text, and only while no source file of the kernels has changed.
+        Text that determines everything that an inner function uses from the function around it. Cached code
+        is only loaded for the same text, and only if no source file of the kernels has changed.
     **options
         More options of ``numba.njit``.
     """
     options["nogil"] = True
-    options["no_cfunc_wrapper"] = True  # for calls from C, of which there are none: less to compile
+    options["no_cfunc_wrapper"] = True  # less to compile: nothing calls the function from C
     try:
         return _cached(function, program, options)
     except RuntimeError as error:
@@ -60,15 +60,16 @@ def compiled(function: Callable[..., Any], *, program: str = "", **options: Any)
         return numba.njit(**options)(function)
     given = numba.config.CACHE_DIR
     try:
-        # Only while the function is defined, which settles its folder: other libraries keep their own.
+        # Numba chooses the folder when the function is defined. The setting is restored afterwards, so that
+        # other libraries keep their own folder.
         numba.config.CACHE_DIR = str(folder)
         return _cached(function, program, options)
     finally:
         numba.config.CACHE_DIR = given
 
 
-# For a function that only compiled functions call: no code is made to call it from Python, and such a
-# call crashes the process.
+# For a function that is only called by compiled functions. No wrapper for Python is compiled, so calling it
+# from Python crashes the process.
 inner = partial(compiled, no_cpython_wrapper=True)
 
 
@@ -78,33 +79,34 @@ def _cached(function: Callable[..., Any], program: str, options: dict[str, Any])
     source = cache._impl.locator.get_source_stamp()
     cache._cache_file = _FilesByTypes(cache.cache_path, cache._impl.filename_base, source)
     if program:
-        # Numba's own key has a hash of the compiled functions around it, which differs in each process.
+        # Numba's own key contains a hash of the compiled functions that the inner function uses, and this
+        # hash differs in each process.
         cache._index_key = lambda types, codegen: (types, codegen.magic_tuple(), program, _stamps())
     return made
 
 
 @functools.cache
 def _stamps() -> tuple[tuple[str, float, int], ...]:
-    """Return the name, the time of the last change and the size of each source file of the kernels."""
+    """Return the name, modification time and size of each source file of the kernels."""
     files = [(path.name, path.stat()) for path in sorted(Path(__file__).parent.glob("*.py"))]
     return tuple((name, about.st_mtime, about.st_size) for name, about in files)
 
 
 class _FilesByTypes(IndexDataCacheFile):  # type: ignore[misc]
-    """The files of a compiled function: one for each tuple of types, named by a hash of these.
+    """The cache files of a compiled function: one per tuple of argument types, named by their hash.
 
-    The hash covers the version of the source file and of Numba too, so that a file never becomes wrong.
+    The hash also covers the version of the source file and of Numba, so that a file is never out of date.
     """
 
     def flush(self) -> None:
         """Do nothing: there is no index to empty."""
 
     def save(self, key: Any, data: Any) -> None:
-        """Keep what was compiled for the types, the processor and the bytecode in `key`."""
+        """Save the code that was compiled for the types, the processor and the bytecode in `key`."""
         self._save_data(self._named(key), data)
 
     def load(self, key: Any) -> Any:
-        """Return what was kept for `key`, or None."""
+        """Return the code that was saved for `key`, or None."""
         try:
             return self._load_data(self._named(key))
         except FileNotFoundError:
@@ -119,17 +121,17 @@ class _FilesByTypes(IndexDataCacheFile):  # type: ignore[misc]
 class _WithoutCollecting(event.Listener):  # type: ignore[misc]
     """Pauses Python's garbage collector while Numba compiles.
 
-    The compiler makes millions of objects and keeps most of them until it ends. To search them for
+    The compiler creates millions of objects and keeps most of them until it ends. Searching them for
     garbage again and again takes an eighth of the time.
     """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._compiling = 0  # functions of all threads; one may compile others that it calls
+        self._compiling = 0  # functions in all threads; one may compile others that it calls
         self._paused = False
 
     def on_start(self, event: event.Event) -> None:
-        """Pause the collector, unless the program itself turned it off."""
+        """Pause the collector, unless the program itself has turned it off."""
         with self._lock:
             if not self._compiling:
                 self._paused = gc.isenabled()
@@ -137,7 +139,7 @@ class _WithoutCollecting(event.Listener):  # type: ignore[misc]
             self._compiling += 1
 
     def on_end(self, event: event.Event) -> None:
-        """Let the collector go on once nothing compiles any more, also after an error."""
+        """Resume the collector when no function is being compiled any more, even after an error."""
         with self._lock:
             self._compiling -= 1
             if self._paused and not self._compiling:
@@ -148,14 +150,14 @@ event.register("numba:compile", _WithoutCollecting())
 
 
 def cached_in(function: Any) -> tuple[str | None, bool]:
-    """Return the folder that a compiled function is kept in, if any, and whether Numba found it."""
+    """Return the folder in which a compiled function is cached, if any, and whether Numba found it."""
     folder: str | None = function.stats.cache_path
     return folder, folder is not None and not _temporary.cache_info().currsize
 
 
 @functools.cache
 def _temporary() -> Path | None:
-    """Return the folder to use because Numba finds none; warn about it, once in a process."""
+    """Return the folder to use if Numba finds none, and warn about it once per process."""
     folder = _private()
     then = "each process compiles anew" if folder is None else f"they are kept in {folder}"
     warnings.warn(
@@ -167,9 +169,9 @@ def _temporary() -> Path | None:
 
 
 def _private() -> Path | None:
-    """Return a temporary folder that is this user's alone, or None.
+    """Return a temporary folder that only this user can access, or None.
 
-    What is read from there is run. So nobody else may write to it, or put another one in its place.
+    Code from this folder is run, so no other user may be able to write to it or to replace it.
     """
     if not hasattr(os, "getuid"):
         return None

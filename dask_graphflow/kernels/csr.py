@@ -1,4 +1,4 @@
-"""Edges by row (CSR). This takes no compiler, so that importing the library does not import Numba."""
+"""Edges by row (CSR). This module needs no compiler, so importing the library does not import Numba."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Rows(NamedTuple):
     Attributes
     ----------
     offsets : ndarray of int64, shape (r + 1,)
-        Where each row begins and the last one ends.
+        The index at which each row begins, followed by the index at which the last row ends.
     ends : ndarray of int32 or int64, shape (e,)
         The vertex at the other end of each edge.
     weights : ndarray, shape (e,), or None
         The edges' weights.
     first : int
-        The first vertex of the range that the rows are of.
+        The vertex of the first row. The rows belong to consecutive vertices.
     """
 
     offsets: np.ndarray
@@ -37,7 +37,7 @@ class Light(NamedTuple):
     ----------
     rows : Rows
     middle : array of int64, shape (V,), or None
-        Where the heavy edges of each row begin; None where edges are in no such order.
+        The index at which the heavy edges of each row begin; None if edges are not in this order.
     """
 
     rows: Rows

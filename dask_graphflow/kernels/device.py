@@ -1,8 +1,8 @@
 """Device kernels: CUDA C++ over CuPy arrays.
 
-Every function here has a twin of the same name and meaning in :mod:`.host`, where each is
-described. `threads` is the host's; the device uses all it has. Work is queued on CuPy's current
-stream, and only :func:`hook` waits for it, to report.
+Every function here has a counterpart of the same name and meaning in :mod:`.host`, which describes it.
+`threads` only affects the host; the device uses all of its threads. Work is queued on CuPy's current
+stream. Functions that return numbers, such as :func:`hook`, wait for it.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from .giant import find_giant, hook_outside, queue_hook, worth_it  # noqa: E402
 from .launching import NULL, blocks_for, launch, launch_blocks  # noqa: E402
 
 namespace = cupy
-SAMPLED = 8  # a sample has an edge for so many vertices
-LARGE = 1 << 24  # bytes that several threads copy to the host
-FETCHING, PART = 4, 1 << 22  # so many, by so many bytes of pinned memory each
-ROUNDS, RUN = 16, 512  # of cuda/forest.cu: what a lane, and a warp, looks at, as to write labels
+SAMPLED = 8  # a sample has one edge per this number of vertices
+LARGE = 1 << 24  # several threads copy an array of at least this many bytes to the host
+FETCHING, PART = 4, 1 << 22  # number of these threads, and bytes of pinned memory for each
+ROUNDS, RUN = 16, 512  # as in cuda/forest.cu: items that a lane and a warp read, e.g. for labels
 
 
 def asarray(series: Any) -> Any:
-    """Return the values of a cuDF Series or a CuPy array, without a copy where that can be."""
+    """Return the values of a cuDF Series or a CuPy array, without a copy if possible."""
     if isinstance(series, cupy.ndarray):
         return series
-    if not isinstance(series.dtype, np.dtype):  # integers of pandas' or Arrow's that may be null
+    if not isinstance(series.dtype, np.dtype):  # nullable integers of pandas or Arrow
         series = series.astype(series.dtype.numpy_dtype)
     return series.to_cupy()
 
@@ -59,18 +59,18 @@ def to_host(array: Any) -> np.ndarray:
                 piece.get(stream=stream, out=buffer, blocking=True)
                 copied.reshape(-1)[start : start + len(piece)] = buffer
 
-    # By several threads: each waits longer for memory that was never used than for the copy.
+    # Several threads, because each one waits longer for memory that was never used than for the copy.
     with ThreadPoolExecutor(FETCHING, "graphflow-fetching") as threads:
         list(threads.map(fetch, range(FETCHING)))
     return copied
 
 
 def _indices(source: Any, target: Any) -> tuple[Any, Any]:
-    """Return ids in a form that there are kernels for: contiguous, both int32 or both int64."""
+    """Return ids in a form that the kernels support: contiguous, and both int32 or both int64."""
     if source.dtype != target.dtype:
         source, target = source.astype("int64"), target.astype("int64")
     if source.dtype == np.uint64:
-        # Ids past 2**63 turn negative: outside every forest.
+        # Ids of 2**63 or more become negative, so they are outside of every forest.
         source, target = source.view("int64"), target.view("int64")
     elif source.dtype not in (np.int32, np.int64):
         source, target = source.astype("int64"), target.astype("int64")
@@ -90,9 +90,9 @@ def hook(
 ) -> tuple[int, tuple[int, int] | None]:
     """Join the trees of the two ends of edges; see :func:`.host.hook`.
 
-    A sample takes 256 neighbouring edges of every ``256 * step``, which are read as fast as all
-    edges are; the host takes every `step`-th. Of many edges, those inside the largest tree are
-    skipped by a bit for each vertex.
+    A sample takes 256 consecutive edges out of every ``256 * step``, which are read at the same speed as
+    all edges. The host takes every `step`-th edge instead. If there are many edges, one bit per vertex is
+    used to skip the edges inside the largest tree.
     """
     return _hook(parent, seen, source, target, base, [step], known)
 
@@ -121,14 +121,15 @@ def _hook(
     steps: list[int],
     known: dict[str, Any] | None,
 ) -> tuple[int, tuple[int, int] | None]:
-    """Hook the edges once a step, with flat trees in between; wait at the end, to report."""
+    """Hook the edges once for each of `steps`, flatten the trees in between, and wait for the report."""
     if not len(source):
         return 0, None
     known = {} if known is None else known
     with parent.device:
         source, target = _indices(source, target)
         report = cupy.empty(3, "int64")
-        launch("clear_report", 1, report)  # a copy from the host would queue behind the link's
+        # Cleared by a kernel, because a copy from the host would queue behind the copies of the link.
+        launch("clear_report", 1, report)
         edges = parent, seen if len(seen) else NULL, source, target, base, report
         found = None
         try:
@@ -145,7 +146,7 @@ def _hook(
             if found and found.exists():
                 known["giant"] = found
         except BaseException:
-            # Edges may have been listed, and never hooked: whoever tries again must not skip them.
+            # Some edges may have been listed but not hooked. Another attempt must not skip them.
             known.clear()
             raise
     return hooked, (low, high) if low <= high else None
@@ -198,7 +199,7 @@ def compress(parent: Any, *, start: int = 0, stop: int | None = None, threads: i
 
 
 def mark_members(parent: Any, seen: Any, *, threads: int = 1) -> None:
-    """Set ``seen`` to 1 for every vertex that some hooked edge touched; `parent` is flat."""
+    """Set ``seen`` to 1 for every vertex with a hooked edge; `parent` has to be flat."""
     if not len(parent):
         return
     with parent.device:
@@ -214,7 +215,7 @@ def mark_members(parent: Any, seen: Any, *, threads: int = 1) -> None:
 def labels(
     parent: Any, seen: Any, start: int, stop: int, *, base: int, dtype: Any
 ) -> tuple[Any, Any]:
-    """Return the ids of the vertices that were seen, and of their roots; see :func:`.host.labels`."""
+    """Return the ids of the vertices that were seen and of their roots; see :func:`.host.labels`."""
     native = dtype if dtype in (np.int32, np.int64) else np.dtype("int64")
     with parent.device:
         size = stop - start
@@ -276,8 +277,8 @@ def identity(size: int, dtype: Any) -> Any:
 
 
 def from_pandas(frame: Any) -> Any:
-    """Return a copy of a pandas frame of ids that lies on the device, its rows numbered from 0."""
-    # Not an import statement: only who brings frames to a GPU needs cuDF.
+    """Copy a pandas frame of ids to the device, with its rows numbered from 0."""
+    # Imported here, because cuDF is only needed to copy frames to a GPU.
     cudf = importlib.import_module("cudf")
     try:
         return cudf.from_pandas(frame.reset_index(drop=True))
@@ -290,5 +291,5 @@ def from_pandas(frame: Any) -> Any:
 
 
 def to_pandas(frame: Any) -> Any:
-    """Return a frame of cuDF as one of pandas."""
+    """Return a cuDF frame as a pandas frame."""
     return frame.to_pandas()

@@ -1,26 +1,29 @@
-"""Advance on the device: edges leave a frontier by push or by pull, for any edge program.
+"""Advance on the device: follow the edges of a frontier by push or by pull, for any edge program.
 
-:func:`push` and :func:`pull` have twins in :mod:`.host_advance`, where they are described. Here threads are
-given edges by a *policy*, `balance` (Gunrock [1]_):
+:func:`push` and :func:`pull` have counterparts in :mod:`.host_advance`, which describes them. Here a
+*policy*, `balance`, assigns the edges to threads (Gunrock [1]_):
 
 ``thread``
-    A thread walks along a row.
+    One thread processes each row.
 ``twc``
-    Long rows are a block's, rows of some length a warp's, the others a thread's [2]_.
+    A block processes each long row, a warp each row of medium length, and a thread each other row [2]_.
 ``lb``
-    Every block has as many edges as the others, found by summing up the rows' sizes and searching the sums.
+    All blocks process the same number of edges. The sizes of the rows are summed up, and the row of an edge
+    is found by searching the sums.
 ``lb_light``
-    Every 256 rows are a block's, which shares their edges out evenly: nothing is summed up beforehand.
+    A block takes 256 rows at a time and distributes their edges evenly. Nothing is summed up beforehand.
 ``lb_cull``, ``lb_light_cull``
-    The same, and vertices go through the culling filter at once. The other policies list all that change,
-    some of them several times, and the filter is a launch of its own. To pull there is nothing to cull.
+    Like ``lb`` and ``lb_light``, but vertices go through the culling filter in the same launch. The other
+    policies list all vertices that change, some of them several times, and filter the list in a launch of
+    its own. A pull has nothing to cull.
 ``all_edges``
-    Every edge of all rows, shared out evenly, with the filter at once; there is no frontier to push from.
+    The edges of all rows are distributed evenly, and the filter runs in the same launch. A push with this
+    policy takes no frontier.
 ``auto``
-    Chooses one of these.
+    Chooses one of these policies.
 
 A kernel is compiled for an edge program when it first runs. The host waits once per call for the number of
-vertices found, and once more before a push from a frontier for the number of its edges.
+vertices found. Before a push from a frontier, it also waits for the number of edges of the frontier.
 
 .. [1] Y. Wang, Y. Pan, A. Davidson et al., "Gunrock: GPU Graph Analytics", ACM Transactions on Parallel
    Computing 4(1), 2017.
@@ -65,10 +68,10 @@ __all__ = [
     "uniquify",
 ]
 
-LIGHT = 1 << 17  # edges below which summing up the rows' sizes costs more than what it evens out
-THRESHOLDS = 32, 512  # edges that make a row a warp's, and a block's
+LIGHT = 1 << 17  # with fewer edges, summing up the sizes of rows costs more than it saves
+THRESHOLDS = 32, 512  # number of edges from which a row goes to a warp, and to a block
 
-# Of cuda/cull.cuh:
+# As in cuda/cull.cuh:
 TAIL, EDGES, TILES, APPENDS, SMALL, MEDIUM, LARGE, COUNTS = range(8)
 
 _TASK = np.dtype(
@@ -96,24 +99,24 @@ _TASK = np.dtype(
 
 
 class Moved(NamedTuple):
-    """What an advance did.
+    """The result of an advance.
 
     Attributes
     ----------
     changed : array
-        The vertices whose value changed: by push a list, in no order, by pull a bitmap in words.
+        The vertices whose value changed: a list in no particular order for a push, a bitmap for a pull.
     edges : int
-        Edges looked at.
+        Number of edges that were examined.
     chunks : int
-        Tiles taken.
+        Number of tiles that were processed.
     appends : int
-        Atomic appends to lists.
+        Number of atomic appends to lists.
     balance : str
         The policy.
     bins : tuple of int
-        By ``twc``, the rows that were a thread's, a warp's and a block's.
+        With ``twc``, the number of rows that went to a thread, to a warp and to a block.
     work : array of uint64, shape (blocks,)
-        Edges that each block looked at, on the device.
+        Number of edges that each block examined, on the device.
     """
 
     changed: Any
@@ -148,25 +151,25 @@ def push(
     Parameters
     ----------
     bound, rows, columns, changed, threads
-        As on the host; `rows` are a :class:`.Rows` of arrays on the device.
+        As on the host; `rows` is a :class:`.Rows` of arrays on the device.
     frontier : array of integers, shape (f,), optional
-        The rows to go along, each once; by default all.
+        The rows whose edges are followed, without duplicates. All rows by default.
     balance : str
         A policy.
     thresholds : tuple of int
-        For ``twc``.
+        Number of edges from which ``twc`` gives a row to a warp, and to a block.
     stages : sequence of {"bitmask", "block", "warp", "exact"}
-        Stages of the culling filter; without "exact" a vertex may be listed several times.
+        Stages of the culling filter. Without "exact", a vertex may be listed several times.
 
     Returns
     -------
     Moved
-        With a list of the vertices that changed.
+        The result, with a list of the vertices that changed.
 
     Raises
     ------
     OptionError
-        A policy or a stage that does not exist; a frontier given to ``all_edges``.
+        The policy or a stage does not exist, or a frontier is given to ``all_edges``.
     """
     check(balance, frontier=frontier is not None)
     culling = _stages(stages)
@@ -207,10 +210,11 @@ def pull(
     balance: str = "auto",
     thresholds: tuple[int, int] = THRESHOLDS,
 ) -> Moved:
-    """Fetch messages from those neighbours that are in a frontier; see :func:`.host_advance.pull`.
+    """Fetch messages from the neighbors that are in a frontier; see :func:`.host_advance.pull`.
 
-    With `first_hit`, whoever goes along a row leaves it at the first hit: a warp looks at 32 edges at once,
-    and several warps on one row leave it each for itself. The row's first hit is always among theirs.
+    With `first_hit`, a thread or a warp leaves a row at its first hit. A warp examines 32 edges at once,
+    and several warps on one row leave it independently of each other. The first hit of the row is always
+    among the hits that they find.
 
     Parameters
     ----------
@@ -219,24 +223,24 @@ def pull(
     balance : str
         A policy.
     thresholds : tuple of int
-        For ``twc``.
+        Number of edges from which ``twc`` gives a row to a warp, and to a block.
 
     Returns
     -------
     Moved
-        With a bitmap of the vertices that changed.
+        The result, with a bitmap of the vertices that changed.
 
     Raises
     ------
     OptionError
-        A policy that does not exist.
+        The policy does not exist.
     """
     check(balance)
     with rows.ends.device:
         if changed is None:
             changed = new_words(len(columns[bound.target]))
         if balance == "auto":
-            # Shared out evenly, an edge is seldom looked at after its row was left.
+            # With first_hit, twc leaves a row at its first hit.
             balance = "twc" if bound.op.first_hit else "all_edges"
         if not len(rows.ends):
             return Moved(changed, balance=balance)
@@ -248,7 +252,7 @@ def pull(
 
 
 class _Moving:
-    """A launch of a policy's kernel."""
+    """One launch of the kernel of a policy."""
 
     def __init__(
         self,
@@ -275,7 +279,7 @@ class _Moving:
         self.task["report"] = self.report.data.ptr
 
     def launch(self, outputs: int) -> None:
-        """Run it, in as many blocks as suit the rows, or the edges where those are shared out."""
+        """Run the kernel. The number of blocks depends on the rows, or on the edges if it balances them."""
         by_edges = KERNELS[self.balance] == "advance_balanced"
         blocks = blocks_for(outputs if by_edges else int(self.task["count"]))
         self.work = cupy.empty(blocks, "uint64")
@@ -283,7 +287,7 @@ class _Moving:
         self.kernel((blocks,), (THREADS,), (self.program, self.task))
 
     def done(self, changed: Any, *, listed: bool) -> Moved:
-        """Wait for what it reports."""
+        """Wait for the report of the kernel, and return the result."""
         counts = self.report.get().tolist()
         return Moved(
             changed[: counts[TAIL]] if listed else changed,
@@ -297,7 +301,7 @@ class _Moving:
 
 
 def _filtered(listed: Any, report: Any, words: Any, stages: int, size: int) -> Any:
-    """Let a list through the filter, as long as the report says; the new one's length is in there then."""
+    """Filter a list whose length is in the report. The report then contains the length of the result."""
     exact = stages & STAGES["exact"]
     kept = cupy.empty(min(size, len(listed)) if exact else len(listed), listed.dtype)
     tail = cupy.zeros(1, "uint64")
@@ -309,30 +313,31 @@ def _filtered(listed: Any, report: Any, words: Any, stages: int, size: int) -> A
 def uniquify(
     vertices: Any, words: Any, *, stages: Sequence[str] = tuple(STAGES)
 ) -> tuple[Any, int]:
-    """Leave out vertices that are in a bitmap, or occur again in the list.
+    """Remove the vertices of a list that are in a bitmap, or that occur more than once in the list.
 
     Parameters
     ----------
     vertices : array of int32 or int64, shape (n,)
         The list.
     words : array of uint64, shape (ceil(V / 64),)
-        The bitmap; all of the vertices are in it then.
+        The bitmap. All vertices of the list are added to it.
     stages : sequence of {"bitmask", "block", "warp", "exact"}
-        What to look at: the bitmap, without waiting for other threads; which vertices were the last ones in
-        their slots of the block's table; those that the warp has now; the bitmap, exactly. All but the last
-        leave some in.
+        The checks to make. "bitmask" reads the bitmap without waiting for other threads. "block" looks for
+        the vertex in its slot of the block's table, which contains the last vertex of that slot. "warp"
+        compares with the vertices that the warp has now. "exact" tests and sets the bit atomically. Only
+        "exact" finds all duplicates.
 
     Returns
     -------
     array
-        What is left, in no order.
+        The vertices that are left, in no particular order.
     appends : int
-        Atomic appends to it.
+        Number of atomic appends to this array.
 
     Raises
     ------
     OptionError
-        A stage that does not exist.
+        A stage does not exist.
     """
     culling = _stages(stages)
     with vertices.device:
@@ -362,7 +367,7 @@ def _uniquify(
 
 
 def gather_degrees(offsets: Any, rows: Any) -> Any:
-    """Return how many edges the rows before each of `rows` have together, and all of them."""
+    """Return the total number of edges of the rows before each of `rows`, and of all `rows`."""
     costs = cupy.empty(len(rows) + 1, "int64")
     launch(
         instance("gather_degrees", rows.dtype),

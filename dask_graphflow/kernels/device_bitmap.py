@@ -1,4 +1,4 @@
-"""Bitmaps of vertices on the device, in words of 64 bits; :mod:`.host_advance` has the twins."""
+"""Bitmaps of vertices on the device, in words of 64 bits; :mod:`.host_advance` has the host versions."""
 
 from __future__ import annotations
 
@@ -82,5 +82,5 @@ def ones(words: Any) -> Any:
 
 
 def running(counts: Any) -> Any:
-    """Return the sum of the counts up to each; of none, which CuPy would launch no threads for, none."""
+    """Return the running sum of counts. An empty array is returned as is: CuPy would launch no threads."""
     return cupy.cumsum(counts) if len(counts) else counts

@@ -1,12 +1,13 @@
-"""Shortest paths on the device: near and far piles [1]_; :mod:`.host_buckets` has the twins.
+"""Shortest paths on the device with near and far piles [1]_; :mod:`.host_buckets` has the host versions.
 
-A vertex that comes nearer than a limit goes onto the near pile, any other onto the far pile. Of the near
-pile the light edges are relaxed, turn by turn, until there is none; then the heavy ones of all that was
-near, once; then the limit is raised, and the far pile gone through. One launch does this over and over
-while piles are small, one block alone while they are very small. A large pile is a launch of its own,
-in which warps have as many edges each.
+A vertex whose new distance is below a limit goes onto the near pile, and any other vertex onto the far
+pile. The light edges of the near pile are relaxed, turn by turn, until the pile is empty. Then the heavy
+edges of all vertices that were on it are relaxed once. After that the limit is raised, and the vertices of
+the far pile are distributed again. One launch repeats these steps while the piles are small, with a single
+block while they are very small. A large pile gets a launch of its own, in which all warps have the same
+number of edges.
 
-The distances are the host's, to the last bit: each is the least of the sums along paths.
+The distances are bit-identical to those of the host: each one is the smallest of the sums along paths.
 
 .. [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens, "Work-Efficient Parallel GPU Methods for
    Single-Source Shortest Paths", IPDPS 2014.
@@ -37,10 +38,10 @@ __all__ = [
     "weigh",
 ]
 
-FEW = 1 << 18  # edges of a near pile that is relaxed in the same launch as the next ones
-LONG = 1 << 11  # edges of a row that is too long for it, where a warp has each of the longer rows
-AHEAD = 1 << 22  # edges that a member goes ahead by in a round: about as long as a round takes
-STEPS = 1 << 14  # turns of a launch at most: other work may wait for it to end
+FEW = 1 << 18  # maximum edges of a near pile that shares a launch with the next piles
+LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
+AHEAD = 1 << 22  # edges that a member relaxes ahead in a round: this takes about as long as a round
+STEPS = 1 << 14  # maximum turns per launch, since other work may wait for the launch to end
 
 _LISTED = [("count", "i8"), ("edges", "i8"), ("largest", "i8")]
 _FOUND = np.dtype([("near", _LISTED), ("settled", _LISTED), ("far", "i8"), ("least", "u8")])
@@ -71,24 +72,24 @@ _SEARCH = np.dtype([("arrays", "u8", 12)])
 
 
 class Buckets:
-    """The piles of a search, and the distances that they are of; see :class:`.host_buckets.Buckets`.
+    """The piles of a search, and the distances of its vertices; see :class:`.host_buckets.Buckets`.
 
-    A position is a distance. Mirrors are on piles like other vertices; they have no edges.
+    A position is a distance. Mirrors are put onto piles like other vertices, but they have no edges.
 
     Parameters
     ----------
     light : Light
     distance : array of float64, shape (V,)
     sources : array of integers
-        The vertices to begin with, each once; their distances are less than `delta`.
+        The vertices to begin with, without duplicates. Their distances are less than `delta`.
     delta : float
-        By how much the limit is raised, more than 0.
+        The amount by which the limit is raised, more than 0.
     cutoff : float
     threads : int
-        Left alone.
+        Not used.
     """
 
-    late = False  # where a vertex waits, its distance is known
+    late = False  # no waiting vertex is nearer than lowest() says
 
     def __init__(
         self,
@@ -109,7 +110,7 @@ class Buckets:
         self._told = cupy.empty_like(self._sent)
         self._mirrors = cupy.empty(len(self._sent), self._ends)
         self._count = cupy.empty(1, "int64")
-        # Few mirrors are also written to host memory: a copy from the device takes as long as a launch.
+        # A few mirrors are also written to host memory: a copy from the device takes as long as a launch.
         few = min(len(self._sent), device_outbox.FEW)
         self._few = tuple(_pinned(*each) for each in ((1, "i8"), (few, self._ends), (few, "f8")))
         self._turns = cupy.zeros(size, "uint32")
@@ -142,13 +143,13 @@ class Buckets:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Edges and vertices relaxed so far."""
+        """The number of edges and of vertices relaxed so far."""
         return {name: int(self._going[name][0]) for name in ("edges", "vertices")}
 
     def relax(self, low: float, most: int) -> bool:
-        """Relax more, unless other members have to be told first; see :meth:`.host_buckets.Buckets.relax`.
+        """Relax more, unless other members must be told first; see :meth:`.host_buckets.Buckets.relax`.
 
-        Small piles are relaxed one after another in one launch. Waits until it has ended.
+        Small piles are relaxed one after another in one launch. The call waits until the launch has ended.
         """
         going = self._going[0]
         near, settled = (going[pile] for pile in ("near", "settled"))
@@ -158,7 +159,7 @@ class Buckets:
             return False
         if near["count"] and _large(near):
             self._relax_large(settling=False)
-            # At once: a pile that is relaxed is one superstep.
+            # Settled in the same call, because relaxing a pile is one superstep.
             if not near["count"] and _large(settled):
                 self._relax_large(settling=True)
         elif not near["count"] and _large(settled):
@@ -172,7 +173,7 @@ class Buckets:
         return True
 
     def lowest(self) -> float:
-        """Return a distance that no waiting vertex is nearer than, infinite if none waits."""
+        """Return a lower bound of the distances of waiting vertices, infinite if none waits."""
         going, piles = self._going[0], []
         if count := int(going["near"]["count"]):
             piles.append(self._near[int(going["near_side"]), :count])
@@ -181,14 +182,14 @@ class Buckets:
             piles.append(self._settled[first : first + count])
         if piles:
             return min(float(self.distance[pile].min()) for pile in piles)
-        # Only the far pile waits, which the limit is raised for.
+        # Only vertices on the far pile wait. The limit will be raised for them.
         return float(going["least"].view("f8")) if int(going["far"]) else np.inf
 
     def offer(self, vertices: Any, values: Any) -> None:
-        """Bring vertices nearer, if they are not so near; see :meth:`.host_buckets.Buckets.offer`."""
+        """Lower the distances of vertices to smaller values; see :meth:`.host_buckets.Buckets.offer`."""
         going = self._going
         if not int(going[0]["settled"]["count"]):
-            going["settled_from"] = 0  # else the list would grow with each round
+            going["settled_from"] = 0  # otherwise the list would grow with each round
         launch(
             instance("offer_distances", self._ends, self._weights),
             len(vertices),
@@ -206,9 +207,9 @@ class Buckets:
         return float(distances.min()) if len(distances) else np.inf
 
     def take_mirrors(self) -> tuple[Any, Any]:
-        """Return the mirrors that came nearer and are nearer than the limit, and their distances.
+        """Return the mirrors whose distance has become smaller and is below the limit, and their distances.
 
-        In ascending order of the mirrors, which count from 0; in host memory if they are few.
+        Mirrors are numbered from 0 and returned in ascending order, in host memory if they are few.
         """
         size = len(self._sent)
         if not size:
@@ -240,17 +241,17 @@ class Buckets:
         return mirrors[order], told[order]
 
     def _begun(self) -> Any:
-        """Return the numbers on the device, with nothing counted yet."""
+        """Copy the state to the device, with its counts reset, and return it."""
         self._going["sets"], self._going["arrived"] = NOTHING, 0
         self._there.set(self._going.view("i8"))
         return self._there
 
     def _ended(self) -> None:
-        """Wait until a launch has ended, and read the numbers."""
+        """Wait until a launch has ended, and copy the state back from the device."""
         self._there.get(out=self._going.view("i8"))
 
     def _relax_large(self, *, settling: bool) -> None:
-        """Relax the light edges of a near pile, or the heavy ones of what is settled, in equal shares."""
+        """Relax the light edges of the near pile, or the heavy edges of settled vertices, in one launch."""
         (offsets, ends, _, _), middle = self._light
         now = self._going[0]
         if settling:
@@ -278,7 +279,7 @@ class Buckets:
         self._put(now["sets"][0])
 
     def _put(self, found: Any) -> None:
-        """Count what a launch put onto the piles."""
+        """Add the counts of the vertices that a launch put onto the piles."""
         now = self._going[0]
         for pile in ("near", "settled"):
             for name in ("count", "edges"):
@@ -289,14 +290,14 @@ class Buckets:
 
 
 def _pinned(count: int, dtype: Any) -> np.ndarray:
-    """Return an array in host memory that kernels write to."""
+    """Return an array in host memory that kernels can write to."""
     dtype = np.dtype(dtype)
     memory = cupy.cuda.alloc_pinned_memory(max(count, 1) * dtype.itemsize)
     return np.frombuffer(memory, dtype, count)
 
 
 def light_first(rows: Rows, delta: float) -> Light:
-    """Copy rows with the edges that weigh less than `delta` first."""
+    """Return a copy of rows in which the edges that weigh less than `delta` come first."""
     weights = floats(rows.weights)
     ends, placed = cupy.empty_like(rows.ends), cupy.empty_like(weights)
     count = len(rows.offsets) - 1
@@ -328,7 +329,7 @@ def _with_mirrors(light: Light, count: int) -> Light:
 
 
 def _large(pile: Any) -> bool:
-    """Say whether a pile has more edges, or a longer row, than a launch goes on with."""
+    """Return whether a pile has too many edges or too long a row to share a launch with the next piles."""
     return int(pile["edges"]) > FEW or int(pile["largest"]) > LONG
 
 
@@ -337,7 +338,8 @@ def predecessors(
 ) -> Any:
     """Find the smallest predecessor of every vertex; see :func:`.host_buckets.predecessors`.
 
-    With `names`, None where some vertices are as far away as what leads to them: ask without, then.
+    With `names`, the result is None if some vertices are as far away as a vertex that leads to them. Call
+    the function without `names` in that case.
     """
     dtype = rows.ends.dtype
     predecessor = cupy.full(len(distance), np.iinfo(dtype).max, dtype)
@@ -354,7 +356,7 @@ def predecessors(
 def offer_nearer(
     rows: Rows, names: Any, distance: Any, predecessor: Any, *, threads: int = 1
 ) -> bool:
-    """Offer predecessors to what is farther away; see :func:`.host_buckets.offer_nearer`."""
+    """Offer vertices as predecessors to those farther away; see :func:`.host_buckets.offer_nearer`."""
     alike = cupy.zeros(1, "uint32")
     if len(rows.ends):
         dtype, weights = predecessor.dtype, floats(rows.weights)
@@ -376,7 +378,7 @@ def offer_nearer(
 def offer_level(
     rows: Rows, names: Any, distance: Any, predecessor: Any, settled: Any, frontier: Any
 ) -> Any:
-    """Offer predecessors to what is as far away; see :func:`.host_buckets.offer_level`."""
+    """Offer vertices as predecessors to those as far away; see :func:`.host_buckets.offer_level`."""
     begin, sizes = rows.offsets[frontier], cupy.diff(rows.offsets)[frontier]
     stops = cupy.cumsum(sizes) if len(sizes) else sizes
     total = int(stops[-1]) if len(stops) else 0
@@ -392,7 +394,7 @@ def offer_level(
 
 
 def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: Any) -> None:
-    """Search from all vertices that have a predecessor, along edges that weigh nothing."""
+    """Search from sources and vertices with a predecessor, along edges that do not add to the distance."""
     settled = predecessor != np.iinfo(predecessor.dtype).max
     settled[sources] = True
     level = cupy.where(settled, 0, UNSEEN).astype("int32")
@@ -410,16 +412,16 @@ def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: 
 
 
 def bucket_width(mean: float, degree: float) -> float:
-    """Return by how much the limit is raised, for weights of such a mean and so many edges a vertex.
+    """Return the amount by which the limit is raised, from the mean weight and the mean degree.
 
-    Of 2 to 32 times the mean weight over the mean degree, 4 and 8 were the fastest on R-MAT 26; Davidson
-    et al. [1]_ take 32.
+    The amount is a multiple of the mean weight divided by the mean degree. Factors from 2 to 32 were
+    measured on R-MAT 26, and 4 and 8 were the fastest. Davidson et al. [1]_ use 32.
     """
     return 8 * mean / degree
 
 
 def weigh(weights: Any, *, threads: int = 1) -> tuple[int, float]:
-    """Return how many weights are negative or no number, and the mean of the finite ones."""
+    """Return how many weights are negative or NaN, and the mean of the finite others."""
     values = floats(weights)
     found = cupy.zeros(3, "int64")  # the last one is the sum, a float
     if len(values):

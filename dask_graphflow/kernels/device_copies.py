@@ -1,9 +1,9 @@
-"""Copies, streams and events of CUDA: what the link runs on.
+"""CUDA copies, streams and events, with which the link is implemented.
 
-The twin of :mod:`.host_copies`, with the same names and meanings, and what only a device has: memory of the
-host's that kernels read themselves [1]_. Kernels run on CuPy's current stream,
-mostly the legacy default one, and a non-blocking stream takes no notice of that: only events order the
-two.
+This is the counterpart of :mod:`.host_copies`, with the same names and meanings. It also provides something
+that only a device has: host memory that kernels read directly [1]_. Kernels run on CuPy's current stream,
+usually the legacy default stream. A non-blocking stream does not synchronize with that stream, so only
+events order the two.
 
 .. [1] S. W. Min, V. S. Mailthody, Z. Qureshi, J. Xiong, E. Ebrahimi, W. Hwu, "EMOGI: Efficient
    Memory-access for Out-of-memory Graph-traversal In GPUs", PVLDB 14(2), 2020.
@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from .device import namespace as cupy  # it says what to do where there is no CuPy or no GPU
+from .device import namespace as cupy  # its error says what to do without CuPy or a GPU
 
 __all__ = ["Copies", "linked", "speed"]
 
-PROBE, PROBES = 1 << 24, 3  # bytes that tell how fast the link is, copied so often
+PROBE, PROBES = 1 << 24, 3  # bytes that are copied to measure the link, and number of copies
 
 
 class Copies:
@@ -30,12 +30,12 @@ class Copies:
     Parameters
     ----------
     number : int, optional
-        The device; by default the calling thread's.
+        The device; by default, the calling thread's current device.
 
     Attributes
     ----------
     stream : cupy.cuda.Stream
-        What the copies are queued on.
+        The stream on which the copies are queued.
     """
 
     def __init__(self, number: int | None = None) -> None:
@@ -49,22 +49,22 @@ class Copies:
         return context
 
     def pinned(self, size: int) -> Any:
-        """Return `size` bytes of host memory that the device can copy from by itself."""
-        # From CuPy's pool, which keeps it for the next call: to pin memory takes longer than to copy as
-        # much. The pool takes powers of two.
+        """Return `size` bytes of pinned host memory, which the device can copy from directly."""
+        # From CuPy's pool, which reuses memory: pinning it takes longer than copying as many bytes. The
+        # pool rounds sizes up to powers of two.
         return np.frombuffer(cupy.cuda.alloc_pinned_memory(size), "uint8", size)
 
     def device(self, size: int) -> Any:
         """Return `size` bytes on the device.
 
-        The memory may have been freed by work that the current stream has not done yet: other streams
-        are to wait for an event recorded there first.
+        The memory may have been freed by work that the current stream has not finished yet. Other streams
+        have to wait for an event that is recorded on the current stream before they use it.
         """
         with self.attached():
             return cupy.empty(size, "uint8")
 
     def is_pinned(self, array: np.ndarray) -> bool:
-        """Say whether the device can copy from `array` by itself."""
+        """Return whether `array` is in pinned memory, which the device can copy from directly."""
         first = array.ctypes.data
         runtime = cupy.cuda.runtime
         return array.size > 0 and all(
@@ -81,23 +81,23 @@ class Copies:
         return cupy.cuda.get_current_stream(self.number)
 
     def record(self, stream: Any) -> Any:
-        """Return an event that happens once `stream` has done all that it has been given."""
+        """Return an event that occurs once `stream` has done all the work queued on it so far."""
         with self.attached():
-            # Blocking: a thread that waits for it leaves its core to those that copy.
+            # Blocking: a thread that waits for the event leaves its core to the threads that copy.
             event = cupy.cuda.Event(block=True, disable_timing=True)
             event.record(stream)
         return event
 
     def wait(self, stream: Any, event: Any) -> None:
-        """Let what `stream` is given from now on wait for an event; the caller does not wait."""
+        """Make all work queued on `stream` from now on wait for an event. The caller does not wait."""
         with self.attached():
             stream.wait_event(event)
 
 
 def linked(array: np.ndarray) -> Any:
-    """Return a copy of an array in the host's memory, as one that the device in use reads over the link."""
+    """Copy an array to pinned host memory; return a CuPy array of it, which kernels read over the link."""
     size = max(1, array.nbytes)
-    # Not from CuPy's pool, which takes powers of two: these are large, and stay.
+    # Not from CuPy's pool, which rounds up to powers of two: these arrays are large, and are kept.
     memory = cupy.cuda.PinnedMemory(size)
     there = np.frombuffer(cupy.cuda.PinnedMemoryPointer(memory, 0), array.dtype, array.size)
     there[:] = array
@@ -107,7 +107,7 @@ def linked(array: np.ndarray) -> Any:
 
 
 def speed() -> float:
-    """Return the bytes a second of a copy from pinned memory to the device in use."""
+    """Return the speed of a copy from pinned memory to the current device, in bytes per second."""
     copies = Copies()
     source, to = copies.pinned(PROBE), copies.device(PROBE)
     source[:] = 1

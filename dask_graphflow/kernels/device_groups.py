@@ -1,4 +1,4 @@
-"""Groups of neighbors on the device; :mod:`.host_groups` has the twin."""
+"""Groups of neighbors on the device; :mod:`.host_groups` has the host version."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .sources import THREADS, instance
 
 __all__ = ["best_groups", "sums_between"]
 
-# Of cuda/groups.cu: the most edges of a row without a table, and with a table in shared memory.
+# As in cuda/groups.cu: the maximum edges of a row without a table, and with a table in shared memory.
 SOME, MANY = 32, 1 << 10
-# Bytes of all tables in global memory, at most; there is one for the longest row in any case.
+# Maximum bytes of all tables in global memory. There is at least one table, whatever its size.
 ROOM = 1 << 31
 
 _GROUPS = np.dtype([("arrays", "u8", 13), ("factor", "f8")])
@@ -41,7 +41,7 @@ def best_groups(
         return found
     arrays: list[Any] = []
     for rows in sides:
-        # A member's positions may be narrower than numbers.
+        # The dtype of a member's positions may be narrower than that of numbers.
         arrays += rows.offsets, rows.ends.astype(dtype, copy=False), rows.weights
     arrays += [None] * (6 - len(arrays))
     vertices = None if vertices is None else vertices.astype(dtype, copy=False)
@@ -77,7 +77,7 @@ def best_groups(
 
 
 def _tables(blocks: int, room: int, dtypes: Sequence[Any]) -> tuple[int, list[Any]]:
-    """Return the number of blocks that there is memory for, at most `blocks`, and their tables."""
+    """Allocate tables for at most `blocks` blocks; return the number of blocks that fit, and the tables."""
     while True:
         try:
             return blocks, [cupy.empty(blocks * room, dtype) for dtype in dtypes]
@@ -88,7 +88,7 @@ def _tables(blocks: int, room: int, dtypes: Sequence[Any]) -> tuple[int, list[An
 
 
 def sums_between(rows: Rows, number: Any, place: Any, *, threads: int = 1) -> tuple[Any, Any, Any]:
-    """Return the sums of the weights of edges between groups of vertices; each pair of groups once."""
+    """Return the total weight of the edges between groups of vertices, with each pair of groups once."""
     owners = row_owners(rows._replace(first=0), rows.ends.dtype)
     source, target = number[owners], number[rows.ends]
     inside = (source == target) & (place[owners] <= place[rows.ends])
@@ -100,7 +100,7 @@ def sums_between(rows: Rows, number: Any, place: Any, *, threads: int = 1) -> tu
     if not len(source):
         return source, target, source.astype("int64")
     pairs = source.astype("int64") * (int(number.max()) + 1) + target
-    # The sums of whole numbers up to each edge are exact, so their differences are too.
+    # Running sums of whole numbers are exact, so their differences are exact too.
     order, before = cupy.argsort(pairs), cupy.arange(len(pairs) + 1)
     if rows.weights is not None:
         cupy.cumsum(rows.weights[once][order], out=before[1:])

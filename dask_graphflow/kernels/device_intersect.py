@@ -1,4 +1,4 @@
-"""Intersections of sorted rows on the device; :mod:`.host_intersect` has the twins."""
+"""Intersections of sorted rows on the device; :mod:`.host_intersect` has the host versions."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .sources import THREADS, instance
 
 __all__ = ["best", "common", "credit", "directed", "lose", "triangles", "two_hops"]
 
-TILE = 512  # of cuda/intersect.cu
-TILE_LANES = 8  # entries of a tile for each thread of the block
+TILE = 512  # as in cuda/intersect.cu
+TILE_LANES = 8  # entries of a tile per thread of the block
 
 
 def directed(rows: Any, label: Any, *, threads: int = 1) -> tuple[Any, Any]:
@@ -53,7 +53,7 @@ def triangles(
 
 
 def credit(rows: Any, last: Any, middle: Any, first: Any, *, threads: int = 1) -> Any:
-    """Return the triangles of each vertex; see :func:`.host_intersect.credit`."""
+    """Return the number of triangles of each vertex; see :func:`.host_intersect.credit`."""
     count = len(rows.offsets) - 1
     totals = cupy.zeros(count, "int64")
     if len(rows.ends):
@@ -108,7 +108,7 @@ def lose(
 
 
 def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> Any:
-    """Return the sums of common ends of pairs of rows; see :func:`.host_intersect.common`."""
+    """Return the total weight of the common ends of pairs of rows; see :func:`.host_intersect.common`."""
     found = cupy.zeros(len(row), "int64")
     if len(row):
         with own.ends.device:
@@ -130,9 +130,9 @@ def common(rows: Any, own: Any, row: Any, own_row: Any, *, threads: int = 1) -> 
 def two_hops(
     rows: Any, without: Any, own: Any, weights: Any, size: int, *, threads: int = 1
 ) -> tuple[Any, Any, Any]:
-    """Return the ends of the rows of ends; see :func:`.host_intersect.two_hops`.
+    """Return the ends that are two hops away from each row; see :func:`.host_intersect.two_hops`.
 
-    All ways are written down and sorted.
+    All paths of two hops are listed and sorted.
     """
     count, ends = len(rows.offsets) - 1, rows.ends
     if not len(ends):
@@ -165,7 +165,7 @@ def best(offsets: Any, scores: Any, count: int | None, *, threads: int = 1) -> t
     sizes = cupy.diff(offsets)
     row = owners(Rows(offsets, scores, None, 0), "int64")
     order = cupy.argsort(-scores)
-    order = order[cupy.argsort(row[order])]  # stable, as the one before
+    order = order[cupy.argsort(row[order])]  # stable, like the sort before
     if count is None:
         return order, sizes
     place = cupy.arange(len(order)) - offsets[row[order]]

@@ -1,9 +1,9 @@
-"""Arrays on a device that another process of the same machine copies from there (CUDA IPC).
+"""Copies of device arrays between processes of the same machine (CUDA IPC).
 
-The owner copies its arrays to memory that holds nothing else and sends a :class:`Shared`. The other process
-opens that memory, copies the arrays and closes it. Arrays are not shared where they are, because only
-whole allocations can be opened: all of a pool's memory, or nothing, if it is CUDA's own pool
-(``cudaMallocAsync``).
+The owner copies its arrays to memory that contains nothing else and sends a :class:`Shared`. The other
+process opens that memory, copies the arrays and closes it. Arrays are not shared in place, because only
+whole allocations can be opened. For a pool, this would be all of its memory, or nothing if it is CUDA's own
+pool (``cudaMallocAsync``).
 """
 
 from __future__ import annotations
@@ -19,22 +19,22 @@ from .device import namespace as cupy
 __all__ = ["CannotShare", "Shared", "copied", "share"]
 
 CannotShare = cupy.cuda.runtime.CUDARuntimeError
-"""What is raised where there is no memory to share, or another process' memory cannot be opened."""
+"""The error if there is no memory to share, or if another process' memory cannot be opened."""
 
-ALIGNMENT = 256  # bytes that arrays begin at a multiple of
-BLOCK = 1 << 21  # bytes that CUDA may put several smaller allocations into; it shares them all
+ALIGNMENT = 256  # arrays begin at a multiple of this number of bytes
+BLOCK = 1 << 21  # CUDA may put smaller allocations together into these bytes, and shares them all
 DEVICE_TO_DEVICE = 3  # cudaMemcpyDeviceToDevice
 
 
 class Shared(NamedTuple):
-    """What another process needs to find arrays.
+    """Describes arrays that another process can copy.
 
     Attributes
     ----------
     handle : bytes
-        Names the memory that they are in.
+        CUDA's handle of the memory that contains the arrays.
     arrays : tuple of (int, str)
-        Each array's number of entries and dtype, in the order in which the memory has them.
+        The number of entries and the dtype of each array, in the order in which they are stored.
     """
 
     handle: bytes
@@ -42,14 +42,14 @@ class Shared(NamedTuple):
 
 
 def share(arrays: Sequence[Any]) -> tuple[Shared, Any]:
-    """Copy contiguous arrays to where other processes can read them.
+    """Copy contiguous arrays to memory that other processes can read.
 
     Returns
     -------
     Shared
-        How they find them.
+        The description to send to other processes.
     object
-        The memory: to be kept until they have read it.
+        The memory. Keep it until the other processes have read it.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def copied(shared: Shared) -> list[Any]:
 
 
 def _places(arrays: Sequence[tuple[int, str]]) -> list[int]:
-    """Return where each array begins in the memory, in bytes, and where the last one ends."""
+    """Return the offset in bytes at which each array begins, followed by the total size."""
     sizes = (
         -(-count * np.dtype(dtype).itemsize // ALIGNMENT) * ALIGNMENT for count, dtype in arrays
     )

@@ -1,4 +1,4 @@
-"""Rows by the numbers inside a partition, on the device; :mod:`.host_local_rows` has the twin."""
+"""Rows renumbered within a partition, on the device; :mod:`.host_local_rows` has the host version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["localized"]
 def localized(
     rows_: Any, bounds: Sequence[int], part: int, *, threads: int = 1
 ) -> tuple[Rows, Any, list[int]]:
-    """Number ends as they are numbered inside a partition; see :func:`.host_local_rows.localized`."""
+    """Renumber the ends of rows within a partition; see :func:`.host_local_rows.localized`."""
     low, high = bounds[part], bounds[part + 1]
     old = rows_.ends
     with old.device:

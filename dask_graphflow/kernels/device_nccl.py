@@ -1,6 +1,6 @@
-"""Arrays sent from GPU to GPU by NCCL, and through the host where that cannot be.
+"""Send arrays from GPU to GPU by NCCL, or through the host if that is not possible.
 
-Only who sends and receives is here; who does when is :mod:`~dask_graphflow.comm.carriers`'.
+This module only sends and receives; :mod:`~dask_graphflow.comm.carriers` decides when.
 """
 
 from __future__ import annotations
@@ -15,28 +15,28 @@ from .device import namespace as cupy
 
 __all__ = ["Communicator", "device", "new_name", "ordinal", "to_device", "to_host"]
 
-PATIENCE = 5.0  # seconds that a call that is being made may take before it is aborted all the same
+PATIENCE = 5.0  # seconds that a running call has to end before the communicator is aborted anyway
 
 
 def ordinal() -> int:
-    """Return this process' number of the device in use."""
+    """Return the number of the current device in this process."""
     return int(cupy.cuda.runtime.getDevice())
 
 
 def device() -> bytes:
-    """Return what no other device is called, on this machine or another."""
+    """Return an identifier of the current device that is unique across all machines."""
     return _name(ordinal())
 
 
 @cache
-def _name(ordinal: int) -> bytes:  # asking CUDA takes a millisecond
+def _name(ordinal: int) -> bytes:  # cached, because asking CUDA takes a millisecond
     return bytes(cupy.cuda.runtime.getDeviceProperties(ordinal)["uuid"])
 
 
 def to_host(array: Any) -> Any:
-    """Return an array's bytes, once they are there, in memory that the device writes to by itself.
+    """Copy the bytes of an array to pinned host memory, and return them once the copy is done.
 
-    CuPy keeps that memory for the next time once nobody holds it.
+    CuPy reuses this memory once there are no more references to it.
     """
     if not array.nbytes:
         return np.empty(0, np.uint8)
@@ -52,7 +52,7 @@ def to_device(array: Any) -> Any:
 
 
 def new_name() -> tuple[int, ...]:
-    """Return a name for a communicator, by which its members find the one that made the name."""
+    """Return a name for a communicator, with which its members find the member that made the name."""
     from cupy.cuda import nccl
 
     name: tuple[int, ...] = nccl.get_unique_id()
@@ -60,18 +60,18 @@ def new_name() -> tuple[int, ...]:
 
 
 class Communicator:
-    """A member's side of NCCL, on CuPy's current stream.
+    """One member's part of an NCCL communicator, on CuPy's current stream.
 
     Parameters
     ----------
     size : int
-        Members.
+        Number of members.
     name : tuple of int
-        Of :func:`new_name`, the same for all.
+        A result of :func:`new_name`, the same for all members.
     rank : int
-        Which member this is. It waits for all the others.
+        The rank of this member. Creating the communicator waits for all other members.
     on : int
-        The device, by this process' number.
+        The number of the device in this process.
     """
 
     def __init__(self, size: int, name: tuple[int, ...], rank: int, *, on: int) -> None:
@@ -85,16 +85,16 @@ class Communicator:
             self._communicator = nccl.NcclCommunicator(size, name, rank)
 
     def swap(self, to: int | None, sent: Any, source: int | None, size: int | None) -> Any:
-        """Send one member an array and receive from another, which does the same in its turn.
+        """Send an array to one member and receive an array from another, which calls this method too.
 
         Parameters
         ----------
         to : int or None
         sent : array of uint8, or None
-            None where `to` expects nothing.
+            None if `to` expects nothing.
         source : int or None
         size : int or None
-            Bytes to receive; None for no array.
+            Number of bytes to receive; None for no array.
 
         Returns
         -------
@@ -103,7 +103,7 @@ class Communicator:
         Raises
         ------
         ConnectionError
-            The communicator was aborted, or a member cannot be reached any more.
+            The communicator was aborted, or a member can no longer be reached.
         """
         received: Any = None if size is None else cupy.empty(size, "uint8")
         if sent is None and not size:
@@ -125,15 +125,15 @@ class Communicator:
         return received
 
     def abort(self) -> None:
-        """Have what waits on the device end, and later calls raise. From any thread, once or often.
+        """End the operations that wait on the device, and make later calls of :meth:`swap` raise.
 
-        The first call may wait until all other members abort too: NCCL's thread that serves them ends only
-        when they have closed their connections to it.
+        Any thread may call this method, once or repeatedly. The first call may wait until all other members
+        abort too: NCCL's thread that serves them ends only when they have closed their connections to it.
         """
         with self._aborting:
             if self._aborted:
                 return
-            self._aborted = True  # later calls of swap raise already
-        if self._calling.acquire(timeout=PATIENCE):  # one that connects may wait for who is lost
+            self._aborted = True  # later calls of swap raise from now on
+        if self._calling.acquire(timeout=PATIENCE):  # a call may wait for a lost member
             self._calling.release()
         self._communicator.abort()

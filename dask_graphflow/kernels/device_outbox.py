@@ -1,4 +1,4 @@
-"""What boxes on a device are filled by; :mod:`.host_outbox` has the twins, and the same bytes."""
+"""Functions that fill boxes on a device; :mod:`.host_outbox` has the host versions, with the same bytes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["FEW", "from_marks", "room", "take", "to_marks"]
 
 FEW = (
     1 << 12
-)  # entries that are packed on the host: each launch takes as long as copying them there
+)  # up to this many entries are packed on the host: a launch takes as long as copying them there
 
 
 def room(size: int) -> Any:
-    """Return so many bytes, with what happens to be in them."""
+    """Return an uninitialized array of `size` bytes."""
     return cupy.empty(size, "uint8")
 
 
 def take(column: Any, at: Any, out: Any) -> None:
-    """Put the entries of a column at some indices into `out`."""
+    """Copy the entries of a column at the indices `at` to `out`."""
     column.take(at, out=out)
 
 
@@ -31,7 +31,7 @@ def to_marks(at: Any, size: int) -> Any:
 
 
 def from_marks(marks: Any, size: int) -> Any:
-    """Return the indices of a bitmap, ascending."""
+    """Return the indices of a bitmap in ascending order."""
     words = new_words(size)
     words.view("uint8")[: len(marks)] = marks
     return from_words(words, index_dtype(size))

@@ -1,4 +1,4 @@
-"""Who gets which edges, on the device; :mod:`.host_partition` has the twin."""
+"""Split edges by the members that get them, on the device; :mod:`.host_partition` has the host version."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ def parted(
     shift: int,
     threads: int = 1,
 ) -> Iterator[list[Any]]:
-    """Part edges by the members that own an end of them; see :func:`.host_partition.parted`."""
+    """Split edges by the members that own an end of them; see :func:`.host_partition.parted`."""
     chosen = choose(source, target, owners, members, shift=shift)
     for values in columns:
         yield [values[at] for at in chosen]
 
 
 def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -> list[Any]:
-    """Return for each member the edges that have an end it owns, ascending."""
+    """Return, for each member, the ascending indices of the edges with an end that it owns."""
     source, both = _indices(source, source if target is None else target)
     words = cupy.empty((members, -(-len(source) // 64)), "uint64")
     if len(source):
@@ -55,7 +55,7 @@ def choose(source: Any, target: Any, owners: Any, members: int, *, shift: int) -
 
 
 def count_grains(ids: Any, count: int, *, shift: int, threads: int = 1) -> np.ndarray:
-    """Return, on the host, how many ids lie in each of `count` grains of ``2**shift``."""
+    """Return the number of ids in each of `count` grains of ``2**shift``, as an array on the host."""
     ids, _ = _indices(ids, ids)
     if 4 * count > attribute("MaxSharedMemoryPerBlockOptin"):
         return degrees(ids >> shift, count=count).get()  # type: ignore[no-any-return]

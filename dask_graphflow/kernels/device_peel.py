@@ -1,4 +1,4 @@
-"""Peeling on the device: :mod:`.host_peel` has the twin. All steps run in one launch."""
+"""Peeling on the device; :mod:`.host_peel` has the host version. All steps run in one launch."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .sources import instance
 
 __all__ = ["peel", "peel_all"]
 
-# As the struct in cuda/peel.cu: begin, count, three sets, three minima, and the blocks that have arrived.
+# The struct in cuda/peel.cu: begin, count, three sets, three minima, and the number of arrived blocks.
 STATE = 9
 
 
 def peel(
     rows: Rows, counts: Any, limit: int, frontier: Any, room: Any, *, threads: int = 1
 ) -> tuple[Any, int]:
-    """Remove vertices, and those that this leaves with too few edges."""
+    """Remove vertices, and then the vertices that have too few edges left."""
     count, found = len(frontier), room[1]
     found[:count] = frontier
     state = cupy.zeros(STATE, "int64")
@@ -33,7 +33,7 @@ def peel(
 
 
 def peel_all(rows: Rows, counts: Any, removed: Any, room: Any) -> None:
-    """Remove all vertices, at ever higher limits; see :meth:`.Peel.limits`."""
+    """Remove all vertices, at increasing limits; see :meth:`.Peel.limits`."""
     state = cupy.zeros(STATE, "int64")
     state[5:8] = np.iinfo("int64").max
     kernel = instance("peel_all", rows.ends.dtype)

@@ -1,9 +1,9 @@
-"""PageRank on the device: :mod:`.host_pull` has the twins, where they are described, and the same bits.
+"""PageRank on the device. :mod:`.host_pull` describes the functions; its results have the same bits.
 
-Warps have as many edges each, whatever rows these are of. The contributions that are read most often,
-those of hubs, lie together where labels are by degree, and stay in the caches. Source blocks that fit L2
-would save the reads that miss it, a tenth of all on such a graph, and cost a pass over the rows' offsets
-and sums a block: they are not worth it.
+All warps have the same number of edges, whichever rows the edges belong to. The contributions of hubs are
+read most often. If labels are sorted by degree, they are next to each other and stay in the caches. Blocks
+of sources that fit in L2 would save the reads that miss it, a tenth of all reads on such a graph. But each
+block would cost a pass over the offsets and sums of the rows, so they are not worthwhile.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ __all__ = [
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks may add up to 2
-WIDTH = 16  # in pull.cu: lanes for the columns of a batch
+WIDTH = 16  # as in pull.cu: lanes for the columns of a batch
 
 
 def sum_contributions(rows: Rows, contribution: Any, sums: Any, *, threads: int = 1) -> None:
-    """Sum what the neighbours of each vertex contribute."""
+    """Sum the contributions of the neighbors of each vertex."""
     count = len(rows.offsets) - 1
     sums[:count] = 0
     if not len(rows.ends):
@@ -51,7 +51,7 @@ def sum_contributions(rows: Rows, contribution: Any, sums: Any, *, threads: int 
 
 
 def row_totals(rows: Rows) -> Any:
-    """Return the sum of each row's weights; not the host's bits, for the order is another."""
+    """Return the sum of each row's weights. The order, and so the bits, can differ from the host's."""
     count, weights = len(rows.offsets) - 1, floats(rows.weights)
     totals = cupy.zeros(count, "float64")
     if count:
@@ -70,7 +70,7 @@ def apply_sums(
     *,
     threads: int = 1,
 ) -> tuple[int, int]:
-    """Make ranks of sums, and contributions of ranks; wait, to report."""
+    """Set the ranks from sums, and contributions from ranks; wait for the totals, and return them."""
     totals = cupy.zeros(2, "int64")
     if len(rank):
         launch(
@@ -91,7 +91,7 @@ def apply_sums(
 
 
 def sum_batch(rows: Rows, told: Any, sums: Any, *, threads: int = 1) -> None:
-    """Sum what the neighbors of each vertex contribute, in several columns at once."""
+    """Sum the contributions of the neighbors of each vertex, in several columns at once."""
     sums[:] = 0
     if not len(rows.ends):
         return
@@ -117,7 +117,7 @@ def apply_batch(
     *,
     threads: int = 1,
 ) -> np.ndarray:
-    """Set the ranks of several columns from sums, and contributions from ranks; wait, to report."""
+    """Set the ranks of several columns from sums, and contributions from ranks; return the totals."""
     totals = cupy.zeros((2, len(at)), "int64")
     if len(rank):
         launch(
@@ -139,5 +139,5 @@ def apply_batch(
 
 
 def floats(weights: Any) -> Any:
-    """Return weights as floats that there are kernels for."""
+    """Return weights in a floating-point type that the kernels support."""
     return weights if weights.dtype in (np.float32, np.float64) else weights.astype("float64")

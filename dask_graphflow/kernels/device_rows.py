@@ -1,24 +1,24 @@
-"""Rows on the device: a graph's edges by the vertex that they leave or enter, made from an edge list.
+"""Rows on the device: make rows by the vertex that edges leave or enter, from an edge list.
 
-Every function here has a twin of the same name and meaning in :mod:`.host_rows`, where each is described,
-and gives the same bits. `threads` is the host's; the device uses all it has.
+Every function here has a counterpart of the same name and meaning in :mod:`.host_rows`, which describes it,
+and returns the same bits. `threads` only affects the host; the device uses all of its threads.
 
-Rows are made in blocks of neighbouring ones, each with an eighth of the edges (a sixteenth where there are
-weights). For each block the edge list is read once more, as ``cuda/rows.cu`` says; keys are sorted by CuPy,
-whose radix sort reads and writes 8 bytes an edge eight times. Predicted for 2^30 edges of int32 and 2^26
-vertices on one H200:
+Rows are made in blocks of consecutive rows, each with an eighth of the edges, or a sixteenth if there are
+weights. The edge list is read once for each block, as ``cuda/rows.cu`` describes. CuPy sorts the keys with
+a radix sort that reads and writes 8 bytes per edge eight times. Predicted times for 2^30 edges of int32
+between 2^26 vertices on one H200:
 
 ===================================  ======
-read the rows, to cut them           1.2 ms
+read the rows, to choose blocks      1.2 ms
 select, 8 times                      20 ms
 sort (78 ms measured for 2^30 keys)  78 ms
 write                                4 ms
-all, directed                        105 ms
-all, undirected: twice the entries   210 ms
+total, directed                      105 ms
+total, undirected (twice the keys)   210 ms
 ===================================  ======
 
-Memory at the peak, in bytes an edge: 8 of the list, 4 of the rows' ends, 2 of keys and of the sort's copy,
-0.5 of offsets: 14.5, and 18.5 undirected.
+Peak memory in bytes per edge: 8 for the list, 4 for the ends of the rows, 2 for keys and the copy that the
+sort makes, and 0.5 for offsets. This is 14.5 in total, and 18.5 for an undirected graph.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ __all__ = [
     "rows",
 ]
 
-# Of cuda/rows.cu and cuda/search.cuh:
+# As in cuda/rows.cu and cuda/search.cuh:
 EACH, BINS = 16, 4096
 RUN = 32 * EACH
-TILE_LANES = 8  # edges of a tile for each thread of the block
+TILE_LANES = 8  # edges of a tile per thread of the block
 
-BLOCKS, WEIGHTED_BLOCKS = 8, 16  # that rows are made in
-SMALLEST = 1 << 22  # entries that are not worth a block
-COUNTED = 1 << 31  # ids whose counts fit into 32 bits
+BLOCKS, WEIGHTED_BLOCKS = 8, 16  # number of blocks in which rows are made
+SMALLEST = 1 << 22  # a block has room for at least this number of entries
+COUNTED = 1 << 31  # ids that are counted at a time, so that the counts fit into 32 bits
 WEIGHTS = ("int32", "int64", "float32", "float64")
 
 _EDGES = np.dtype(
@@ -78,7 +78,7 @@ def degrees(ids: Any, *, first: int = 0, count: int, threads: int = 1) -> Any:
         total = cupy.zeros(count, "int64")
         for start in range(0, len(ids), COUNTED):
             part = ids[start : start + COUNTED]
-            # Half as wide as the result: of atomics on these, twice as many find their place in L2.
+            # Half as wide as the result, so that atomics on twice as many counters hit L2.
             counts = cupy.zeros(count, "uint32")
             launch(
                 instance("count_ids", ids.dtype),
@@ -115,16 +115,15 @@ def rows(
     multi: str = "keep",
     threads: int = 1,
 ) -> Rows:
-    """Make rows of an edge list; see :func:`.host_rows.rows`.
+    """Make rows from an edge list; see :func:`.host_rows.rows`.
 
-    Labels are looked up each time that the edges are read: rows of all vertices are made faster without,
-    and then :func:`relabelled`.
+    Labels are looked up each time that the edges are read. For rows of all vertices, it is faster to make
+    them without labels and to call :func:`relabelled` afterwards.
 
     Raises
     ------
     WeightError
-        Weights of a type that the device does not compute with, or a sum of integers that does not fit
-        the weights' dtype.
+        The device does not support the dtype of the weights, or a sum of integer weights does not fit it.
     """
     policy = POLICIES.index(multi)
     source, target, weight = map(joined, (source, target, weight))
@@ -139,7 +138,7 @@ def rows(
 
 
 class _Making:
-    """The making of rows: what all of its steps need."""
+    """The state that all steps of making rows use."""
 
     def __init__(
         self,
@@ -157,10 +156,10 @@ class _Making:
         self.first, self.count, self.undirected = first, count, undirected
         self.width = max(1, (columns - 1).bit_length())
         self.dtype = np.dtype(index_dtype(1 << self.width))
-        # Of the types that ids are looked up by, and written as.
+        # The labels in the dtype of ids, to look them up, and in the dtype of ends, to write them.
         self.asked = _cast(labels, self.source.dtype)
         self.written = _cast(labels, self.dtype)
-        self.wrong = cupy.zeros(1, "uint32")  # set by a sum of integers that does not fit
+        self.wrong = cupy.zeros(1, "uint32")  # set if a sum of integers does not fit
 
     def rows(self, policy: int) -> Rows:
         """Make the rows, block by block."""
@@ -170,7 +169,8 @@ class _Making:
         ends = cupy.empty(total, self.dtype)
         weights = None if self.weight is None else cupy.empty(total, self.weight.dtype)
         keys = cupy.empty(largest, "uint64")
-        # The sort's copy is of another size for each block: CuPy's pool has one piece for all of them.
+        # The copy that the sort makes has another size for each block. Allocating the largest size once
+        # leaves one piece of memory in CuPy's pool for all of them.
         copy = cupy.empty(largest + largest // 16 + (1 << 16), "uint64")
         del copy
         done = 0
@@ -197,7 +197,7 @@ class _Making:
         return Rows(offsets, ends, weights, self.first)
 
     def _edges(self, low: int, high: int) -> np.ndarray:
-        """Return what the kernels are told of the edges, for the rows `low` to `high` - 1."""
+        """Return the edges as the kernels take them, for the rows `low` to ``high - 1``."""
         return np.array(
             (
                 self.source.data.ptr,
@@ -212,7 +212,7 @@ class _Making:
         )
 
     def _blocks(self) -> list[tuple[int, int, int]]:
-        """Cut the rows into blocks; return where each begins and ends, and its entries."""
+        """Split the rows into blocks; return the begin, the end and the number of entries of each block."""
         shift = max(0, (max(self.count, 1) - 1).bit_length() - BINS.bit_length() + 1)
         bins = cupy.zeros(max(1, -(-self.count >> shift)), "uint64")
         launch(
@@ -224,7 +224,7 @@ class _Making:
         )
         parts = BLOCKS if self.weight is None else WEIGHTED_BLOCKS
         room = max(SMALLEST, len(self.source) // parts)
-        most = 1 << (64 - self.width)  # rows, for a row and a column to fit into a key
+        most = 1 << (64 - self.width)  # maximum rows, so that a row and a column fit into a key
         blocks, low, held = [], 0, 0
         for at, size in enumerate(bins.get().tolist()):
             if held and (held + size > room or (at + 1 - low) << shift > most):
@@ -235,7 +235,7 @@ class _Making:
         return blocks
 
     def _select(self, low: int, high: int, size: int, keys: Any) -> Any:
-        """Write the keys of a block; return which edge each is of, where there are weights."""
+        """Write the keys of a block; if there are weights, return the edge of each key."""
         edges, runs = self._edges(low, high), -(-len(self.source) // RUN)
         picked = places = None
         if self.weight is not None:
@@ -264,7 +264,7 @@ class _Making:
         weights: Any,
         done: int,
     ) -> int:
-        """Write sorted keys as rows behind the `done` entries there are; return how many they are."""
+        """Write sorted keys as rows after the first `done` entries; return the number of new entries."""
         size, heads = np.uint64(len(keys)), None
         runs = -(-len(keys) // RUN)
         if policy:
@@ -310,7 +310,7 @@ def relabelled(
     count: int | None = None,
     threads: int = 1,
 ) -> Rows:
-    """Make rows of labels from those of ids; see :func:`.host_rows.relabelled`."""
+    """Make rows of labels from rows of ids; see :func:`.host_rows.relabelled`."""
     count = len(labels) - first if count is None else count
     with labels.device:
         labels = _cast(labels, rows_.ends.dtype)
@@ -342,12 +342,12 @@ def relabelled(
 
 
 def renamed(ids: Any, names: Any, *, threads: int = 1) -> Any:
-    """Return the names of ids, all of which have one; see :func:`.host_rows.renamed`."""
+    """Return the name of each id; every id must have one. See :func:`.host_rows.renamed`."""
     return names[ids]
 
 
 def owners(rows_: Any, dtype: Any, *, threads: int = 1) -> Any:
-    """Return the vertex that each edge is in the row of; see :func:`.host_rows.owners`."""
+    """Return, for each edge, the vertex whose row contains it; see :func:`.host_rows.owners`."""
     with rows_.ends.device:
         found = cupy.empty(len(rows_.ends), dtype)
         if len(found):

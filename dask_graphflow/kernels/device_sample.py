@@ -1,4 +1,4 @@
-"""Random choices of edges on the device; :mod:`.host_sample` has the twins, with the same bits."""
+"""Random choices of edges on the device; :mod:`.host_sample` has the host versions, with the same bits."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from .sources import instance
 
 __all__ = ["OPEN", "connected", "cumulate", "pick_edges", "propose", "walk"]
 
-OPEN = -2  # of cuda/sample.cu
-FEW = 64  # threads of a block: few walks are spread over all multiprocessors
+OPEN = -2  # as in cuda/sample.cu
+FEW = 64  # threads per block, so that a few walks are spread over all multiprocessors
 
 
 def _graph(rows: Any, sums: Any = None) -> np.ndarray:
@@ -76,7 +76,7 @@ def propose(
 
 
 def connected(rows: Rows, vertices: Any, others: Any, *, threads: int = 1) -> Any:
-    """Return whether some rows have an entry for other vertices: array of bool, shape (f,)."""
+    """Return whether each row has an entry for the other vertex: array of bool, shape (f,)."""
     count, dtype = len(vertices), rows.ends.dtype
     found = cupy.empty(count, "bool")
     if count:
@@ -107,7 +107,7 @@ def pick_edges(
 
 
 def cumulate(rows: Rows, *, threads: int = 1) -> Any:
-    """Return the sum of a row's weights up to each entry, as whole numbers: int64, shape (e,)."""
+    """Return the running sums of the weights of each row, as integers: array of int64, shape (e,)."""
     count, weights = len(rows.offsets) - 1, floats(rows.weights)
     sums = cupy.empty(len(rows.ends), "int64")
     if count:

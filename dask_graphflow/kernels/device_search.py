@@ -1,9 +1,9 @@
-"""Breadth-first search on the device; :mod:`.host_search` has the twins, where they are described.
+"""Breadth-first search on the device; :mod:`.host_search` has the host versions, and describes them.
 
-To pull, a lane takes a vertex and its first neighbours, a warp what is left of a long row, a block what
-is left of a very long one. To push, warps have as many edges each. :func:`bfs_near` takes level after
-level in one launch: small ones by one block, larger ones by all, which meet in between. The host waits
-once a call, and where many levels are taken to be told of them.
+In a pull, one lane takes a vertex and its first neighbors, a warp takes the rest of a long row, and a block
+the rest of a very long row. In a push, all warps have the same number of edges. :func:`bfs_near` processes
+one level after another in a single launch. One block does small levels, and all blocks do larger levels,
+with a barrier between them. The host waits once per call, and after many levels also for their sizes.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ __all__ = [
 ]
 
 UNSEEN = -1  # the level of a vertex that was not reached
-FEW = 1 << 18  # edges that leave a frontier that is searched by bfs_near
-LONG = 1 << 11  # edges of a row that is too long for it, where a warp has each of the longer rows
-SPAN = 1 << 14  # levels that it does at most: other work may wait for the launch to end
-GIVEN_UP = 1 << 11  # edges of a row behind which cuda/search.cu leaves it to a block
+FEW = 1 << 18  # maximum edges that leave a frontier in a launch of many levels
+LONG = 1 << 11  # maximum edges of a row in such a launch, where a single warp takes a long row
+SPAN = 1 << 14  # maximum levels of such a launch, since other work may wait for it to end
+GIVEN_UP = 1 << 11  # edges of a row after which cuda/search.cu leaves the rest to a block
 
 _GOING = np.dtype(
     [
@@ -59,9 +59,9 @@ def bfs_pull(
     *,
     threads: int = 1,
 ) -> int:
-    """Give vertices that were not seen the smallest of their neighbours in the frontier."""
+    """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier."""
     count = len(rows.offsets) - 1
-    found = cupy.zeros(2, "int64")  # new vertices, and rows that are left
+    found = cupy.zeros(2, "int64")  # numbers of new vertices, and of rows that are left
     rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
     state = frontier, following, seen, predecessor, level, np.int32(depth)
     rest = found, rests, found[1:]
@@ -98,7 +98,7 @@ def bfs_push(
     *,
     threads: int = 1,
 ) -> Any:
-    """Give vertices that were not seen the smallest of those in the frontier that they follow."""
+    """Visit unseen vertices from the frontier. The predecessor of each is its smallest neighbor there."""
     kernel = instance("bfs_push", rows.ends.dtype)
     return push(kernel, (), rows, frontier, seen, predecessor, level, depth)
 
@@ -113,7 +113,7 @@ def push(
     level: Any,
     depth: int,
 ) -> Any:
-    """Push along the edges that a kernel allows; see :func:`bfs_push`."""
+    """Push along the edges that the kernel allows; see :func:`bfs_push`."""
     found, count = cupy.empty(len(predecessor), rows.ends.dtype), cupy.zeros(1, "int64")
     if not len(frontier):
         return found[:0]
@@ -149,7 +149,7 @@ def bfs_near(
     levels: int,
     dense: tuple[int, int, bool],
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Search on by push as long as no more than :data:`FEW` edges leave the frontier."""
+    """Continue a search by push, as long as no more than :data:`FEW` edges leave the frontier."""
     kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
     state = seen, predecessor, level, depth
     return near(*kernels, (), rows, frontier, *state, levels=levels, dense=dense)
@@ -169,7 +169,7 @@ def near(
     levels: int,
     dense: tuple[int, int, bool],
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Search on along the edges that kernels allow; see :func:`bfs_near`."""
+    """Continue a search along the edges that the kernels allow; see :func:`bfs_near`."""
     sizes = cupy.diff(gather_degrees(rows.offsets, frontier))
     edges, largest = (int(n) for n in cupy.stack([sizes.sum(), sizes.max()]).get())
     if largest > LONG or edges > FEW:
@@ -218,7 +218,8 @@ def reach(
 ) -> tuple[Any, int, Any]:
     """Push from one member's vertices to its own and to its mirrors.
 
-    A superstep of few vertices takes as long as its launches, so one launch counts all that the host needs.
+    A superstep with few vertices takes as long as its launches, so one launch counts everything that the
+    host needs.
     """
     if not edges:
         return frontier[:0], 0, frontier[:0]
@@ -294,7 +295,7 @@ def take_offers(
 
 
 def tally(words: Any, rows: Rows, degrees: Any) -> tuple[int, int]:
-    """Return the number of vertices in a bitmap, and of the edges in their rows."""
+    """Return the number of vertices in a bitmap, and the number of edges in their rows."""
     counts = cupy.zeros(2, "uint64")
     if len(words):
         launch("tally", 32 * len(words), words, np.uint64(len(words)), rows.offsets, counts)

@@ -1,6 +1,6 @@
-"""Edge programs on the device: the tree of an expression, spelled as CUDA C++.
+"""Edge programs on the device: write the tree of an expression as CUDA C++.
 
-The text calls what ``cuda/edge_op.cuh`` has, and goes after it.
+The text calls functions of ``cuda/edge_op.cuh``, and has to come after it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _NO_COND = "bool cond(Index) const { return true; }\n"
 
 
 def struct(bound: BoundOp) -> str:
-    """Return an edge program as a struct of the columns, the parameters and the three functions."""
+    """Return an edge program as a struct with its columns, its parameters and the three functions."""
     op = bound.op
     flags = f"FIRST_HIT = {_bool(op.first_hit)}, NEEDS_WEIGHT = {_bool(op.needs_weight)}"
     return f"""\
@@ -74,7 +74,7 @@ struct {bound.cuda_name} {{
 
 
 def layout(bound: BoundOp) -> np.dtype[Any]:
-    """Return the struct's members, pointers and then parameters, as a dtype."""
+    """Return the members of the struct as a dtype: first the pointers, then the parameters."""
     members = [*((name, "u8") for name in bound.op.columns), *bound.op.param_dtypes]
     return np.dtype(members, align=True)
 
@@ -142,7 +142,7 @@ def _literal(node: Node) -> str:
     if node.dtype == "uint64":
         return f"{node.value}ull"
     if node.dtype == "int64":
-        # C++ has no negative literals: the smallest would be the negative of one too large.
+        # C++ has no negative literals, and the absolute value of the smallest int64 is too large for one.
         return f"({node.value + 1}ll - 1)" if node.value < 0 else f"{node.value}ll"
     sign = "-" if math.copysign(1, node.value) < 0 else ""
     if math.isinf(node.value):

@@ -1,11 +1,12 @@
-"""The language of edge programs: Python expressions, checked and given types.
+"""The language of edge programs: Python expressions that are checked and typed.
 
-Text becomes a tree of :class:`Node`, each of one dtype, with every conversion a node of its own. The
-printers, :mod:`.edge_host` and :mod:`.edge_cuda`, only spell that tree: what an expression means is
-decided here, once. Read before the columns are known, it is checked as far as that goes.
+The text of an expression becomes a tree of :class:`Node`. Each node has one dtype, and every conversion is
+a node of its own. The meaning of an expression is decided only here: the printers, :mod:`.edge_host` and
+:mod:`.edge_cuda`, just write the tree as code. If the columns are not known yet, an expression is checked
+as far as possible.
 
-Types are promoted as NumPy 2 does it (NEP 50): literals are weak. Only a uint64 and a signed integer, of
-which NumPy makes a float64, do not meet.
+Types are promoted as in NumPy 2 (NEP 50), where literals are weak. There is one exception: a uint64 and a
+signed integer, which NumPy promotes to float64, cannot be combined.
 """
 
 from __future__ import annotations
@@ -46,8 +47,8 @@ SIGNED = ("int32", "int64")
 INTEGERS = (*SIGNED, "uint64")
 NUMBER_TYPES = (*INTEGERS, "float32", "float64")
 COLUMN_TYPES = ("bool", *NUMBER_TYPES)
-WEAK = ("int", "float")  # of literals, until they meet something that has a dtype
-UNKNOWN = ("number", "any")  # before the columns are known; "any" may be a truth value too
+WEAK = ("int", "float")  # for literals, until they are combined with something that has a dtype
+UNKNOWN = ("number", "any")  # before the columns are known; "any" may also be a truth value
 
 HOLDS = {
     "int32": ("int32",),
@@ -56,13 +57,13 @@ HOLDS = {
     "float32": ("float32",),
     "float64": ("int32", "float32", "float64"),
 }
-"""What a column takes without a conversion being asked for: all of whose values it has."""
+"""The dtypes that a column takes without an explicit conversion: it can hold all of their values."""
 
 LARGEST_POWER = 16
 LARGEST_WHOLE = (
     sys.float_info.max
-)  # of literals and what is computed from them: 9**9**9 would take hours
-SHOWN = 80  # characters of an expression that an error shows
+)  # the limit of literals and of values computed from them: 9**9**9 would take hours
+SHOWN = 80  # maximum number of characters of an expression in an error message
 
 _ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
     ast.Add: ("+", operator.add),
@@ -95,13 +96,13 @@ OPERATIONS = (
     f"and the functions {', '.join(FUNCTIONS)}"
 )
 
-# CPython 3.11 counts the depth of all threads' trees together, and raises SystemError (gh-106905).
+# CPython 3.11 adds up the depth of the trees of all threads, and raises SystemError (gh-106905).
 _PARSING = threading.Lock()
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A step of an expression.
+    """One operation or value of an expression.
 
     Attributes
     ----------
@@ -110,11 +111,11 @@ class Node:
         ``max``, ``not``, ``and``, ``or``, ``choose`` (condition, then, else), or an operator as it is
         written.
     dtype : str
-        Of the result. The operands of arithmetic, and those of a comparison, are all of one dtype.
+        The dtype of the result. The operands of arithmetic or of a comparison all have the same dtype.
     args : tuple of Node
-        The operands. A node that is an operand twice is computed once.
+        The operands. A node that is used as an operand twice is computed once.
     value : object
-        A literal's value, the name of a parameter or of another value, or a column's name and its end.
+        The value of a literal, the name of a parameter or of another value, or a column's name and its end.
     """
 
     kind: str
@@ -125,18 +126,18 @@ class Node:
 
 @dataclass(frozen=True)
 class Scope:
-    """What an expression may name, and of which dtypes those are.
+    """The names that an expression may use, and their dtypes.
 
     Parameters
     ----------
     names : tuple of str
-        Those of ``src``, ``dst`` and ``weight`` that it may read.
+        The values that it may read; by default ``src``, ``dst`` and ``weight``.
     index, weight : str
         The dtypes of ids and weights.
     columns : dict, optional
-        The columns' dtypes; None while they are not known.
+        The dtypes of the columns; None if they are not known yet.
     params : dict
-        The parameters' dtypes.
+        The dtypes of the parameters.
     """
 
     names: tuple[str, ...] = ("src", "dst", "weight")
@@ -153,18 +154,18 @@ class Reader:
     Parameters
     ----------
     label : str
-        What the expression is, for messages.
+        A description of the expression for error messages.
     text : str
         The expression.
     scope : Scope
-        What it may name.
+        The names that it may use.
 
     Attributes
     ----------
     columns : dict
         The column nodes, by column and end.
     names : set of str
-        The parameters, and those of ``src``, ``dst`` and ``weight``, that it reads as values.
+        The parameters, and the names such as ``src``, ``dst`` and ``weight``, that it reads as values.
     """
 
     label: str
@@ -179,17 +180,17 @@ class Reader:
     )
 
     def signal(self, target: str) -> Node:
-        """Read a message for column `target`.
+        """Read the expression as a message for column `target`.
 
         Returns
         -------
         Node
-            Of the column's dtype.
+            A node with the column's dtype.
 
         Raises
         ------
         ExpressionError
-            It is not of the language, or the column cannot hold what it gives.
+            The expression is not valid in the language, or the column cannot hold its values.
         """
         tree, node = self._root()
         node = self._number(tree, node)
@@ -206,7 +207,7 @@ class Reader:
         )
 
     def cond(self) -> Node:
-        """Read a question about ``dst``.
+        """Read the expression as a condition on ``dst``.
 
         Returns
         -------
@@ -216,7 +217,7 @@ class Reader:
         Raises
         ------
         ExpressionError
-            It is not of the language, or no truth value.
+            The expression is not valid in the language, or is not a truth value.
         """
         tree, node = self._root()
         return self._truth(tree, node)
@@ -246,14 +247,14 @@ class Reader:
     def _error(self, tree: ast.expr, problem: str) -> ExpressionError:
         lines = self.text.splitlines()
         line = lines[tree.lineno - 1] if tree.lineno <= len(lines) else ""
-        # Python counts bytes.
+        # Python's column offsets are in bytes.
         start = len(line.encode()[: tree.col_offset].decode(errors="ignore"))
         stop = start + 1
         if tree.end_lineno == tree.lineno and tree.end_col_offset is not None:
             stop = len(line.encode()[: tree.end_col_offset].decode(errors="ignore"))
         elif tree.end_lineno is not None:
             stop = len(line)
-        if len(line) > SHOWN:  # show the part around the place
+        if len(line) > SHOWN:  # show only the part around the error
             first = max(0, min(start - SHOWN // 4, len(line) - SHOWN))
             before = "... " if first else ""
             after = " ..." if first + SHOWN < len(line) else ""
@@ -301,7 +302,7 @@ class Reader:
         return node
 
     def _operand(self, kind: str, tree: ast.expr) -> Node:
-        """Read an operand of arithmetic; bits are those of integers only."""
+        """Read an operand of arithmetic. Bitwise operators take integers only."""
         node = self._number(tree)
         if kind in _BITWISE and node.dtype.startswith("float"):
             given = _CONVERSIONS.get(node.dtype, node.dtype)
@@ -337,10 +338,10 @@ class Reader:
         )
 
     def _fold(self, tree: ast.expr, function: Callable[..., Any], *nodes: Node) -> Node:
-        """Compute with literals alone, as Python does."""
+        """Evaluate an operation whose operands are all literals, as Python does."""
         try:
             return self._literal(tree, function(*(node.value for node in nodes)))
-        except (ArithmeticError, ValueError) as error:  # a ValueError: shifted by a negative count
+        except (ArithmeticError, ValueError) as error:  # ValueError: a shift by a negative count
             raise self._error(tree, f"this has no value ({error})") from None
 
     def _name(self, tree: ast.Name) -> Node:
@@ -407,10 +408,10 @@ class Reader:
         return Node(kind, dtype, self._converted(trees, nodes, dtype))
 
     def _power(self, tree: ast.BinOp, base: Node, exponent: Node, *, literal: bool) -> Node:
-        """Read a power as what it is everywhere: multiplications, from the left."""
+        """Read a power as multiplications from the left, on the host and on the device."""
         power = exponent.value if exponent.kind == "literal" and exponent.dtype == "int" else None
         if literal and power is not None:
-            # It has more bits than this, so a power that is too large is never computed.
+            # The power has more bits than this, so a power that is too large is never computed.
             bits = max(base.value.bit_length() - 1, 0) * power if base.dtype == "int" else 0
             if bits >= sys.float_info.max_exp:
                 raise self._too_large(tree)
@@ -458,7 +459,7 @@ class Reader:
             nodes = [self._truth(branch, node) for branch, node in zip(trees, nodes, strict=True)]
             dtype = "bool"
         elif all(node.dtype in WEAK for node in nodes):
-            # Still weak: what it meets decides, as for one literal.
+            # Still weak: the other operand decides the dtype, as for a single literal.
             dtype = "float" if any(node.dtype == "float" for node in nodes) else "int"
         elif all(node.dtype == "any" for node in nodes):
             dtype = "any"
@@ -497,7 +498,7 @@ class Reader:
         return node if node.dtype == dtype else Node("convert", dtype, (node,))
 
     def _promoted(self, tree: ast.expr, nodes: Sequence[Node]) -> str:
-        """Return the dtype in which operands meet."""
+        """Return the common dtype of operands."""
         dtypes = [node.dtype for node in nodes]
         signed = next((dtype for dtype in dtypes if dtype in SIGNED), None)
         if signed and "uint64" in dtypes:
@@ -514,7 +515,7 @@ class Reader:
         return tuple(self._convert(*pair, dtype) for pair in zip(trees, nodes, strict=True))
 
     def _convert(self, tree: ast.expr, node: Node, dtype: str) -> Node:
-        """Bring an operand to the dtype of what it meets."""
+        """Convert an operand to the dtype of the operation."""
         if node.dtype == dtype or dtype in UNKNOWN:
             return node
         if node.dtype in WEAK and node.kind == "choose":
@@ -545,12 +546,12 @@ def parsed(text: str) -> ast.expr:
 
 
 def is_plain(name: object) -> bool:
-    """Say whether Python and C++ both take a name."""
+    """Return whether a name is valid in both Python and C++."""
     return isinstance(name, str) and name.isidentifier() and name.isascii()
 
 
 def check_column_name(label: str, name: object) -> None:
-    """Refuse names that no expression could read, or that C++ could not."""
+    """Raise an error for a column name that expressions or C++ cannot use."""
     if not is_plain(name) or name in RESERVED:
         raise ExpressionError(
             f"{label} {name!r} cannot be used by an edge program; a name is of ASCII letters, digits "
@@ -565,8 +566,8 @@ def scalar(value: Any, dtype: str | None = None) -> Any:
     ----------
     value : object
     dtype : str, optional
-        By default, a bool, an int or a float of Python becomes bool, int64 or float64, and a NumPy number
-        of one of :data:`COLUMN_TYPES` keeps its dtype.
+        By default, a Python bool, int or float becomes a bool, int64 or float64, and a NumPy number keeps
+        its dtype if that is one of :data:`COLUMN_TYPES`.
 
     Examples
     --------
@@ -592,7 +593,7 @@ def scalar(value: Any, dtype: str | None = None) -> Any:
 
 
 def promoted(*dtypes: str) -> str:
-    """Return the dtype in which NumPy 2 computes with these, some of them perhaps weak.
+    """Return the dtype to which NumPy 2 promotes some dtypes, which may be weak.
 
     Examples
     --------
@@ -613,24 +614,24 @@ def promoted(*dtypes: str) -> str:
 def spelled(
     root: Node, spell: Callable[[Node, list[str]], str]
 ) -> tuple[list[tuple[str, str, str]], str]:
-    """Spell a tree, each node that is used more than once as a variable.
+    """Write a tree as code, with a variable for each node that is used more than once.
 
-    A variable is computed even where a choice would not have asked for it: nothing that can be written
-    fails, or is slow.
+    A variable is computed even if a choice does not need it. This is harmless, because no operation of the
+    language fails or is slow.
 
     Parameters
     ----------
     root : Node
         The tree.
     spell : callable
-        Spells one node, given its operands as they were spelled.
+        Returns the code of one node, given the code of its operands.
 
     Returns
     -------
     variables : list of tuple
-        The dtype, name and text of each, in order.
+        The dtype, name and code of each variable, in order.
     text : str
-        The expression.
+        The code of the expression, which uses the variables.
     """
     uses: Counter[Node] = Counter()
 
@@ -666,7 +667,7 @@ def _short(value: float) -> str:
 
 
 def _fits(value: float, dtype: str) -> bool:
-    """Say whether a literal can be of a dtype: whole numbers exactly, others but for rounding."""
+    """Return whether a literal fits a dtype. Whole numbers have to be exact; others may be rounded."""
     if dtype in INTEGERS:
         limits = np.iinfo(dtype)
         return bool(limits.min <= value <= limits.max)

@@ -1,7 +1,7 @@
-"""Edge programs on the host: the tree of an expression, spelled for Numba.
+"""Edge programs on the host: write the tree of an expression as Python code for Numba.
 
-The functions are compiled apart and not with ``inline="always"``: division by zero would then mean
-what it means to the caller. LLVM inlines them all the same.
+The functions are compiled separately and not with ``inline="always"``. With it, a division by zero would
+follow the error model of the caller. LLVM inlines the functions anyway.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ _compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
 class HostFunctions(NamedTuple):
-    """What Numba compiles an edge program to; to be called from functions that it compiles.
+    """The compiled functions of an edge program, to be called from code that Numba compiles.
 
     Attributes
     ----------
     signal : callable
-        ``signal(columns, src, dst, weight)`` returns a message, of the target's dtype. The values of the
+        ``signal(columns, src, dst, weight)`` returns a message with the target's dtype. The values of the
         parameters come after the columns, in the same tuple.
     cond : callable
-        ``cond(columns, dst)`` says whether `dst` takes messages.
+        ``cond(columns, dst)`` returns whether `dst` accepts messages.
     combine : callable
-        ``combine(old, new)`` returns what a message makes of the target's value.
+        ``combine(old, new)`` returns the target's new value, from its old value and a message.
     """
 
     signal: Callable[..., Any]
@@ -46,10 +46,10 @@ class HostFunctions(NamedTuple):
 
 @intrinsic
 def _fenced(typing_context, x):  # type: ignore[no-untyped-def]
-    """Return `x`, as a number that LLVM knows nothing of.
+    """Return `x` in a way that hides from LLVM how it was computed.
 
-    A comparison and a choice between the same two numbers become a minimum or maximum to LLVM, and of
-    those it folds min(a, min(b, a)) to min(b, a): with a NaN or -0.0 that is another number.
+    LLVM turns a comparison and a choice between the same two numbers into a minimum or maximum, and then
+    folds min(a, min(b, a)) to min(b, a). With a NaN or -0.0, that gives a different number.
     """
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
@@ -73,7 +73,7 @@ def _absolute(a):  # type: ignore[no-untyped-def]
 def _quotient(a, b):  # type: ignore[no-untyped-def]
     if b == 0:
         return 0
-    # The smallest integer by -1 wraps, where the processor would trap.
+    # The smallest integer divided by -1 wraps around. The processor's division would trap.
     return _negative(a) if b == -1 else a // b
 
 
@@ -84,7 +84,7 @@ def _rest(a, b):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _unsigned_quotient(a, b):  # type: ignore[no-untyped-def]
-    return b if b == 0 else a // b  # not a literal 0: with that, Numba would go on in float64
+    return b if b == 0 else a // b  # not a literal 0, which would make Numba use float64
 
 
 @_compiled
@@ -99,7 +99,7 @@ def _shifted_left(a, b, bits):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _shifted_right(a, b, bits):  # type: ignore[no-untyped-def]
-    # The processor cannot shift by all bits at once.
+    # The processor cannot shift by the full width at once.
     count = min(np.uint64(b), bits - np.uint64(1))
     return a >> count >> np.uint64(np.uint64(b) >= bits)
 
@@ -116,8 +116,8 @@ def _float_rest(a, b):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _float_quotient(a, b, one):  # type: ignore[no-untyped-def]
-    # As CPython and NumPy have it, by way of the exact remainder. `one` is of the type of the others:
-    # with a literal, Numba would go on in float64.
+    # Computed from the exact remainder, as in CPython and NumPy. `one` has the type of `a` and `b`, since
+    # a literal would make Numba use float64.
     if b == 0:
         return a / b
     rest = np.fmod(a, b)
@@ -161,7 +161,7 @@ def _to_int32(x):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _to_int64(x):  # type: ignore[no-untyped-def]
-    if abs(x) < 9223372036854775808.0:  # with two comparisons a sum takes 1.8 times as long
+    if abs(x) < 9223372036854775808.0:  # with two comparisons, a sum takes 1.8 times as long
         return np.int64(x)
     if x != x:
         return np.int64(0)
@@ -202,7 +202,7 @@ _NAMES: dict[str, Any] = {
     "to_int64": _to_int64,
     "to_uint64": _to_uint64,
 }
-"""What the text of a function may name."""
+"""The names that the text of a function may use."""
 
 _COMBINE = {
     "min": "new if new < old else old",
@@ -210,7 +210,7 @@ _COMBINE = {
     "add": "{dtype}(uint64(old) + uint64(new))",
     "or": "{dtype}(old | new)",
 }
-# As numpy.minimum and numpy.maximum: a NaN wins over every number and then stays.
+# Like numpy.minimum and numpy.maximum: once one value is NaN, the result is NaN and stays NaN.
 _FLOAT_COMBINE = {
     "min": "new if new < old or new != new else old",
     "max": "new if new > old or new != new else old",
@@ -219,7 +219,7 @@ _FLOAT_COMBINE = {
 
 @cache
 def functions(bound: BoundOp) -> HostFunctions:
-    """Return the functions of an edge program; equal ones share what was compiled."""
+    """Return the functions of an edge program. Equal programs share their compiled code."""
     names = dict(_NAMES)
     code = bound.op.signal
     if not isinstance(code, str):
@@ -229,7 +229,7 @@ def functions(bound: BoundOp) -> HostFunctions:
 
 
 def python(bound: BoundOp) -> str:
-    """Return the functions as Python text, as Numba is given them."""
+    """Return the functions as Python code that Numba compiles."""
     value = bound.value_dtype
     combine = _FLOAT_COMBINE if value.startswith("float") else _COMBINE
     code = bound.op.signal
@@ -246,7 +246,7 @@ def python(bound: BoundOp) -> str:
 
 
 def _as_compiled(function: Any) -> Any:
-    # None where there is no cond; one that Numba compiled already stays as its author wants it.
+    # None if there is no cond. A function that Numba has compiled already keeps its author's options.
     return function if function is None or hasattr(function, "py_func") else _compiled(function)
 
 
@@ -254,7 +254,7 @@ def _body(bound: BoundOp, tree: Node) -> str:
     def spell(node: Node, args: list[str]) -> str:
         if node.kind == "column":
             name, end = node.value
-            # Unsigned: a signed index would be asked whether it counts from the end.
+            # With a signed index, Numba would check whether it is negative and counts from the end.
             return f"columns[{bound.op.columns.index(name)}][uintp({end})]"
         if node.kind == "parameter":
             return f"columns[{len(bound.op.columns) + list(bound.op.params).index(node.value)}]"
@@ -302,7 +302,7 @@ def _spelled(node: Node, args: list[str]) -> str:
             bits = 8 * np.dtype(node.dtype).itemsize
             written = f"{name}({args[0]}, {args[1]}, uint64({bits}))"
         case "+" | "-" | "*" if whole:
-            # Numba tells LLVM that signed integers do not overflow; of unsigned ones it says nothing.
+            # Numba tells LLVM that signed integers do not overflow, but not that unsigned ones do not.
             written = f"(uint64({args[0]}) {node.kind} uint64({args[1]}))"
         case _:
             return f"({args[0]} {node.kind} {args[1]})"

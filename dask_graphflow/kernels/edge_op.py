@@ -1,8 +1,8 @@
-"""Edge programs: an algorithm over edges as a signal and a slot.
+"""Edge programs: one step of an algorithm over edges, written as a signal and a slot.
 
-For an edge from `src` to `dst`, the *signal* is a message that is made of the columns at both ends; the
-*slot* says how messages come together in a column at `dst`; *cond* says which `dst` take any (Gemini
-[1]_, Ligra [2]_). The same text runs on the host and on a GPU, with the same bits.
+For an edge from `src` to `dst`, the *signal* is a message that is computed from the columns at both ends.
+The *slot* says how messages are combined into a column at `dst`, and *cond* says which `dst` accept
+messages (Gemini [1]_, Ligra [2]_). The same text runs on the host and on a GPU, with bit-identical results.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -50,7 +50,7 @@ INDEX_TYPES = ("int32", "int64")
 
 @dataclass(frozen=True)
 class Code:
-    """What was written by hand in place of expressions; see :meth:`EdgeOp.from_code`."""
+    """Functions written by hand instead of expressions; see :meth:`EdgeOp.from_code`."""
 
     signal: Callable[..., Any]
     cond: Callable[..., Any] | None
@@ -61,53 +61,55 @@ class Code:
 
 @dataclass(frozen=True)
 class EdgeOp:
-    """An algorithm's step over edges, in expressions.
+    """One step of an algorithm over edges, written as expressions.
 
-    It is checked as it is written, and once more by :meth:`bind`, when the columns' dtypes are known.
-    Two that were written alike are equal, and share what was compiled. Programs that differ only in the
-    values of their parameters share it too. It can be sent to workers.
+    A program is checked when it is created, and again by :meth:`bind`, when the dtypes of the columns are
+    known. Programs with the same definition are equal and share their compiled code. Programs that differ
+    only in the values of their parameters share it too. A program can be sent to workers.
 
     Parameters
     ----------
     name : str
-        A name for messages and in the CUDA source, of ASCII letters, digits and ``_``.
+        Name of the program in error messages and in the CUDA source. It consists of ASCII letters, digits
+        and ``_``, and does not begin with a digit.
     target : str
-        The column that messages go to, at ``dst``.
+        The column at ``dst`` that receives the messages.
     signal : str
-        An edge's message: an expression over ``column[src]``, ``column[dst]``, ``weight``, and ``src`` and
-        ``dst`` themselves, which are vertex numbers: 0 to n - 1 in the order of the ids, as the rows of
-        the result, whatever type the ids have. It may name parameters.
+        The message of an edge: an expression over ``column[src]``, ``column[dst]``, ``weight``, ``src``,
+        ``dst`` and parameters. ``src`` and ``dst`` by themselves are vertex numbers: 0 to n - 1 in the
+        order of the ids, like the rows of the result, whatever type the ids have.
     slot : {"min", "max", "add", "or"}
-        How a message and the target's value become its new value. "or" takes integers, and sets the bits
-        that are set in the message. For "min" and "max", NaN counts as in `numpy.minimum` and
-        `numpy.maximum`: once a vertex has a NaN, it keeps it. For "add", messages that are floats have to
-        be finite; see :meth:`.Graph.run`.
+        How a message and the current value of the target are combined into the new value. "or" takes
+        integers, and sets the bits that are set in the message. For "min" and "max", NaN is treated as in
+        `numpy.minimum` and `numpy.maximum`: once the value of a vertex is NaN, it stays NaN. For "add",
+        floating-point messages have to be finite; see :meth:`.Graph.run`.
     cond : str, optional
-        A question about ``dst``, over ``column[dst]``, ``dst`` and parameters. Where the answer is no, its
-        edges are skipped. By default every vertex takes messages.
+        A condition on ``dst``: an expression over ``column[dst]``, ``dst`` and parameters. If it is false
+        for a vertex, edges to this vertex are skipped. By default every vertex accepts messages.
     first_hit : bool
-        One message is enough for a vertex, and it may be that of its smallest neighbour: with "min" or
-        "max", where all messages of a superstep are equal or that one is the one to keep.
+        Whether a single message per vertex is enough, and may be the message from its smallest neighbor.
+        Set it with "min" or "max" if all messages of a superstep are equal, or if the slot would keep the
+        message of the smallest neighbor. False by default.
     reverse : bool
-        Whether messages go against the edges: ``src`` is then the target of an edge, and ``dst`` its
-        source. False by default. It changes nothing in an undirected graph.
+        Whether messages are sent against the direction of the edges: ``src`` is then the target of an edge,
+        and ``dst`` its source. False by default. It has no effect on an undirected graph.
     params : mapping of str to number, optional
-        Values that expressions read by name. They are passed when the program runs, so another value needs
-        no compilation; see :meth:`with_params`. A Python bool, int or float is a bool, int64 or float64; a
-        NumPy number of one of the columns' dtypes keeps its dtype.
+        Values that expressions read by name. They are passed when the program runs, so a new value needs
+        no compilation; see :meth:`with_params`. A Python bool, int or float becomes a bool, int64 or
+        float64. A NumPy number keeps its dtype, which has to be one that columns can have.
 
     Raises
     ------
     ExpressionError
-        An expression is not of the language, or `cond` asks about more than ``dst``. The message
-        points at the place.
+        An expression is not valid in the language of edge programs, or `cond` reads something other than
+        ``dst``. The message points at the position.
     OptionError
-        A slot that does not exist, `first_hit` where every message counts, a name that is none, a parameter
-        that is not a number, is not read, or is named like something else in the program.
+        A slot does not exist, `first_hit` is used with a slot that needs every message, or a name is not
+        valid. A parameter is not a number, is not read, or has the name of something else in the program.
 
     Notes
     -----
-    The language and what each operation means are described in ``docs/howto/edge_programs.md``.
+    ``docs/howto/edge_programs.md`` describes the language and the meaning of each operation.
 
     Examples
     --------
@@ -133,7 +135,7 @@ class EdgeOp:
     reverse: bool = False
     params: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
-    param_dtypes: tuple[tuple[str, str], ...] = field(init=False)  # compared, since 1 equals 1.0
+    param_dtypes: tuple[tuple[str, str], ...] = field(init=False)  # compared, since 1 == 1.0
     columns: tuple[str, ...] = field(init=False, compare=False)
     reads_src: tuple[str, ...] = field(init=False, compare=False)
     reads_dst: tuple[str, ...] = field(init=False, compare=False)
@@ -165,7 +167,7 @@ class EdgeOp:
         if isinstance(self.signal, Code):
             reads_src = reads_dst = self.signal.columns
             needs_weight = self.signal.needs_weight
-            reads_numbers = False  # there src and dst only index columns
+            reads_numbers = False  # the functions use src and dst only as indices of columns
         else:
             self._keep("signal", _text(f"{self}: signal", self.signal))
             if self.cond is not None:
@@ -237,7 +239,7 @@ class EdgeOp:
     def _readers(
         self, index: str = "number", weight: str = "number", columns: dict[str, str] | None = None
     ) -> tuple[Reader, Reader]:
-        """Return readers of the signal and of cond, for these dtypes or before they are known."""
+        """Return readers of the signal and of cond. The defaults stand for dtypes that are not known."""
         types = index, weight, columns, dict(self.param_dtypes)
         signal, cond = Scope(("src", "dst", "weight"), *types), Scope(("dst",), *types)
         return (
@@ -246,13 +248,14 @@ class EdgeOp:
         )
 
     def with_params(self, /, **params: Any) -> EdgeOp:
-        """Return the program with other values of some parameters. Nothing is compiled again.
+        """Return the program with new values for some parameters. Nothing is compiled again.
 
         Parameters
         ----------
         **params : number
-            New values by the parameters' names. Each is converted to the parameter's dtype, and has to fit:
-            integers exactly, floats may be rounded, and no float fits an integer.
+            New values by parameter name. Each value is converted to the dtype of its parameter and has to
+            fit it: integers have to be exact, floats may be rounded, and a float does not fit an integer
+            dtype.
 
         Returns
         -------
@@ -262,7 +265,7 @@ class EdgeOp:
         Raises
         ------
         OptionError
-            A parameter that the program does not have, or a value that does not fit.
+            The program does not have such a parameter, or a value does not fit.
 
         Examples
         --------
@@ -297,41 +300,41 @@ class EdgeOp:
         first_hit: bool = False,
         needs_weight: bool = False,
     ) -> EdgeOp:
-        """Make an edge program of functions written twice, for what expressions cannot say.
+        """Make an edge program from handwritten functions, for algorithms that expressions cannot state.
 
-        That the twins mean the same is for their author to see to, and so is what they do about
-        overflow and division by zero.
+        Each function is written twice: in Python for Numba, and in CUDA C++. The author has to make sure
+        that both versions mean the same, and decides what they do on overflow and division by zero.
 
         Parameters
         ----------
         name, target, slot, first_hit
-            As of :class:`EdgeOp`.
+            See :class:`EdgeOp`.
         columns : iterable of str
-            The columns that the functions read; `target` is added.
+            The columns that the functions read. `target` is added automatically.
         signal : callable
-            ``signal(columns, src, dst, weight)``, a function for Numba to compile or one that it has.
-            `columns` is a tuple of arrays in the order of :attr:`columns`. `src` and `dst` are positions
-            in them, and nothing else: a column that begins as "vertex" holds vertex numbers.
+            ``signal(columns, src, dst, weight)``: a Python function, or one that Numba has compiled.
+            `columns` is a tuple of arrays in the order of :attr:`columns`. Use `src` and `dst` only as
+            indices into these arrays. A column that begins as "vertex" contains vertex numbers.
         cuda : str
-            The twins as members of a struct: ``__device__ Value signal(Index src, Index dst, Weight
-            weight) const`` and, with `cond`, ``__device__ bool cond(Index dst) const``. A column is
-            read as its name and ``_``: ``level_[src]``.
+            The same functions in CUDA C++, as members of a struct: ``__device__ Value signal(Index src,
+            Index dst, Weight weight) const`` and, with `cond`, ``__device__ bool cond(Index dst) const``.
+            A column is read by its name followed by ``_``: ``level_[src]``.
         cond : callable, optional
-            ``cond(columns, dst)``, like `signal`.
+            ``cond(columns, dst)``, a function like `signal`.
         needs_weight : bool
-            Whether `signal` reads the weight.
+            Whether `signal` reads the weight. False by default.
 
         Returns
         -------
         EdgeOp
-            One like any other; what it computes is converted to the target's dtype.
+            The program. Its messages are converted to the target's dtype.
 
         Raises
         ------
         ExpressionError
-            A function that does not take these arguments, or has no twin.
+            A function does not take these arguments, or is written in only one of the two languages.
         OptionError
-            As of :class:`EdgeOp`.
+            See :class:`EdgeOp`.
 
         Examples
         --------
@@ -374,32 +377,32 @@ class EdgeOp:
         index_dtype: Any,
         weight_dtype: Any = None,
     ) -> BoundOp:
-        """Give the program types, and check that they fit.
+        """Bind the program to dtypes, and check that they fit.
 
         Parameters
         ----------
         dtypes : mapping of str to dtype
-            Of the vertex columns: bool, int32, int64, uint64, float32 or float64. There may be more of
-            them than the program names.
+            The dtype of each vertex column: bool, int32, int64, uint64, float32 or float64. It may contain
+            more columns than the program reads.
         index_dtype : dtype
-            Of vertex ids: int32 or int64.
+            The dtype of vertex ids: int32 or int64.
         weight_dtype : dtype, optional
-            Of the edges' weights, if they have any: int32, int64, uint64, float32 or float64.
+            The dtype of the edge weights, if there are any: int32, int64, uint64, float32 or float64.
 
         Returns
         -------
         BoundOp
-            The program with its types: the functions for the host, the source for a GPU.
+            The program with its dtypes: functions for the host, and source code for a GPU.
 
         Raises
         ------
         UnknownColumnError
-            A column that `dtypes` does not have.
+            `dtypes` does not contain a column of the program.
         WeightError
-            The signal reads the weight, and the edges have none.
+            The signal reads the weight, but the edges have none.
         ExpressionError
-            A dtype that programs do not compute with, an expression that these dtypes make wrong, a
-            message that the target cannot hold, or a slot that takes integers only.
+            A dtype is not supported, an expression is not valid for these dtypes, the target cannot hold
+            the messages, or the slot does not take values of the target's dtype.
 
         Examples
         --------
@@ -446,12 +449,12 @@ class EdgeOp:
         index = self._dtype("a vertex id", index_dtype, INDEX_TYPES)
         bound = BoundOp(without_values(self), tuple(found), index, weight)
         if not isinstance(self.signal, Code):
-            _ = bound.trees  # whose making is the rest of the checks
+            _ = bound.trees  # making the trees does the remaining checks
         return bound
 
     def _dtype(self, what: str, given: Any, allowed: tuple[str, ...]) -> str:
         try:
-            name = str(given if given is None else np.dtype(given))  # to NumPy, None is float64
+            name = str(given if given is None else np.dtype(given))  # NumPy reads None as float64
         except TypeError:
             name = str(given)
         if name not in allowed:
@@ -463,18 +466,18 @@ class EdgeOp:
 
 @dataclass(frozen=True)
 class BoundOp:
-    """An edge program whose types are known; :meth:`EdgeOp.bind` makes it.
+    """An edge program whose dtypes are known; :meth:`EdgeOp.bind` returns it.
 
     Attributes
     ----------
     op : EdgeOp
-        The program. Its parameters are 0: kernels are given their values after the columns.
+        The program with all parameters set to 0. Kernels receive the actual values after the columns.
     dtypes : tuple of (str, str)
-        Its columns and their dtypes, sorted: the order of the struct's pointers too.
+        The columns and their dtypes, sorted by name. The pointers in the CUDA struct have the same order.
     index_dtype : str
-        Of vertex ids.
+        The dtype of vertex ids.
     weight_dtype : str or None
-        Of weights; None where the program does not read them, so that they need not be loaded.
+        The dtype of weights; None if the program does not read them, so that they need not be loaded.
     """
 
     op: EdgeOp
@@ -500,36 +503,36 @@ class BoundOp:
         )
         message = signal.signal(self.op.target)
         if message.dtype.startswith("float"):
-            # -0.0 becomes 0.0: of two equals that differ, the one that came first would stay.
+            # Adding 0.0 turns -0.0 into 0.0. The two compare equal, so the one that came first would stay.
             message = Node("+", message.dtype, (message, Node("literal", message.dtype, value=0.0)))
         return message, cond.cond()
 
     @property
     def host(self) -> HostFunctions:
-        """``signal``, ``cond`` and ``combine`` for functions that Numba compiles."""
+        """The functions ``signal``, ``cond`` and ``combine``, to be called from code compiled by Numba."""
         from . import edge_host
 
         return edge_host.functions(self)
 
     @property
     def cuda(self) -> str:
-        """The program as a struct in CUDA C++, to go after ``cuda/edge_op.cuh``."""
+        """The program as a CUDA C++ struct, which has to come after ``cuda/edge_op.cuh``."""
         return edge_cuda.struct(self)
 
     @property
     def cuda_name(self) -> str:
-        """The name of that struct."""
+        """The name of the CUDA C++ struct."""
         return f"EdgeOp_{self.op.name}"
 
 
 def without_values(op: EdgeOp) -> EdgeOp:
-    """Return a program with parameters of 0, which is the same for all that share compiled code."""
+    """Return a program with all parameters set to 0: equal for all programs that share compiled code."""
     zeros = {name: type(value)() for name, value in op.params.items()}
     return _with_values(op, zeros) if zeros else op
 
 
 def _with_values(op: EdgeOp, params: Mapping[str, Any]) -> EdgeOp:
-    # Without the checks, which read the expressions again.
+    # This skips the checks, which would parse the expressions again.
     op = copy.copy(op)
     op._keep("params", params)
     return op

@@ -1,6 +1,6 @@
-"""Skipping the edges inside the giant, the tree that most edges lie in once a sample was hooked.
+"""Skip the edges inside the giant, the tree that contains most edges once a sample has been hooked.
 
-See ``cuda/giant.cu`` for how.
+``cuda/giant.cu`` describes the method.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from .sources import FILTER_THREADS, THREADS, instance
 
 __all__ = ["find_giant", "hook_outside", "queue_hook", "worth_it"]
 
-COUNTED = 1 << 22  # edges whose ends are counted to find hubs, at most
-ROOM = 1 << 22  # edges that a list has room for, and at least an eighth of the vertices
-TURNS = 6  # of the filter, at most, and of hooking beside the next one what it listed
-TURN = 1 << 25  # edges that are worth a turn
-FILTERED = 256  # a filter takes a multiple of so many edges
+COUNTED = 1 << 22  # maximum number of edges whose ends are counted to find hubs
+ROOM = 1 << 22  # minimum capacity of a list, in edges; an eighth of the vertices if that is more
+TURNS = 6  # maximum turns of the filter; its list is hooked while the next turn runs
+TURN = 1 << 25  # edges for which another turn is worthwhile
+FILTERED = 256  # a filter takes a multiple of this number of edges
 
 _DIVISOR = np.dtype([("by", "u4"), ("magic", "u4"), ("shift", "u4")])
 
 
 def worth_it(parent: Any, source: Any, target: Any, base: int) -> bool:
-    """Say whether the filter can take these edges, and they are enough to look for a giant first."""
+    """Return whether the filter can take these edges, and whether they are enough to look for a giant."""
     limits = np.iinfo(np.int32)
-    # The filter subtracts the base from an int in 32 bits: no vertex may be past what an int holds.
+    # The filter subtracts the base from int32 ids in 32 bits, so the ids of all vertices have to fit int32.
     told = source.dtype == np.int64 or limits.min <= base <= limits.max + 1 - len(parent)
     fits = parent.dtype == np.int32 and told
     aligned = (source.data.ptr - target.data.ptr) % 16 == 0
@@ -37,16 +37,17 @@ def worth_it(parent: Any, source: Any, target: Any, base: int) -> bool:
 
 
 class Giant(NamedTuple):
-    """What is known of the giant of a forest, on the device; more hooking does not make it wrong.
+    """The giant of a forest, as arrays on the device. They stay valid when more edges are hooked.
 
     Attributes
     ----------
     found : array of int64, shape (2,)
-        A vertex of it, -1 if there is no giant, and how many edges are to be hooked without it.
+        The root of the giant, or -1 if there is none, and the number of edges to hook without the filter:
+        0 if there is a giant, else all.
     members : array of uint32
-        A bit for each vertex: connected with the giant by what is hooked or listed.
+        One bit per vertex, which is set if edges that are hooked or listed connect it with the giant.
     slots, hubs : divisor, array of uint8
-        The table of hubs, and its number of slots.
+        The number of slots of the table of hubs, and the table.
     """
 
     found: Any
@@ -55,12 +56,12 @@ class Giant(NamedTuple):
     hubs: Any
 
     def exists(self) -> bool:
-        """Say whether there is one, once the device knows."""
+        """Return whether there is a giant. This waits for the device."""
         return int(self.found[0]) >= 0
 
 
 def find_giant(parent: Any, source: Any, target: Any, base: int) -> Giant:
-    """Find the giant of flat trees by some edges' ends."""
+    """Find the giant of a forest of flat trees by the ends of some edges."""
     size = len(parent)
     found = cupy.empty(2, "int64")
     launch(
@@ -82,13 +83,13 @@ def find_giant(parent: Any, source: Any, target: Any, base: int) -> Giant:
 def hook_outside(
     parent: Any, seen: Any, source: Any, target: Any, base: int, report: Any, giant: Giant
 ) -> None:
-    """Hook the edges that do not lie inside the giant; all, if there is none.
+    """Hook the edges that are not inside the giant, or all edges if there is no giant.
 
-    The parameters are those of :func:`.device.hook`; `report` is the kernel's. Nothing waits: what
-    was found of the giant stays on the device.
+    The parameters are those of :func:`.device.hook`; kernels write to `report`. The host does not wait,
+    because the description of the giant stays on the device.
     """
     size = len(parent)
-    # The filter wants 16-byte words, and whole warps of them.
+    # The filter reads words of 16 bytes, and whole warps of them.
     head = -source.data.ptr % 16 // source.itemsize
     turns = max(1, min(TURNS, len(source) // TURN)) if size > ROOM else 1
     bounds = _turns(head, (len(source) - head) // FILTERED, turns)
@@ -127,11 +128,12 @@ def hook_outside(
             )
             hooking.wait_event(filtering.record())
             with hooking:
-                # Beside the next filter there is room for a block a multiprocessor; more would keep it out.
+                # While the next filter runs, there is room for one block per multiprocessor. More blocks
+                # would keep the filter from starting.
                 blocks = multiprocessors if stop < bounds[-1] else blocks_for(capacity)
                 queue_hook(parent, NULL, *pairs, 0, report, length=length[turn:], blocks=blocks)
                 hooked.append(hooking.record())
-    finally:  # the lists are free then, and what is hooked is in the forest
+    finally:  # after this event, the lists are free and the forest contains all hooked edges
         filtering.wait_event(hooking.record())
     for rest in (slice(0, head), slice(bounds[-1], None)):
         if len(source[rest]):
@@ -140,16 +142,16 @@ def hook_outside(
 
 
 def _turns(first: int, units: int, turns: int) -> list[int]:
-    """Return where the edges are cut that a filter takes at a time, each a multiple of FILTERED.
+    """Return the bounds of the parts of the edges for each turn; their sizes are multiples of FILTERED.
 
-    The first parts are small: they are listed nearly whole, and the list is to have room for them.
+    The first parts are small: nearly all of their edges are listed, and the list has to have room for them.
     """
     return [first + units * turn**2 // turns**2 * FILTERED for turn in range(turns + 1)]
 
 
 @cache
 def _beside(device: int) -> Any:
-    """Return a stream of the device that runs beside the others."""
+    """Return a stream of the device that runs concurrently with the others."""
     return cupy.cuda.Stream(non_blocking=True)
 
 
@@ -165,7 +167,7 @@ def queue_hook(
     length: Any = NULL,
     blocks: int | None = None,
 ) -> None:
-    """Hook every edge, or a sample, or as many as `length` says on the device."""
+    """Queue a kernel that hooks all edges, a sample, or as many as the device array `length` says."""
     launch_blocks(
         instance("hook", parent.dtype, source.dtype),
         blocks or blocks_for(max(len(source) // step, 1)),
@@ -187,8 +189,8 @@ def queue_hook(
 def _hubs(
     giant: Any, members: Any, size: int, source: Any, target: Any, base: int
 ) -> tuple[Any, Any]:
-    """Return the table of hubs, and its number of slots as a divisor."""
-    # Not all that there is: with next to no L1 left, loads would queue for the few sets that it has.
+    """Return the number of slots of the table of hubs, as a divisor, and the table."""
+    # Not all of the shared memory: with almost no L1 left, loads would queue for its few sets.
     slots = _divisor(attribute("MaxSharedMemoryPerBlockOptin") * 13 // 16 // 16 * 16)
     hubs = cupy.empty(int(slots["by"]), "uint8")
     counts = cupy.zeros(size, "uint8")
@@ -211,6 +213,6 @@ def _hubs(
 
 
 def _divisor(by: int) -> Any:
-    """Return what the kernels divide by: floor(x / by) is a product's high half, shifted."""
+    """Return a divisor for kernels: floor(x / by) is the high half of a product, shifted."""
     shift = (by - 1).bit_length() - 1
     return np.array((by, -(-(1 << (32 + shift)) // by), shift), _DIVISOR)

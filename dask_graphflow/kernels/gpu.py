@@ -1,8 +1,8 @@
-"""Is there a GPU that can be used? If not, what was found, and what to install.
+"""Check whether there is a usable GPU. If not, report what was found and what to install.
 
-Nothing here imports CuPy or cuDF before it is asked for. An installation for the wrong CUDA may fail
-in three places, and which error it raises there is its own affair: when it is imported, when it first
-talks to the driver, and when it first compiles a kernel.
+Importing this module does not import CuPy or cuDF. An installation for the wrong CUDA version may fail in
+three places: when it is imported, when it first talks to the driver, and when it first compiles a kernel.
+It may raise any type of error there.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from dask_graphflow.exceptions import BackendError
 
 __all__ = ["EXTRAS", "Found", "found", "load_cupy", "require_gpu", "spills"]
 
-EXTRAS = (12, 13)  # the CUDA versions that there is an extra for, [cuda12] and [cuda13]
+EXTRAS = (12, 13)  # the CUDA versions for which there is an extra: [cuda12] and [cuda13]
 PACKAGE = re.compile(r"(cupy|cudf)(-cuda\d+x|-cu\d+)?")
 
 
 class Found(NamedTuple):
-    """What there is to use a GPU with.
+    """The GPU driver and packages of this environment.
 
     Attributes
     ----------
     driver : int or None
-        The newest CUDA that the driver supports, as 1000 * major + 10 * minor; None without a driver.
+        The newest CUDA version that the driver supports, as 1000 * major + 10 * minor; None without one.
     packages : dict of str to str
-        Versions of the packages of CuPy and cuDF.
+        The installed CuPy and cuDF packages and their versions.
     advice : str
-        What to run to have what fits.
+        A sentence that says how to install the packages that fit the driver.
     """
 
     driver: int | None
@@ -41,13 +41,13 @@ class Found(NamedTuple):
 
 
 def found() -> Found:
-    """Return what there is to use a GPU with; neither CuPy nor cuDF is imported."""
+    """Return the GPU driver and packages of this environment, without importing CuPy or cuDF."""
     driver, packages = _driver_version(), _packages()
     return Found(driver, packages, _advice(driver, None, list(packages)))
 
 
 def load_cupy() -> Any:
-    """Return CuPy, with a GPU that it can use, or raise :class:`BackendError`."""
+    """Return CuPy, or raise :class:`BackendError` if it is missing or has no GPU that it can use."""
     try:
         import cupy
     except Exception as error:
@@ -66,11 +66,11 @@ def load_cupy() -> Any:
 
 
 def require_gpu() -> None:
-    """Raise :class:`BackendError` where this process has no GPU with CuPy and cuDF."""
+    """Raise :class:`BackendError` unless this process can use a GPU with CuPy and cuDF."""
     cupy = load_cupy()
     try:
-        # Not an import statement: a frame brings its own cuDF, and only who asks for a GPU without
-        # such a frame needs to know whether there is one.
+        # Imported here, because a cuDF frame has imported cuDF already. Only a caller that requests a GPU
+        # without such a frame needs this check.
         importlib.import_module("cudf")
     except Exception as error:
         built_for = cupy.cuda.runtime.runtimeGetVersion() // 1000
@@ -85,7 +85,7 @@ def spills() -> bool | None:
     if "cudf" not in sys.modules:
         return None
     try:
-        # The option "spill" does not say it: it may have been set too late to take effect.
+        # The option "spill" is not enough: it may have been set too late to take effect.
         manager = importlib.import_module("cudf.core.buffer.spill_manager")
         return manager.get_global_manager() is not None
     except (ImportError, AttributeError):
@@ -93,7 +93,7 @@ def spills() -> bool | None:
 
 
 def _check_compiler(cupy: Any) -> None:
-    """See to it that what CuPy compiles can run: NVRTC is found at the first kernel only."""
+    """Check that kernels compiled by CuPy can run: CuPy looks for NVRTC only at its first kernel."""
     nvrtc, capability = cupy.cuda.nvrtc, int(cupy.cuda.Device().compute_capability)
     try:
         version, known = nvrtc.getVersion(), nvrtc.getSupportedArchs()
@@ -128,7 +128,7 @@ def _unusable(problem: str, cuda: int | None = None) -> BackendError:
 
 
 def _advice(driver: int | None, cuda: int | None, packages: list[str]) -> str:
-    """Return the line that installs what fits the driver, or the CUDA version that is given."""
+    """Return the advice to install packages that fit the driver, or the CUDA version if it is given."""
     newest = f'pip install "dask-graphflow[cuda{EXTRAS[-1]}]"'
     if not driver:
         return f"Install NVIDIA's driver, then {newest} (or [cuda12], as nvidia-smi says)"
@@ -136,13 +136,13 @@ def _advice(driver: int | None, cuda: int | None, packages: list[str]) -> str:
         return f"Update the driver to one for CUDA {EXTRAS[0]} or newer, then {newest}"
     cuda = cuda or min(driver // 1000, EXTRAS[-1])
     install = f'pip install "dask-graphflow[cuda{cuda}]"'
-    # pip would leave those for another CUDA in place, and two of them break each other.
+    # pip would keep packages for another CUDA version, and packages for two versions break each other.
     others = [name for name in packages if (at := re.search(r"\d+", name)) and int(at[0]) != cuda]
     return f"pip uninstall {' '.join(others)}, then {install}" if others else f"Run {install}"
 
 
 def _packages() -> dict[str, str]:
-    """Return the installed packages of CuPy and cuDF, and their versions."""
+    """Return the installed CuPy and cuDF packages and their versions."""
     found = {}
     for package in importlib.metadata.distributions():
         name = package.name.lower().replace("_", "-")
@@ -152,9 +152,9 @@ def _packages() -> dict[str, str]:
 
 
 def _driver_version() -> int | None:
-    """Return the newest CUDA that the driver supports, as 1000 * major + 10 * minor; None, if none.
+    """Return the newest CUDA version of the driver, as 1000 * major + 10 * minor; None without a driver.
 
-    Asked of the driver itself, for CuPy may not be there to ask.
+    This asks the driver directly, since CuPy may not be installed.
     """
     version = ctypes.c_int(0)
     try:
@@ -166,7 +166,7 @@ def _driver_version() -> int | None:
 
 
 def _first_line(error: BaseException) -> str:
-    """Return an error as one line. CuPy prints a banner; what went wrong is in its cause."""
+    """Return an error as one line. CuPy raises an error with a banner; its cause says what went wrong."""
     cause = error.__cause__ or error
     lines = [line.strip() for line in str(cause).splitlines() if line.strip()]
     return f"{type(cause).__name__}: {lines[0]}" if lines else type(cause).__name__

@@ -1,9 +1,11 @@
-"""Host kernels, compiled by Numba: they release the GIL and work on plain arrays.
+"""Host kernels, compiled by Numba. They release the GIL and work on plain arrays.
 
-Every function here has a twin of the same name and meaning in :mod:`.device`. A forest is an array
-``parent`` of indices with ``parent[v] <= v``; a root is its own parent. Several threads may hook into
-one forest at once: a root changes only by compare-and-swap, and every other write moves a vertex
-closer to its root, so a lost write costs a step and never a connection.
+Every function in this module has a counterpart with the same name and meaning in :mod:`.device`.
+
+A forest is an array ``parent`` of indices with ``parent[v] <= v``. A root is its own parent. Several
+threads can hook edges into one forest at the same time: a root changes only by compare-and-swap, and
+every other write moves a vertex closer to its root. A lost write therefore costs an extra step, but
+never loses a connection.
 """
 
 from __future__ import annotations
@@ -23,12 +25,12 @@ from . import aligned
 from .compiling import compiled as _compiled
 
 namespace = np
-SAMPLED = 2  # a sample has an edge for so many vertices
-BLOCK = 1 << 18  # items a thread takes at a time: 5 us of Python against 0.5 ms of work
+SAMPLED = 2  # vertices per edge in a sample
+BLOCK = 1 << 18  # items that a thread takes at a time: 5 us of Python for 0.5 ms of work
 
 
 def asarray(series: Any) -> np.ndarray:
-    """Return the values of a pandas Series or a NumPy array, without a copy where that can be."""
+    """Return the values of a pandas Series or a NumPy array, without a copy if possible."""
     values: np.ndarray = aligned(series if isinstance(series, np.ndarray) else series.to_numpy())
     return values
 
@@ -40,7 +42,7 @@ def to_host(array: np.ndarray) -> np.ndarray:
 
 @intrinsic
 def _compare_and_swap(typing_context, array, index, expected, desired):  # type: ignore[no-untyped-def]
-    """Atomically set ``array[index]`` to `desired` if it is `expected`; return what it was."""
+    """Atomically set ``array[index]`` to `desired` if it equals `expected`; return the old value."""
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         array_type = signature.args[0]
@@ -56,7 +58,7 @@ def _compare_and_swap(typing_context, array, index, expected, desired):  # type:
 
 @numba.njit(inline="always")
 def _find(parent, vertex):  # type: ignore[no-untyped-def]
-    """Return the root above `vertex`, pointing what lies on the way past its parent (ECL-CC)."""
+    """Return the root of `vertex`, and halve the path to it: vertices skip their parent (ECL-CC)."""
     above = parent[vertex]
     if above != vertex:
         behind = vertex
@@ -71,7 +73,7 @@ def _find(parent, vertex):  # type: ignore[no-untyped-def]
 
 @numba.njit(inline="always")
 def _unite(parent, u, v):  # type: ignore[no-untyped-def]
-    """Hook the higher root onto the lower one; on a lost race go on from what the swap returned."""
+    """Hook the higher root onto the lower one; after a lost race, continue from the value found."""
     a = _find(parent, u)
     b = _find(parent, v)
     while a != b:
@@ -86,7 +88,7 @@ def _unite(parent, u, v):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _hook(parent, seen, source, target, base, start, stop, step, outside):  # type: ignore[no-untyped-def]
-    """Hook edges ``start:stop:step``; return how many had ends under different parents."""
+    """Hook the edges ``start:stop:step``; return how many had ends with different parents."""
     size = np.uint64(parent.size)
     marking = seen.size > 0
     hooked = 0
@@ -99,7 +101,7 @@ def _hook(parent, seen, source, target, base, start, stop, step, outside):  # ty
             continue
         a = parent[u]
         b = parent[v]
-        # One comparison skips every edge inside a tree that is flat: after a sample, nearly all.
+        # One comparison skips every edge inside a flat tree. After a sample, this skips nearly all edges.
         if a != b:
             hooked += 1
             _unite(parent, a, b)
@@ -133,7 +135,7 @@ def _compress(parent, start, stop):  # type: ignore[no-untyped-def]
         while above != beyond:
             above = beyond
             beyond = parent[above]
-        # A root is never written: another thread may just have hooked it.
+        # Never write to a root, because another thread may have just hooked it.
         if above != first:
             parent[vertex] = above
 
@@ -148,11 +150,11 @@ def _mark_members(parent, seen, start, stop):  # type: ignore[no-untyped-def]
 
 
 def _blocks(work: Callable[[int, int], Any], start: int, stop: int, threads: int) -> list[Any]:
-    """Call ``work(lo, hi)`` over blocks of ``start:stop``; a thread that is done takes the next."""
+    """Call ``work(lo, hi)`` for each block of ``start:stop``; idle threads take the next block."""
     count = -(-(stop - start) // BLOCK)
     if threads <= 1 or count <= 1:
         return [work(start, stop)] if stop > start else []
-    tickets = itertools.count()  # next() on it is atomic
+    tickets = itertools.count()  # next(tickets) is atomic
 
     def run() -> list[Any]:
         done = []
@@ -167,7 +169,7 @@ def _blocks(work: Callable[[int, int], Any], start: int, stop: int, threads: int
 
 
 def _indices(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """View ids in a form that the kernels are compiled for: contiguous, read-only, of one type."""
+    """Return ids as the kernels expect them: contiguous, read-only arrays of the same dtype."""
     if source.dtype != target.dtype:
         source, target = source.astype(np.int64), target.astype(np.int64)
     return _index_view(source), _index_view(target)
@@ -175,7 +177,7 @@ def _indices(source: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.nda
 
 def _index_view(array: np.ndarray) -> np.ndarray:
     if array.dtype == np.uint64:
-        array = array.view(np.int64)  # ids past 2**63 turn negative: outside every forest
+        array = array.view(np.int64)  # ids from 2**63 on become negative: outside every forest
     elif array.dtype not in (np.int32, np.int64):
         array = array.astype(np.int64)
     array = np.ascontiguousarray(array).view()
@@ -194,32 +196,33 @@ def hook(
     known: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> tuple[int, tuple[int, int] | None]:
-    """Join the trees of the two ends of every `step`-th edge.
+    """Join the trees of both ends of every `step`-th edge.
 
     Parameters
     ----------
     parent : ndarray of int32 or int64, shape (n,)
         The forest, changed in place.
     seen : ndarray of uint8, shape (n,)
-        Set to 1 where a vertex has an edge to itself; empty to leave that unnoted.
+        Set to 1 for each vertex with a self-loop. Pass an empty array to skip this.
     source, target : ndarray of integers, shape (m,)
-        The edges. Ids from `base` to ``base + n - 1`` lie in the forest; other edges are left out.
+        The edges. The forest contains the ids from `base` to ``base + n - 1``. Edges with other ids are
+        skipped.
     base : int
         The id of the forest's first vertex.
     step : int
-        1 for every edge, more for a sample.
+        1 to hook every edge, or more to hook a sample.
     known : dict, optional
-        What earlier calls with this forest found out, and this one may use and add to. Nothing here;
-        on a device, where the giant is.
+        Information about this forest that is kept between calls. The host kernels do not use it. The
+        device kernels store the giant tree in it.
     threads : int
         Threads to use.
 
     Returns
     -------
     hooked : int
-        Edges whose ends had different parents.
+        Number of edges whose ends had different parents.
     outside : tuple of int, or None
-        The smallest and the largest id of the edges left out, if any were.
+        The smallest and the largest id of the skipped edges, or None if no edge was skipped.
 
     References
     ----------
@@ -252,12 +255,12 @@ def hook_sampled(
     known: dict[str, Any] | None = None,
     threads: int = 1,
 ) -> tuple[int, tuple[int, int] | None]:
-    """Hook every `step`-th edge, make the trees flat, then hook all edges (Afforest).
+    """Hook every `step`-th edge, flatten the trees, then hook all edges (Afforest).
 
     Returns
     -------
     tuple
-        What :func:`hook` returns.
+        The same values as :func:`hook`.
 
     References
     ----------
@@ -279,27 +282,27 @@ def absorb(
     slots: Any = None,
     threads: int = 1,
 ) -> int:
-    """Hook the entries ``(i, entries[i])`` of another forest, or of a slice of one.
+    """Hook the entries ``(i, entries[i])`` of another forest, or of a slice of it.
 
     Parameters
     ----------
     parent : ndarray of int32 or int64, shape (n,)
         The forest, changed in place.
     entries : ndarray of int32 or int64, shape (m,)
-        The other one's parents from its vertex `first` on.
+        The parents in the other forest, starting at its vertex `first`.
     first : int
         The first vertex of the slice.
     shift : int
-        Where the other one's first vertex lies in this one.
+        Index in this forest of the other forest's first vertex.
     slots : ndarray of integers, optional
-        Instead, where each of the other one's vertices lies in this one.
+        Index in this forest of each vertex of the other forest. Replaces `shift`.
     threads : int
         Threads to use.
 
     Returns
     -------
     int
-        Entries whose ends had different parents.
+        Number of entries whose ends had different parents.
     """
     entries = _index_view(entries)
     where = _index_view(np.zeros(0, parent.dtype) if slots is None else slots)
@@ -313,24 +316,24 @@ def absorb(
 def compress(
     parent: np.ndarray, *, start: int = 0, stop: int | None = None, threads: int = 1
 ) -> None:
-    """Point every vertex from `start` to before `stop` at its root (multiple pointer jumping)."""
+    """Point each vertex from `start` to ``stop - 1`` at its root (multiple pointer jumping)."""
     stop = len(parent) if stop is None else stop
     _blocks(lambda lo, hi: _compress(parent, lo, hi), start, stop, threads)
 
 
 def mark_members(parent: np.ndarray, seen: np.ndarray, *, threads: int = 1) -> None:
-    """Set ``seen`` to 1 for every vertex that some hooked edge touched; `parent` is flat."""
+    """Set ``seen`` to 1 for each vertex in a tree with other vertices; `parent` must be flat."""
     _blocks(lambda lo, hi: _mark_members(parent, seen, lo, hi), 0, len(parent), threads)
 
 
 def labels(
     parent: np.ndarray, seen: np.ndarray, start: int, stop: int, *, base: int, dtype: Any
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ids of those of the vertices `start` to `stop` - 1 that were seen, and their roots'.
+    """Return the ids of the seen vertices from `start` to ``stop - 1``, and the ids of their roots.
 
-    `parent` is flat, and its first vertex has the id `base`.
+    `parent` must be flat. Its first vertex has the id `base`.
     """
-    # As truth values: NumPy finds those several times faster than numbers that are not zero.
+    # View as bool: NumPy finds True values several times faster than nonzero numbers.
     vertices = np.flatnonzero(seen[start:stop].view("bool"))
     roots = parent[start:stop][vertices]
     if base:
@@ -341,7 +344,7 @@ def labels(
 
 
 def bounds(source: np.ndarray, target: np.ndarray, *, step: int = 1) -> tuple[int, int]:
-    """Return the smallest and the largest of every `step`-th id."""
+    """Return the smallest and the largest id among every `step`-th edge."""
     few = source[::step], target[::step]
     return int(min(side.min() for side in few)), int(max(side.max() for side in few))
 
@@ -352,10 +355,10 @@ def identity(size: int, dtype: Any) -> np.ndarray:
 
 
 def from_pandas(frame: Any) -> Any:
-    """Return a pandas frame of ids where these kernels work on it, its rows numbered from 0."""
+    """Return a pandas frame of ids in the form that these kernels use, with rows numbered from 0."""
     return frame.reset_index(drop=True)
 
 
 def to_pandas(frame: Any) -> Any:
-    """Return a frame that these kernels work on as one of pandas."""
+    """Return a frame of these kernels as a pandas frame."""
     return frame

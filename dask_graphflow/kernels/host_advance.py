@@ -1,13 +1,13 @@
-"""Advance on the host: edges leave a frontier by push or by pull, for any edge program.
+"""Advance on the host: run any edge program on the edges of a frontier, by push or by pull.
 
-:func:`kernels` compiles the two loops around an edge program's functions. *Push* goes along the rows
-of a sparse frontier and combines messages at their far ends atomically. *Pull* goes along the rows of the
-vertices that take messages and asks of each neighbour whether it is in the frontier, so that a vertex
-is written by one thread, which needs no atomics.
+:func:`kernels` compiles the two loops around the functions of an edge program. *Push* reads the rows of a
+sparse frontier and combines each message into its target atomically. *Pull* reads the rows of the vertices
+that receive messages, and checks for each neighbor whether it is in the frontier. Each vertex is written by
+only one thread, so pull needs no atomics for values.
 
-Both return what changed. Columns are read as they are at the time: a program that reads at ``src`` the
-column that it writes may see a message of the same superstep. Where that matters, as it does for sums, it
-reads one column and writes another.
+Both return the vertices that changed. Columns are read in place. A program that reads the column it writes
+at ``src`` may therefore see a message of the same superstep. If that matters, as it does for sums, the
+program must read one column and write another.
 """
 
 from __future__ import annotations
@@ -44,22 +44,22 @@ __all__ = [
 ]
 
 BATCH = 256  # vertices appended to the next frontier at a time
-EDGES = 1 << 13  # for each thread of a push: fewer take less time than to wake it
+EDGES = 1 << 13  # edges per thread of a push; fewer edges take less time than waking a thread
 
 
 class Moved(NamedTuple):
-    """What an advance did.
+    """The result of an advance.
 
     Attributes
     ----------
     changed : ndarray
-        The vertices whose value changed: by push a list, in no order, by pull a bitmap in words.
+        The vertices whose value changed. Push returns an unordered list, pull a bitmap of 64-bit words.
     edges : int
-        Edges looked at.
+        Number of edges read.
     chunks, steals : int
-        Mini-chunks taken, and how many of them from another thread's range.
+        Number of mini-chunks taken, and how many of them came from another thread's range.
     appends : int
-        Atomic appends to the list.
+        Number of atomic appends to the list.
     """
 
     changed: np.ndarray
@@ -71,16 +71,16 @@ class Moved(NamedTuple):
 
 @numba.njit(nogil=True, inline="always")
 def _weight(weights, at):  # type: ignore[no-untyped-def]
-    # None is known when this is compiled: a program without weights does not load any.
+    # Numba resolves the test for None at compile time, so a program without weights loads none.
     return 1 if weights is None else weights[at]
 
 
 @cache
 def kernels(bound: BoundOp) -> tuple[Callable[..., Any], Callable[..., Any]]:
-    """Return the compiled loops of push and of pull around an edge program.
+    """Return the compiled push and pull loops for an edge program.
 
-    Only those of a program that is written as text are kept on disk: what the functions of another program
-    read cannot be told.
+    Loops are cached on disk only for programs written as text. There is no way to tell what the functions
+    of other programs read.
     """
     functions, target, first_hit = bound.host, bound.target, bound.op.first_hit
     is_text = isinstance(bound.op.signal, str)
@@ -127,7 +127,7 @@ def _loops(
         values = columns[target]
         batch = np.empty(BATCH, following.dtype)
         waiting = edges = appends = 0
-        # A few vertices may be hubs: not all of them are one thread's.
+        # Take fewer vertices from a small frontier, so that one thread does not get all of its hubs.
         size = min(MINI_CHUNK, 1 + frontier.size // MINI_CHUNK)
         start, stop = take(ranges, part, size)
         while start < stop:
@@ -144,14 +144,14 @@ def _loops(
                     old = values[at]
                     new = combine(old, message)
                     won = False
-                    # A NaN stays: nothing changes it, although it differs from itself.
+                    # A NaN is final. It needs a separate test, because it is not equal to itself.
                     while new != old and old == old and not won:
                         won = swap(values, np.intp(at), old, new)
                         if not won:
                             old = values[at]
                             new = combine(old, message)
                     bit = one << (at & low)
-                    # Looked at first: most vertices that change again are listed already.
+                    # Read the bit first: most vertices that change again are already in the list.
                     if (
                         won
                         and not queued[at >> six] & bit
@@ -198,14 +198,14 @@ def _loops(
                         if first_hit:
                             edges -= np.int64(end - k - one)
                             break
-                        # A NaN stays, so the row needs no other message. As a branch, this test also
+                        # A NaN is final, so the row needs no more messages. As a branch, this test also
                         # replaces the one in `combine`, which makes the loop 1.4 times as slow.
                         if message != message:
                             break
                     k += one
-                if new != old and old == old:  # a NaN stays
+                if new != old and old == old:  # a NaN is final
                     values[at] = new
-                    # Rows of a range that begins within a word share words.
+                    # If a range of rows begins within a word, its threads can share words.
                     fetch_or(changed, np.intp(at >> six), one << (at & low))
             start, stop = take(ranges, part, MINI_CHUNK)
         return edges
@@ -230,32 +230,32 @@ def push(
     bound : BoundOp
         The edge program.
     rows : Rows
-        Of the vertices that edges leave.
+        Rows of outgoing edges.
     columns : tuple of ndarray, shape (V,) each
-        The vertex columns in the order of ``bound.op.columns``, and then the values of the parameters. The
-        target is changed in place.
+        The vertex columns in the order of ``bound.op.columns``, followed by the values of the parameters.
+        The target column is changed in place.
     frontier : ndarray of integers, shape (f,), optional
-        The rows to go along, each once, by default all.
+        The rows to push from, without duplicates. Defaults to all rows.
     changed : ndarray of uint64, shape (ceil(V / 64),), optional
-        A bitmap to add what changes to, as where several ranges of rows are pushed one after another.
-        Vertices in it already are not listed again.
+        A bitmap to which changed vertices are added, for pushing several ranges of rows one after another.
+        Vertices that are already in it are not listed again.
     threads : int
-        Threads to use. Ranges are cut so that each has as many edges.
+        Threads to use. Each gets a range with about the same number of edges.
     balance : {"auto", "thread", "all_edges"}
-        All the same here, but that "all_edges" has no frontier.
+        All policies do the same on the host, except that "all_edges" does not accept a frontier.
 
     Returns
     -------
     Moved
-        With a list of the vertices that changed, each once.
+        Its `changed` is a list of the vertices that changed, without duplicates.
 
     Raises
     ------
     OptionError
-        A policy that does not exist on the host; a frontier given to "all_edges".
+        The policy does not exist on the host, or "all_edges" was given a frontier.
     """
     check(balance, HOST_POLICIES, frontier=frontier is not None)
-    # Of the type of what is found, whoever made it: a program is compiled for no other.
+    # Convert the frontier to the dtype of the ends, so that a program is compiled for one dtype only.
     dtype = rows.ends.dtype
     if frontier is None:
         frontier = np.arange(len(rows.offsets) - 1, dtype=dtype)
@@ -275,7 +275,7 @@ def push(
             *rows[:2], weights, rows.first, columns, frontier, queued, following, tail, ranges, part
         )
 
-    if threads == 1:  # without what takes longer than a small superstep
+    if threads == 1:  # skip the work sharing, which takes longer than a small superstep
         edges, appends = work(0)
         return Moved(following[: tail[0]], edges, int(ranges[2]), 0, appends)
     done = share(work, threads, threads)
@@ -293,35 +293,35 @@ def pull(
     threads: int = 1,
     balance: str = "auto",
 ) -> Moved:
-    """Fetch messages from those neighbours that are in a frontier.
+    """Fetch messages from the neighbors that are in a frontier.
 
     Parameters
     ----------
     bound : BoundOp
         The edge program.
     rows : Rows
-        Of the vertices that edges enter.
+        Rows of incoming edges.
     columns : tuple of ndarray, shape (V,) each
-        The vertex columns in the order of ``bound.op.columns``, and then the values of the parameters. The
-        target is changed in place.
+        The vertex columns in the order of ``bound.op.columns``, followed by the values of the parameters.
+        The target column is changed in place.
     frontier : ndarray of uint64, shape (ceil(V / 64),), optional
-        A bitmap; without one every vertex sends.
+        A bitmap of the vertices that send messages. By default, every vertex sends.
     changed : ndarray of uint64, shape (ceil(V / 64),), optional
-        A bitmap to add what changes to, as where several ranges of rows are pulled one after another.
+        A bitmap to which changed vertices are added, for pulling several ranges of rows one after another.
     threads : int
-        Threads to use. Ranges are cut so that each has as many edges.
+        Threads to use. Each gets a range with about the same number of edges.
     balance : {"auto", "thread", "all_edges"}
-        All the same here.
+        All policies do the same.
 
     Returns
     -------
     Moved
-        With a bitmap of the vertices that changed.
+        Its `changed` is a bitmap of the vertices that changed.
 
     Raises
     ------
     OptionError
-        A policy that does not exist on the host.
+        The policy does not exist on the host.
     """
     check(balance, HOST_POLICIES)
     _, pull_rows = kernels(bound)
@@ -342,7 +342,7 @@ def pull(
 
 
 def gather_degrees(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:
-    """Return how many edges the rows before each of `rows` have together, and all of them."""
+    """Return the running total of edges before each of `rows`, followed by the total of all rows."""
     costs = np.empty(len(rows) + 1, np.int64)
     _gather_degrees(offsets, rows, costs)
     return costs
@@ -394,12 +394,12 @@ def _from_words(words, vertices):  # type: ignore[no-untyped-def]
 
 
 def new_words(size: int) -> np.ndarray:
-    """Return an empty bitmap of `size` bits, in words of 64."""
+    """Return an empty bitmap of `size` bits, in 64-bit words."""
     return np.zeros(-(-size // 64), np.uint64)
 
 
 def to_words(vertices: np.ndarray, size: int) -> np.ndarray:
-    """Return a list of vertices as a bitmap of `size` bits, in words of 64."""
+    """Return a list of vertices as a bitmap of `size` bits, in 64-bit words."""
     words = new_words(size)
     _to_words(vertices, words)
     return words
@@ -413,10 +413,10 @@ def from_words(words: np.ndarray, dtype: Any) -> np.ndarray:
 
 
 def count_words(words: np.ndarray) -> int:
-    """Return how many bits of a bitmap are set."""
+    """Return the number of bits that are set in a bitmap."""
     return int(_count_words(words))
 
 
 def sum_words(words: np.ndarray, values: np.ndarray) -> int:
-    """Return the sum of the values of a bitmap's vertices."""
+    """Return the sum of `values` over the vertices in a bitmap."""
     return int(_sum_words(words, values))

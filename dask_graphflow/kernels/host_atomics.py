@@ -1,7 +1,7 @@
-"""Instructions that Numba does not spell: atomic ones, counts of bits, hints to the cache.
+"""Instructions that Numba does not provide: atomics, bit counts and prefetch hints.
 
-All atomics are relaxed: what one thread wrote before others read it is settled between two kernels,
-where the threads meet. Indices are taken as they are; a negative one does not count from the end.
+All atomics are relaxed. Ordinary writes become visible to other threads when the threads synchronize
+between two kernels. Indices do not wrap around: a negative index does not count from the end.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ fetch_min = _fetch("min")  # of signed integers
 
 @intrinsic
 def swap(typing_context, array, index, expected, desired):  # type: ignore[no-untyped-def]
-    """Atomically set ``array[index]`` to `desired` if it has the bits of `expected`; say whether."""
+    """Atomically set ``array[index]`` to `desired` if it has the bits of `expected`; return whether."""
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         pointer = _item(context, builder, signature.args[0], *arguments[:2])
@@ -59,7 +59,7 @@ def swap(typing_context, array, index, expected, desired):  # type: ignore[no-un
 
 @intrinsic
 def trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
-    """Return the place of the lowest bit that is set in `word`, which is not 0."""
+    """Return the index of the lowest set bit of `word`, which must not be 0."""
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
@@ -69,7 +69,7 @@ def trailing_zeros(typing_context, word):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def count_ones(typing_context, word):  # type: ignore[no-untyped-def]
-    """Return how many bits of `word` are set."""
+    """Return the number of set bits in `word`."""
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         return builder.ctpop(arguments[0])
@@ -79,7 +79,7 @@ def count_ones(typing_context, word):  # type: ignore[no-untyped-def]
 
 @intrinsic
 def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
-    """Ask for the cache line of ``array[index]``, which may lie outside the array."""
+    """Prefetch the cache line of ``array[index]``. The index may be outside the array."""
 
     def codegen(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
@@ -87,7 +87,7 @@ def prefetch(typing_context, array, index):  # type: ignore[no-untyped-def]
             "llvm.prefetch", [byte], ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         )
         pointer = builder.bitcast(_item(context, builder, signature.args[0], *arguments), byte)
-        # To be read, often, as data.
+        # Read access, keep in all cache levels, data cache.
         builder.call(hint, [pointer, *(ir.Constant(number, how) for how in (0, 3, 1))])
         return context.get_dummy_value()
 

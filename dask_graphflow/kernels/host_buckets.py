@@ -1,19 +1,19 @@
 """Shortest paths on the host: delta-stepping [1]_ with bucket fusion [2]_.
 
-Vertices wait in buckets by their distance divided by `delta`; a round relaxes the edges of the lowest
-one. Every thread puts what it improves into buckets of its own, and goes on with the one that is being
-emptied while that holds but a few vertices: so short rounds, of which a road has thousands, need no
-meeting of the threads. A round with few vertices does not call other threads at all.
+Vertices wait in buckets by their distance divided by `delta`. A round relaxes the edges of the lowest
+bucket. Each thread has its own buckets for the vertices whose distance it lowers. If its part of the
+current bucket has only a few vertices, it continues with them on its own. Short rounds, of which a road
+network has thousands, therefore need no synchronization. A round with few vertices uses a single thread.
 
-The loops of :mod:`.host_advance` have neither buckets nor the hints that matter here: rows are asked for
-two vertices ahead and distances 32 edges ahead, without which a pass over all edges in the order of the
-buckets takes a third longer.
+The loops of :mod:`.host_advance` have neither buckets nor the prefetch hints that matter here. Rows are
+prefetched two vertices ahead and distances 32 edges ahead. Without prefetching, a pass over all edges in
+bucket order takes a third longer.
 
-The distance of a vertex is the least of the sums along paths, each added up from its source: it depends
-on no order. Predecessors are found afterwards, by :func:`predecessors`.
+The distance of a vertex is the minimum over all paths of the sum of weights, added up from the source, so
+it does not depend on the order of relaxations. Predecessors are found afterwards by :func:`predecessors`.
 
-Buckets are lists of blocks. The window of :data:`WINDOW` buckets wraps around; what lies past it waits
-in one more list until the window gets there.
+Buckets are lists of blocks. The window of :data:`WINDOW` buckets wraps around. Vertices past the window
+wait in an extra list until the window reaches them.
 
 .. [1] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", Journal of
    Algorithms 49 (1), 2003.
@@ -45,16 +45,16 @@ __all__ = [
     "weigh",
 ]
 
-WINDOW = 1 << 10  # buckets ahead of the present one
-BLOCK = 128  # vertices of a block
-AWAY = WINDOW + 1  # the list of mirrors; that before it is of what lies past the window
-FUSED = 1 << 10  # vertices of a bucket that a thread goes on with by itself
-AHEAD = 1 << 15  # edges that a member goes ahead by in a round: about as long as a round takes
-FEW = 1 << 13  # vertices of a bucket that it goes ahead with
+WINDOW = 1 << 10  # buckets in the window, which starts at the present bucket
+BLOCK = 128  # vertices per block
+AWAY = WINDOW + 1  # list of mirrors; list WINDOW contains the vertices past the window
+FUSED = 1 << 10  # maximum number of vertices in a bucket that a thread continues with on its own
+AHEAD = 1 << 15  # edges that a member relaxes ahead of the others; takes about as long as a round
+FEW = 1 << 13  # maximum number of vertices in a bucket that it relaxes ahead of the others
 NONE = 1 << 62
-PART = 1 << 20  # weights that are added up together
-CROWDED, SPARSE = 8, 16  # below so many edges a vertex, buckets are so many times as wide
-FREE, USED, FAR, EDGES, RELAXED = range(5)  # of a thread's numbers
+PART = 1 << 20  # weights per partial sum
+CROWDED, SPARSE = 8, 16  # below CROWDED edges per vertex, buckets are SPARSE times as wide
+FREE, USED, FAR, EDGES, RELAXED = range(5)  # indices into the numbers of a thread
 
 _inlined = partial(_compiled, inline="always")
 
@@ -74,7 +74,7 @@ def _size(link, head, fill, slot):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _take_all(items, link, head, fill, numbers, slot, out, at):  # type: ignore[no-untyped-def]
-    """Move a bucket to ``out[at:]``; return where it ends."""
+    """Move the vertices of a bucket to ``out[at:]``; return the end index."""
     block, filled = head[slot], fill[slot]
     while block >= 0:
         for i in range(filled):
@@ -118,13 +118,13 @@ def _put(vertex, bucket, present, items, link, head, fill, numbers):  # type: ig
 
 @_inlined
 def _bucket(distance, scale):  # type: ignore[no-untyped-def]
-    # Up to there a bucket is exact as a float too.
+    # Integers up to 2**53 are exact as floats.
     return np.int64(min(distance * scale, 2.0**53))
 
 
 @_inlined
 def _wanted(count, numbers):  # type: ignore[no-untyped-def]
-    """Return how many blocks are enough for `count` more vertices, in whatever buckets."""
+    """Return the number of blocks that is enough for `count` more vertices in any buckets."""
     some = count if count < WINDOW + 2 else WINDOW + 2
     return numbers[USED] + some + count // BLOCK + 1
 
@@ -140,7 +140,8 @@ def _grow(wanted, items, link):  # type: ignore[no-untyped-def]
     return new_items, new_link
 
 
-# A function of its own, or its loop would count references at every edge: of arrays that _grow may replace.
+# This is a separate function, because _grow can replace the arrays of its caller. A loop there would count
+# references to them at every edge.
 @_inlined
 def _relax_row(  # type: ignore[no-untyped-def]
     here,
@@ -190,7 +191,7 @@ def _relax(  # type: ignore[no-untyped-def]
             for i in range(count):
                 mine[i] = frontier[start + i]
         elif head[slot] >= 0 and _size(link, head, fill, slot) <= FUSED:
-            # Not 0, which Numba would compile for by itself.
+            # Numba would compile another version of the function for a literal 0.
             count = _take_all(items, link, head, fill, numbers, slot, mine, np.int64(0))
         else:
             break
@@ -204,7 +205,7 @@ def _relax(  # type: ignore[no-untyped-def]
                 prefetch(weights, soon)
             vertex = np.uint64(mine[i])
             here = distance[vertex]
-            if done[vertex] <= here:  # an old entry: it has come nearer since
+            if done[vertex] <= here:  # stale entry: already relaxed at this distance
                 continue
             done[vertex] = here
             if mine[i] >= masters:
@@ -236,7 +237,7 @@ def _lowest(head, numbers, present):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _spread(distance, scale, present, items, link, head, fill, numbers):  # type: ignore[no-untyped-def]
-    """Put what waited past the window into it, as far as it reaches now."""
+    """Move vertices that waited past the window into the buckets that the window now covers."""
     waiting = np.empty(_size(link, head, fill, WINDOW), items.dtype)
     _take_all(items, link, head, fill, numbers, WINDOW, waiting, 0)
     numbers[FAR] = NONE
@@ -279,7 +280,7 @@ def _weigh(weights, start, stop):  # type: ignore[no-untyped-def]
 
 
 def weigh(weights: np.ndarray, *, threads: int = 1) -> tuple[int, float]:
-    """Return how many weights are negative or no number, and the mean of the finite others.
+    """Return how many weights are negative or NaN, and the mean of the other finite weights.
 
     Parameters
     ----------
@@ -287,7 +288,7 @@ def weigh(weights: np.ndarray, *, threads: int = 1) -> tuple[int, float]:
     threads : int
         Threads to use.
     """
-    # In parts of one size, so that the mean is the same for every number of threads.
+    # The parts have a fixed size, so that the mean does not depend on the number of threads.
     cuts = [*range(0, len(weights), PART), len(weights)]
     done = share(lambda i: _weigh(weights, cuts[i], cuts[i + 1]), len(cuts) - 1, threads)
     wrong, count, total = (sum(part) for part in zip(*done, strict=True)) if done else (0, 0, 0.0)
@@ -295,38 +296,37 @@ def weigh(weights: np.ndarray, *, threads: int = 1) -> tuple[int, float]:
 
 
 def bucket_width(mean: float, degree: float) -> float:
-    """Return the width of buckets for weights of such a mean and so many edges a vertex.
+    """Return the bucket width for a mean weight and a mean number of edges per vertex.
 
-    About a bucket's worth of vertices is relaxed at once: the mean weight over the mean degree
-    [1]_. With few edges a vertex that leaves threads too little to do.
+    The width is the mean weight divided by the mean degree [1]_. If vertices have few edges, buckets are
+    wider, because threads would otherwise have too little work.
     """
     return mean / degree * (1 if degree >= CROWDED else SPARSE)
 
 
 def light_first(rows: Rows, delta: float) -> Light:
-    """Return rows as they are: here a vertex relaxes all of its edges at once."""
+    """Return rows unchanged. On the host, a vertex relaxes all of its edges at once."""
     return Light(rows, None)
 
 
 class Buckets:
-    """The buckets of a run, and the distances that they are of.
+    """The distances of a search, and the buckets of the vertices that wait to be relaxed.
 
-    Vertices past the rows are mirrors, whose edges other members have; see :meth:`take_mirrors`. A
-    *position* says where in the order of distances something is: no vertex that waits at a position has
-    a smaller distance.
+    Vertices past the rows are mirrors. Their edges are stored by other members; see :meth:`take_mirrors`.
+    A *position* is a lower bound on distances: no vertex that waits at a position has a smaller distance.
 
     Parameters
     ----------
     light : Light
-        Of the rows of the vertices that edges leave: all of them, with weights of 0 or more.
+        Rows of all outgoing edges, with weights of at least 0.
     distance : ndarray of float32 or float64, shape (V,)
         Infinite for vertices that were not reached yet; changed in place.
     sources : ndarray of integers
-        The vertices to begin with, which are in the first bucket.
+        The vertices to start from. They are in the first bucket.
     delta : float
-        The width of a bucket, more than 0.
+        Width of a bucket, greater than 0.
     cutoff : float
-        No vertex farther away than this is reached.
+        Maximum distance. Vertices that are farther away are not reached.
     threads : int
         Threads to use.
     """
@@ -362,7 +362,7 @@ class Buckets:
 
     @property
     def counts(self) -> dict[str, int]:
-        """Edges and vertices relaxed so far."""
+        """Number of edges and of vertices relaxed so far."""
         numbers = [thread[4] for thread in self._threads]
         return {
             "edges": sum(int(n[EDGES]) for n in numbers),
@@ -371,21 +371,21 @@ class Buckets:
 
     @property
     def late(self) -> bool:
-        """Whether a vertex waits that came nearer after its bucket was emptied.
+        """Whether a waiting vertex came nearer after its bucket was emptied.
 
-        It waits in a later bucket, so it can be nearer than :meth:`lowest` says.
+        Such a vertex waits in a later bucket, so its distance can be less than :meth:`lowest`.
         """
         self._late &= self._lowest() <= self._present
         return self._late
 
     def relax(self, low: float, most: int) -> bool:
-        """Relax the vertices in the lowest bucket, unless other members have to be told first.
+        """Relax the vertices in the lowest bucket, unless it is time to send messages to other members.
 
         Returns
         -------
         bool
-            Whether the bucket was relaxed: it was at or below `low`, or it was small and fewer than `most`
-            edges had been relaxed. Vertices may be in it again afterwards.
+            Whether the bucket was relaxed. This is the case if its position was at most `low`, or if it was
+            small and fewer than `most` edges had been relaxed. Afterwards, it can contain vertices again.
         """
         lowest = self._lowest()
         if lowest == NONE or not (
@@ -408,16 +408,16 @@ class Buckets:
         return True
 
     def lowest(self) -> float:
-        """Return the lowest position that vertices may wait at, infinite if none do."""
+        """Return the lowest position at which vertices can wait; infinite if none wait."""
         return self._position(self._lowest())
 
     def offer(self, vertices: np.ndarray, values: np.ndarray) -> None:
-        """Bring vertices nearer, if they are not so near, by distances that others found.
+        """Lower the distances of vertices to those that other members found, if these are smaller.
 
         Parameters
         ----------
         vertices : ndarray of integers, shape (n,)
-            Each once. Vertices whose bucket has been emptied wait in the present one.
+            Without duplicates. Vertices whose bucket was already emptied wait in the present bucket.
         values : ndarray of the distances' dtype, shape (n,)
         """
         thread = self._threads[0]
@@ -427,21 +427,21 @@ class Buckets:
         self._late |= nearest < self._present
 
     def lowest_of(self, distances: np.ndarray) -> float:
-        """Return the lowest position that some distances belong to, infinite if there are none."""
+        """Return the lowest position of some distances; infinite if there are none."""
         if not len(distances):
             return np.inf
         return self._position(_bucket(distances.min(), self._scale))
 
     def take_mirrors(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the mirrors that were reached in buckets that were emptied since, and their distances.
+        """Return the mirrors in buckets that were emptied since the last call, and their distances.
 
-        In ascending order of the mirrors, which count from 0.
+        The mirrors are in ascending order and numbered from 0.
         """
         reached = np.unique(self._emptied(AWAY))
         return reached - (self._light.rows.offsets.size - 1), self.distance[reached]
 
     def _position(self, bucket: int) -> float:
-        # A little lower, since distances are rounded when they are sorted into buckets.
+        # Slightly lower, because rounding can put a distance into the next bucket.
         return np.inf if bucket == NONE else bucket / self._scale * (1 - 2.0**-50)
 
     def _lowest(self) -> int:
@@ -451,18 +451,18 @@ class Buckets:
         return int(min(low, *(thread[4][FAR] for thread in self._threads)))
 
     def _waiting(self, bucket: int) -> int:
-        """Return how many vertices wait in a bucket of the window, with repetitions."""
+        """Return how many vertices wait in a bucket of the window, including duplicates."""
         return sum(_size(*thread[1:4], bucket & (WINDOW - 1)) for thread in self._threads)
 
     def _take(self, bucket: int) -> np.ndarray:
-        """Return the vertices of the lowest bucket, with repetitions; there may be none."""
+        """Return the vertices of the lowest bucket, including duplicates. It can be empty."""
         frontier, self._frontier = self._frontier, self._frontier[:0]
         if len(frontier):
             return frontier
         self._present = bucket
         for thread in self._threads:
             if thread[4][FAR] <= bucket:
-                # What waited may have come nearer, and been relaxed, since.
+                # Some of these vertices may have come nearer and been relaxed in the meantime.
                 thread[:2] = _spread(self.distance, self._scale, bucket, *thread)
         return self._emptied(bucket & (WINDOW - 1))
 
@@ -477,7 +477,10 @@ class Buckets:
 
 @_compiled
 def _nearer(offsets, ends, weights, names, distance, predecessor, ranges, part):  # type: ignore[no-untyped-def]
-    """Offer each vertex to those that it is on a shortest path to; say whether any are as far away."""
+    """Offer each vertex as predecessor to the farther vertices that come next on shortest paths.
+
+    Return whether such a path has an edge between two vertices at the same distance.
+    """
     level = False
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
@@ -500,7 +503,7 @@ def _nearer(offsets, ends, weights, names, distance, predecessor, ranges, part):
 
 @_compiled
 def _level(offsets, ends, weights, names, distance, predecessor, settled, frontier, following):  # type: ignore[no-untyped-def]
-    """Offer vertices to those as far away that had no predecessor; return how many have one now."""
+    """Offer a frontier to unsettled vertices at the same distance; return how many were first offers."""
     never = np.iinfo(predecessor.dtype).max
     found = 0
     for i in range(frontier.size):
@@ -527,26 +530,27 @@ def predecessors(
 ) -> np.ndarray:
     """Find the smallest predecessor of every vertex on a shortest path.
 
-    A vertex that is as far away as all of those, as over edges that weigh nothing, has the smallest of the
-    ones with the fewest such edges behind them: so predecessors lead to a source, never in a circle.
+    Edges of weight 0 can join vertices at the same distance. If all possible predecessors of a vertex are
+    at its own distance, the smallest of those with the fewest such edges behind them is chosen. So
+    predecessors lead to a source and never form a cycle.
 
     Parameters
     ----------
     rows : Rows
-        Of the vertices that edges leave: all of them, with weights.
+        Rows of all outgoing edges, with weights.
     distance : ndarray of float32 or float64, shape (V,)
         The distances.
     sources : ndarray of integers
         The vertices that have no predecessor.
     names : ndarray of integers, shape (V,), optional
-        The name of each label, if rows are of labels.
+        The vertex of each label, if rows are indexed by labels.
     threads : int
         Threads to use.
 
     Returns
     -------
     ndarray of int32 or int64, shape (V,)
-        The dtype's maximum for sources and vertices that were not reached.
+        The dtype's maximum for sources and for vertices that were not reached.
     """
     dtype = np.dtype(index_dtype(len(distance)))
     predecessor = np.full(len(distance), np.iinfo(dtype).max, dtype)
@@ -569,23 +573,24 @@ def offer_nearer(
     *,
     threads: int = 1,
 ) -> bool:
-    """Offer each vertex that has a row to those further away that it is on a shortest path to.
+    """Offer each vertex that has a row as predecessor to the next, farther vertices on shortest paths.
 
     Parameters
     ----------
     rows : Rows
     names : ndarray of the predecessors' dtype, shape (r,) or (0,)
-        What vertices are offered as; by default their numbers.
+        The number under which each vertex is offered. If empty, this is the index of its row.
     distance : ndarray of float32 or float64, shape (n,)
     predecessor : ndarray of int32 or int64, shape (n,)
-        Becomes the smallest that was offered.
+        Changed in place to the smallest vertex that was offered.
     threads : int
         Threads to use.
 
     Returns
     -------
     bool
-        Whether it is on a shortest path to vertices as far away too, to which it was not offered.
+        Whether a shortest path also has edges between vertices at the same distance. Over these, nothing
+        was offered.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     graph = *rows[:3], names, distance, predecessor
@@ -600,21 +605,21 @@ def offer_level(
     settled: np.ndarray,
     frontier: np.ndarray,
 ) -> np.ndarray:
-    """Offer a frontier to the vertices as far away that it has edges of no weight to, unless settled.
+    """Offer a frontier as predecessors to unsettled neighbors, along edges that add no distance.
 
-    The parameters are those of :func:`offer_nearer`, and:
+    Takes the parameters of :func:`offer_nearer`, and the following ones.
 
     Parameters
     ----------
     settled : ndarray of bool, shape (n,)
-        The vertices that nothing is to be offered to.
+        Vertices that do not receive offers.
     frontier : ndarray of integers, shape (f,)
         Vertices that have a row.
 
     Returns
     -------
     ndarray of integers, shape (k,)
-        Those that have a predecessor now.
+        Vertices that got their first predecessor.
     """
     following = np.empty(int((~settled).sum()), frontier.dtype)
     found = _level(*rows[:3], names, distance, predecessor, settled, frontier, following)

@@ -1,10 +1,10 @@
-"""Copies, streams and events in plain memory: what the link runs on where there is no device.
+"""Copies, streams and events in plain memory, so that the link can run without a device.
 
-The twin of :mod:`.device_copies`, with the same names and meanings. A stream is a thread that does what
-it is given in order, an event a flag that it sets. So the link's protocol, every race in it included,
-runs without a GPU.
+This is the counterpart of :mod:`.device_copies`, with the same names and meanings. A stream is a thread
+that does its work in order, and an event is a flag that the thread sets. The protocol of the link,
+including all of its races, can therefore run without a GPU.
 
-:func:`narrow` is for both: it copies from host memory to host memory, on the way to a device.
+:func:`narrow` serves both modules: it copies from host memory to host memory, on the way to a device.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ class Event:
 
     @property
     def done(self) -> bool:
-        """Whether the stream has come there."""
+        """Whether the stream has reached this point."""
         return self._flag.is_set()
 
     def set(self) -> None:
-        """Say that the stream has come there."""
+        """Record that the stream has reached this point."""
         self._flag.set()
 
     def synchronize(self) -> None:
-        """Wait until the stream has come there."""
+        """Wait until the stream has reached this point."""
         self._flag.wait()
 
 
 class Caller:
-    """The calling thread as a stream: whatever it is given is done at once."""
+    """The calling thread as a stream: it runs all work immediately."""
 
     def queue(self, work: Callable[..., object], *arguments: Any) -> None:
-        """Do some work."""
+        """Run some work."""
         work(*arguments)
 
     def synchronize(self) -> None:
-        """Wait for nothing: all is done."""
+        """Return immediately, because all work is done."""
 
 
 class Stream:
-    """Work that a thread does in the order in which it is given.
+    """Work that a thread runs in the order in which it was queued.
 
-    As on a device, who queues work is not told that it failed: whoever waits for the stream is.
+    As on a device, an error is not raised to the caller that queued the work, but by :meth:`synchronize`.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class Stream:
         self._error: BaseException | None = None
 
     def queue(self, work: Callable[..., object], *arguments: Any) -> None:
-        """Have some work done after all that was queued before."""
+        """Queue work to run after everything that was queued before."""
         self._thread.submit(self._do, work, *arguments)
 
     def _do(self, work: Callable[..., object], *arguments: Any) -> None:
@@ -73,7 +73,7 @@ class Stream:
             self._error = self._error or error
 
     def synchronize(self) -> None:
-        """Wait until all that was queued is done; raise the first error there was."""
+        """Wait until all queued work is done; raise the first error, if any."""
         self._thread.submit(int).result()
         error, self._error = self._error, None
         if error is not None:
@@ -81,27 +81,27 @@ class Stream:
 
 
 class _Pinned(np.ndarray):
-    """An array in memory that a device could copy from by itself; so are its views."""
+    """An array that stands for pinned memory. Its views are pinned, too."""
 
 
 class Copies:
-    """Copies from host memory to a device, here host memory too, on a stream of their own.
+    """Copies from host memory to a device, on a separate stream. Here, the device is also host memory.
 
     Attributes
     ----------
     stream : Stream
-        What the copies are queued on.
+        The stream on which copies are queued.
     """
 
     def __init__(self) -> None:
         self.stream = Stream()
 
     def attached(self) -> AbstractContextManager[Any]:
-        """Return a context in which the calling thread may use the device."""
+        """Return a context in which the calling thread can use the device."""
         return nullcontext()
 
     def pinned(self, size: int) -> Any:
-        """Return `size` bytes of host memory that the device can copy from by itself."""
+        """Return `size` bytes of pinned host memory."""
         return np.empty(size, "uint8").view(_Pinned)
 
     def device(self, size: int) -> Any:
@@ -109,7 +109,7 @@ class Copies:
         return np.empty(size, "uint8")
 
     def is_pinned(self, array: np.ndarray) -> bool:
-        """Say whether the device can copy from `array` by itself."""
+        """Return whether `array` is in pinned memory."""
         return isinstance(array, _Pinned)
 
     def copy(self, to: Any, source: np.ndarray) -> None:
@@ -117,24 +117,24 @@ class Copies:
         self.stream.queue(np.copyto, to, source)
 
     def current(self) -> Any:
-        """Return the stream that the calling thread's kernels run on."""
+        """Return the stream on which kernels of the calling thread run."""
         return Caller()
 
     def record(self, stream: Any) -> Any:
-        """Return an event that happens once `stream` has done all that it has been given."""
+        """Return an event that is set once `stream` has done all work queued so far."""
         event = Event()
         stream.queue(event.set)
         return event
 
     def wait(self, stream: Any, event: Any) -> None:
-        """Let what `stream` is given from now on wait for an event; the caller does not wait."""
+        """Make work that is queued on `stream` from now on wait for an event. The caller does not wait."""
         stream.queue(event.synchronize)
 
 
 def narrow(source: np.ndarray, to: np.ndarray) -> bool:
-    """Copy integers to an array of another type of integers; say whether each fits there.
+    """Copy integers to an array of another integer dtype; return whether all of them fit.
 
-    They are read once, and all of them with Python's lock let go of.
+    The integers are read only once. The GIL is released for the whole copy.
     """
     if not source.dtype.isnative:
         source = source.astype(source.dtype.newbyteorder("="))
@@ -145,9 +145,9 @@ def narrow(source: np.ndarray, to: np.ndarray) -> bool:
 
 @cache
 def _narrow() -> Any:
-    from .compiling import compiled  # imported here, since only wide ids need Numba
+    from .compiling import compiled  # imported here, because only wide ids need Numba
 
-    # No way out of the loop: so it takes several integers an instruction.
+    # The loop has no early exit, so that it can be vectorized.
     def narrow(source: Any, to: Any, low: Any, high: Any) -> bool:
         fits = True
         for i in range(len(source)):

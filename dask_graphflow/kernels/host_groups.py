@@ -17,8 +17,8 @@ __all__ = ["best_groups", "sums_between"]
 CHUNK = 64  # vertices that a thread takes at a time
 
 
-# These two functions are inlined, because a call per vertex takes long compared to a short row. An argument
-# that is None leaves its branch out of the compiled code.
+# These two functions are inlined, because a call per vertex is expensive compared to a short row. If an
+# argument is None, its branch is left out of the compiled code.
 @partial(_compiled, forceinline=True)
 def _add(  # type: ignore[no-untyped-def]
     offsets, ends, weights, v, labels, within, bounded, mask, keys, sums, slots, groups
@@ -34,7 +34,7 @@ def _add(  # type: ignore[no-untyped-def]
             if weight == 0:  # a sum of 0 is an empty slot
                 continue
         label = labels[np.uint64(u)]
-        # Fibonacci hashing: labels are small numbers, often in a row.
+        # Fibonacci hashing, because labels are small and often consecutive numbers.
         at = (np.uint64(label) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
         while sums[at] and keys[at] != label:
             at = (at + np.uint64(1)) & mask
@@ -50,7 +50,7 @@ def _add(  # type: ignore[no-untyped-def]
 def _best_score(  # type: ignore[no-untyped-def]
     own, v, mass, load, factor, closed, bounded, keys, sums, slots, groups
 ):  # fmt: skip
-    """Return the label with the largest score, and make all sums 0."""
+    """Return the label with the largest score, and reset all sums to 0."""
     rate = factor * np.float64(mass[v])
     stay, best, most = np.int64(0), own, -np.inf
     for j in range(groups):
@@ -123,10 +123,10 @@ def best_groups(
     if there is a tie. A self-loop counts: its vertex is its own neighbor. A vertex without neighbors keeps
     its label.
 
-    With masses, a vertex scores a label by the sum of the weights of its edges to other vertices of that
-    label, less ``factor * mass * load``, where its own mass is taken from the load of its own label. A
-    vertex takes the smallest of the labels with the largest score if that is above the score of its own
-    label.
+    With masses, the score of a label is the sum of the weights of a vertex's edges to other vertices with
+    that label, minus ``factor * mass * load``. For the vertex's own label, its mass is first subtracted
+    from the load. If the largest score is greater than the score of its own label, the vertex takes the
+    smallest label with that score.
 
     Parameters
     ----------
@@ -135,16 +135,17 @@ def best_groups(
         and at least 0, or None for 1 each. An edge with weight 0 does not count.
     labels : ndarray of integers, shape (masters + mirrors,)
     vertices : ndarray of integers, shape (f,), optional
-        Rows, each once; all by default.
+        Rows, without duplicates. Defaults to all rows.
     masses : tuple, optional
-        The mass of each vertex (int64, shape (masters,)), the load of each label (int64, the mass of all
+        The mass of each vertex (int64, shape (masters,)), the load of each label (int64, the total mass of
         its vertices), and the factor (float). Sums of weights and loads are at most 2**53, so that
-        scores are the same in every order. Then there is one side.
+        scores do not depend on the order of edges. Masses require a single side.
     limits : tuple, optional
-        Only with masses. An array of the dtype of `labels`, shape (masters + mirrors,): neighbors with
-        another value than the vertex do not count. An array of bool: the labels that no vertex takes.
+        Only with masses. The first item is an array of the dtype of `labels`, shape (masters + mirrors,).
+        Neighbors whose value there differs from that of the vertex do not count. The second item is an
+        array of bool: the labels that no vertex takes.
     known : dict
-        Kept between calls on the same rows: the hash table of each thread.
+        Keeps the hash table of each thread between calls on the same rows.
     threads : int
         Threads to use.
 
@@ -196,7 +197,7 @@ def _sum(  # type: ignore[no-untyped-def]
     total,
     at,
 ):
-    """Sum the weights of some rows by the numbers of both ends; return how many sums there are."""
+    """Sum the weights of some rows by the groups of both ends; return the number of sums."""
     keys, sums, slots = table
     count, first = 0, low
     while first < high:
@@ -245,21 +246,21 @@ def sums_between(
     Parameters
     ----------
     rows : Rows
-        Of an undirected graph: each edge is in the rows of both its ends. Weights are int64, or None for 1
-        each.
+        Rows of an undirected graph: each edge is in the rows of both of its ends. Weights are int64, or
+        None for 1 each.
     number : ndarray of int32 or int64, shape (masters + mirrors,)
-        Group of each vertex, from 0 on. Below 0 for vertices all of whose edges have the weight 0.
+        Group of each vertex, from 0 on. Negative for vertices that only have edges of weight 0.
     place : ndarray of integers, shape (masters + mirrors,)
-        A number of each vertex that no other vertex has on any member.
+        A number per vertex that no other vertex has, on any member.
     threads : int
         Threads to use.
 
     Returns
     -------
     source, target : ndarray of the dtype of `number`
-        Pairs of groups. The source is at most the target. A pair can come more than once.
+        Pairs of groups, where the source is at most the target. A pair can occur more than once.
     sums : ndarray of int64
-        Sums of weights, of which none is 0. Each edge counts once, with all members together.
+        Nonzero sums of weights. Each edge is counted once across all members.
     """
     count = len(rows.offsets) - 1
     vertices = np.argsort(number[:count])
@@ -290,5 +291,5 @@ def sums_between(
 
 
 def _table(size: int, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return a hash table: the key and the sum of each slot, all 0, and room for a list of slots."""
+    """Return a hash table: a key and a sum (initially 0) per slot, and room for a list of slots."""
     return np.empty(size, dtype), np.zeros(size, np.int64), np.empty(size // 2, np.uint64)

@@ -1,12 +1,12 @@
-"""Intersections of sorted rows on the host: the triangles that the edges of a graph close.
+"""Intersections of sorted rows on the host, for example to count triangles.
 
-Vertices have an order in which those of high degree come first. The row of a vertex has its neighbors that
-come before it, in ascending order. So each triangle is found once: its *last* vertex has an edge to the
-*middle* one, and both have an edge to the *first* one.
+Vertices are ordered with high degrees first. The row of a vertex contains the neighbors that come before
+it, in ascending order. Each triangle is therefore found once: its *last* vertex has an edge to the *middle*
+vertex, and both have an edge to the *first* vertex.
 
 The row of a middle vertex is marked in an array. Then the rows of all last vertices are read up to the
-middle one, and each marked end closes a triangle. Rows are short, since few vertices have a higher degree,
-and only the pairs of ends within a row are looked at [1]_.
+middle vertex, and each marked end closes a triangle. Rows are short, because few vertices have a higher
+degree, and only the pairs of ends within a row are read [1]_.
 
 .. [1] J. Shun, K. Tangwongsan, "Multicore Triangle Computations Without Tuning", ICDE 2015.
 """
@@ -22,11 +22,12 @@ from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
 __all__ = ["best", "common", "credit", "directed", "lose", "triangles", "two_hops"]
 
-AHEAD = 4  # rows whose first ends are asked for before they are read
-PARTS = 4  # pieces of the edges for each thread
-# A row that has so many times as many ends as are sought in it is searched, not read.
+AHEAD = 4  # rows by which the first ends are prefetched
+PARTS = 4  # pieces of the edges per thread
+# A row is searched instead of read if it has more than SEARCHED times as many ends as are sought in it.
 SEARCHED = 8
-# Ends are listed and sorted if a bitmap of all ends has so many times as many words.
+# Ends are listed and sorted if a bitmap of all ends has more than SPARSE times as many words as there are
+# paths to ends. Otherwise they are marked in the bitmap.
 SPARSE = 8
 
 
@@ -52,12 +53,12 @@ def _write_before(offsets, ends, label, start, stop, source, target, at):  # typ
 
 
 def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.ndarray, np.ndarray]:
-    """Return the edges of rows to ends with a smaller label, as labels of both ends.
+    """Return the edges whose end has a smaller label than the row, as labels of row and end.
 
     Parameters
     ----------
     rows : Rows
-        Of the vertices from 0 on.
+        Rows of the vertices from 0 on.
     label : ndarray of integers
         The label of each vertex and each end.
     threads : int
@@ -78,7 +79,7 @@ def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.nda
 
 @_compiled
 def _read(ends, at, middle, marks, last_first):  # type: ignore[no-untyped-def]
-    """Count the marked ends of a row that come before `middle`; return their number and its place."""
+    """Count the marked ends in a row before `middle`; return the count and the index of `middle`."""
     one = marks.dtype.type(1)
     found = np.int64(0)
     end = ends[at]
@@ -126,7 +127,7 @@ def _opposite(  # type: ignore[no-untyped-def]
     offsets, ends, weights, enter_offsets, entering, enter_weights, own_offsets, own_ends,
     own_weights, places, of_last, of_middle, of_first, ranges, part,
 ):  # fmt: skip
-    """Add the weights of the edges that are opposite to the vertices of triangles."""
+    """For each vertex of each triangle, add the weight of the opposite edge."""
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for middle in range(start, stop):
@@ -163,22 +164,23 @@ def triangles(
     *,
     threads: int = 1,
 ) -> None:
-    """Count the triangles whose last vertex has a row, and whose middle vertex has an own row.
+    """Count the triangles whose last vertex has a row in `rows`, and whose middle vertex has one in `own`.
 
     Parameters
     ----------
     rows : Rows
-        Rows of last vertices, in ascending order. They may be of any vertices. If they have weights,
-        weights are added instead of triangles: those of the edge opposite to each vertex of a triangle.
+        Rows of last vertices, in ascending order. These can be any vertices. If the rows have weights,
+        the function adds weights instead of triangles: for each vertex, the weight of the opposite edge.
     entering : Rows
-        For each vertex, the rows that it is an end of, as indices into `rows`, with the same weights.
+        For each vertex, the rows that contain it as an end, as indices into `rows`, with the same weights.
     own : Rows
-        Rows of all vertices; empty for vertices that are not own ones.
+        Rows of all vertices; empty for vertices that belong to other members.
     of_row : list of ndarray of the unsigned type of ends, shape (ends of rows,)
-        Counts for entries of `rows`. The first array is written for entries whose end is a middle vertex:
-        triangles that have the edge from the last to the middle vertex. In a second array, triangles are
-        added to the edge from the last to the first vertex. With weights, the two arrays are written for
-        entries whose end is a middle vertex: sums for the last, and for the middle vertex.
+        Counts per entry of `rows`. The first array is set for entries whose end is a middle vertex, to the
+        number of triangles that contain the edge from the last to the middle vertex. The second array, if
+        there is one, counts triangles for the edge from the last to the first vertex. With weights, both
+        arrays are set for entries whose end is a middle vertex: to the sums for the last vertex, and to
+        those for the middle vertex.
     of_own : ndarray of the same dtype, shape (ends of own,)
         Triangles are added to the edge from the middle to the first vertex. With weights, this is the sum
         for the first vertex.
@@ -222,14 +224,15 @@ def _credit(offsets, ends, last, middle, first, totals, ranges, part):  # type: 
 def credit(
     rows: Rows, last: np.ndarray, middle: np.ndarray, first: np.ndarray, *, threads: int = 1
 ) -> np.ndarray:
-    """Return the sum of counts for each vertex: those for which it is the last, middle or first vertex.
+    """Return the total count of each vertex, over the triangles in which it is last, middle or first.
 
     Parameters
     ----------
     rows : Rows
-        Of all vertices, from 0 on.
+        Rows of all vertices, from 0 on.
     last, middle, first : ndarray of unsigned integers, shape (ends of rows,)
-        Counts of :func:`triangles` for the vertex of the row, and for the end of the entry.
+        Counts of :func:`triangles`. `last` counts for the vertex of the row, `middle` and `first` count for
+        the end of the entry.
     threads : int
         Threads to use.
 
@@ -247,7 +250,7 @@ def credit(
 
 @_compiled
 def _sought(ends, low, high, end):  # type: ignore[no-untyped-def]
-    """Return the index of an end in a sorted row, plus 1, or 0."""
+    """Return 1 plus the index of an end in a sorted row, or 0 if the row does not contain it."""
     stop = high
     while low < high:
         middle = (low + high) >> 1
@@ -285,8 +288,8 @@ def _lose(  # type: ignore[no-untyped-def]
                     continue
                 edge, other = edges[at], own_edges[place - 1]
                 here, there = state[edge], own_state[other]
-                # A triangle that loses several edges at once is lost by one of them: the one whose
-                # opposite vertex comes first.
+                # If several edges of a triangle leave at once, only one of them counts the loss: the one
+                # whose opposite vertex comes first.
                 if here > 1 or there > 1 or (here and end > before) or (there and end > after):
                     continue
                 if not here:
@@ -312,21 +315,22 @@ def lose(
     *,
     threads: int = 1,
 ) -> None:
-    """Count how many triangles edges lose because other edges leave.
+    """Count the triangles that the remaining edges lose when other edges leave.
 
     Parameters
     ----------
     rows, own : Rows
-        Ends in ascending order, and the edge of each entry as a weight: rows of the late ends of the edges
-        that leave, and of their early ends.
+        Rows of the late ends of the leaving edges, and rows of their early ends. Ends are in ascending
+        order. The weight of an entry is the index of its edge.
     state, own_state : ndarray of uint8
-        For each edge of `rows` and of `own`: 0 if it remains, 1 if it leaves now, and 2 if it was removed.
+        For each edge of `rows` and of `own`: 0 if it remains, 1 if it leaves now, and 2 if it was removed
+        before.
     lost, own_lost : ndarray of unsigned integers
-        For each edge of `rows` and of `own`, the triangles that it loses are added, if it remains.
+        For each remaining edge of `rows` and of `own`, the number of triangles that it loses is added.
     row : ndarray of integers, shape (e,)
-        The row in `rows` of the late end of each edge that leaves.
+        The row in `rows` of the late end of each leaving edge.
     late, early : ndarray of integers, shape (e,)
-        The ends of these edges. `early` is ascending; it is a row of `own`.
+        The ends of these edges. `early` is ascending, and contains rows of `own`.
     threads : int
         Threads to use.
     """
@@ -338,7 +342,7 @@ def lose(
     ranges = frontier_turns(costs, threads)
     size = len(own.offsets) - 1
     if costs[-1] * SEARCHED < size:
-        size = 0  # no row is marked: there are fewer ends than an array to mark them in has entries
+        size = 0  # mark no rows: the array of marks would have more entries than there are ends to find
 
     def work(part: int) -> None:
         places = np.zeros(size, np.int64)
@@ -365,7 +369,7 @@ def _common(  # type: ignore[no-untyped-def]
                 end = ends[at]
                 if search:
                     stop_at = high
-                    while low < stop_at:  # to the first end that does not come before
+                    while low < stop_at:  # binary search for the first end that is not smaller
                         middle = (low + stop_at) >> 1
                         if own_ends[middle] < end:
                             low = middle + 1
@@ -384,14 +388,14 @@ def _common(  # type: ignore[no-untyped-def]
 def common(
     rows: Rows, own: Rows, row: np.ndarray, own_row: np.ndarray, *, threads: int = 1
 ) -> np.ndarray:
-    """Return the sum of the weights of the common ends of pairs of rows.
+    """Return, for each pair of rows, the sum of the weights of the ends that they have in common.
 
     Parameters
     ----------
     rows, own : Rows
-        Ends in ascending order. Entries of `own` have weights of int64; without them, each weight is 1.
+        Ends are in ascending order. The weights are those of `own`, as int64; if it has none, they are 1.
     row, own_row : ndarray of int64, shape (n,)
-        The pairs: indices of rows in `rows` and in `own`.
+        The pairs, as indices of rows in `rows` and in `own`.
     threads : int
         Threads to use.
 
@@ -412,7 +416,7 @@ def common(
 
 @_compiled
 def _few(offsets, ends, row, without, own_offsets, own_ends, weights, total, second, sums):  # type: ignore[no-untyped-def]
-    """Write the ends that a row leads to into a list, and sort it; return their number."""
+    """Write the ends two hops from a row into a list, and sort it; return their number."""
     last = 0
     for i in range(offsets[row], offsets[row + 1]):
         middle = np.uint64(ends[i])
@@ -436,7 +440,7 @@ def _few(offsets, ends, row, without, own_offsets, own_ends, weights, total, sec
 
 @_compiled
 def _many(offsets, ends, row, without, own_offsets, own_ends, weights, total, words, second, sums):  # type: ignore[no-untyped-def]
-    """Mark the ends that a row leads to in a bitmap, and read it; return their number."""
+    """Mark the ends two hops from a row in a bitmap, and list them from it; return their number."""
     one, last = np.uint64(1), 0
     for i in range(offsets[row], offsets[row + 1]):
         middle = np.uint64(ends[i])
@@ -450,7 +454,7 @@ def _many(offsets, ends, row, without, own_offsets, own_ends, weights, total, wo
         while word:
             end = np.uint64(at) * np.uint64(64) + trailing_zeros(word)
             word &= word - one
-            # A total begins at -1, which says that a list does not have the end yet.
+            # Totals start at -1, because `_few` takes this as the sign that an end is not in its list yet.
             if np.int64(end) != without:
                 second[last], sums[last] = end, total[end] + 1
                 last += 1
@@ -489,31 +493,31 @@ def _without_gaps(bounds, last, second, sums, new_second, new_sums, ranges, part
 def two_hops(
     rows: Rows, without: np.ndarray, own: Rows, weights: np.ndarray, size: int, *, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the ends of the rows of the ends of rows, each once, with the weights of all ways there.
+    """Return the distinct ends two hops from each row, with the total weight of the paths to each end.
 
     Parameters
     ----------
     rows : Rows
-        Ends are indices of rows in `own`.
+        Their ends are indices of rows in `own`.
     without : ndarray of int64
-        For each row, an end that it does not lead to, or -1.
+        For each row, an end to exclude from the result, or -1.
     own : Rows
-        Rows of ends from 0 to ``size - 1``.
+        Their ends are from 0 to ``size - 1``.
     weights : ndarray of int64
-        For each row of `own`, at least 0: the weight of a way over it.
+        For each row of `own`, the weight of a path through it, at least 0.
     size : int
-        Number of ends that there are.
+        Number of possible ends.
     threads : int
         Threads to use.
 
     Returns
     -------
     lengths : ndarray of int64
-        How many ends each row leads to.
+        Number of ends for each row.
     ends : ndarray of the type of ends
-        The ends, ascending for each row.
+        The ends of each row, in ascending order.
     sums : ndarray of int64
-        The sum of the weights of the ways to each end.
+        Total weight of the paths to each end.
     """
     count = len(rows.offsets) - 1
     ways = np.zeros(len(rows.ends) + 1, np.int64)
@@ -569,24 +573,25 @@ def _best(offsets, scores, count, chosen, lengths, starts, ranges, part):  # typ
 def best(
     offsets: np.ndarray, scores: np.ndarray, count: int | None, *, threads: int = 1
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the entries with the highest scores of each row, and how many they are.
+    """Return the entries of each row with the highest scores, and their number.
 
     Parameters
     ----------
     offsets : ndarray of int64, shape (r + 1,)
-        Where the entries of each row begin, and those of the last one end.
+        Start of each row's entries, followed by the end of the last row.
     scores : ndarray of float64
         A score for each entry.
     count : int or None
-        How many entries of each row to return, at most; None returns all.
+        Maximum number of entries per row; None returns all.
     threads : int
         Threads to use.
 
     Returns
     -------
     entries : ndarray of int64
-        By row, by descending score, and then in their order.
+        Indices of entries, by row and by descending score. Entries with equal scores keep their order.
     lengths : ndarray of int64, shape (r,)
+        Number of entries that are returned for each row.
     """
     sizes = np.diff(offsets)
     count = max(int(sizes.max(initial=0)), 1) if count is None else count

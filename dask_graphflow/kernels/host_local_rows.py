@@ -1,10 +1,10 @@
-"""Rows by the numbers that vertices have inside a partition, with a slot for each neighbor outside of it.
+"""Rows with local vertex numbers, and a slot for each neighbor outside of the partition.
 
-A partition owns a contiguous range of vertices. Inside, they are numbered from 0. The distinct neighbors
-that it does not own, its *mirrors*, follow in the order of their ids.
+A partition owns a contiguous range of vertices, which are numbered from 0. The distinct neighbors that it
+does not own, its *mirrors*, follow in the order of their ids.
 
-Remote neighbors are marked in a bitmap of the graph's vertices, and the rank of a bit is its slot. Every
-edge keeps its place.
+Remote neighbors are marked in a bitmap of the graph's vertices, and the rank of a bit is its slot. The
+order of edges does not change.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from .host_threads import share
 
 __all__ = ["localized"]
 
-PARTS = 4  # pieces of the edges for each thread
+PARTS = 4  # pieces of the edges per thread
 
 
 @_compiled
 def _mark(ends, start, stop, low, high, words):  # type: ignore[no-untyped-def]
-    """Set the bits of those of the ends ``start:stop`` that lie outside `low` to ``high - 1``."""
+    """Set the bits of all ends in ``start:stop`` that are below `low`, or at least `high`."""
     one = np.uint64(1)
     for k in range(start, stop):
         end = np.int64(ends[k])
         if low <= end < high:
             continue
         word, bit = np.uint64(end) >> np.uint64(6), one << (np.uint64(end) & np.uint64(63))
-        # Read first: most bits are set already, and an atomic operation takes longer.
+        # Read the bit first: most bits are already set, and an atomic operation takes longer.
         if not words[word] & bit:
             fetch_or(words, np.intp(word), bit)
 
@@ -63,16 +63,16 @@ def _localize(ends, start, stop, low, high, words, ranks, new_ends):  # type: ig
 def localized(
     rows_: Rows, bounds: Sequence[int], part: int, *, threads: int = 1
 ) -> tuple[Rows, np.ndarray, list[int]]:
-    """Number the ends of rows as they are numbered inside a partition.
+    """Renumber the ends of rows with the local numbers of a partition.
 
     Parameters
     ----------
     rows_ : Rows
         Rows of vertices of the partition.
     bounds : sequence of int
-        First vertex of each partition's range, and the end of the last range.
+        First vertex of each partition's range, followed by the end of the last range.
     part : int
-        The partition.
+        Index of the partition.
     threads : int
         Host threads to use.
 
@@ -81,9 +81,10 @@ def localized(
     rows : Rows
         The same edges in the same order. Offsets and weights are shared with `rows_`.
     slots : ndarray of int32 or int64, shape (s,)
-        The distinct ends that the partition does not own, ascending. Slot `i` has the number ``V_p + i``.
+        The distinct ends that the partition does not own, in ascending order. Slot `i` has the local number
+        ``V_p + i``.
     slot_bounds : list of int
-        Index in `slots` of each partition's first vertex, and the length of `slots`.
+        Index in `slots` of each partition's first vertex, followed by the length of `slots`.
     """
     low, high = bounds[part], bounds[part + 1]
     old = rows_.ends

@@ -1,4 +1,4 @@
-"""What boxes are filled by; :mod:`~dask_graphflow.comm.outbox` says what is in one."""
+"""Functions that fill boxes on the host; see :mod:`~dask_graphflow.comm.outbox` for their contents."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ __all__ = ["from_marks", "room", "take", "to_marks"]
 
 
 def room(size: int) -> Any:
-    """Return so many bytes, with what happens to be in them."""
+    """Return `size` uninitialized bytes."""
     return np.empty(size, np.uint8)
 
 
 def take(column: Any, at: Any, out: Any) -> None:
-    """Put the entries of a column at some indices into `out`."""
-    np.take(column, at, out=out, mode="clip")  # the default mode has it copied twice
+    """Write the entries of a column at the indices `at` to `out`."""
+    np.take(column, at, out=out, mode="clip")  # the default mode copies the entries twice
 
 
 def to_marks(at: Any, size: int) -> Any:
-    """Return indices below `size` as a bitmap: bytes, the lowest bit of each first."""
+    """Return indices below `size` as a bitmap of bytes, with the lowest bit of each byte first."""
     marks = np.zeros(size, bool)
     marks[at] = True
     return np.packbits(marks, bitorder="little")
 
 
 def from_marks(marks: Any, size: int) -> Any:
-    """Return the indices of a bitmap, ascending."""
+    """Return the indices of a bitmap in ascending order."""
     return np.flatnonzero(np.unpackbits(marks, count=size, bitorder="little").view(bool))

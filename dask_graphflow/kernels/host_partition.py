@@ -1,7 +1,8 @@
-"""Who gets which edges, where each of several members owns a range of the vertices.
+"""Distribution of edges to the members that own their ends.
 
-Edges are counted by member, and then written to where those before them end. An edge for two members is
-written to both, and one for a single member twice to the same place: that takes less time than to ask.
+Edges are first counted by member, and then each is written behind the edges before it. An edge of two
+members is written to both. An edge of a single member is written to the same place twice, which takes less
+time than a branch.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from .host_threads import TURN, share
 
 __all__ = ["count_grains", "parted"]
 
-LEAST = 1 << 14  # edges that are worth a thread
+LEAST = 1 << 14  # minimum number of edges per thread
 
 
 @_compiled
@@ -58,17 +59,17 @@ def parted(
     but: int | None = None,
     threads: int = 1,
 ) -> Iterator[list[np.ndarray]]:
-    """Part edges by the members that own an end of them, in the order that they have.
+    """Split edges by the members that own their ends, and keep their order.
 
     Parameters
     ----------
     columns : sequence of ndarray, shape (m,)
-        What there is of each edge.
+        Columns of the edges to split.
     source : ndarray of integers, shape (m,)
     target : ndarray of integers, shape (m,), or None
-        None where an edge is its source's alone.
+        None if only the owner of the source gets an edge.
     owners : ndarray of int16
-        The owner of every ``2**shift`` vertices.
+        The owner of each grain of ``2**shift`` vertices.
     members : int
     shift : int
     but : int, optional
@@ -79,14 +80,14 @@ def parted(
     Yields
     ------
     list of ndarray
-        Of each column, what each member gets: views of one array. An edge whose ends have two owners is in
-        the parts of both.
+        For each column, one array per member: views of a single array. An edge whose ends have different
+        owners is in the parts of both.
     """
     both = target is not None
     ends = source, target if both else source, both
     cuts = _cuts(len(source), max(1, min(threads, len(source) // LEAST)))
     parts = [*itertools.pairwise(cuts)]
-    # No two parts write a cache line.
+    # The padding keeps two parts from writing to the same cache line.
     counts = np.zeros((len(parts), members + TURN), np.int64)
     share(
         lambda part: _count(*ends, *parts[part], owners, shift, counts[part]), len(parts), threads
@@ -98,13 +99,13 @@ def parted(
     bounds = [0, *each.cumsum()[:members]]
     first = counts.cumsum(axis=0) - counts + (each.cumsum() - each)
     spare = 0
-    if but is not None:  # its edges are written over each other: that takes less time than to ask
+    if but is not None:  # its edges overwrite each other, which takes less time than a branch
         spare = TURN * len(parts)
         first[:, but] = bounds[-1] + TURN * np.arange(len(parts))
 
     left = list(columns)
     while left:
-        # Two at a time, which is hardly more work than one.
+        # Write two columns at a time, which is hardly more work than one.
         pair = [values for values in left[:2] if values.dtype == left[0].dtype]
         del left[: len(pair)]
         found = [np.empty(bounds[-1] + spare, values.dtype) for values in pair]
@@ -120,5 +121,5 @@ def parted(
 
 
 def count_grains(ids: np.ndarray, count: int, *, shift: int, threads: int = 1) -> np.ndarray:
-    """Return how many ids lie in each of `count` grains of ``2**shift``, as int64."""
+    """Return the number of ids in each of `count` grains of ``2**shift`` vertices, as int64."""
     return count_all([ids], count=count, shift=shift, threads=threads)

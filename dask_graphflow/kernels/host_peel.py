@@ -1,7 +1,8 @@
-"""Peeling on the host: vertices with few edges left are removed, which takes an edge from each neighbor.
+"""Peeling on the host: remove vertices with few edges left, which takes an edge from each neighbor.
 
-A thread removes a vertex, and then at once the neighbors that this leaves with too few edges, so a chain of
-vertices takes no supersteps [1]_. Which vertices are removed does not depend on the order.
+After a thread removes a vertex, it immediately removes the neighbors that have too few edges left. A chain
+of vertices therefore needs no extra supersteps [1]_. The set of removed vertices does not depend on the
+order.
 
 .. [1] Y. Liu, X. Dong, Y. Gu, Y. Sun, "Parallel k-Core Decomposition: Theory and Practice", SIGMOD 2025.
 """
@@ -30,7 +31,7 @@ def _peel(  # type: ignore[no-untyped-def]
     start, stop = take(ranges, part, size)
     while start < stop:
         for i in range(start, stop):
-            # Vertices that are to be removed, each with the one to remove after it: a list without a size.
+            # Vertices to remove form a linked list: `waiting_for` stores the one to remove after each.
             vertex, following = np.int64(frontier[i]), np.int64(-1)
             while vertex >= 0:
                 row = np.uint64(vertex)
@@ -72,27 +73,27 @@ def peel(
     *,
     threads: int = 1,
 ) -> tuple[np.ndarray, int]:
-    """Remove vertices, and those that this leaves with too few edges.
+    """Remove vertices, and then the vertices that have too few edges left.
 
     Parameters
     ----------
     rows : Rows
-        Of all vertices; an edge in the row of a removed vertex counts no more at its other end.
+        Rows of all vertices. When a vertex is removed, the other end of each edge in its row loses an edge.
     counts : ndarray of int64, shape (V,)
         Number of edges that each vertex has left; changed in place.
     limit : int
-        A vertex is removed once it has so many edges or fewer.
+        A vertex is removed once it has at most this many edges left.
     frontier : ndarray of integers, shape (f,)
-        The vertices that have so few already, each once.
+        The vertices that are at or below the limit already, without duplicates.
     room : ndarray of the dtype of the ends, shape (2, V)
-        Overwritten.
+        Work space; overwritten.
     threads : int
         Threads to use.
 
     Returns
     -------
     removed : ndarray of the dtype of the ends
-        The other vertices that were removed, in no order. A view of `room`.
+        The other vertices that were removed, in no particular order. This is a view of `room`.
     edges : int
         Number of edges that were followed.
     """

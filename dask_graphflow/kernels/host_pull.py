@@ -1,12 +1,12 @@
-"""PageRank on the host: one iteration by pull, with sums that do not depend on their order.
+"""PageRank on the host: one iteration by pull, with sums that do not depend on the order of edges.
 
-A contribution is a vertex's rank by its degree, times :data:`ONE`, as a float. It is made a whole number as
-it is summed, and whole numbers add up to the same in every order; ranks sum to 1, so that 64 bits are
-enough, and a sum is exact to 2**-62 an edge. Numba makes vectors of this loop, which it may not of a sum of
-floats: so the conversion costs nothing.
+A contribution is the rank of a vertex divided by its degree, times :data:`ONE`, as a float. It is converted
+to an integer when it is summed, because a sum of integers does not depend on the order. Ranks sum to 1, so
+64 bits are enough, and a sum is exact to 2**-62 per edge. The conversion costs nothing: Numba vectorizes
+this loop, but it must not vectorize a sum of floats.
 
-It is no edge program of :mod:`.host_advance`, where the one load and add of an edge would be called through
-three functions and kept from being made vectors.
+This is not an edge program of :mod:`.host_advance`. There, the single load and add per edge would go
+through three functions and would not be vectorized.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 ONE = 2.0**62
-CHANGE = 2.0**60  # changes of ranks may add up to 2
+CHANGE = 2.0**60  # changes of ranks can add up to 2
 
 
 @_compiled
@@ -70,8 +70,8 @@ def _apply(sums, rank, share_out, contribution, restart, damping, start, stop): 
 
 @_compiled
 def _sum_batch(offsets, ends, weights, told, sums, ranges, part):  # type: ignore[no-untyped-def]
-    # Loops over the columns become vector instructions as long as they are written out here. Four edges at
-    # a time, because the reads of one edge would wait for those of the one before.
+    # Numba vectorizes the loops over columns only if they are written out here. They read four edges at a
+    # time, because the reads of one edge would otherwise wait for those of the edge before.
     start, stop = take(ranges, part, MINI_CHUNK)
     one, two, three, four = np.uint64(1), np.uint64(2), np.uint64(3), np.uint64(4)
     while start < stop:
@@ -122,18 +122,18 @@ def _apply_batch(sums, rank, share_out, told, at, base, damping, totals, start, 
 def sum_contributions(
     rows: Rows, contribution: np.ndarray, sums: np.ndarray, *, threads: int = 1
 ) -> None:
-    """Sum what the neighbours of each vertex contribute.
+    """Sum the contributions of the neighbors of each vertex.
 
     Parameters
     ----------
     rows : Rows
-        Of the vertices that edges enter. With weights, a contribution counts so many times.
+        Rows of incoming edges. Contributions are multiplied by the weights, if there are any.
     contribution : ndarray of float32 or float64, shape (V,)
-        Of each vertex, times :data:`ONE`.
+        The contribution of each vertex, times :data:`ONE`.
     sums : ndarray of int64, shape (n,)
-        Of the vertices from ``rows.first`` on.
+        Set to the sums of the vertices from ``rows.first`` on.
     threads : int
-        Threads to use. Ranges are cut so that each has as many edges.
+        Threads to use. Each gets a range with about the same number of edges.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
     share(lambda part: _sum(*rows[:3], contribution, sums, ranges, part), threads, threads)
@@ -160,30 +160,31 @@ def apply_sums(
     *,
     threads: int = 1,
 ) -> tuple[int, int]:
-    """Make ranks of sums, and contributions of ranks.
+    """Compute ranks from sums, and contributions from ranks.
 
     Parameters
     ----------
     sums : ndarray of int64, shape (n,)
-        What :func:`sum_contributions` returned.
+        The sums that :func:`sum_contributions` computed.
     rank : ndarray of float32 or float64, shape (n,)
         Changed in place.
     share_out : ndarray of the ranks' dtype, shape (n,)
-        :data:`ONE` by the degree, or by the sum of the weights; 0 where no edge leaves.
+        :data:`ONE` divided by the degree, or by the sum of the weights; 0 for vertices without outgoing
+        edges.
     contribution : ndarray of the ranks' dtype, shape (n,)
         Set to ``rank * share_out``.
     restart : ndarray of float64, shape (1,) or (n,)
-        What each rank begins with: all of it that does not come along edges.
+        The part of each rank that does not come along edges.
     damping : float
-        The part that follows edges.
+        The fraction of rank that follows edges.
     threads : int
         Threads to use.
 
     Returns
     -------
     change, dangling : int
-        The sum of the ranks' changes, and that of the ranks of vertices that no edge leaves, times
-        :data:`CHANGE`: whole numbers, whose sums are the same in any order.
+        The sum of the absolute changes of ranks, and the sum of the ranks of vertices without outgoing
+        edges, both times :data:`CHANGE`. They are integers, so they do not depend on the order of vertices.
     """
     cuts = [len(rank) * i // threads for i in range(threads + 1)]
     done = share(
@@ -198,16 +199,16 @@ def apply_sums(
 
 
 def sum_batch(rows: Rows, told: np.ndarray, sums: np.ndarray, *, threads: int = 1) -> None:
-    """Sum what the neighbors of each vertex contribute, in several columns at once.
+    """Sum the contributions of the neighbors of each vertex, for several columns at once.
 
-    Each column gets the bits of :func:`sum_contributions`.
+    The sums of each column are bitwise identical to those of :func:`sum_contributions`.
 
     Parameters
     ----------
     rows : Rows
-        Of the vertices that edges enter.
+        Rows of incoming edges.
     told : ndarray of float64, shape (V, b)
-        Contributions of each vertex, times :data:`ONE`. A device takes at most 16 columns.
+        The contributions of each vertex, times :data:`ONE`. A device accepts at most 16 columns.
     sums : ndarray of int64, shape (n, b)
         Set to the sums.
     threads : int
@@ -228,7 +229,9 @@ def apply_batch(
     *,
     threads: int = 1,
 ) -> np.ndarray:
-    """Set the ranks of several columns from sums, and contributions from ranks; see :func:`apply_sums`.
+    """Compute the ranks of several columns from sums, and contributions from ranks.
+
+    See :func:`apply_sums`.
 
     Parameters
     ----------
@@ -239,9 +242,9 @@ def apply_batch(
     told : ndarray of float64, shape (n, b)
         Set to ``rank * share_out``.
     at : ndarray of int64, shape (b,)
-        In host memory: the only vertex of each column that gets more than its sum, or -1.
+        In host memory. The only vertex of each column whose rank gets more than its sum, or -1.
     base : ndarray of float64, shape (b,)
-        In host memory: what it gets.
+        In host memory. The rank that is added for this vertex.
     damping : float
     threads : int
         Threads to use.
@@ -249,7 +252,7 @@ def apply_batch(
     Returns
     -------
     ndarray of int64, shape (2, b)
-        In host memory: for each column, the two totals of :func:`apply_sums`.
+        In host memory. For each column, the two totals of :func:`apply_sums`.
     """
     cuts = [len(rank) * i // threads for i in range(threads + 1)]
     totals = np.zeros((threads, 2, len(at)), np.int64)

@@ -1,11 +1,11 @@
-"""Rows: a graph's edges by the vertex that they leave (CSR), or enter (CSC), made from an edge list.
+"""Rows: the edges of a graph grouped by source (CSR) or by target (CSC), made from an edge list.
 
-Row ``i`` is ``ends[offsets[i]:offsets[i + 1]]``, the neighbours of vertex ``first + i`` in ascending
-order; ``weights`` lie along.
+Row ``i`` is ``ends[offsets[i]:offsets[i + 1]]``, the neighbors of vertex ``first + i`` in ascending order.
+``weights`` has the same order as ``ends``.
 
-Every edge is moved once into a bucket of neighbouring rows, as a key of its row within the bucket and its
+Every edge is moved once into a bucket of adjacent rows, as a key made of its row within the bucket and its
 column. A bucket and its copy fit into a core's cache, and are sorted there by counting, digit by digit.
-So the edge list is read twice, and memory is written in as many streams as there are buckets.
+The edge list is therefore read twice, and memory is written in one stream per bucket.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ __all__ = [
     "rows",
 ]
 
-BUCKET = 1 << 15  # entries of a bucket on average: with their copy a quarter of 1 MB of cache
-MOST_BUCKETS = 1 << 12  # more streams than that and a core's table of pages overflows
-MOST_ROWS = 16  # bits of a row within its bucket: each thread has a counter for each
+BUCKET = 1 << 15  # average entries per bucket; with their copy they take a quarter of 1 MB of cache
+MOST_BUCKETS = 1 << 12  # more write streams than this overflow a core's TLB
+MOST_ROWS = 16  # maximum bits of a row's index in its bucket; each thread has one counter per row
 BLOCK = 1 << 18  # ids that a thread counts at a time
-DIGIT = 11  # bits of a column sorted by at a time, so that the counters stay in the nearest cache
+DIGIT = 11  # maximum bits of a column to sort by at a time; the counters then stay in the L1 cache
 POLICIES = ("keep", "sum", "min", "first")
 
 
@@ -53,8 +53,8 @@ def _count_ids(ids, start, stop, first, shift, counts):  # type: ignore[no-untyp
             counts[at] += 1
 
 
-# Vertices of other members are counted in one more bucket, and their edges written to one place. Members
-# have them in no order, so a branch would be predicted wrongly as often as not.
+# Edges of other members' vertices are counted in an extra bucket, and all of them are written to one place.
+# They come in no particular order, so a branch would be mispredicted about half of the time.
 @_compiled
 def _count(out, into, start, stop, first, count, shift, both, counts):  # type: ignore[no-untyped-def]
     size, shift = np.uint64(count), np.uint64(shift)
@@ -67,7 +67,7 @@ def _count(out, into, start, stop, first, count, shift, both, counts):  # type: 
             counts[(row if row < size else beyond) >> shift] += 1
 
 
-# Written out for either end: a function for it would be called, at twice the time of the whole pass.
+# The code is repeated for each end, because calling a function would double the time of the whole pass.
 @_compiled
 def _scatter(  # type: ignore[no-untyped-def]
     source, target, out, into, weight, start, stop, first, count, shift, width, both, places,
@@ -98,7 +98,7 @@ def _scatter(  # type: ignore[no-untyped-def]
 
 @_inner
 def _digits(keys, start, stop, width, bits, counts, row_counts):  # type: ignore[no-untyped-def]
-    """Count each digit of the columns, and the rows; make of the counts where each begins."""
+    """Count the digits of the columns, and the rows; then replace each count by its start index."""
     for digit in range(counts.shape[0]):
         for i in range(counts.shape[1]):
             counts[digit, i] = 0
@@ -131,7 +131,7 @@ def _begin(counts):  # type: ignore[no-untyped-def]
 def _sort_by(  # type: ignore[no-untyped-def]
     keys, carried, start, stop, low, high, places, digit, new_keys, new_carried, to
 ):
-    """Sort by the bits `low` to `high` - 1, to `to` and behind; what is equal stays in order."""
+    """Sort by the bits `low` to ``high - 1``, and write from index `to` on. The sort is stable."""
     mask = (np.uint64(1) << np.uint64(high - low)) - np.uint64(1)
     low, to = np.uint64(low), np.uint64(to)
     for i in range(np.uint64(start), np.uint64(stop)):
@@ -145,7 +145,7 @@ def _sort_by(  # type: ignore[no-untyped-def]
 
 @_inner
 def _write(keys, carried, count, width, places, labels, ends, weights, to):  # type: ignore[no-untyped-def]
-    """Sort by row, into the rows that begin at `to`."""
+    """Sort by row, and write the ends and weights from index `to` on."""
     mask, to = (np.uint64(1) << np.uint64(width)) - np.uint64(1), np.uint64(to)
     for i in range(count):
         key = np.uint64(keys[i])
@@ -160,11 +160,11 @@ def _write(keys, carried, count, width, places, labels, ends, weights, to):  # t
 
 @_inner
 def _fold(offsets, stop, ends, weights, words, policy):  # type: ignore[no-untyped-def]
-    """Make one of equal ends in a row; rows close up to their left.
+    """Merge edges with equal ends in each row, and move the rows to the left to close the gaps.
 
-    `words` is None, or the memory of integer weights as unsigned integers, which may wrap around.
-    Returns where the last row ends, and how many sums of integers do not fit their dtype. Wraparounds
-    are counted, so that only the final value of a sum has to fit.
+    `words` is None, or a view of integer weights as unsigned integers, which can wrap around. Returns the
+    end of the last row, and the number of integer sums that do not fit their dtype. Wraparounds are
+    counted, so that only the final value of a sum has to fit.
     """
     last = offsets[0]
     wraps, wrong = 0, 0
@@ -198,12 +198,12 @@ def _finish(  # type: ignore[no-untyped-def]
     keys, carried, bounds, mine, shift, width, bits, policy, labels, offsets, ends, weights, words,
     left, spare, spare_carried, counts, places,
 ):  # fmt: skip
-    """Sort the buckets `mine` into their rows; return how many sums do not fit.
+    """Sort the buckets `mine` into their rows; return the number of sums that do not fit.
 
-    The last four arrays are memory for it. Allocating that here would take longer to compile.
+    The last four arrays are work space. Allocating them here would take longer to compile.
     """
     passes, wrong = counts.shape[0], 0
-    begin = np.int64(0)  # not 0 itself, which Numba would compile for apart
+    begin = np.int64(0)  # Numba would compile another version for a literal 0
     for bucket in mine:
         start, stop = bounds[bucket], bounds[bucket + 1]
         count = stop - start
@@ -212,7 +212,7 @@ def _finish(  # type: ignore[no-untyped-def]
         last = last if last < offsets.size else offsets.size - 1
         for row in range(first, last):
             offsets[row] = places[row - first] + start
-        # The last pass ends in the spare memory: ends and weights may take the place of the bucket.
+        # The last pass must end in the spare memory, because ends and weights can overwrite the bucket.
         spared = passes % 2 == 0
         if spared:
             for i in range(count):
@@ -253,7 +253,7 @@ def _finish(  # type: ignore[no-untyped-def]
                 )
             spared = not spared
         _write(spare, spare_carried, count, width, places, labels, ends, weights, start)
-        # If the policy is None, Numba leaves this out. A member without vertices has buckets without rows.
+        # Numba removes this code if the policy is None. A member without vertices has buckets without rows.
         if policy is not None and first < last:
             stop, unfit = _fold(offsets[first:last], stop, ends, weights, words, policy)
             wrong += unfit
@@ -270,7 +270,7 @@ def _owners(offsets, first, start, stop, out):  # type: ignore[no-untyped-def]
 
 @_compiled
 def _label(degrees, counts, labels):  # type: ignore[no-untyped-def]
-    """Sort vertices by descending degree by counting; what is equal stays in order."""
+    """Label vertices by descending degree, with a stable counting sort."""
     for degree in degrees:
         counts[counts.size - 1 - degree] += 1
     _begin(counts)
@@ -299,10 +299,10 @@ def _relabel(  # type: ignore[no-untyped-def]
 
 
 def _name(ids: np.ndarray, labels: np.ndarray, start: int, stop: int, named: np.ndarray) -> None:
-    """Look labels up, block by block: NumPy copies ids of other types than its indices."""
+    """Look up labels block by block, because NumPy copies ids that do not have its index dtype."""
     for at in range(start, stop, BLOCK):
         some = slice(at, min(at + BLOCK, stop))
-        labels.take(ids[some], out=named[some], mode="clip")  # other modes copy what they write
+        labels.take(ids[some], out=named[some], mode="clip")  # other modes copy the output
 
 
 def _cuts(count: int, parts: int) -> list[int]:
@@ -315,11 +315,12 @@ def degrees(ids: np.ndarray, *, first: int = 0, count: int, threads: int = 1) ->
     Parameters
     ----------
     ids : ndarray of integers, shape (m,)
-        One end of each edge; other vertices are passed over.
+        One end of each edge; other vertices are ignored.
     first, count : int
         The range of vertices.
     threads : int
-        Threads to use, each with counts of its own: no more of them than edges a vertex.
+        Maximum number of threads. Each has its own counts, so no more threads are used than there are edges
+        per vertex.
 
     Returns
     -------
@@ -331,17 +332,19 @@ def degrees(ids: np.ndarray, *, first: int = 0, count: int, threads: int = 1) ->
 def count_all(
     sides: Sequence[np.ndarray], *, first: int = 0, count: int, shift: int = 0, threads: int = 1
 ) -> np.ndarray:
-    """Count how often each of some vertices, or of some ranges of them, occurs in some arrays together.
+    """Count how often each vertex, or each range of vertices, occurs in several arrays together.
 
     Parameters
     ----------
     sides : sequence of ndarray of integers
     first, count : int
-        The first vertex, and how many ranges of ``2**shift`` from there on; others are passed over.
+        The first vertex, and the number of ranges of ``2**shift`` vertices from there on. Other vertices
+        are ignored.
     shift : int
     threads : int
-        Threads to use, each with counts of its own: no more of them than ids a range. To share counts, by
-        atomic additions, took longer with two than with one: hubs are counted over and over.
+        Maximum number of threads. Each has its own counts, so no more threads are used than there are ids
+        per range. Sharing the counts by atomic additions took longer with two threads than with one,
+        because hubs are counted over and over.
 
     Returns
     -------
@@ -363,8 +366,8 @@ def count_all(
 def degree_labels(degrees: np.ndarray) -> np.ndarray:
     """Return new numbers for vertices, by descending degree and then by id.
 
-    What belongs to hubs then lies together and stays in the cache: on a power-law graph a pass over all
-    edges takes two thirds of the time. On a road it would scatter neighbours instead.
+    The values of hubs are then adjacent and stay in the cache. On a power-law graph, a pass over all edges
+    takes two thirds of the time. On a road network, the new numbers would scatter neighbors instead.
 
     Returns
     -------
@@ -393,43 +396,44 @@ def rows(
     multi: str = "keep",
     threads: int = 1,
 ) -> Rows:
-    """Make rows of an edge list.
+    """Make rows from an edge list.
 
     Parameters
     ----------
     source, target : ndarray of integers, shape (m,)
-        The edges' ends: ids from 0 to ``columns - 1``, which is not checked. A row is of what its edges
-        leave; swap the two for rows of what they enter.
+        The ends of the edges: ids from 0 to ``columns - 1``, which is not checked. Each row contains the
+        edges that leave its vertex. Swap `source` and `target` to get rows of the edges that enter it.
     weight : ndarray, shape (m,), optional
-        The edges' weights.
+        The weights of the edges.
 
-        Each of the three may be a list of at least one array. The arrays are read one after the other and
-        never copied into one. They may begin anywhere in memory; see :func:`.aligned`.
+        Each of the three can be a list of at least one array. The arrays are read one after another, and
+        are never concatenated. They do not have to be aligned in memory; see :func:`.aligned`.
     first, count : int
-        The rows to make, of the vertices `first` to ``first + count - 1``. Edges that belong to none of
-        them are passed over.
+        The rows to make: those of the vertices `first` to ``first + count - 1``. Edges of other rows are
+        ignored.
     columns : int, optional
         Number of vertices; by default ``first + count``.
     labels : ndarray of integers, shape (columns,), optional
-        New numbers for the vertices, a permutation. Rows are then of labels, and hold labels; within a row
-        they are in ascending order of the ids all the same.
+        New numbers for the vertices, a permutation. Rows are then indexed by labels, and contain labels.
+        Within a row, ends are still in ascending order of their ids.
     undirected : bool
-        Every edge is one of its source's row and, unless that is the same vertex, of its target's.
+        Whether every edge is added to the row of its source and to the row of its target. A self-loop is
+        added once.
     multi : {"keep", "sum", "min", "first"}
-        What becomes of several edges from one vertex to another: all are kept; or there is one, whose
-        weight is the sum, in the order of the list, the least, or that of the first.
+        How to handle several edges from one vertex to another. "keep" keeps all of them. The others keep
+        one edge. Its weight is the sum, added in the order of the list, the minimum, or that of the first.
     threads : int
         Threads to use.
 
     Returns
     -------
     Rows
-        The same for every number of threads.
+        They do not depend on the number of threads.
 
     Raises
     ------
     WeightError
-        A sum of integers does not fit the weights' dtype; see :func:`summable`.
+        A sum of integers does not fit the dtype of the weights; see :func:`summable`.
     """
     columns = first + count if columns is None else columns
     width = max(1, (columns - 1).bit_length())
@@ -480,12 +484,12 @@ def _into_buckets(
     labels: np.ndarray | None,
     plan: _Plan,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return each edge as a key in its bucket, what is carried along, and where buckets begin."""
+    """Return the keys of the edges by bucket, their weights, and the start index of each bucket."""
     threads = plan.threads
     runs = _runs([len(ids) for ids in source], threads)
     out, into = source, target
     if labels is not None:
-        # Once, and not at every look: labels are asked for in no order.
+        # Look up each label only once, because these reads are in random order.
         out, into = ([np.empty(len(ids), labels.dtype) for ids in source] for _ in range(2))
 
         def naming(i: int) -> None:
@@ -507,10 +511,10 @@ def _into_buckets(
     share(counting, threads, threads)
     counts[:, -1] = 0
     bounds = np.concatenate([[0], np.cumsum(counts.sum(axis=0)[:-1])])
-    # A part writes behind the ones before it: equal edges stay in the order of the list.
+    # Each part writes behind the parts before it, so equal edges stay in the order of the list.
     places = bounds + np.cumsum(counts, axis=0) - counts
     total = int(bounds[-1])
-    places[:, -1] = total + TURN * np.arange(threads)  # no two threads write a cache line
+    places[:, -1] = total + TURN * np.arange(threads)  # a separate cache line per thread
     room = total + TURN * threads
     keys = np.empty(room, "uint32" if plan.width + plan.shift <= 32 else "uint64")
     payload = [np.empty(0)] * len(source) if weight is None else weight
@@ -528,13 +532,13 @@ def _into_buckets(
 
 
 def _aligned(*run: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield arrays with where to start and stop; in blocks that are copied if some are not aligned."""
+    """Yield arrays with start and stop. If some are not aligned, copy them and yield block by block."""
     *columns, start, stop = run
     apart = {id(column): column for column in columns if not column.flags.aligned}
     if not apart:
         yield run
         return
-    # Made once: new memory for each block takes longer than to copy it.
+    # Allocate the copies once, because allocating memory for each block takes longer than copying it.
     copies = {key: np.empty(min(BLOCK, stop - start), apart[key].dtype) for key in apart}
     for at in range(start, stop, BLOCK):
         count = min(BLOCK, stop - at)
@@ -544,7 +548,7 @@ def _aligned(*run: Any) -> Iterator[tuple[Any, ...]]:
 
 
 def _runs(lengths: Sequence[int], parts: int) -> list[list[tuple[int, int, int]]]:
-    """Cut arrays, read as one, into equal parts; return what each part reads: array, start and stop."""
+    """Cut arrays, as if concatenated, into equal parts; return (array, start, stop) tuples per part."""
     begins = list(itertools.accumulate(lengths, initial=0))
     return [
         [
@@ -569,22 +573,22 @@ def _into_rows(
     Returns
     -------
     offsets : ndarray
-        Where each row begins; the last entry is not set.
+        Start index of each row; the last entry is not set.
     columns : list of ndarray
-        Ends and weights, with gaps behind buckets in which edges were made one.
+        Ends and weights. There are gaps behind buckets in which edges were merged.
     left : ndarray
-        How many edges each bucket has.
+        Number of edges left in each bucket.
     """
     dtype = np.dtype(index_dtype(1 << plan.width))
     named = np.empty(0, dtype) if labels is None else labels
     offsets = np.empty(plan.size + 1, np.int64)
-    # Ends are written over the keys of their bucket if they are as wide, weights over what it carries.
+    # Weights overwrite the carried weights of their bucket. Ends overwrite its keys if they are as wide.
     ends = keys.view(dtype) if keys.itemsize == dtype.itemsize else np.empty(len(keys), dtype)
     weights = carried
     summed = policy is not None and weights.dtype.kind == "i"
     words = weights.view(f"u{weights.itemsize}") if summed else None
     left = np.empty(len(bounds) - 1, np.int64)
-    # The largest first, so that no thread is left with one at the end.
+    # Start with the largest buckets, so that no thread gets one of them at the end.
     order = np.argsort(-np.diff(bounds), kind="stable")
     turns = [order[i :: 4 * plan.threads] for i in range(4 * plan.threads)]
     passes = -(-plan.width // DIGIT)
@@ -616,9 +620,9 @@ def _without_gaps(
     left: np.ndarray,
     plan: _Plan,
 ) -> list[np.ndarray]:
-    """Return columns without gaps, and move the rows' offsets.
+    """Return columns without gaps, and adjust the offsets of the rows.
 
-    `columns` is emptied: a column that nobody else uses is freed before the next one is copied.
+    `columns` is emptied, so that each column can be freed before the next one is copied.
     """
     starts = np.concatenate([[0], np.cumsum(left)])
 
@@ -648,19 +652,20 @@ def relabelled(
     count: int | None = None,
     threads: int = 1,
 ) -> Rows:
-    """Make rows of labels from those of ids.
+    """Make rows of labels from rows of ids.
 
-    As :func:`rows` with `labels`, in half the time even with that of making the rows of ids: no bucket is
-    too large for the cache because hubs come together in it, and the rows say the degrees.
+    The result is the same as that of :func:`rows` with `labels`. This way takes half the time, including
+    the time to make the rows of ids: hubs do not meet in buckets that are too large for the cache, and the
+    degrees are known from the rows.
 
     Parameters
     ----------
     rows_ : Rows
         Rows of the vertices from 0 on.
     labels : ndarray of int32 or int64, shape (V,)
-        The label of each of them, a permutation.
+        The label of each vertex, a permutation.
     places : ndarray of int32 or int64, optional
-        What takes the place of each vertex that is an end; by default its label.
+        The value to store for each vertex that is an end; by default its label.
     first, count : int
         The labels to make rows of; by default all.
     threads : int
@@ -669,7 +674,7 @@ def relabelled(
     Returns
     -------
     Rows
-        In ascending order of the ids within a row.
+        Within a row, ends are in ascending order of their ids.
     """
     count = len(labels) - first if count is None else count
     names = np.empty_like(labels)
@@ -690,7 +695,7 @@ def relabelled(
 
 
 def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
-    """Return the vertex that each edge is in the row of."""
+    """Return, for each edge, the vertex whose row contains it."""
     found = np.empty(len(rows_.ends), dtype)
     cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
     share(
@@ -702,7 +707,7 @@ def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
 
 
 def renamed(ids: np.ndarray, names: np.ndarray, *, threads: int = 1) -> np.ndarray:
-    """Return the names of ids, all of which have one."""
+    """Return the name of each id. Every id must have a name."""
     found = np.empty(len(ids), names.dtype)
     cuts = _cuts(len(ids), max(1, threads))
     share(

@@ -1,12 +1,13 @@
 """Random choices of edges on the host: random walks, and samples of the edges that leave vertices.
 
-Random numbers are counter-based: each is SplitMix64's hash [1]_ of a key and a counter. So a choice depends
-on nothing but its key, its step, and the row of its vertex. A random float has the high 53 bits of a hash,
-and is rounded once when it is multiplied. So the device makes the same choices.
+Random numbers are counter-based: each is the SplitMix64 hash [1]_ of a key and a counter. A choice depends
+only on its key, its step, and the row of its vertex. A random float has the high 53 bits of a hash, and is
+rounded once when it is multiplied, so the device makes the same choices.
 
-In a walk with a bias (node2vec [2]_), a step depends on the vertex before. The edge back there has a weight
-of its own and is chosen first. The other edges are drawn by their weights, and accepted with a probability
-that depends on whether the vertex before has an edge to the same vertex (KnightKing [3]_).
+In a walk with a bias (node2vec [2]_), a step depends on the previous vertex. First, the walk decides
+whether it goes back there, because these edges have weights of their own. Otherwise, an edge is drawn by
+weight, and is accepted with a probability that depends on whether the previous vertex has an edge to the
+same vertex (KnightKing [3]_).
 
 .. [1] G. L. Steele, D. Lea, C. H. Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
 .. [2] A. Grover, J. Leskovec, "node2vec: Scalable Feature Learning for Networks", KDD 2016.
@@ -27,16 +28,16 @@ from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
 
 __all__ = ["OPEN", "connected", "cumulate", "pick_edges", "propose", "walk"]
 
-BITS = 52  # of the sum of a row's weights as a whole number
-STEP, ATTEMPT = 24, 2  # bits of a counter below its step, and below its attempt
-OPEN = -2  # a step that is not decided yet
-END = -1  # of a walk
-TEST = -3  # a candidate that depends on an edge of the vertex before
+BITS = 52  # maximum bits of the sum of a row's weights as an integer
+STEP, ATTEMPT = 24, 2  # number of bits in a counter below the step, and below the attempt
+OPEN = -2  # a step that is not decided yet; from `_attempt`, a candidate that needs no test
+END = -1  # the end of a walk
+TEST = -3  # a candidate that depends on an edge of the previous vertex
 
 
 @partial(_compiled, inline="always")
 def _random(key, counter):  # type: ignore[no-untyped-def]
-    """Return a random float, 0 or more and below 1."""
+    """Return a random float in the range [0, 1)."""
     mixed = key + np.uint64(counter) * np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -46,7 +47,7 @@ def _random(key, counter):  # type: ignore[no-untyped-def]
 
 @partial(_compiled, inline="always")
 def _first(ends, low, high, end):  # type: ignore[no-untyped-def]
-    """Return where the first entry of a row is that is not below `end`."""
+    """Return the index of the first entry of a row that is not less than `end`."""
     while low < high:
         middle = (low + high) >> 1
         if ends[middle] < end:
@@ -58,7 +59,7 @@ def _first(ends, low, high, end):  # type: ignore[no-untyped-def]
 
 @partial(_compiled, inline="always")
 def _before(sums, low, at):  # type: ignore[no-untyped-def]
-    """Return the weight of a row's entries before one of them."""
+    """Return the total weight of the entries of a row before index `at`."""
     if sums.size == 0:
         return np.int64(at - low)
     return sums[at - 1] if at > low else np.int64(0)
@@ -66,7 +67,7 @@ def _before(sums, low, at):  # type: ignore[no-untyped-def]
 
 @partial(_compiled, inline="always")
 def _chosen(ends, sums, low, high, weight):  # type: ignore[no-untyped-def]
-    """Return the end of the entry in which the sum of a row's weights passes `weight`."""
+    """Return the end of the entry at which the running sum of a row's weights exceeds `weight`."""
     if sums.size == 0:
         return ends[low + weight]
     return ends[_first(sums, low, high, weight + 1)]
@@ -74,7 +75,7 @@ def _chosen(ends, sums, low, high, weight):  # type: ignore[no-untyped-def]
 
 @partial(_compiled, inline="always")
 def _back(ends, low, high, before):  # type: ignore[no-untyped-def]
-    """Return where a row's entries back to the vertex before begin and end."""
+    """Return the start and stop index of a row's entries that lead back to the previous vertex."""
     if before < 0:
         return low, low
     first = _first(ends, low, high, before)
@@ -85,7 +86,7 @@ def _back(ends, low, high, before):  # type: ignore[no-untyped-def]
 
 @partial(_compiled, inline="always")
 def _attempt(ends, sums, low, high, back, before, key, counter, bias):  # type: ignore[no-untyped-def]
-    """Try to decide on a step; return a vertex or END, and the float that decides, or TEST."""
+    """Propose a step; return a vertex or END, and OPEN if it is accepted, or TEST if it needs a test."""
     total, skipped = _before(sums, low, high), _before(sums, low, back[0])
     own = _before(sums, low, back[1]) - skipped
     rest = total - own
@@ -111,7 +112,7 @@ def _walk(offsets, ends, sums, starts, keys, bias, biased, found, ranges, part):
     while start < stop:
         for i in range(start, stop):
             found[i, 0] = starts[i]
-        # Step by step, so that the processor waits for the memory of several walks at once.
+        # All walks of a chunk do one step before the next, so that their memory accesses overlap.
         for step in range(1, found.shape[1]):
             for i in range(start, stop):
                 at = found[i, step - 1]
@@ -152,7 +153,7 @@ def walk(
     Parameters
     ----------
     rows : Rows
-        Of all vertices, from 0 on.
+        Rows of all vertices, from 0 on.
     sums : ndarray of int64, or None
         See :func:`cumulate`; None if edges have no weights.
     starts : ndarray of integers, shape (w,)
@@ -161,15 +162,15 @@ def walk(
     length : int
         Number of steps.
     bias : ndarray of float64, shape (4,)
-        Factors of the weights of edges back to the vertex before, and of other edges; then the probability
-        to accept another vertex if the vertex before has an edge to it, and if it has none.
+        Factor for the weights of edges back to the previous vertex, factor for other edges, and the
+        probability to accept another vertex if the previous vertex has an edge to it, and if it has none.
     threads : int
         Threads to use.
 
     Returns
     -------
     ndarray of the dtype of the rows' ends, shape (w, length + 1)
-        -1 after the end of a walk.
+        Vertices of each walk; -1 after its end.
     """
     found = np.empty((len(starts), length + 1), rows.ends.dtype)
     sums = np.empty(0, np.int64) if sums is None else sums
@@ -223,7 +224,7 @@ def propose(
     *,
     threads: int = 1,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return the next vertices of walks, as far as this member's rows decide.
+    """Return the next vertices of walks, as far as this member's rows can decide them.
 
     Parameters
     ----------
@@ -232,20 +233,20 @@ def propose(
     vertices : ndarray of integers, shape (w,)
         The row of each walk's vertex.
     before : ndarray of the dtype of the rows' ends, shape (w,)
-        Number of the vertex before, or -1.
+        Number of the previous vertex, or -1.
     step : int
     attempts : ndarray of int64, shape (w,)
-        The number of attempts at this step that each walk made already; the new ones are added.
+        The number of attempts at this step that each walk has made so far; the new ones are added.
     slots : int
-        Most candidates to return for each walk.
+        Maximum number of candidates per walk.
 
     Returns
     -------
     tests : ndarray of the dtype of the rows' ends, shape (w, slots)
-        Candidates, of which the walk takes the first one that passes the test of whether the vertex before
-        has an edge to it; -1 for slots that are left over.
+        Candidates to test: does the previous vertex have an edge to them? The walk takes the first one that
+        passes. Unused slots are -1.
     decided : ndarray of the same dtype, shape (w,)
-        What the walk takes if none of them passes: a vertex; -1, which ends the walk; or :data:`OPEN`.
+        The next step if no candidate passes: a vertex; -1, which ends the walk; or :data:`OPEN`.
     """
     tests = np.empty((len(vertices), slots), rows.ends.dtype)
     decided = np.empty(len(vertices), rows.ends.dtype)
@@ -276,7 +277,7 @@ def _connected(offsets, ends, vertices, others, found, ranges, part):  # type: i
 def connected(
     rows: Rows, vertices: np.ndarray, others: np.ndarray, *, threads: int = 1
 ) -> np.ndarray:
-    """Return whether some rows have an entry for other vertices: array of bool, shape (f,).
+    """Return whether each row has an entry for another vertex: array of bool, shape (f,).
 
     Parameters
     ----------
@@ -313,7 +314,7 @@ def _pick(offsets, vertices, keys, wanted, replace, first, edges, items, ranges,
             elif replace:
                 edges[begin + i] = low + np.int64(_random(key, i) * np.float64(degree))
             else:
-                # Floyd: each set of edges is as likely as every other one.
+                # Floyd's algorithm: all sets of edges are equally likely.
                 newest = low + degree - count + i
                 edge = low + np.int64(_random(key, i) * np.float64(newest - low + 1))
                 for j in range(i):
@@ -340,23 +341,23 @@ def pick_edges(
     ----------
     rows : Rows
     vertices : ndarray of integers, shape (f,)
-        Rows; any of them can repeat.
+        Rows; a row can occur several times.
     keys : ndarray of uint64, shape (f,)
     wanted : int
-        Number of edges of each vertex; -1 for all.
+        Number of edges per vertex; -1 for all.
     replace : bool
         Whether an edge can be picked several times.
     first : ndarray of int64, shape (f + 1,)
-        Where the edges of each vertex begin in the result, and the last ones end.
+        Start of each vertex's edges in the result, followed by the end of the last ones.
     threads : int
         Threads to use.
 
     Returns
     -------
     edges : ndarray of int64, shape (e,)
-        Entries of rows.
+        Indices of entries in the rows.
     items : ndarray of int64, shape (e,)
-        Index of the vertex in `vertices`.
+        Index in `vertices` of each edge's vertex.
     """
     edges, items = np.empty(int(first[-1]), np.int64), np.empty(int(first[-1]), np.int64)
     ranges = frontier_turns(first, threads)
@@ -388,15 +389,15 @@ def _cumulate(offsets, weights, sums, ranges, part):  # type: ignore[no-untyped-
 
 
 def cumulate(rows: Rows, *, threads: int = 1) -> np.ndarray:
-    """Return the sum of a row's weights up to each entry, as whole numbers: int64, shape (e,).
+    """Return the running sums of each row's weights as integers: int64, shape (e,).
 
     The unit of a row is a power of two that depends on its number of entries and on its largest weight, so
-    the sums of a row are the same whatever other rows there are.
+    the sums of a row do not depend on other rows.
 
     Parameters
     ----------
     rows : Rows
-        Weights are finite, and 0 or more.
+        Weights are finite and at least 0.
     threads : int
         Threads to use.
     """

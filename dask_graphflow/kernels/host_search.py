@@ -1,14 +1,16 @@
 """Breadth-first search on the host: one level by push or by pull, with the smallest predecessor.
 
-The loops of :mod:`.host_advance` find the levels too, in twice the time and without predecessors. What
-these add: vertices seen before are a bitmap, so that a pull passes over 64 of them by one comparison; a
-pull asks for the rows of 64 vertices before it reads the first, which hides the memory's latency; and a
-push takes the smallest of a vertex's predecessors by an atomic minimum, whose result says whether the
-vertex is new.
+The loops of :mod:`.host_advance` can find the levels too, but take twice the time and find no predecessors.
+The loops in this module differ as follows:
 
-Rows begin with a vertex that is a multiple of 64: each word of a bitmap is one thread's. Ends ascend in a
-row, and so the first hit is the smallest. Words are those of all vertices. Vertices without edges may be
-marked as seen beforehand.
+- Seen vertices are stored in a bitmap, so a pull skips 64 of them with one comparison.
+- A pull prefetches the rows of 64 vertices before it reads the first one, which hides memory latency.
+- A push finds the smallest predecessor of a vertex with an atomic minimum. Its result shows whether the
+  vertex is new.
+
+The first vertex of the rows is a multiple of 64, so each word of a bitmap belongs to one thread. The ends
+in a row are in ascending order, so the first hit is the smallest. Bitmaps cover all vertices. Vertices
+without edges can be marked as seen in advance.
 """
 
 from __future__ import annotations
@@ -33,8 +35,8 @@ __all__ = [
     "tally",
 ]
 
-FEW = 1 << 12  # edges: 10 us of work, less than it takes to share it out
-SPAN = 1 << 12  # levels, after which the caller is told of them
+FEW = 1 << 12  # edges; 10 us of work, less time than it takes to distribute it to threads
+SPAN = 1 << 12  # maximum number of levels before `bfs_near` returns to the caller
 UNSEEN = -1  # the level of a vertex that was not reached
 
 
@@ -140,7 +142,7 @@ def _near(  # type: ignore[no-untyped-def]
     sizes,
     edges,
 ):
-    """Search level by level in one thread; return the levels done, and the size of the next frontier."""
+    """Search in one thread; return the number of levels done, and the size of the next frontier."""
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     turn = 0
     while count and turn < sizes.size:
@@ -148,7 +150,7 @@ def _near(  # type: ignore[no-untyped-def]
         for i in range(count):
             row = np.uint64(here[i] - first)
             leaving += offsets[row + one] - offsets[row]
-        # The first level is the caller's to choose.
+        # The caller has already decided to push the first level.
         if turn and (leaving > FEW or leaving * dense > left):
             break
         if shrinking:
@@ -194,16 +196,17 @@ def bfs_pull(
     *,
     threads: int = 1,
 ) -> int:
-    """Give vertices that were not seen the smallest of their neighbours in the frontier.
+    """Set the predecessor of each unseen vertex to its smallest neighbor in the frontier.
 
     Parameters
     ----------
     rows : Rows
-        Of the vertices that edges enter; see the module.
+        Rows of incoming edges; see the module docstring.
     frontier, following, seen : ndarray of uint64, shape (ceil(V / 64),)
-        Bitmaps: of the last level; of the next one, which new vertices are added to; of all levels.
+        Bitmaps of the last level, of the next level, and of all levels. New vertices are added to
+        `following` and `seen`.
     predecessor : ndarray of int32 or int64, shape (V,)
-        The dtype's maximum for vertices not reached.
+        The dtype's maximum for vertices that were not reached.
     level : ndarray of int32, shape (V,)
         Set to `depth` for new vertices.
     depth : int
@@ -214,7 +217,7 @@ def bfs_pull(
     Returns
     -------
     int
-        New vertices.
+        Number of new vertices.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
 
@@ -237,22 +240,22 @@ def bfs_push(
     *,
     threads: int = 1,
 ) -> np.ndarray:
-    """Give vertices that were not seen the smallest of those in the frontier that they follow.
+    """Set the predecessor of each unseen vertex to the smallest frontier vertex with an edge to it.
 
     Parameters
     ----------
     rows : Rows
-        Of the vertices that edges leave; see the module.
+        Rows of outgoing edges; see the module docstring.
     frontier : ndarray of the ends' dtype, shape (f,)
         Vertices of the last level that have a row here.
     seen, predecessor, level, depth, threads
-        As for :func:`bfs_pull`. `seen` is left as it is: where several ranges of rows are pushed one after
-        another, all of them may still find a smaller predecessor. Call :func:`mark_seen` after the last.
+        See :func:`bfs_pull`. `seen` is not changed: if several ranges of rows are pushed one after another,
+        each can still find a smaller predecessor. Call :func:`mark_seen` after the last range.
 
     Returns
     -------
     ndarray, shape (n,)
-        New vertices in no order, each once.
+        New vertices in no particular order, without duplicates.
     """
     costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
     parts = threads if costs[-1] > 64 * MINI_CHUNK else 1
@@ -281,28 +284,30 @@ def bfs_near(
     levels: int,
     dense: tuple[int, int, bool],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Search on by push, in one thread, as long as no more than :data:`FEW` edges leave the frontier.
+    """Push level after level, in one thread, while at most :data:`FEW` edges leave the frontier.
 
-    Where a graph is long and thin a level takes less time than to call a kernel for it.
+    In a graph with many small levels, a level can take less time than the call of a kernel. The first level
+    is always done, and at most :data:`FEW` edges may leave its frontier.
 
     Parameters
     ----------
     rows : Rows
-        Of all vertices.
+        Rows of all vertices.
     frontier, seen, predecessor, level, depth
-        As for :func:`bfs_push`; `seen` is kept up to date.
+        See :func:`bfs_push`; `seen` is updated.
     levels : int
-        Levels to do at most.
+        Maximum number of levels.
     dense : tuple of int, int and bool
-        When it is better to pull, and so to end: where the edges that leave the frontier, times the first,
-        are more than the second; and whether the edges of each level are to be taken from that.
+        When to stop because a pull is better: if the number of edges that leave the frontier, times the
+        first item, is greater than the second item. If the third item is true, the edges of each level are
+        subtracted from the second one.
 
     Returns
     -------
     frontier : ndarray
-        Where to go on; empty where all is done.
+        The next frontier; empty if the search is complete.
     sizes, edges : ndarray of int64, shape (n,)
-        The frontier of each level that was done, and the edges that leave it; n may be 0.
+        Size of the frontier of each level that was done, and number of edges that leave it; n can be 0.
     """
     room = max(FEW, len(frontier))
     buffers = [np.empty(room, rows.ends.dtype) for _ in range(2)]
@@ -339,28 +344,28 @@ def reach(
     Parameters
     ----------
     rows : Rows
-        Rows of the member's own vertices, numbered from 0. The numbers of mirrors follow.
+        Rows of the member's own vertices, which are numbered from 0. Mirrors have the numbers after these.
     frontier, seen, predecessor, level, depth
         See :func:`bfs_push`; `seen` is updated.
     degrees : ndarray of int64, shape (V_p,)
-        Number of edges that leave each of its own vertices.
+        Number of edges that leave each of the member's own vertices.
     edges : int
         Number of edges that leave the frontier.
     low : int
-        Number of its first vertex among all. Predecessors become numbers among all vertices.
+        Global number of the member's first vertex. It is used to make predecessors global numbers.
     names : ndarray, shape (V_p,), optional
-        The numbers of its own vertices, if they are not consecutive; ascending.
+        Global numbers of the member's own vertices, ascending, if they are not consecutive.
     threads : int
         Threads to use.
 
     Returns
     -------
     own : ndarray
-        Its own vertices that are new, in no order.
+        New vertices that the member owns, in no particular order.
     edges : int
         Number of edges that leave them.
     mirrors : ndarray
-        Mirrors that are new, ascending.
+        New mirrors, in ascending order.
     """
     state = seen, predecessor, level, depth
     if not len(frontier):
@@ -389,16 +394,16 @@ def take_offers(
     depth: int,
     degrees: np.ndarray,
 ) -> tuple[np.ndarray, int]:
-    """Take the predecessors that another member offers to this member's vertices.
+    """Apply the predecessors that another member offers for this member's vertices.
 
     Parameters
     ----------
     rows, seen, predecessor, level, depth, degrees
         See :func:`reach`.
     vertices : ndarray of integers, shape (k,)
-        Vertices that get an offer, each once.
+        Vertices that get an offer, without duplicates.
     offers : ndarray, shape (k,)
-        The predecessor that is offered to each.
+        The predecessor that is offered for each vertex.
 
     Returns
     -------

@@ -1,11 +1,11 @@
-"""Threads for host kernels, and the ranges that they take work from.
+"""Threads for host kernels, and the ranges from which they take work.
 
-A kernel releases the GIL and is called once a *part*. The threads that are lent are this process's own
-and stay for the next call: a superstep may take less time than starting a thread. Who calls works too,
-and does alone what no thread was free for, so several threads may call at once.
+A kernel releases the GIL and is called once per *part*. The threads belong to a pool of this process and
+are reused, because a superstep can take less time than starting a thread. The calling thread works too. If
+no thread of the pool is free, it does all of the work, so several threads can call at the same time.
 
-Within a kernel, work is shared out in *mini-chunks* of :data:`MINI_CHUNK` items. Every part has a range of
-its own, and goes on with those of the others when it is done (Gemini [1]_).
+Within a kernel, work is divided into *mini-chunks* of :data:`MINI_CHUNK` items. Every part has its own
+range. When it is done, it takes mini-chunks from the ranges of other parts (Gemini [1]_).
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -37,15 +37,15 @@ __all__ = [
     "turns",
 ]
 
-MINI_CHUNK = 64  # items: a word of a bitmap, so that no two threads write one
-TURN = 8  # numbers a part: next item, last item, chunks taken, chunks stolen; a cache line
+MINI_CHUNK = 64  # items; one word of a bitmap, so that no two threads write the same word
+TURN = 8  # numbers per part, a cache line: next item, end, chunks taken, chunks stolen
 
 Part = TypeVar("Part")
 
 
 @cache
 def _pool(process: int) -> ThreadPoolExecutor:
-    # By process: a fork has none of its parent's threads.
+    # One pool per process, because a forked process does not inherit its parent's threads.
     return ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="graphflow")
 
 
@@ -54,7 +54,7 @@ def share(work: Callable[[int], Part], parts: int, threads: int) -> list[Part]:
     if threads <= 1 or parts <= 1:
         return [work(part) for part in range(parts)]
     results: list[Any] = [None] * parts
-    tickets = itertools.count()  # next() on it is atomic
+    tickets = itertools.count()  # next(tickets) is atomic
 
     def run() -> None:
         while (part := next(tickets)) < parts:
@@ -65,7 +65,7 @@ def share(work: Callable[[int], Part], parts: int, threads: int) -> list[Part]:
     try:
         run()
     finally:
-        # One that has not begun would find nothing left to do.
+        # Cancel helpers that have not started, because no work is left for them.
         waited = [helper for helper in helpers if not helper.cancel()]
         for helper in waited:
             helper.exception()
@@ -75,22 +75,23 @@ def share(work: Callable[[int], Part], parts: int, threads: int) -> list[Part]:
 
 
 def turns(bounds: Sequence[int]) -> np.ndarray:
-    """Return ranges for :func:`take`: part `i` begins with ``bounds[i]`` to ``bounds[i + 1] - 1``."""
+    """Return ranges for :func:`take`: part `i` starts with items ``bounds[i]`` to ``bounds[i + 1] - 1``."""
     ranges = np.zeros((len(bounds) - 1) * TURN, np.int64)
     ranges[0::TURN], ranges[1::TURN] = bounds[:-1], bounds[1:]
     return ranges
 
 
 def even_turns(count: int, parts: int, cost: np.ndarray | None = None) -> np.ndarray:
-    """Share `count` items out to `parts`, in ranges that are of as many items, or cost the same.
+    """Divide `count` items into `parts` ranges of equal size, or of equal cost.
 
     Parameters
     ----------
     count, parts : int
-        Items, and parts to make.
+        Number of items, and number of ranges.
     cost : ndarray of int64, shape (count + 1,), optional
-        What all items before each one cost together: for rows, their offsets. Where none costs anything
-        they are shared out evenly: else one range had them all, and threads would wait for each other.
+        Total cost of all items before each item, such as the offsets of rows. If all costs are 0, the
+        ranges have equal size. A cut by cost would put all items into one range, and threads would wait for
+        each other.
     """
     if cost is None or cost[0] == cost[-1]:
         cuts = [count * part // parts for part in range(1, parts)]
@@ -102,32 +103,34 @@ def even_turns(count: int, parts: int, cost: np.ndarray | None = None) -> np.nda
 
 
 def frontier_turns(costs: np.ndarray, parts: int) -> np.ndarray:
-    """Share a frontier's vertices out to `parts`, in ranges that cost the same.
+    """Divide the vertices of a frontier into `parts` ranges of equal cost.
 
-    Not in whole mini-chunks: a frontier may be of fewer vertices than that, and one be a hub.
+    Ranges are not rounded to whole mini-chunks, because a frontier can have fewer vertices than a
+    mini-chunk, and one of them can be a hub.
 
     Parameters
     ----------
     costs : ndarray of int64, shape (f + 1,)
-        What all vertices before each one cost together, and all of them.
+        Total cost of all vertices before each vertex, followed by the total of all.
     parts : int
-        Parts to make.
+        Number of ranges.
     """
     wanted = costs[-1] * np.arange(1, parts) // parts
     return turns([0, *np.searchsorted(costs, wanted).tolist(), len(costs) - 1])
 
 
 def stolen(ranges: np.ndarray) -> tuple[int, int]:
-    """Return how many mini-chunks were taken from `ranges`, and how many of them were stolen."""
+    """Return how many mini-chunks were taken from `ranges`, and how many of these were stolen."""
     counts = ranges.reshape(-1, TURN)
     return int(counts[:, 2].sum()), int(counts[:, 3].sum())
 
 
 @partial(_compiled, inline="always")
 def put(to, at, values, count):  # type: ignore[no-untyped-def]
-    """Copy the first `count` values to `to`, from `at` on.
+    """Copy the first `count` values to ``to[at:]``.
 
-    Numba compiles a loop in a hundredth of the time of an assignment to a slice, which can raise an error.
+    Numba compiles this loop in a hundredth of the time that it needs for an assignment to a slice, which
+    can raise an error.
     """
     for i in range(count):
         to[at + i] = values[i]
@@ -135,15 +138,15 @@ def put(to, at, values, count):  # type: ignore[no-untyped-def]
 
 @_compiled
 def take(ranges, part, size):  # type: ignore[no-untyped-def]
-    """Take `size` items of the part's own range, or of another's; return from where to where.
+    """Take up to `size` items from the part's own range, or from another; return their start and stop.
 
-    Nothing is left where the first is not before the second.
+    If start is not less than stop, no items are left.
     """
     parts = ranges.size // TURN
     for step in range(parts):
         other = part + step
         at = (other if other < parts else other - parts) * TURN
-        # Looked at first: adding to a range that is used up takes its cache line from its owner.
+        # Read the range first: adding to an empty range would take its cache line from its owner.
         if ranges[at] < ranges[at + 1]:
             start = fetch_add(ranges, np.intp(at), np.int64(size))
             if start < ranges[at + 1]:

@@ -1,4 +1,4 @@
-"""How much room there is, and what there is to say where none is left for a forest."""
+"""The memory that is available, and the errors that say that it is not enough."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def no_room(kernels: ModuleType, *, vertices: int, needed: int, held: int) -> Gr
     Parameters
     ----------
     kernels : module
-        Of the host or of the device: where the forest was to lie.
+        The kernel module of the host or the device, where the forest was to be allocated.
     vertices : int
-        How many the forest is to have.
+        Number of vertices of the forest.
     needed : int
-        Its bytes.
+        Size of the forest in bytes.
     held : int
-        Bytes of the forest that it was to replace, which lies beside it while it is filled.
+        Size in bytes of the forest that it was to replace. Both are in memory while the new one is filled.
     """
     on_device = kernels.namespace.__name__ == "cupy"
     available, there = _on_device(kernels.namespace) if on_device else _on_host()
@@ -51,7 +51,7 @@ def no_room(kernels: ModuleType, *, vertices: int, needed: int, held: int) -> Gr
 
 
 def no_room_for_rows(kernels: ModuleType, needed: int | None) -> GraphMemoryError:
-    """Return the error for rows and columns of a shard that there is no room for on the device."""
+    """Return the error for rows and columns of a shard that do not fit on the device."""
     available, there = _on_device(kernels.namespace)
     more = "more room" if needed is None else f"{_bytes(needed)} more"
     return GraphMemoryError(
@@ -64,21 +64,21 @@ def no_room_for_rows(kernels: ModuleType, needed: int | None) -> GraphMemoryErro
 
 
 def free_bytes(kernels: ModuleType) -> int | None:
-    """Return the bytes that there are for arrays of the host's or the device's, as far as can be told."""
+    """Return the bytes available for arrays on the host or the device; None if this is not known."""
     on_device = kernels.namespace.__name__ == "cupy"
     return (_on_device(kernels.namespace) if on_device else _on_host())[0]
 
 
 def _on_device(cupy: Any) -> tuple[int, str]:
-    """Return the bytes there on the current device for CuPy's allocator, and that in words."""
+    """Return the bytes available to CuPy's allocator on the current device, and a text that says so."""
     free, total = cupy.cuda.runtime.memGetInfo()
     of_gpu = f"of the GPU's {_bytes(total)}"
     rmm = sys.modules.get("rmm")
-    # cuDF has CuPy allocate through RMM.
+    # cuDF makes CuPy allocate through RMM.
     if rmm is not None and _module_of(cupy.cuda.get_allocator()) == "rmm":
         pool, used = _rmm_pool(rmm.mr.get_current_device_resource())
         if pool is not None:
-            # It would have grown, if it might and what is free outside it were enough.
+            # The pool would have grown if that were allowed and enough memory were free outside of it.
             outside = (
                 f"which cannot grow by what it takes; {_bytes(free)} {of_gpu} are free outside"
             )
@@ -102,10 +102,10 @@ def _module_of(function: Any) -> str:
 
 
 def _rmm_pool(resource: Any) -> tuple[int | None, int | None]:
-    """Return the size of the pool that a resource of RMM takes from, and what is used of it.
+    """Return the size of the pool behind an RMM resource, and how many of its bytes are in use.
 
-    Either is None where no resource says so: a pool knows its size only, and what is used is counted
-    only by an adaptor that the user put around it.
+    Either is None if no resource reports it. A pool only knows its size. The bytes in use are only counted
+    by an adaptor that the user puts around the pool.
     """
     used = None
     while resource is not None:
@@ -120,7 +120,7 @@ def _rmm_pool(resource: Any) -> tuple[int | None, int | None]:
 
 
 def _on_host() -> tuple[int | None, str]:
-    """Return the bytes there in host memory, and that in words."""
+    """Return the bytes available in host memory, and a text that says so."""
     room = [free for free in (_available(), _below_limit()) if free is not None]
     if not room:
         return None, "less than that"
@@ -128,7 +128,7 @@ def _on_host() -> tuple[int | None, str]:
 
 
 def _available() -> int | None:
-    """Return what Linux says programs can have without swapping."""
+    """Return the bytes that programs can allocate without swapping, according to Linux."""
     try:
         lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
     except OSError:
@@ -138,7 +138,7 @@ def _available() -> int | None:
 
 
 def _below_limit() -> int | None:
-    """Return what this process may still take of its address space, where that is limited."""
+    """Return the bytes of address space that this process may still use, if this is limited."""
     try:
         import resource
 

@@ -1,6 +1,6 @@
-"""The load-balancing policies of an advance, and on the device the CUDA C++ of each for an edge program.
+"""The load-balancing policies of an advance, and the CUDA C++ source of each policy for an edge program.
 
-This takes neither CuPy nor a GPU; :mod:`.device_advance` says what each policy does.
+This module needs neither CuPy nor a GPU; :mod:`.device_advance` describes each policy.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ KERNELS = {
 }
 CULLING = ("lb_cull", "lb_light_cull", "all_edges")
 POLICIES = (*KERNELS, "auto")
-# On the host a thread walks along a row, and takes the next mini-chunk of rows when it is done with one.
+# On the host, one thread processes each row. A thread takes another mini-chunk of rows when it is done.
 HOST_POLICIES = ("thread", "all_edges", "auto")
-STAGES = {"bitmask": 1, "block": 2, "warp": 4, "exact": 8}  # of cuda/cull.cuh
+STAGES = {"bitmask": 1, "block": 2, "warp": 4, "exact": 8}  # as in cuda/cull.cuh
 
 
 def check(balance: str, policies: Collection[str] = POLICIES, *, frontier: bool = False) -> None:
-    """Raise unless a policy exists, and goes along the edges of a frontier where there is one."""
+    """Raise an error unless a policy exists and, if there is a frontier, supports one."""
     if balance not in policies:
         names = ", ".join(map(repr, policies))
         only = " on the host" if policies is HOST_POLICIES else ""
@@ -59,12 +59,12 @@ def check(balance: str, policies: Collection[str] = POLICIES, *, frontier: bool 
 
 
 def text(bound: BoundOp) -> str:
-    """Return the CUDA C++ of all policies with an edge program."""
+    """Return the CUDA C++ source of all policies for an edge program."""
     return source("advance.cuh") + bound.cuda
 
 
 def expression(bound: BoundOp, balance: str, *, pulls: bool) -> str:
-    """Return the name of a policy's kernel for an edge program, as CUDA C++ spells it."""
+    """Return the CUDA C++ name of a policy's kernel for an edge program."""
     culls = balance in CULLING and not pulls
     flags = ", ".join(str(flag).lower() for flag in (pulls, culls))
     return f"{KERNELS[balance]}<{bound.cuda_name}, {flags}>"

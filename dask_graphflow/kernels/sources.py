@@ -1,4 +1,4 @@
-"""The CUDA C++ sources and the kernels in them. Reading them takes neither CuPy nor a GPU."""
+"""The CUDA C++ sources and the kernels in them. Reading them requires neither CuPy nor a GPU."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 __all__ = ["FILTER_THREADS", "GANG", "KERNELS", "OPTIONS", "THREADS", "instance", "source"]
 
-THREADS = 256  # of a block, with two exceptions:
+THREADS = 256  # threads per block, with two exceptions:
 FILTER_THREADS = 640
 GANG = 512
 OPTIONS = (
@@ -23,12 +23,12 @@ _C_TYPES = {"int32": "int", "int64": "long long", "float32": "float", "float64":
 _IDS = ("int32", "int64")
 _WEIGHTS = tuple(_C_TYPES)
 _FLOATS = ("float32", "float64")
-_RULES = ("COUNT", "SUM", "SCORE")  # of cuda/groups.cu
+_RULES = ("COUNT", "SUM", "SCORE")  # as in cuda/groups.cu
 
 
 @cache
 def instance(kernel: str, *arguments: Any) -> str:
-    """Return the name of a kernel template with these arguments, as CUDA C++ spells it.
+    """Return the CUDA C++ name of a kernel template with some arguments.
 
     An argument is a dtype, or the name of a constant.
 
@@ -136,16 +136,16 @@ KERNELS: dict[str, tuple[str, ...]] = {
         *_each("cumulate", _FLOATS),
     ),
 }
-"""The kernels of each source file, every one that the device's modules may ask for.
+"""The kernels of each source file that the device modules can launch.
 
-Those of ``advance.cuh`` are compiled with an edge program each; see :mod:`.policies`.
+The kernels of ``advance.cuh`` are compiled once for each edge program instead; see :mod:`.policies`.
 """
 
 
 def source(name: str) -> str:
-    """Return a source file with its headers pasted in.
+    """Return the text of a source file with its headers included.
 
-    CuPy's cache of compiled code goes by the text it is given: it does not see a changed header.
+    CuPy caches compiled code by the text that it is given, so it would not notice a change in a header.
     """
     folder = files(__package__) / "cuda"
     lines = (folder / name).read_text(encoding="utf-8").splitlines()

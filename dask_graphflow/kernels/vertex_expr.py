@@ -1,8 +1,9 @@
-"""Expressions per vertex: the language of edge programs, over the columns of one vertex and whole columns.
+"""Expressions per vertex, in the language of edge programs.
 
-A column is read as its name. ``before(column)`` is its value when the iteration began, ``n`` the number of
-vertices and ``degree`` the number of edges that leave the vertex. ``total(x)`` and ``largest(x)`` are taken
-over all vertices of the graph. Types are those of edge programs.
+An expression reads a column of the vertex by its name. ``before(column)`` is the column's value at the
+beginning of the iteration, ``n`` is the number of vertices, and ``degree`` is the number of edges that
+leave the vertex. ``total(x)`` and ``largest(x)`` are the sum and the maximum of x over all vertices of the
+graph. Types are those of edge programs.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .edge_expr import INTEGERS, OPERATIONS, RESERVED, Node, Reader, Scope, prom
 
 __all__ = ["NAMES", "VertexReader", "read_columns"]
 
-NAMES = ("n", "degree")  # besides columns and parameters
+NAMES = ("n", "degree")  # in addition to columns and parameters
 REDUCTIONS = ("total", "largest")
 
 
@@ -27,9 +28,9 @@ class VertexReader(Reader):
     Parameters
     ----------
     label, text : str
-        What the expression is, for messages, and the expression.
+        A description of the expression for error messages, and the expression itself.
     columns, params : mapping of str to str
-        dtypes of the columns and parameters that it may read.
+        The dtypes of the columns and parameters that it may read.
     """
 
     allowed: ClassVar[str] = (
@@ -43,18 +44,18 @@ class VertexReader(Reader):
         super().__init__(label, text, Scope(NAMES, "int64", columns=dict(columns), params=params))
 
     def value(self, target: str) -> Node:
-        """Read a value for column `target`, of its dtype."""
+        """Read the expression as a value for column `target`, with the column's dtype."""
         dtypes = self.scope.columns
         assert dtypes is not None
         return self.cond() if dtypes[target] == "bool" else self.signal(target)
 
     def begin(self) -> Node:
-        """Read a value of any dtype; literals alone are an int64 or a float64."""
+        """Read the expression as a value of any dtype. Literals alone give an int64 or a float64."""
         tree, node = self._root()
         return node if node.dtype == "bool" else self._convert(tree, node, promoted(node.dtype))
 
     def question(self) -> Node:
-        """Read a question about the whole graph."""
+        """Read the expression as a yes-or-no question about the whole graph."""
         tree, node = self._root()
         node = self._truth(tree, node)
         if _per_vertex(node):

@@ -1,6 +1,6 @@
 """Random access: read and combine values of vertices by their numbers, whichever member owns them.
 
-A column can be in host memory while numbers and values are on a device, and the other way round.
+A column can be in host memory while numbers and values are on a device, or vice versa.
 """
 
 from __future__ import annotations
@@ -68,12 +68,12 @@ def combine(g: GraphView, column: Any, numbers: Any, values: Any, slot: str) -> 
 
 
 def gather(g: GraphView, values: Any) -> Any:
-    """Return the values of all members, one member after the other. All members call it."""
+    """Return the values of all members, concatenated by rank. All members call it."""
     return values if g.exchange.size == 1 else np.concatenate(g.exchange.all_gather(values))
 
 
 def beside(array: Any, values: Any) -> Any:
-    """Return values in the memory of an array."""
+    """Return values copied to the memory of an array, if necessary."""
     if on_device(array):
         return kernels_for(array).namespace.asarray(values)
     return kernels_for(values).to_host(values)
@@ -89,6 +89,6 @@ def places_of(g: GraphView, numbers: Any) -> Any:
 
 
 def _by_owner(g: GraphView, places: Any, values: Any) -> list[Any]:
-    """Cut values at the bounds of the members' ranges, by places that ascend."""
+    """Cut values, which are in ascending order of their places, at the bounds of the members' ranges."""
     cuts = np.searchsorted(places, np.asarray(g.shard.bounds, like=places)).tolist()
     return [values[low:high] for low, high in itertools.pairwise(cuts)]

@@ -1,13 +1,13 @@
 """Advance: edges carry messages from a frontier, and the vertices that change are the next frontier.
 
-One superstep of an edge program over all members. A push goes along the edges that leave owned vertices. It
-combines messages in masters and mirrors alike, and sends each changed mirror to its owner once. A pull
-sends the frontier, and the columns that messages read, to the mirrors, and goes along the edges that
-enter owned vertices (Gemini [1]_). Both give the same columns.
+An :class:`Advance` runs one superstep of an edge program on all members. A push follows the edges that
+leave owned vertices. It combines messages in masters and mirrors alike, and sends each changed mirror to
+its owner once. A pull sends the frontier, and the columns that messages read, to the mirrors, and follows
+the edges that enter owned vertices (Gemini [1]_). Both change the columns in the same way.
 
-A column that mirrors need too is *wide*: it has the masters' entries and then the mirrors'. It stays
-allocated between supersteps, and only changes are sent. A single member has no mirrors, and works on the
-algorithm's columns themselves.
+A column that has entries for mirrors is *wide*: the masters' entries come first, and then the mirrors'. It
+stays allocated between supersteps, and only changes are sent. A single member has no mirrors, and works
+directly on the algorithm's columns.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -30,11 +30,11 @@ from .view import Frontier, GraphView
 
 __all__ = ["Advance"]
 
-FEW = 64  # a list of up to one vertex in so many is sorted; beyond that reading a bitmap is faster
+FEW = 64  # a list of less than 1/64 of all vertices is sorted; otherwise a bitmap is faster
 
 
 class Advance:
-    """An edge program on columns of a graph. All members make theirs, and take its steps, at once.
+    """An edge program on columns of a graph. All members create theirs, and run its steps, at once.
 
     Parameters
     ----------
@@ -43,20 +43,20 @@ class Advance:
     op : EdgeOp
         The edge program. In it, ``src`` and ``dst`` only index columns, or are compared with each other.
     columns : mapping of str to array, shape (V_p,)
-        The program's columns; that of ``op.target`` is changed in place. The algorithm can change all of
-        them between steps.
+        The program's columns. The column of ``op.target`` is changed in place. The algorithm can change all
+        of them between steps.
     balance : str
-        How edges are shared out to threads; see :meth:`.Graph.run`.
+        How edges are divided among threads; see :meth:`.Graph.run`.
     own_changes : bool
-        Whether nothing but the steps changes the columns. Then no step has to look for changes.
+        Whether only the steps change the columns. Then no step has to look for other changes.
     synchronous : bool
-        Whether messages read the values before each step. Otherwise a program that reads the column that it
-        writes can see a message in the same step. A sum always reads the values before.
+        Whether messages read the values from before each step. Otherwise a program that reads the column
+        that it writes can see a message in the same step. A sum always reads the values from before.
 
     Raises
     ------
     UnknownColumnError, WeightError, ExpressionError
-        What ``op.bind`` raises.
+        See ``op.bind``.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Advance:
         bound(without_values(op), dtypes, g.index, None if weights is None else weights.dtype)
         self._g, self._balance = g, balance
         self._own_changes = own_changes and self._before is None
-        # Of placed vertices, the first neighbor in a row is not the smallest.
+        # If vertices are placed, the first neighbor in a row may not be the smallest.
         self._op = op if g.shard.placed is None else replace(op, first_hit=False)
         self._params = dict(op.params)
         self._columns = {name: columns[name] for name in op.columns}
@@ -90,7 +90,7 @@ class Advance:
     def step(self, way: str, frontier: Frontier, **params: Any) -> Frontier:
         """Push or pull; return the vertices that changed.
 
-        Other values of parameters, of their dtypes, stay for the steps after this one.
+        New values of parameters must have the same dtypes, and also apply to the steps after this one.
         """
         self._params.update(params)
         return self.push(frontier) if way == "push" else self.pull(frontier)
@@ -147,11 +147,11 @@ class Advance:
         return Frontier(moved, len(moved), moved.edges(self._g.degrees))
 
     def _advance(self, side: _Side, active: VertexSet | None, way: str) -> tuple[VertexSet, int]:
-        """Advance along this member's rows; return what changed, and the edges looked at."""
+        """Advance along this member's rows; return the changed vertices and the number of edges read."""
         return side.advance.step(self._params, active, way, self._balance, self._g.threads)
 
     def _moved(self, side: _Side, active: VertexSet | None, way: str) -> tuple[Any, int]:
-        """Do the same; return what changed as a list, ascending."""
+        """Advance as :meth:`_advance` does, but return the changed vertices as an ascending list."""
         if active is not None and not len(active):
             return side.rows.ends[:0], 0
         moved, edges = self._advance(side, active, way)
@@ -170,7 +170,7 @@ class Advance:
         totals: tuple[int, ...],
         row: dict[str, Any],
     ) -> Frontier:
-        """Copy what changed to the algorithm's column, and return the next frontier."""
+        """Copy the changes to the algorithm's column, and return the next frontier."""
         column, wide = self._columns[self._op.target], side.columns[self._op.target]
         at = following.vertices
         if wide is not column:
@@ -181,7 +181,7 @@ class Advance:
         return Frontier(following, *totals[:2])
 
     def _side(self, way: str, rows: str, asked: tuple[str, ...]) -> _Side:
-        """Return what a direction goes along, with wide columns as the algorithm's are now."""
+        """Return the rows and columns of a direction, after updating its wide columns."""
         if self._before is not None:
             self._before[:] = self._columns[self._op.target]
         if way not in self._sides:
@@ -201,7 +201,7 @@ class Advance:
 
 
 class _Side:
-    """What one direction goes along: rows by positions, and columns of masters and mirrors."""
+    """The rows of one direction, by positions, and its columns of masters and mirrors."""
 
     def __init__(
         self,
@@ -229,15 +229,15 @@ class _Side:
         self.advance = LocalAdvance(op, self.columns, self.rows)
 
     def refresh(self, name: str, changed: Any = None, *, look: bool = True) -> None:
-        """Bring a wide column up to date with the algorithm's.
+        """Update a wide column with the changes of the algorithm's column.
 
         Parameters
         ----------
         name : str
         changed : array of integers, optional
-            Masters that the last step changed, which mirrors were not told yet.
+            Masters that the last step changed, and that were not sent to the mirrors yet.
         look : bool
-            Whether the algorithm can have changed others.
+            Whether the algorithm may have changed other masters.
         """
         own, wide = self._own[name], self.columns[name]
         if look:
@@ -248,7 +248,7 @@ class _Side:
             self.broadcast(wide, changed)
 
     def broadcast(self, column: Any, changed: Any = None) -> list[Any]:
-        """Send mirrors masters' values, or without a column which ones changed; return their mirrors."""
+        """Send masters' values, or only which masters changed, to mirrors; return the mirrors set here."""
         assert self.mirrors is not None
         found = []
 
@@ -265,7 +265,7 @@ class _Side:
 
 
 def _combined(slot: str, column: Any, at: Any, values: Any) -> Any:
-    """Combine messages into masters, in place; return those that changed."""
+    """Combine messages into masters, in place; return the masters that changed."""
     if slot == "add":
         column[at] += values
         return at
@@ -282,7 +282,7 @@ def _combined(slot: str, column: Any, at: Any, values: Any) -> Any:
 
 
 def _nothing(slot: str, dtype: Any) -> Any:
-    """Return a value that every message is better than, or that changes no sum and sets no bit."""
+    """Return the neutral value: every message beats it or, for sums and bits, it changes nothing."""
     if slot in ("add", "or"):
         return 0
     if dtype.kind == "b":

@@ -1,7 +1,7 @@
-"""Ranks of several sources that are pulled together: one pass over the edges serves a batch of them.
+"""Ranks of several sources, pulled together: one pass over the edges serves a batch of sources.
 
-The ranks of a batch are side by side in memory, so the reads of an edge and of its neighbor serve all of
-them. Sums have the same bits as those of :class:`.Pull`, whatever other sources are in the batch.
+The ranks of a batch are adjacent in memory, so one read of an edge and of its neighbor serves all of them.
+Sums have the same bits as those of :class:`.Pull`, whatever other sources are in the batch.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .view import GraphView
 
 __all__ = ["WIDTH", "BatchedPull"]
 
-WIDTH = 16  # most sources of a batch; a device sums no more columns at once
+WIDTH = 16  # maximum number of sources per batch; a device sums no more columns at once
 
 
 class BatchedPull:
-    """The ranks of a batch of sources. All members make theirs at once.
+    """The ranks of a batch of sources. All members create theirs at once.
 
     Parameters
     ----------
@@ -31,9 +31,9 @@ class BatchedPull:
     share : array of float64, shape (V_p,)
         See :meth:`.Pull.shares`.
     places : array of int64, shape (V_p,)
-        Place of each source among all sources, and -1 for other vertices.
+        Index of each source among all sources, and -1 for other vertices.
     batch : range
-        The places of the sources of the batch, at most :data:`WIDTH`.
+        The indices of the batch's sources, at most :data:`WIDTH`.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ class BatchedPull:
         Returns
         -------
         change, lost : ndarray of float64, shape (b,)
-            In host memory, for each source: the sum of the changes of its ranks in the last update, and the
-            sum of its ranks at vertices that no edge leaves.
+            In host memory, one entry per source: the sum of the changes of its ranks in the last update,
+            and the sum of its ranks at vertices without outgoing edges.
         """
         totals = self._totals
         if not self._g.alone:
@@ -86,12 +86,12 @@ class BatchedPull:
             mirrors[slice(*ends)] = values.reshape(-1, width)
 
     def update(self, base: np.ndarray, alpha: float) -> None:
-        """Set ranks to `alpha` times the contributions along their edges, and contribute anew.
+        """Set ranks to `alpha` times the sums of contributions, plus `base`; compute new contributions.
 
         Parameters
         ----------
         base : ndarray of float64, shape (b,)
-            In host memory: what is added to the rank of each source itself.
+            In host memory: added to the rank of each source itself.
         alpha : float
         """
         sums, threads = self._sums, self._g.threads

@@ -1,4 +1,4 @@
-"""Edges whose ends are among some of the vertices, such as those of the subgraph that they induce."""
+"""Edges with both ends in a given set of vertices, such as the edges of an induced subgraph."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ def at_ends(g: GraphView, column: Any) -> tuple[Any, Any]:
 
 
 def between(g: GraphView, keep: Any) -> Any:
-    """Return which edges have both ends among some vertices. All members call it.
+    """Return which edges have both ends in a set of vertices. All members call it.
 
     Parameters
     ----------
     g : GraphView
     keep : array of bool, shape (V_p,)
-        Which of this member's vertices are among them.
+        Which of this member's vertices are in the set.
 
     Returns
     -------

@@ -1,16 +1,16 @@
-"""Buckets: edges are relaxed in the order of their vertices' distances.
+"""Buckets: relax edges in the order of their vertices' distances.
 
-Vertices wait in buckets by distance, each of the same width (delta-stepping [1]_). The members agree on the
-lowest bucket that any of them has. Each relaxes the edges of its own vertices until its part of that
-bucket is empty, and goes on with its next buckets while they are small, for a round of messages takes as
-long. Then it sends the mirrors that it reached, except those in later buckets, which can still come
-nearer.
+Vertices wait in buckets by distance, all of the same width (delta-stepping [1]_). The members agree on the
+lowest bucket in which any member has a vertex. Each member relaxes the edges of its own vertices until its
+part of that bucket is empty. It goes on with its next buckets while they are small, because a round of
+messages takes as long. Then it sends the mirrors that it reached, except mirrors in later buckets, whose
+distances can still decrease.
 
-A device is busy only with many vertices at once, and a bucket seldom has them. There, a member relaxes all
-vertices nearer than a limit, and then raises the limit (near and far piles [2]_).
+A device is only used well with many vertices at once, and a bucket seldom has many. On a device, a member
+therefore relaxes all vertices nearer than a limit, and then raises the limit (near and far piles [2]_).
 
 A distance is final if every vertex that still waits is farther away. If there are targets, the search stops
-once the distance of the farthest one is final.
+once the distance of the farthest target is final.
 
 .. [1] U. Meyer, P. Sanders, "Delta-stepping: a parallelizable shortest path algorithm", Journal of
    Algorithms 49 (1), 2003.
@@ -35,7 +35,7 @@ from .view import GraphView
 
 __all__ = ["Relaxed", "relax", "relax_steps"]
 
-SAMPLED = 16  # one edge in so many is counted to find hubs
+SAMPLED = 16  # one edge in 16 is counted to find hubs
 
 
 class Relaxed(NamedTuple):
@@ -44,15 +44,15 @@ class Relaxed(NamedTuple):
     Attributes
     ----------
     rows : Rows
-        Rows of outgoing edges that distances belong to.
+        Rows of outgoing edges, in whose order the distances are.
     distance : array of float64
-        Of masters and mirrors, in the order of `rows`; infinite for vertices that were not reached, and for
-        vertices beyond the farthest target if the search stopped there. Those of mirrors are what this
-        member found.
+        Distances of masters and mirrors, in the order of `rows`. They are infinite for vertices that were
+        not reached and, if the search stopped at the farthest target, for vertices beyond it. Distances of
+        mirrors are those that this member found.
     sources : array of integers
         Sources of this member, in the order of `rows`.
     labels, names : array of integers, shape (V_p,), or None
-        Where in `rows` each position is, and the position of each row; None if they are the same.
+        The row of each position, and the position of each row; None if they are the same.
     """
 
     rows: Any
@@ -82,20 +82,20 @@ class Labelled(NamedTuple):
 
 
 def relax(g: GraphView, sources: Any, cutoff: float = math.inf, targets: Any = None) -> Relaxed:
-    """Relax edges until no vertex comes nearer to the sources. All members call it at once.
+    """Relax edges until no distance decreases any more. All members call it at once.
 
     If there are targets, stop once their distances are final.
 
     Parameters
     ----------
     g : GraphView
-        With weights.
+        A graph with weights.
     sources : array of integers
         Positions of the sources that this member owns, each once.
     cutoff : float
         Maximum distance; infinite for none.
     targets : array of integers, optional
-        Positions of the targets that this member owns. All members give theirs, or none does.
+        Positions of the targets that this member owns. Either all members pass targets, or none does.
 
     Raises
     ------
@@ -116,19 +116,21 @@ def relax(g: GraphView, sources: Any, cutoff: float = math.inf, targets: Any = N
 def relax_steps(
     g: GraphView, distance: Any, sources: Any, cutoff: float = math.inf, targets: Any = None
 ) -> Relaxed:
-    """Do the same with edges that weigh 1 each.
+    """Relax as :func:`relax` does, with a weight of 1 for every edge.
 
     Parameters
     ----------
     g : GraphView
     distance : array of float64
-        Of masters and mirrors; 0 for vertices that were reached, and infinite for others. Changed in place.
+        Distances of masters and mirrors: 0 for vertices that were reached, and infinite for others. Changed
+        in place.
     sources, cutoff, targets
-        As for :func:`relax`. All edges that leave other reached vertices lead to reached vertices.
+        See :func:`relax`. All edges that leave other reached vertices must lead to reached vertices.
     """
     rows = g.local("out").rows
     rows = rows._replace(first=0, weights=np.ones_like(rows.ends, "float32"))
-    # As light edges: heavy ones are relaxed later, because they lead past their bucket.
+    # All edges are light, because heavy ones are relaxed later, on the assumption that they leave the
+    # bucket.
     light = Light(rows, rows.offsets[1:])
     _relax(g, light, distance, sources, 1.0, cutoff, targets)
     return Relaxed(rows, distance, sources)
@@ -157,7 +159,7 @@ def _width(g: GraphView) -> float:
             "need weights of at least 0. Remove these edges"
         )
     width = kernels.bucket_width(mean, max(edges / max(1, vertices), 1.0))
-    # Neither it nor its reciprocal overflows.
+    # Neither the width nor its reciprocal may overflow.
     return min(max(width, 1e-300), 1e300) if mean > 0 else 1.0
 
 
@@ -189,7 +191,7 @@ def _relax(
                 sums, late, low = totals.sums[:2], bool(totals.sums[2]), -totals.most
             if row:
                 row["frontier"], row["edges"] = sums
-            # Unless a vertex is late, no vertex that waits is nearer than the lowest position.
+            # Unless some vertex is late, no waiting vertex is nearer than `low`.
             if targets is not None and not late:
                 farthest = _farthest(g, distance, targets)
                 if farthest < low:
@@ -199,11 +201,11 @@ def _relax(
 
 
 def _light_first(g: GraphView, delta: float) -> Labelled:
-    """Return rows that are made for buckets of a width; a device keeps them with the graph."""
+    """Return rows prepared for buckets of a width; a device caches them with the graph."""
     rows = g.local("out").rows._replace(first=0)
     if not g.shard.on_device:
         return Labelled(kernels_of("buckets", rows.ends).light_first(rows, delta), None, None)
-    if g.shard.linked:  # a copy of its edges has no room on the device
+    if g.shard.linked:  # there is no room on the device for a copy of its edges
         return Labelled(Light(rows, rows.offsets[1:]), None, None)
 
     def make() -> Labelled:
@@ -216,11 +218,11 @@ def _light_first(g: GraphView, delta: float) -> Labelled:
 
 
 def _hubs_first(g: GraphView) -> Labelled:
-    """Return rows by labels, hubs first: distances that are read most often are then side by side."""
+    """Return rows by labels, hubs first, so that the distances that are read most often are adjacent."""
     rows = g.local("out").rows._replace(first=0)
     kernels = kernels_of("rows", rows.ends)
     degrees = g.degrees
-    if g.directed:  # some of the edges tell hubs from others
+    if g.directed:  # a sample of the edges is enough to find hubs
         degrees = kernels.degrees(rows.ends[::SAMPLED], count=g.size)
     if not has_hubs(degrees):
         return Labelled(rows, None, None)

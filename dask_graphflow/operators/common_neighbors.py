@@ -4,8 +4,8 @@ The neighbors of a vertex are the ends of its row in a graph without directions,
 edges. Each neighbor has a weight, and the weights of common neighbors are added up. The weights are whole
 numbers, so sums are the same in every order.
 
-Memory is bounded: given pairs and vertices are taken in blocks, such that the rows that are read for a
-block have at most :data:`BLOCK` entries, or belong to one vertex.
+Memory is bounded: given pairs or vertices are processed in blocks. The rows that are read for a block
+have at most :data:`BLOCK` entries, unless they belong to a single vertex.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from .wide_column import wide_column
 
 __all__ = ["Neighborhood", "all_pairs", "degrees_at", "of_pairs"]
 
-BLOCK = 1 << 24  # entries of rows that are read for a block
+BLOCK = 1 << 24  # maximum number of row entries that are read for a block
 
 
 def degrees_at(g: GraphView, places: Any) -> Any:
-    """Return the degrees of vertices of all members, which all members ask for."""
+    """Return the degrees of vertices of any member. All members call it with the same places."""
     shard = g.shard
     own = (places >= shard.low) & (places < shard.high)
     degrees = np.full_like(places, -1)
@@ -40,7 +40,7 @@ def degrees_at(g: GraphView, places: Any) -> Any:
 def of_pairs(g: GraphView, pairs: tuple[Any, Any], weights: Any = None) -> Any:
     """Return the sum of the weights of the common neighbors of each of some pairs.
 
-    All members call it. The shorter one of the two rows of a pair is sent to the owner of the other one.
+    All members call it. The shorter of a pair's two rows is sent to the owner of the other row.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def of_pairs(g: GraphView, pairs: tuple[Any, Any], weights: Any = None) -> Any:
     Returns
     -------
     array of int64
-        The sums of the pairs that this member lists: from ``n * rank // members`` on.
+        The sums of the pairs that this member lists, which begin at ``n * rank // members``.
     """
     (first, second), shard, exchange = pairs, g.shard, g.exchange
     own = g.rows("out")._replace(first=0)
@@ -96,9 +96,9 @@ class Neighborhood(NamedTuple):
     Attributes
     ----------
     first : int
-        Position of the first one of these vertices; they lie side by side.
+        Position of the first one of these vertices; their positions are consecutive.
     offsets : array of int64
-        Where the pairs of each of them begin, and those of the last one end.
+        Where the pairs of each of these vertices begin, followed by where the last ones end.
     second : array of index
         The number of the other vertex of each pair, ascending for each first vertex.
     sums : array of int64
@@ -121,7 +121,7 @@ class Neighborhood(NamedTuple):
 
 
 def all_pairs(g: GraphView, weights: Any = None) -> Iterator[Neighborhood]:
-    """Yield all pairs that have common neighbors, some vertices at a time. All members call it.
+    """Yield all pairs that have common neighbors, in blocks of vertices. All members call it.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def all_pairs(g: GraphView, weights: Any = None) -> Iterator[Neighborhood]:
     owned = g.shard.low + np.arange(g.owned, dtype=g.index, like=rows.ends)
     places = np.concatenate([owned, local.slots.astype(g.index, copy=False)])
     weights = g.column(1, "int64") if weights is None else weights
-    # Entries of the rows that are read for each vertex.
+    # For each vertex, the number of row entries that are read for all vertices before it.
     blocks = list(_blocks(offsets_of(degrees[rows.ends])[rows.offsets]))
     kernels = kernels_of("intersect", rows.ends)
     blocks += [(g.owned, g.owned)] * (int(g.all_reduce(most=len(blocks)).most) - len(blocks))
@@ -169,9 +169,9 @@ def _positions(g: GraphView, places: Any) -> Any:
 
 
 def _blocks(costs: Any) -> Iterator[tuple[int, int]]:
-    """Cut items into blocks that cost at most :data:`BLOCK`, or have one item: yield their bounds.
+    """Yield the bounds of blocks that cost at most :data:`BLOCK`, or consist of one item.
 
-    `costs` has what all items before each one cost together, and all of them.
+    `costs` contains the total cost of all items before each item, followed by the total of all items.
     """
     low, count = 0, len(costs) - 1
     while low < count:
@@ -182,7 +182,7 @@ def _blocks(costs: Any) -> Iterator[tuple[int, int]]:
 
 
 def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any]]:
-    """Return for each member the part of rows whose ends it owns: lengths, and positions there."""
+    """Return the row entries that each member owns: lengths of the rows, and positions in that member."""
     local, rank = g.local("out"), g.exchange.rank
     if g.exchange.size == 1:
         return [(np.diff(rows.offsets), rows.ends)]
@@ -199,7 +199,7 @@ def _by_owner(g: GraphView, rows: Rows) -> list[tuple[Any, Any]]:
 
 
 def _merged(g: GraphView, low: int, told: list[tuple[Any, ...]]) -> Neighborhood:
-    """Put what members found for some vertices together."""
+    """Combine the results of all members for some vertices."""
     if g.alone:
         ((lengths, second, sums, degrees),) = told
         return Neighborhood(low, offsets_of(lengths), second, sums, degrees)

@@ -1,4 +1,4 @@
-"""Contract: make one vertex of all vertices of a label, and one edge of all edges between two labels."""
+"""Contract: merge all vertices with the same label into one, and all edges between two labels into one."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .view import GraphView
 
 __all__ = ["contract"]
 
-FEW = 1 << 20  # edges: fewer are in host memory, as a launch takes longer than they take there
+FEW = 1 << 20  # smaller graphs use host memory, where they take less time than a kernel launch
 
 
 def contract(g: GraphView, labels: Any, weights: Any, numbers: Any) -> tuple[GraphView, Any]:
     """Return the graph of labels, and the weights of its edges. All members call it.
 
-    An edge of the new graph has the sum of the weights of the edges that it is made of. Edges between
+    The weight of an edge of the new graph is the sum of the weights of the merged edges. Edges between
     vertices of the same label become a self-loop. Edges of weight 0 are left out.
 
     Parameters

@@ -1,6 +1,6 @@
 """When to push and when to pull.
 
-Push goes along the edges that leave the frontier. Pull asks of every vertex that takes messages which of
+Push follows the edges that leave the frontier. Pull checks, for every vertex that takes messages, which of
 its neighbors are in the frontier. Both give the same result; the rule only chooses the faster one.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
@@ -20,12 +20,13 @@ __all__ = ["DIRECTIONS", "RULES", "WAYS", "Direction"]
 DIRECTIONS = ("push", "pull")
 RULES = ("gemini", "beamer")
 WAYS = (*RULES, *DIRECTIONS)
-DENSE = 20  # Gemini pulls once 1/20 of the edges leave the frontier
-# Beamer pulls from 1/15 of the edges not yet explored on, until the frontier is 1/18 of the vertices. Ours
-# is that V / 18 edges must leave it too. Where a search ends slowly, as on a grid, small frontiers are a
-# large part of the little that is left, but a pull passes over a bitmap of all vertices, which members send
-# each other. There it took 4 to 10 times as long as a push. The two are even somewhere from V / 110 edges
-# (random ends, a million vertices) to V / 4 (near ones, 20,000): docs/internals/benchmarks.md.
+DENSE = 20  # Gemini pulls once more than 1/20 of the edges leave the frontier
+# Beamer pulls once more than 1/15 of the unexplored edges leave the frontier, until the frontier is at most
+# 1/18 of the vertices. Here, more than V / 18 edges must leave the frontier, too. If a search ends
+# slowly, as on a grid, small frontiers are a large part of the few unexplored edges, but a pull scans a
+# bitmap of all vertices, which members send each other. There, a pull took 4 to 10 times as long as a
+# push. They took the same time somewhere between V / 110 edges (random ends, a million vertices) and
+# V / 4 edges (near ends, 20,000 vertices): docs/internals/benchmarks.md.
 ALPHA, BETA = 15, 18
 
 
@@ -40,14 +41,14 @@ class Direction:
         the frontier shrinks and has at most 1/18 of the vertices. It pulls only if more edges leave the
         frontier than 1/18 of the number of vertices. "push" and "pull" always go that way.
     g : GraphView
-        All members make theirs at once.
+        All members create their :class:`Direction` at once.
 
     Attributes
     ----------
     total : int
         Number of edges of all members.
     unexplored : int
-        Number of edges that leave vertices which were in no frontier so far.
+        Number of edges that leave vertices which have not been in a frontier yet.
     """
 
     def __init__(self, rule: str, g: GraphView) -> None:
@@ -58,7 +59,7 @@ class Direction:
         )
 
     def choose(self, frontier: Frontier) -> str:
-        """Return "push" or "pull" for a frontier, whose edges count as explored from then on."""
+        """Return "push" or "pull" for a frontier, whose edges then count as explored."""
         chosen = self._chosen(frontier)
         self._last = chosen, len(frontier)
         self.unexplored -= frontier.leaving
@@ -77,24 +78,26 @@ class Direction:
         return "pull" if frontier.leaving * ALPHA > self.unexplored else "push"
 
     def pushed(self, sizes: Any, edges: Any) -> None:
-        """Note levels that were pushed in one call; the first one is that of the last :meth:`choose`."""
+        """Record levels that were pushed in one call. The first is the level of the last :meth:`choose`."""
         self.unexplored -= int(edges[1:].sum())
         self._last = "push", int(sizes[-1])
 
     def limits(self, frontier: Frontier) -> tuple[int, int, bool]:
-        """Return when a call that pushes several levels, from a frontier that was chosen for, has to stop.
+        """Return when a call that pushes several levels from a frontier must stop.
+
+        The rule has chosen "push" for the frontier.
 
         Returns
         -------
         factor, limit : int
             A level that more than ``limit / factor`` edges leave is pulled.
         unexplored : bool
-            Whether the limit falls by the edges of each level.
+            Whether each level reduces the limit by its number of edges.
         """
         if self._rule == "gemini":
             return DENSE, self.total, False
         if self._rule != "beamer":
             return 0, 0, False
-        # A pull needs more than V / BETA edges: as if at least so many were unexplored.
+        # A pull needs more than V / BETA edges, as if at least V / BETA * ALPHA were unexplored.
         least, before = self._size // BETA * ALPHA, self.unexplored + frontier.leaving
         return ALPHA, max(before, least), before > least

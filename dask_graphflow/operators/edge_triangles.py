@@ -1,9 +1,9 @@
 """Triangles of the edges of a graph, from which edges are removed step by step.
 
 The owner of the *late* end of an edge, which comes later in the order of an :class:`.Orientation`, owns the
-edge. Other members that have an edge in one of their rows have a mirror of it. For a removed edge, the
+edge. Other members that have the edge in one of their rows have a mirror of it. For a removed edge, the
 owner of its early end intersects the rows of both ends. If another member owns the edge, it sends the row
-of the late end, which is the shorter one, and gets back how many triangles its edges lost.
+of the late end, which is the shorter row, and receives the number of triangles that its edges lost.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .wide_column import update_mirrors
 
 __all__ = ["EdgeTriangles"]
 
-REMAINS, LEAVES, REMOVED = 0, 1, 2  # states of an edge; it leaves during one step
+REMAINS, LEAVES, REMOVED = 0, 1, 2  # states of an edge; LEAVES only during one step
 
 
 class EdgeTriangles:
@@ -59,7 +59,7 @@ class EdgeTriangles:
         target = np.concatenate([self._early, self._late, theirs[0]])
         edge = np.concatenate([edges[: self._owned], edges])
         mine = self._oriented.owner[source] == g.exchange.rank
-        # For each label, the labels of all neighbors, and the edges to them as weights.
+        # For each label, the labels of all neighbors, with the edges to them stored as weights.
         self._whole = self._rows = self._of_rows.rows(
             source[mine],
             target[mine],
@@ -128,9 +128,9 @@ class EdgeTriangles:
         Parameters
         ----------
         of_edges : array, shape (E_p,)
-            A value for each edge of this member.
+            One value per edge of this member.
         g : GraphView
-            A graph with the same vertices, in which the same ones are adjacent.
+            A graph with the same vertices and the same adjacent pairs.
         """
         column = np.zeros_like(of_edges, shape=len(self._state))
         column[: self._owned] = of_edges
@@ -158,14 +158,14 @@ class EdgeTriangles:
         self._lost[at] += values
 
     def _lose(self, rows: Rows, state: Any, lost: Any, row: Any, late: Any, early: Any) -> None:
-        """Count the triangles that edges lose with removed edges, whose early ends are own vertices."""
+        """Count the triangles that edges lose to removed edges whose early ends are own vertices."""
         order = np.argsort(early, kind="stable")
         pairs = (side[order] for side in (row, late, early))
         own = self._rows, self._state, self._lost
         self._kernels.lose(rows, state, lost, *own, *pairs, threads=self._g.threads)
 
     def _lose_with_others(self, edges: Any) -> None:
-        """Do the same for removed edges whose early ends belong to other members."""
+        """Count the triangles that edges lose to removed edges whose early ends other members own."""
         exchange = self._g.exchange
         for pieces in self._pieces(edges):
             sent = [self._sent(piece) for piece in pieces]
@@ -176,7 +176,7 @@ class EdgeTriangles:
                 kernels_for(more).namespace.add.at(self._lost, lost, more)
 
     def _pieces(self, edges: Any) -> Iterator[list[Any]]:
-        """Yield the edges to send to each member, in pieces. All members have as many pieces."""
+        """Yield the edges to send to each member, in pieces. All members have the same number of pieces."""
         g, o = self._g, self._oriented
         owner, sizes = o.owner[self._early[edges]], np.diff(self._rows.offsets)
         to = [edges[owner == rank] for rank in range(g.exchange.size)]
@@ -192,10 +192,11 @@ class EdgeTriangles:
             yield [some[cut[i] : cut[i + 1]] for some, cut in zip(to, cuts, strict=True)]
 
     def _sent(self, edges: Any) -> tuple[Any, tuple[Any, ...]]:
-        """Return what another member is told of removed edges, after the edges of the rows in it.
+        """Return the message about removed edges for another member, and the edges of the rows in it.
 
-        It is told the vertices and the lengths of the rows of late ends, the ends and the states of their
-        edges that were not removed before, and of each removed edge the row and the early end.
+        The edges come first. The message contains the vertices and the lengths of the rows of late ends,
+        the ends and the states of their edges that were not removed before, and, for each removed edge,
+        its row and its early end.
         """
         places, rows = self._oriented.places, self._rows
         late = self._late[edges]  # ascending, as edges are
@@ -212,7 +213,7 @@ class EdgeTriangles:
         return rows.weights[at], told
 
     def _answer(self, late: Any, lengths: Any, ends: Any, state: Any, row: Any, early: Any) -> Any:
-        """Return how many triangles the edges in another member's rows lose here."""
+        """Return the triangles that edges in another member's rows lose, as counted on this member."""
         g, o = self._g, self._oriented
         lost = np.zeros_like(ends, self._lost.dtype)
         if len(row):
@@ -227,7 +228,7 @@ class EdgeTriangles:
         return lost
 
     def _shrink(self) -> None:
-        """Leave removed edges out of the rows, once these are half of the edges."""
+        """Drop removed edges from the rows, once they are half of the edges."""
         left = int(np.count_nonzero(self._state != REMOVED))
         if left * 2 > self._left:
             return

@@ -24,9 +24,9 @@ def fixpoint(
     balance: str = "auto",
     max_iter: int | None = None,
 ) -> None:
-    """Advance from a frontier to the vertices that change, and from those, until there are none.
+    """Advance from a frontier to the vertices that change, repeatedly, until no vertex changes.
 
-    All members call it at once. The columns end the same for every number of members.
+    All members call it at once. The final columns are the same for every number of members.
 
     Parameters
     ----------
@@ -34,23 +34,23 @@ def fixpoint(
     op : EdgeOp
         The edge program.
     columns : mapping of str to array, shape (V_p,)
-        The columns of this member's vertices; that of ``op.target`` is changed in place.
+        The columns of this member's vertices. The column of ``op.target`` is changed in place.
     frontier : Frontier, optional
-        Where to begin; all vertices by default.
+        The vertices to begin with; all vertices by default.
     rule : {"gemini", "beamer", "push", "pull"}
-        When to pull; see :class:`.Direction`. A frontier of all vertices pulls if a rule chooses.
+        When to pull; see :class:`.Direction`. With "gemini" and "beamer", a frontier of all vertices pulls.
     balance : str
-        How edges are shared out to threads; see :mod:`~dask_graphflow.kernels.policies`.
+        How edges are divided among threads; see :mod:`~dask_graphflow.kernels.policies`.
     max_iter : int, optional
-        Maximum number of supersteps. With it, messages are those of the values before the superstep, so
-        that a program that is stopped gives the same values for every number of threads and members.
-        Without it, a program that reads at ``src`` the column that it writes can see a message in the
-        same superstep, and need fewer supersteps.
+        Maximum number of supersteps. If given, messages read the values from before the superstep. A
+        program that is stopped then gives the same values for every number of threads and members. Without
+        it, a program that reads at ``src`` the column that it writes can see a message in the same
+        superstep, and may need fewer supersteps.
 
     Raises
     ------
     UnknownColumnError, WeightError, ExpressionError
-        What ``op.bind`` raises.
+        See ``op.bind``.
     """
     how: dict[str, Any] = {"balance": balance, "synchronous": max_iter is not None}
     steps = advancing(g, op, columns, **how, own_changes=True)

@@ -1,9 +1,9 @@
 """Sums of floats along the edges, with the same bits in every order.
 
-A first pass finds the largest magnitude of the messages to each vertex. With the number of its edges this
-bounds the vertex's sum, and gives it a unit: the smallest power of two with which no sum can overflow. A
-second pass adds up the messages as whole multiples of the unit, rounded toward zero. If k edges enter a
-vertex, each message is off by less than k * 2**-61 of the largest one.
+A first pass finds the largest magnitude of the messages to each vertex. Together with the number of its
+edges, this bounds the vertex's sum and determines its unit: the smallest power of two with which no sum can
+overflow. A second pass adds up the messages as whole multiples of the unit, rounded toward zero. If k edges
+enter a vertex, the error of each message is less than k * 2**-61 of the largest message.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .view import Frontier, GraphView
 __all__ = ["FloatSums", "advancing"]
 
 BITS = 63  # every sum is below 2**63 as a whole number
-SMALLEST = 1000  # no unit is below 2**-1000: messages times the largest scale stay finite
+SMALLEST = 1000  # no unit is below 2**-1000, so messages times the largest scale stay finite
 
 
 def advancing(
     g: GraphView, op: EdgeOp, columns: Mapping[str, Any], *, balance: str = "auto", **how: Any
 ) -> Advance | FloatSums:
-    """Return what takes an edge program's steps; see :class:`.Advance` for the parameters."""
+    """Return an object that runs an edge program's steps; see :class:`.Advance` for the parameters."""
     if op.slot == "add" and columns[op.target].dtype.kind == "f" and isinstance(op.signal, str):
         return FloatSums(g, op, columns, balance=balance)
     return Advance(g, op, columns, balance=balance, **how)
@@ -38,8 +38,8 @@ def advancing(
 class FloatSums:
     """An edge program that adds floats to its target; used like :class:`.Advance`.
 
-    Messages read the values before the step. A step adds the sum of a vertex's messages to its value, and
-    rounds once for each of the two.
+    Messages read the values from before the step. A step adds up the messages of a vertex and adds the sum
+    to its value. It rounds once for each of the two.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class FloatSums:
         )
         self._find = Advance(g.quiet, find, both, balance=balance)
         self._add = Advance(g.quiet, add, both, balance=balance)
-        self._spare = np.frexp(g.T.degrees)[1]  # bits that so many messages can add
+        self._spare = np.frexp(g.T.degrees)[1]  # bits by which the sum of all messages may grow
 
     def push(self, frontier: Frontier) -> Frontier:
         """Push from a frontier; return the vertices that changed."""
@@ -71,7 +71,7 @@ class FloatSums:
             return self._added(*unit)
 
     def _units(self, receiving: Frontier) -> tuple[Any, Any]:
-        """Scale the messages to some vertices; return these, and the exponents of their scales."""
+        """Set the scale of vertices that receive messages; return these and their scales' exponents."""
         at = receiving.vertices
         largest = self._largest[at]
         self._largest[at] = 0
@@ -91,5 +91,5 @@ class FloatSums:
             new = (old + sums).astype(old.dtype)
         self._sums[at] = 0
         self._target[at] = new
-        changed = (new != old) & ((new == new) | (old == old))  # a NaN stays
+        changed = (new != old) & ((new == new) | (old == old))  # a NaN that stays is not a change
         return self._g.frontier(at[changed])

@@ -1,4 +1,4 @@
-"""Some of the rows of a graph, one after the other."""
+"""Selected rows of a graph, concatenated."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ __all__ = ["entries_of", "offsets_of"]
 
 
 def offsets_of(lengths: Any) -> Any:
-    """Return where rows of these lengths begin, and the last one ends: array of int64."""
+    """Return where rows of these lengths begin, followed by where the last one ends: array of int64."""
     offsets = np.zeros_like(lengths, "int64", shape=len(lengths) + 1)
     offsets[1:] = np.cumsum(lengths)
     return offsets
 
 
 def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any]:
-    """Return where some rows begin if they lie side by side, and the entries of `rows` that they have.
+    """Return the offsets of selected rows once they are concatenated, and their entries in `rows`.
 
     Parameters
     ----------

@@ -1,14 +1,14 @@
-"""Groups of neighbors: each vertex has a label, and its neighbors of one label are a group.
+"""Groups of neighbors: each vertex has a label, and its neighbors with the same label are a group.
 
-A vertex scores a label by the sum of the weights of its edges to that group, less a penalty for the mass of
-all vertices of that label. With degrees as masses this is the gain of modularity, and with numbers of
-vertices the gain of the constant Potts model (Traag et al. [1]_).
+The score of a label for a vertex is the sum of the weights of its edges to that group, less a penalty for
+the mass of all vertices with that label. With degrees as masses, this is the gain of modularity; with
+vertex counts, it is the gain of the constant Potts model (Traag et al. [1]_).
 
 Weights and masses are whole numbers whose sums are below 2**53, so scores have the same bits in every
 order.
 
-Each member has the mass of every label, because vertices of other members can have any label. A change of
-label is sent to the mirrors of its vertex, and the changes of masses to all members.
+Each member stores the mass of every label, because vertices of other members can have any label. A change
+of label is sent to the mirrors of its vertex, and changes of masses are sent to all members.
 
 .. [1] V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
    communities", Scientific Reports 9, 2019.
@@ -31,7 +31,7 @@ __all__ = ["Groups"]
 
 
 class Groups(Labels):
-    """Labels of vertices, which are vertex numbers, and the masses of labels. All members make theirs.
+    """Labels of vertices, which are vertex numbers, and the masses of labels. All members create theirs.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Groups(Labels):
         within : array, shape (V_p + mirrors,), optional
             Only neighbors with the same value as the vertex count.
         closed : array of bool, shape (V,), optional
-            Labels that no vertex takes. Required with `within`.
+            Labels that no vertex may take. Required with `within`.
 
         Returns
         -------
@@ -81,7 +81,7 @@ class Groups(Labels):
         return self._best(vertices, (self._mass, self.load, self._factor), limits)
 
     def move(self, vertices: Any, labels: Any) -> int:
-        """Give some vertices other labels; return how many vertices of all members moved.
+        """Give some vertices other labels; return how many vertices moved, over all members.
 
         All members call it.
 
@@ -90,7 +90,7 @@ class Groups(Labels):
         vertices : array of integers, shape (f,)
             Positions, ascending.
         labels : array of index, shape (f,)
-            Not the labels that they have.
+            The new labels. They must differ from the present ones.
         """
         mass, before = self._mass[vertices], self.labels[vertices]
         self.labels[vertices] = labels

@@ -1,13 +1,13 @@
-"""Hub-first rows: each vertex sums what its neighbors contribute, along all edges, again and again.
+"""Hub-first rows: each vertex repeatedly sums the contributions of its neighbors, along all edges.
 
-Values that are summed are in a *wide* column: one entry for each owned vertex that exists, hubs first,
-where they stay in the caches, and then one for each vertex of other members that is read here.
+The values to sum are in a *wide* column. It first has one entry per owned vertex that exists, hubs first so
+that they stay in the caches, and then one entry per vertex of other members that is read here.
 
-If a member reads most vertices of the others, as on a power-law graph of few members, it has an entry for
-each of them. Then nobody keeps a list of who reads what, and all entries of a member are sent as they are.
-Otherwise it has mirrors of the vertices that it reads.
+If a member reads most vertices of the others, as on a power-law graph with few members, its column has an
+entry for each of their vertices. Then no member stores which vertices are read, and each member sends all
+its entries. Otherwise, a column has mirrors of the vertices that its member reads.
 
-The rows are made once for each direction, and kept with the graph. Both directions have the vertices in the
+The rows are made once per direction, and cached with the graph. Both directions have the vertices in the
 same order.
 """
 
@@ -32,7 +32,7 @@ from .wide_column import update_mirrors
 
 __all__ = ["HubRows", "Layout"]
 
-MOST = 2  # at least one vertex in so many is read: then all of them are told
+MOST = 2  # if at least 1/2 of the other members' vertices are read, all of them are sent
 
 
 class HubRows:
@@ -41,14 +41,14 @@ class HubRows:
     Parameters
     ----------
     g : GraphView
-        For ``g.T``, rows of the edges that leave the vertices. All members make theirs at once.
+        For ``g.T``, rows of the edges that leave the vertices. All members create theirs at once.
 
     Attributes
     ----------
     count, edges : int
         Number of vertices of all members that exist, and of edges.
     layout : Layout
-        What this member sums along.
+        The rows and columns of this member.
     """
 
     def __init__(self, g: GraphView) -> None:
@@ -58,7 +58,7 @@ class HubRows:
         self.count, self.edges = g.all_reduce(sums=own).sums
 
     def take(self, values: Any) -> Any:
-        """Return the entries of existing vertices, in the order of the rows."""
+        """Return the entries of existing vertices in a column, in the order of the rows."""
         return values[self.layout.names]
 
     def by_vertex(self, column: Any) -> Any:
@@ -75,14 +75,14 @@ class HubRows:
         wide : array, shape (size of the layout,)
             Begins with the values in the order of :meth:`take`. The other entries are set.
         sums : sequence of int
-            Numbers to add up over all members; they ride on the same messages.
+            Numbers to add up over all members, sent in the same messages.
         """
         if self._mirrors is None:
             return tuple(sums)
         return update_mirrors(self._mirrors, wide, sums=sums).sums
 
     def add_up(self, wide: Any, sums: Any) -> None:
-        """Set the sums of all rows: each entry counts as a whole number, after the edge's weight.
+        """Set the sums of all rows: weight times value of each entry, converted to a whole number.
 
         Parameters
         ----------
@@ -95,16 +95,16 @@ class HubRows:
 
 
 class Layout(NamedTuple):
-    """What a member sums along.
+    """The rows of a member, and the layout of its wide columns.
 
     Attributes
     ----------
     rows : Rows
-        Of the member's vertices that exist, in the order of `names`; ends are places in a wide column.
+        Rows of the member's existing vertices, in the order of `names`. Ends are indices in a wide column.
     names : array of integers, shape (n,)
-        Positions of those vertices.
+        Positions of these vertices.
     size : int
-        Entries of a wide column.
+        Number of entries in a wide column.
     leaving : array of int64, shape (V_p,)
         Number of edges that leave each owned vertex.
     has : array of bool, shape (V_p,)
@@ -123,12 +123,12 @@ class Layout(NamedTuple):
     bounds: list[int]
 
     def mirrors(self, exchange: Exchange) -> Mirrors:
-        """Return what tells the members' columns of each other."""
+        """Return the :class:`.Mirrors` that update the entries of other members' vertices."""
         return Mirrors(exchange, None, self.slot_bounds, self.bounds, self.mirrored)
 
 
 def _layout(g: GraphView) -> Layout:
-    """Return a member's layout, which is made once and kept; all members call it at the same place."""
+    """Return a member's layout, which is made once and cached. All members call it at the same point."""
     shard, exchange = g.shard, g.exchange
     side = g._side("into")
     name = f"hub rows {side}"
@@ -142,8 +142,8 @@ def _layout(g: GraphView) -> Layout:
 
 
 def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
-    # A device sorts edges by their last labels. On a host it takes less time to put rows of vertices in
-    # order, even those that were made for it: no bucket is too large for the cache.
+    # A device sorts edges by their final labels. On a host, it is faster to reorder rows by vertex, even if
+    # they have to be made first: no bucket is too large for the cache.
     plain = None if shard.on_device else _rows(shard, exchange, threads, side)
     if plain is None:
         source, target, weight = (
@@ -162,7 +162,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
         leaving = sum(told[1:], start=told[0])
         found = leaving > 0
         found[near] = True
-        has = shard.kept("occurs", lambda: found)  # which are asked for again without their rows
+        has = shard.kept("occurs", lambda: found)  # needed again later, when the rows are gone
     hubs = has_hubs(leaving)
     labels = kernels.degree_labels(leaving * (2 * hubs) + has)
     count = int(np.count_nonzero(has))
@@ -189,7 +189,7 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
 
 
 def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
-    """Return the rows of what enters or leaves the range's vertices, the first of which is 0 in them."""
+    """Return the rows of the edges that enter or leave the range's vertices, numbered from 0."""
     found = entered(shard, exchange) if side == "into" else shard.out
     if isinstance(found, Edges):
         ends = found.target - shard.low, found.source, found.weight
@@ -199,7 +199,7 @@ def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
 
 
 def _all(shard: Shard, exchange: Exchange, labels: Any, count: int) -> tuple[Any, dict[str, Any]]:
-    """Return where each vertex is in a column that has all of them, and how columns are told."""
+    """Return the index of each vertex in a column of all vertices, and how such columns are exchanged."""
     told = exchange.all_gather(labels)
     counts = swap(exchange, [count] * exchange.size)
     sizes = [0 if q == exchange.rank else size for q, size in enumerate(counts)]
@@ -220,7 +220,7 @@ def _all(shard: Shard, exchange: Exchange, labels: Any, count: int) -> tuple[Any
 def _some(
     shard: Shard, exchange: Exchange, labels: Any, read: Any, hubs: bool
 ) -> tuple[Any, dict[str, Any]]:
-    """Return where each vertex is that is read in a column of mirrors, and how columns are told."""
+    """Return the index of each vertex that is read in a column of mirrors, and how these are exchanged."""
     place = np.empty_like(labels, "int64", shape=shard.size)
     slots, slot_bounds = [], [0]
     for q, (low, high) in enumerate(itertools.pairwise(shard.bounds)):

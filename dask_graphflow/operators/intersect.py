@@ -1,9 +1,9 @@
-"""Intersect: the neighbors that two vertices have in common, for the edges of a graph.
+"""Intersect: count the common neighbors of the two ends of each edge of a graph.
 
-The rows of an :class:`.Orientation` are intersected. So each triangle is found once, by the owner of its
+The rows of an :class:`.Orientation` are intersected, so each triangle is found once, by the owner of its
 *middle* vertex, which is an end in the row of its *last* vertex. If another member owns that row, it sends
-the row. Rows are sent in pieces, so that memory stays bounded. What the owner of the middle vertex counts
-for the entries of a row is sent back.
+the row. Rows are sent in pieces, so memory stays bounded. The owner of the middle vertex sends back its
+counts for the entries of the row.
 """
 
 from __future__ import annotations
@@ -21,27 +21,27 @@ from .view import GraphView
 
 __all__ = ["Triangles"]
 
-PIECE = 1 << 23  # entries of rows that a member sends at a time to each other member, at most
+PIECE = 1 << 23  # maximum number of row entries that a member sends to another member at a time
 
 
 class _Sent(NamedTuple):
-    """Rows for another member: their lengths, and which entries they are of the rows here."""
+    """Rows for another member: their lengths, and the indices of their entries in this member's rows."""
 
     lengths: Any
     entries: Any
 
 
 class Triangles:
-    """The triangles of a graph, counted. All members make theirs at once.
+    """The triangles of a graph, counted. All members create theirs at once.
 
     Parameters
     ----------
     g : GraphView
         An undirected graph. Self-loops are ignored, and parallel edges are one edge.
     supports : bool
-        Whether triangles are counted for each edge too.
+        Whether to count the triangles of each edge, too.
     counted : bool
-        Count, for each vertex of a triangle, the parallel edges between the two other vertices.
+        Whether to count, for each vertex of a triangle, the parallel edges between the two other vertices.
     """
 
     def __init__(self, g: GraphView, *, supports: bool = False, counted: bool = False) -> None:
@@ -49,7 +49,7 @@ class Triangles:
         rows = self._rows = self._oriented.rows
         self._kernels = kernels_of("intersect", rows.ends)
         self._of_rows = kernels_of("rows", rows.ends)
-        # What is counted for entries of a row by its middle vertices, and for entries of the middle
+        # Counts for entries of a row, made at its middle vertices, and for entries of the middle
         # vertices' rows.
         self._of_row = self._zeros(rows.ends, 2 if supports or counted else 1)
         (self._of_own,) = self._zeros(rows.ends, 1)
@@ -81,7 +81,7 @@ class Triangles:
         return last_middle + last_first + self._of_own
 
     def _own(self, column: Any) -> Any:
-        """Return what all members together have counted for each owned vertex."""
+        """Return the counts of each owned vertex, added up over all members."""
         g, column = self._g, column[self._oriented.label]
         if g.exchange.size > 1:
             mirrors = g.mirrors("out")
@@ -119,7 +119,7 @@ class Triangles:
                     counts[some.entries] += more
 
     def _pieces(self) -> list[tuple[int, int]]:
-        """Cut the rows into pieces: the first row of each, and the last one. All members have as many."""
+        """Return the bounds of each piece of the rows. All members have the same number of pieces."""
         offsets = self._rows.offsets
         edges = len(self._rows.ends)
         count = int(self._g.all_reduce(most=-(-edges // PIECE)).most)
@@ -128,7 +128,7 @@ class Triangles:
         return list(itertools.pairwise(cuts)) if count else []
 
     def _sent(self, low: int, high: int, to: int) -> _Sent:
-        """Return the rows of a piece that a member needs."""
+        """Return the rows of a piece that another member needs."""
         offsets = self._rows.offsets[low : high + 1]
         first, last = int(offsets[0]), int(offsets[-1])
         ends, starts = self._rows.ends[first:last], offsets[:-1] - first

@@ -1,4 +1,4 @@
-"""Iteration: steps over edges and over vertices, one after the other, until a test holds."""
+"""Iteration: repeat steps over edges and over vertices until a test holds."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .view import GraphView
 
 __all__ = ["Step", "iterate"]
 
-#: An edge program, or expressions per vertex by the names of the columns that they change.
+#: An edge program, or a mapping of columns to the expressions per vertex that change them.
 Step = EdgeOp | Mapping[str, str]
 
 
@@ -40,29 +40,29 @@ def iterate(
     ----------
     g : GraphView
     steps : sequence of (step, columns)
-        The steps of an iteration. An edge program goes along all edges, on columns of its own; messages
-        read the values before the step. So do the expressions of one step over vertices.
+        The steps of an iteration. An edge program runs along all edges, on its own columns. Messages, and
+        the expressions of one step over vertices, read the values from before the step.
     columns : mapping of str to array, shape (V_p,)
-        The columns that expressions read, and change in place.
+        The columns that expressions read and change in place.
     params : mapping of str to NumPy scalar
-        What expressions read by name.
+        The values that expressions read by name.
     until : str, optional
-        A question that is asked after each iteration. By default all iterations are made.
+        A test that is made after each iteration. By default, `max_iter` iterations are run.
     fail : bool
         Whether it is an error if the test never holds.
     max_iter : int
         Maximum number of iterations.
     rule : {"gemini", "beamer", "push", "pull"}
-        "push" pushes; with the others, all edges are pulled along.
+        "push" pushes along all edges; the other rules pull.
     balance : str
-        How edges are shared out to threads; see :mod:`~dask_graphflow.kernels.policies`.
+        How edges are divided among threads; see :mod:`~dask_graphflow.kernels.policies`.
 
     Raises
     ------
     ConvergenceError
         The test does not hold after the last iteration.
     ExpressionError
-        A sum of values that are infinite or NaN.
+        A sum contains values that are infinite or NaN.
     """
     dtypes = {name: column.dtype.name for name, column in columns.items()}
     read = partial(
@@ -107,7 +107,7 @@ def iterate(
 
 
 def _assign(values: VertexValues, columns: Mapping[str, Any], trees: Mapping[str, Any]) -> None:
-    # A value can be a column itself, which another expression of the step changes.
+    # The copy is needed because a value can be a column that another expression of the step changes.
     found = {name: values.of(tree).copy() for name, tree in trees.items()}
     for name, value in found.items():
         columns[name][:] = value

@@ -1,4 +1,4 @@
-"""Sums of whole numbers by a label, of one member or of all."""
+"""Sums of whole numbers by label, for one member or for all."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def own_sums(labels: Any, values: Any, count: int) -> Any:
 
     The parameters are those of :func:`sums_by_label`.
     """
-    if not len(labels):  # which CuPy's bincount refuses
+    if not len(labels):  # CuPy's bincount rejects empty input
         return np.zeros_like(labels, "int64", shape=count)
     values = None if values is None else values.astype("float64")
     return np.bincount(labels, values, minlength=count).astype("int64")
@@ -32,7 +32,7 @@ def sums_by_label(g: GraphView, labels: Any, values: Any, count: int) -> Any:
     labels : array of integers, shape (f,)
         Label of each value, from 0 to `count` - 1.
     values : array of int64, shape (f,), or None
-        Values whose sum over all members is below 2**53, so that floats add them up exactly; 1 each by
+        Values whose sum over all members is below 2**53, so that sums of floats are exact; 1 each by
         default.
     count : int
         Number of labels. The first members get the sums of the first labels.
@@ -40,7 +40,7 @@ def sums_by_label(g: GraphView, labels: Any, values: Any, count: int) -> Any:
     Returns
     -------
     array of int64
-        The sums of the labels from ``count * rank // members`` on.
+        The sums of this member's labels, which begin at ``count * rank // members``.
     """
     sums = own_sums(labels, values, count)
     cuts = [count * rank // g.exchange.size for rank in range(g.exchange.size + 1)]

@@ -1,8 +1,7 @@
 """Labels: each vertex takes the label that most of its neighbors have.
 
-Each member adds up, for its own vertices, the weights of the neighbors of each label. A label that changes
-is sent to the mirrors of its vertex, once to each member, however many edges lead there; no other label is
-sent.
+Each member adds up the weights of its vertices' neighbors by label. A label that changes is sent to the
+mirrors of its vertex, once per member, however many edges lead there. No other label is sent.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ __all__ = ["Labels", "NeighborLabels"]
 
 
 class Labels:
-    """Labels of vertices, which are vertex numbers. All members make theirs.
+    """Labels of vertices, which are vertex numbers. All members create theirs.
 
     Parameters
     ----------
     g : GraphView
     sides : list of 1 or 2 Rows
-        Rows of owned vertices by positions. With two, the neighbors are those of both rows of a vertex.
+        Rows of owned vertices by positions. With two, the neighbors are the ends of both rows of a vertex.
         Weights are int64, or None for 1 each.
     labels : array of index, shape (V_p,), optional
         By default each vertex has its own number.
@@ -70,7 +69,7 @@ class Labels:
 
 
 class NeighborLabels(Labels):
-    """Labels that vertices take from their neighbors. All members do the same steps.
+    """Labels that vertices take from their neighbors. All members run the same steps.
 
     Parameters
     ----------
@@ -95,14 +94,14 @@ class NeighborLabels(Labels):
         super().__init__(g, whole_weights(g, sides)[0], which=which)
 
     def take(self, *, last: bool = False) -> int:
-        """Have each vertex take its neighbors' label with the largest weight; return how many changed.
+        """Have each vertex take the label with the largest total weight; return how many labels changed.
 
         If several labels have the largest weight, the vertex takes the smallest of them.
 
         Parameters
         ----------
         last : bool
-            Whether mirrors need no labels any more.
+            Whether this is the last step, so that mirrors need no labels.
         """
         g = self._g
         with g.superstep("pull", g.shard.count, 0) as row:
@@ -126,7 +125,7 @@ class NeighborLabels(Labels):
 def _around(shard: Shard, g: GraphView) -> Local:
     """Return rows of the edges that leave and enter each vertex: a neighbor counts once for each edge.
 
-    They are kept where :func:`.numbering.mirrors` looks for the shard's rows of the name "around".
+    They are cached under the name in which :func:`.numbering.mirrors` looks for rows called "around".
     """
     incoming = build.into(shard, g.exchange)
 

@@ -20,7 +20,7 @@ __all__ = ["Level", "first_levels", "loops", "whole_degrees"]
 
 
 class Level(NamedTuple):
-    """A graph, the vertices of which are communities of the level below.
+    """A graph whose vertices are communities of the level below.
 
     Attributes
     ----------
@@ -48,11 +48,11 @@ class Level(NamedTuple):
         return self.g.all_reduce(sums=(int((self.mass > 0).sum()),)).sums[0]
 
     def groups(self, labels: Any = None) -> Groups:
-        """Return groups of these labels; by default each vertex has a label of its own."""
+        """Return groups with the given labels. By default, each vertex has its own label."""
         return Groups(self.g, self.weights, self.mass, self.factor, labels)
 
     def contracted(self, groups: Groups) -> tuple[Level, Any]:
-        """Return the level whose vertices are the groups, and the number in it of each vertex here.
+        """Return the level whose vertices are the groups, and for each vertex here its number there.
 
         Vertices without mass have a number below 0.
         """
@@ -64,7 +64,7 @@ class Level(NamedTuple):
         return Level(made, weights, mass, made.numbers, self.factor), own
 
     def quality(self) -> float:
-        """Return the quality of the communities that are the vertices: the sum of all their scores."""
+        """Return the sum of the scores of all communities, which are the vertices of this level."""
         inside = 2 * self.g.all_reduce(sums=(int(loops(self.g, self.weights).sum()),)).sums[0]
         mass = self.mass.astype("float64")
         # A community without edges has mass too, but is not counted as a vertex.
@@ -82,7 +82,7 @@ def first_levels(
     g : GraphView
         Undirected.
     resolutions : iterable of float
-        Larger values give smaller communities. The levels differ in their factors only.
+        Larger values give smaller communities. The levels differ only in their factors.
     potts : bool
         Whether the mass of a vertex is 1 (constant Potts model) instead of its weighted degree (modularity,
         where a self-loop counts twice).
@@ -106,7 +106,7 @@ def first_levels(
 def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
     """Return the sum of whole weights at each owned vertex: array of int64, shape (V_p,).
 
-    `inside` is what :func:`loops` returns. A self-loop counts twice.
+    `inside` is the result of :func:`loops`. A self-loop counts twice.
     """
     if weights is None:
         return g.degrees + inside

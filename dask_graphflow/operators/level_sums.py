@@ -1,11 +1,11 @@
 """Sums along the edges from one level of a search to the next, with the same bits in every order.
 
-Numbers of shortest paths grow beyond the range of floats, and are far apart from each other. So a value is
-a float from 0.5 to 1, times a power of two, and each vertex has a unit of its own. A first superstep finds
-the largest exponent that a vertex receives, which gives the unit. A second one adds the values up as whole
-multiples of the unit. If all values are whole numbers and so small that the unit would be at most 1, no bit
-is lost with a unit of 1 either, and the first superstep is left out. Both push or pull, along fewer edges,
-which gives the same sums.
+The number of shortest paths can exceed the range of floats, and such numbers differ widely. So a value is a
+float from 0.5 to 1, times a power of two, and each vertex has its own unit. A first superstep finds the
+largest exponent that a vertex receives, which determines the unit. A second one adds up the values as whole
+multiples of the unit. If all values are whole numbers and so small that the unit would be at most 1, a unit
+of 1 loses no bits either, and the first superstep is left out. Both supersteps run in the direction with
+fewer edges to follow; push and pull give the same sums.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from .view import Frontier, GraphView
 
 __all__ = ["LevelSums"]
 
-FEW = 4  # a frontier that fewer edges leave than one for so many vertices is pushed
-PULLED = 2  # edges that are pulled in the time in which one is pushed
-BITS = 61  # of a value as a whole number
-LOWEST = -(2**62)  # an exponent below all others
+FEW = 4  # if fewer than V / 4 edges leave a frontier, it is pushed
+PULLED = 2  # number of edges that are pulled in the time in which one is pushed
+BITS = 61  # bits of a value as a whole number
+LOWEST = -(2**62)  # less than any real exponent
 RECEIVES = "level[dst] == receiving"
 LARGEST = EdgeOp(
     "largest_exponent",
@@ -45,14 +45,14 @@ SUM = EdgeOp(
 
 
 class LevelSums:
-    """Sends values from the vertices of a level to those of the next one, or of the one before.
+    """Sends values from the vertices of a level to the vertices of the next or the previous level.
 
     Parameters
     ----------
     g : GraphView
-        For ``g.T``, edges are followed backwards. All members make theirs at once.
+        For ``g.T``, edges are followed backwards. All members create theirs at once.
     level : array of int32, shape (V_p,)
-        Level of each vertex. It can change between two searches.
+        Level of each vertex. It can change between two calls of :meth:`send`.
     whole : bool
         Whether all values are whole numbers.
     """
@@ -62,7 +62,8 @@ class LevelSums:
         self._whole, self._exponent = g.column(0, "int64"), g.column(0, "int64")
         self._largest, self._unit = g.column(LOWEST, "int64"), g.column(0, "int64")
         self._sums = g.column(0, "int64")
-        self._spare = np.frexp(g.T.degrees)[1].astype("int64")  # bits that so many values can add
+        # Bits by which the sum of all values may grow.
+        self._spare = np.frexp(g.T.degrees)[1].astype("int64")
         sent = {"level": level, "exponent": self._exponent}
         self._most_spare = g.largest(self._spare) if whole else 0.0
         self._find = Advance(g, LARGEST, {**sent, "largest": self._largest})
@@ -88,7 +89,7 @@ class LevelSums:
         frontier : Frontier
             The vertices of that level with an edge from the frontier.
         values, exponents : array
-            What they receive, in the same form.
+            The sums that they receive, in the same form.
         """
         at = frontier.vertices
         self._whole[at] = np.ldexp(values, BITS).astype("int64")
@@ -110,7 +111,7 @@ class LevelSums:
         return following, sums, more + unit
 
     def _way(self, frontier: Frontier, receiving: int) -> str:
-        """Return the direction along which fewer edges lead. All members call it."""
+        """Return the direction that takes less time. All members call it."""
         if frontier.leaving * FEW < self._g.size:
             return "push"
         others = self._g.T.frontier((self._level == receiving).nonzero()[0])

@@ -31,15 +31,15 @@ def advance(
     op : EdgeOp
         The edge program.
     columns : mapping of str to array
-        The program's columns. That of ``op.target`` is changed in place; it has an entry for every vertex
-        that messages go to.
+        The program's columns. The column of ``op.target`` is changed in place, and needs an entry for every
+        vertex that receives messages.
     rows : Rows
-        Rows of outgoing edges to push, and of incoming edges to pull.
+        Rows of outgoing edges for a push, and of incoming edges for a pull.
     frontier : VertexSet or None
         Vertices that send; None for all.
     direction : {"push", "pull"}
     balance : str
-        How edges are shared out to threads; see :mod:`~dask_graphflow.kernels.policies`.
+        How edges are divided among threads; see :mod:`~dask_graphflow.kernels.policies`.
     threads : int
         Host threads to use.
 
@@ -48,7 +48,7 @@ def advance(
     changed : VertexSet
         Vertices whose value changed.
     edges : int
-        Number of edges that were looked at.
+        Number of edges that were read.
     """
     local = LocalAdvance(op, columns, rows)
     return local.step(op.params, frontier, direction, balance, threads)
@@ -88,5 +88,5 @@ class LocalAdvance:
 
 @lru_cache(maxsize=64)
 def bound(op: EdgeOp, dtypes: tuple[Any, ...], index_dtype: Any, weight_dtype: Any) -> BoundOp:
-    """Return a program with its types: reading its expressions takes as long as a small superstep."""
+    """Bind a program to dtypes. This is cached, because it takes as long as a small superstep."""
     return op.bind(dict(dtypes), index_dtype=index_dtype, weight_dtype=weight_dtype)

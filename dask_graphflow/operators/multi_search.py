@@ -1,7 +1,7 @@
 """Searches from many sources at once: 64 of them share the reads of each edge.
 
-A vertex has one bit per source [1]_. Bits of newly reached vertices are or-ed into the neighbors, which
-drop those that they already had.
+A vertex has one bit per source [1]_. The bits of newly reached vertices are or-ed into their neighbors,
+which ignore the bits that they already had.
 
 .. [1] M. Then, M. Kaufmann, F. Chirigati, T. Hoang-Vu, K. Pham, A. Kemper, T. Neumann, H. T. Vo, "The More
    the Merrier: Efficient Multi-Source Graph Traversal", PVLDB 8(4), 2014.
@@ -22,13 +22,13 @@ from .view import GraphView
 
 __all__ = ["reached"]
 
-WORD = 64  # sources that are searched from at once
+WORD = 64  # number of sources per batch
 ALL = 2**WORD - 1
 REACH = EdgeOp("reach", target="got", signal="fresh[src]", slot="or", cond=f"seen[dst] != {ALL}")
 
 
 def reached(g: GraphView, places: Any, count: int) -> Iterator[tuple[int, Any, Any]]:
-    """Search from many sources along the edges; yield what each level of each search reaches.
+    """Search from many sources along the edges; yield the vertices that each level of a batch reaches.
 
     All members iterate over it at once.
 
@@ -36,25 +36,25 @@ def reached(g: GraphView, places: Any, count: int) -> Iterator[tuple[int, Any, A
     ----------
     g : GraphView
     places : array of int64, shape (V_p,)
-        Place of each source among all sources, and -1 for other vertices.
+        Index of each source among all sources, and -1 for other vertices.
     count : int
         Number of sources.
 
     Yields
     ------
     distance : int
-        Number of edges from the sources, at least 1. Each batch of 64 sources begins with 1 anew.
+        Number of edges from the sources, at least 1. It restarts at 1 for each batch of 64 sources.
     vertices : array of integers
         Positions of the vertices that some sources of the batch reach at this distance.
     sources : array of int64
-        Number of these sources for each of the vertices.
+        For each of these vertices, the number of sources that reach it at this distance.
     """
     seen, fresh, got = (g.column(0, "uint64") for _ in range(3))
     step = Advance(g, REACH, {"seen": seen, "fresh": fresh, "got": got})
     for first in range(0, count, WORD):
         own = ((places >= first) & (places < first + WORD)).nonzero()[0]
         bits = np.uint64(1) << (places[own] - first).astype("uint64")
-        # Bits without a source are taken as seen.
+        # Bits without a source are marked as seen.
         seen[:] = ALL - (ALL >> (WORD - min(WORD, count - first)))
         seen[own] |= bits
         fresh[own] = bits
@@ -74,7 +74,7 @@ def reached(g: GraphView, places: Any, count: int) -> Iterator[tuple[int, Any, A
 
 
 def _ones(words: Any) -> Any:
-    """Return the number of bits that are set in each word: sums of pairs, of fours, and of bytes."""
+    """Return the number of set bits in each word, by adding up pairs, groups of four, and bytes."""
     pairs, fours, bytes_, each = (
         np.uint64(mask)
         for mask in (0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101)

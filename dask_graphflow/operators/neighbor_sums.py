@@ -1,8 +1,8 @@
 """Sums of scores along the edges, in fixed point.
 
 Each vertex pulls the scores of the vertices that have an edge to it, times the weights, along hub-first
-rows. Scores are rounded to whole multiples of a unit on which all members agree, so a sum has the same bits
-in every order.
+rows. Scores are rounded to whole multiples of a unit that is the same on all members, so a sum has the same
+bits in every order.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from .view import GraphView
 
 __all__ = ["NeighborSums", "most_leaving"]
 
-BITS = 61  # of the largest sum as a whole number
+BITS = 61  # bits of the largest sum as a whole number
 
 
 class NeighborSums(HubRows):
     """The sums that each vertex pulls along the edges that enter it.
 
-    Scores and sums have one entry for each vertex that exists, in the order of :meth:`.HubRows.take`. The
-    order for ``g.T`` is the same.
+    Scores and sums have one entry per existing vertex, in the order of :meth:`.HubRows.take`. The order for
+    ``g.T`` is the same.
 
     Parameters
     ----------
     g : GraphView
-        For ``g.T``, along the edges that leave it. All members make theirs at once.
+        For ``g.T``, along the edges that leave the vertices. All members create theirs at once.
 
     Attributes
     ----------
     most_entering : float
-        Largest sum of the weights of the edges that enter a vertex, or their largest number.
+        Largest sum of the weights of the edges that enter a vertex; without weights, their largest number.
 
     Raises
     ------
@@ -46,7 +46,7 @@ class NeighborSums(HubRows):
 
     def __init__(self, g: GraphView) -> None:
         if g.weighted:
-            # First, because the hub-first rows can be made of the rows that this makes.
+            # First, because the hub-first rows can be made from the rows that this makes.
             self.most_entering = most_leaving(g.T)
         super().__init__(g)
         if not g.weighted:
@@ -55,18 +55,18 @@ class NeighborSums(HubRows):
         self._sums = g.column(0, "int64", len(self.layout.names))
 
     def column(self, fill: float) -> Any:
-        """Return scores that are all the same: array of float64, shape (n,)."""
+        """Return scores that are all equal to `fill`: array of float64, shape (n,)."""
         return self._g.column(fill, "float64", len(self.layout.names))
 
     def pull(self, scores: Any, bound: float) -> tuple[Any, float]:
-        """Return the sums of all vertices as whole numbers, and the unit that 1 of them stands for.
+        """Return the sums of all vertices as whole numbers, and the unit of these numbers.
 
         Parameters
         ----------
         scores : array of float64, shape (n,)
             At least 0.
         bound : float
-            No sum is larger.
+            Upper bound of all sums.
         """
         unit = math.ldexp(1.0, math.frexp(bound)[1] - BITS)
         with self._g.superstep("pull", self.count, self.edges):
@@ -77,7 +77,7 @@ class NeighborSums(HubRows):
 
 
 def most_leaving(g: GraphView) -> float:
-    """Return the largest sum of the weights of the edges that leave a vertex, or their largest number.
+    """Return the largest weighted out-degree over all members; without weights, the largest out-degree.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 """Orientation: each edge of a graph leads from the end of lower degree to the end of higher degree.
 
-Vertices are ordered by descending degree, and then by number. A row has the neighbors of a vertex that come
-before it in this order. The longest row of a graph with m edges has at most the square root of 2 m ends,
-also if some vertices have far more neighbors (Shun, Tangwongsan, ICDE 2015).
+Vertices are ordered by descending degree, and then by number. A row contains the neighbors of a vertex that
+come before it in this order. In a graph with m edges, the longest row has at most sqrt(2 m) ends, even if
+some vertices have far more neighbors (Shun, Tangwongsan, ICDE 2015).
 
 A member *labels* its vertices and their mirrors with 0, 1 and so on, in this order, which is the same for
-all members. Its rows are of labels, so ends that many rows have are small numbers and lie side by side.
+all members. Its rows contain labels, so ends that occur in many rows are small numbers and adjacent.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Orientation(NamedTuple):
     ----------
     rows : Rows
         For each label, the labels of the neighbors before it, in ascending order. The rows of mirrors are
-        empty. With weights: how many edges there are to the neighbor.
+        empty. Weights, if any, are the numbers of edges to the neighbor.
     entering : Rows
-        For each label, the labels of the rows that it is an end of, in ascending order.
+        For each label, the labels of the rows in which it is an end, in ascending order.
     label : array of index, shape (L,)
         The label of each position: owned vertices, then mirrors.
     places : array of index, shape (L,)
@@ -53,13 +53,13 @@ class Orientation(NamedTuple):
 def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
     """Return this member's part of an undirected graph, oriented, without self-loops and parallel edges.
 
-    All members call it. It is made once, and kept with the graph.
+    All members call it. The result is made once, and cached with the graph.
 
     Parameters
     ----------
     g : GraphView
     counted : bool
-        Whether weights say how many parallel edges there were.
+        Whether weights contain the number of parallel edges.
     """
     shard, host = g.shard, g.shard.host
     name = "oriented, edges counted" if counted else "oriented"
@@ -69,7 +69,7 @@ def oriented(g: GraphView, *, counted: bool = False) -> Orientation:
 
 
 def labels_of(g: GraphView, o: Orientation, places: Any) -> tuple[Any, Any]:
-    """Return the labels of vertices of all members, and which of the vertices have one here."""
+    """Return the labels of vertices of any member, and whether each vertex has a label on this member."""
     shard, slots = g.shard, g.local("out").slots
     known = (places >= shard.low) & (places < shard.high)
     position = np.where(known, places - shard.low, 0)
@@ -84,14 +84,14 @@ def labels_of(g: GraphView, o: Orientation, places: Any) -> tuple[Any, Any]:
 def received(
     g: GraphView, o: Orientation, lengths: Any, places: Any, weights: Any = None
 ) -> tuple[Rows, Any]:
-    """Return rows that another member sent by labels here, and which of their entries have one.
+    """Convert rows of another member to labels of this one; also return which entries have a label here.
 
     Parameters
     ----------
     g : GraphView
     o : Orientation
     lengths : array of int64, shape (r,)
-        Entries of each row.
+        Number of entries in each row.
     places : array of index, shape (e,)
         The vertex of each entry.
     weights : array, shape (e,), optional
@@ -108,7 +108,7 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
     kernels = kernels_of("rows", rows.ends)
     degrees, slots = np.diff(rows.offsets), local.slots.astype(index_dtype(host.size), copy=False)
     own = np.arange(host.low, host.high, dtype=slots.dtype, like=slots)
-    before = local.slot_bounds[host.rank]  # mirrors of vertices that come before owned ones
+    before = local.slot_bounds[host.rank]  # number of mirrors with places before the owned ones
     if len(slots) or g.exchange.size > 1:
         mirrored = numbering.mirrors(host, g.exchange, "out", g.threads).mirrored
         told = g.exchange.all_to_all(
@@ -117,7 +117,7 @@ def _oriented(g: GraphView, counted: bool) -> Orientation:
         told[host.rank] = degrees[:0]
         theirs = np.concatenate(told)
         degrees = np.concatenate([theirs[:before], degrees, theirs[before:]])
-    # Labels of vertices in the order of their places: mirrors lie before and after owned vertices.
+    # Labels of vertices in the order of their places: some mirrors are before, others after owned vertices.
     ordered = kernels.degree_labels(degrees).astype(rows.ends.dtype, copy=False)
     split = before, before + host.owned
     label = np.concatenate([ordered[split[0] : split[1]], ordered[: split[0]], ordered[split[1] :]])

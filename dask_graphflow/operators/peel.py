@@ -1,7 +1,7 @@
-"""Peel: remove vertices with few edges left, then those that this leaves with few, until there are none.
+"""Peel: repeatedly remove vertices that have few edges left, until there are no such vertices.
 
-A single member removes chains of vertices in one call. Otherwise a superstep removes all vertices that the
-one before left with few edges. Both remove the same vertices.
+A single member removes chains of vertices in one call. With several members, a superstep removes all
+vertices that the previous superstep left with few edges. Both remove the same vertices.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ REMOVE = EdgeOp("remove", target="count", signal="-1", slot="add")
 
 
 class Peel:
-    """Removes vertices. All members make theirs, and remove vertices, at once.
+    """Removes vertices. All members create theirs, and remove vertices, at once.
 
     Parameters
     ----------
     g : GraphView
-        Edges lead from a removed vertex to those that lose an edge.
+        Edges must lead from a removed vertex to the vertices that lose an edge.
     counts : array of int64, shape (V_p,)
-        Number of edges that each vertex has left. Only :meth:`remove` changes it from then on. The count of
+        Number of edges that each vertex has left. After this, only :meth:`remove` changes it. The count of
         a removed vertex is at most the limit.
     """
 
@@ -44,19 +44,19 @@ class Peel:
             self._removed = g.column(False, "bool")
 
     def remove(self, vertices: Any, limit: int) -> Any:
-        """Remove vertices, and all that are left with at most so many edges then.
+        """Remove vertices, and then all vertices that are left with at most `limit` edges.
 
         Parameters
         ----------
         vertices : array of integers
-            Positions of all owned vertices that have so few edges already, each once.
+            Positions of all owned vertices that already have at most `limit` edges, each once.
         limit : int
-            Not less than in a call before.
+            At least the limit of the previous call.
 
         Returns
         -------
         array of integers
-            Positions of all owned vertices that were removed, in no order.
+            Positions of all owned vertices that were removed, in any order.
         """
         g, frontier = self._g, self._g.frontier(vertices)
         if g.alone:
@@ -71,12 +71,12 @@ class Peel:
         return np.concatenate(removed)
 
     def limits(self, exists: Any) -> Any:
-        """Remove all vertices, at ever higher limits; return the limit at which each one is removed.
+        """Remove all vertices, at increasing limits; return the limit at which each vertex is removed.
 
         Parameters
         ----------
         exists : array of bool, shape (V_p,)
-            The vertices.
+            Which positions are vertices.
 
         Returns
         -------
@@ -86,7 +86,7 @@ class Peel:
         g, found = self._g, self._g.column(-1, "int32")
         if g.alone and g.shard.on_device:
             with g.superstep("push", int(exists.sum()), len(self._rows.ends)):
-                found[~exists] = -2  # not to be removed
+                found[~exists] = -2  # these positions must not be removed
                 kernels = kernels_of("peel", found)
                 kernels.peel_all(self._rows, self._counts, found, self._room)
                 return np.maximum(found, -1)
@@ -100,7 +100,7 @@ class Peel:
             limit = max(limit, -int(most))
             found[self.remove(remaining[left_with <= limit], limit)] = limit
             left_with = self._counts[remaining]
-            remains = left_with > limit  # a vertex that was removed has fewer
+            remains = left_with > limit  # removed vertices have at most `limit` edges
             remaining, left_with = remaining[remains], left_with[remains]
 
     def _remove_alone(self, frontier: Frontier, limit: int) -> Any:

@@ -1,8 +1,8 @@
-"""Predecessors: the smallest neighbor that a shortest path to each vertex can come from.
+"""Predecessors: for each vertex, the smallest neighbor from which a shortest path can reach it.
 
-Whether an edge is on a shortest path is seen from the distances of both its ends. If edges have a weight
-of 0, the predecessor is the smallest among the vertices with the fewest such edges behind them: so
-predecessors lead to a source, never in a circle.
+The distances of both ends of an edge determine whether it is on a shortest path. If edges have a weight of
+0, the predecessor is the smallest of the vertices with the fewest such edges before them. Predecessors
+therefore always lead to a source, and never form a cycle.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def predecessors(g: GraphView, relaxed: Relaxed) -> Any:
         return found
     if found is not None:
         return found[labels]
-    # Edges of weight 0 join vertices as far away, which are told apart by numbers, not by labels.
+    # Edges of weight 0 connect vertices at the same distance, whose order depends on numbers, not labels.
     rows = g.local("out").rows._replace(first=0)
     return find(rows, distance[labels], names[sources], threads=g.threads)
 
@@ -50,7 +50,7 @@ def _together(g: GraphView, relaxed: Relaxed) -> Any:
     never = np.iinfo(g.index).max
     predecessor = g.column(never, g.index, len(distance))
     level = kernels.offer_nearer(rows, names, distance, predecessor, threads=threads)
-    settled = predecessor != never  # mirrors too that something was offered to: their masters are
+    settled = predecessor != never  # also mirrors that got an offer: their masters will be settled
     mirrors.reduce(predecessor, np.flatnonzero(settled[owned:]), sums=(level,))
 
     def smallest(at: Any, values: Any) -> None:

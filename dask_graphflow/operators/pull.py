@@ -1,7 +1,7 @@
-"""Pull: ranks that are made of what neighbors contribute, along all edges, again and again.
+"""Pull: compute ranks from the contributions of neighbors, along all edges, repeatedly.
 
-Contributions are summed along hub-first rows as whole multiples of 2**-62, so that a sum has the same bits
-in every order. All contributions together must be at most 1.
+Contributions are summed along hub-first rows as whole multiples of 2**-62, so a sum has the same bits in
+every order. The sum of all contributions must be at most 1.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .hub_rows import HubRows
 
 __all__ = ["Pull"]
 
-ONE = 2.0**62  # what a contribution of 1 is as a whole number
+ONE = 2.0**62  # a contribution of 1, as a whole number
 
 
 class Pull(HubRows):
     """One member's rows of incoming edges, and the contributions that it reads along them."""
 
     def shares(self, precision: str) -> tuple[Any, int]:
-        """Return what each rank is multiplied by for its contribution to an edge, and the number of sinks.
+        """Return the factor from each rank to its contribution per edge, and the number of sinks.
 
         Parameters
         ----------
@@ -37,7 +37,7 @@ class Pull(HubRows):
             2**62 divided by the sum of the weights of the edges that leave each owned vertex, or by their
             number if the graph has no weights; 0 for sinks.
         sinks : int
-            Number of vertices of all members without anything that leaves them.
+            Number of vertices without outgoing edges, or only with edges of weight 0, over all members.
 
         Raises
         ------
@@ -47,7 +47,7 @@ class Pull(HubRows):
         total = self._totals()
         with np.errstate(all="ignore"):
             share = np.where(total > 0, ONE / total, 0).astype(precision)
-            # A rank of 1e-15 times it must be exact too.
+            # A rank of 1e-15 times the share must be a normal number, too.
             fits = (share >= np.finfo(precision).tiny * 1e15) & np.isfinite(share)
         wrong = total[~(fits | (total == 0))][:1]
         sinks = int(np.count_nonzero((share == 0) & self.layout.has))
@@ -61,14 +61,14 @@ class Pull(HubRows):
         return share, sinks
 
     def _totals(self) -> Any:
-        """Return the total that leaves each owned vertex."""
+        """Return the total weight, or number, of the edges that leave each owned vertex."""
         host = self._g.shard.host
-        if not host.has("out") or host.out.weights is None:  # without weights, they may be gone
+        if not host.has("out") or host.out.weights is None:  # without weights, rows may be gone
             return self.layout.leaving.astype("float64")
         return self._g.weighted_degrees
 
     def begin(self, rank: Any, share: Any) -> None:
-        """Set what vertices contribute first: their rank times their share of each edge.
+        """Set the first contributions of the vertices: their rank times their share for each edge.
 
         Parameters
         ----------
@@ -89,20 +89,20 @@ class Pull(HubRows):
         Parameters
         ----------
         moved, lost : int
-            What :meth:`update` returned; they ride on the same messages.
+            The results of :meth:`update`, sent in the same messages.
         """
         change, lost = self.send(self._told, (moved, lost))
         return change / self._kernels.CHANGE, lost / self._kernels.CHANGE
 
     def update(self, rank: Any, base: Any, alpha: float) -> tuple[int, int]:
-        """Set ranks to ``base + alpha`` times the contributions along their edges, and contribute anew.
+        """Set ranks to ``base + alpha`` times the sums of contributions; compute new contributions.
 
         Returns
         -------
         moved : int
             Sum of the changes of this member's ranks, as a whole multiple of 2**-60.
         lost : int
-            Sum of the ranks of its sinks, likewise.
+            Sum of the ranks of its sinks, in the same unit.
         """
         self.add_up(self._told, self._sums)
         found: tuple[int, int] = self._kernels.apply_sums(

@@ -1,4 +1,4 @@
-"""Edge programs written in other terms, with the same meaning."""
+"""Rewrite edge programs in other terms, with the same meaning."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ __all__ = ["along", "in_fixed_point", "reading_before", "reading_numbers"]
 
 
 def along(g: GraphView, op: EdgeOp) -> tuple[GraphView, EdgeOp]:
-    """Return the graph along whose edges a program goes, reversed if need be, and the program."""
+    """Return the graph along whose edges a program runs, reversed if necessary, and the program."""
     return (g.T, replace(op, reverse=False)) if op.reverse else (g, op)
 
 
 def reading_numbers(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
     """Return a program that reads the numbers of ``src`` and ``dst`` from a column, and its name.
 
-    In a member, ``src`` and ``dst`` are positions. The column's name is none of `columns`.
+    Inside a member, ``src`` and ``dst`` are positions. The new name does not occur in `columns`.
     """
     name = _free("number", op, columns)
     numbers = _Numbers(name)
@@ -31,7 +31,7 @@ def reading_numbers(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
 
 
 def reading_before(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
-    """Return a program that reads its target from another column, and that column's name."""
+    """Return a program that reads its target from a copy of the column, and the name of the copy."""
     name = _free("before", op, columns)
     before = _Before(op.target, name)
     cond = None if op.cond is None else before.written(op.cond)
@@ -41,10 +41,11 @@ def reading_before(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:
 def in_fixed_point(
     op: EdgeOp, columns: Collection[str]
 ) -> tuple[EdgeOp, EdgeOp, tuple[str, str, str]]:
-    """Return two programs that add up floats as whole numbers, and the names of three more columns.
+    """Return two programs that add up floats as whole numbers, and the names of three additional columns.
 
-    The first program keeps the largest magnitude of the messages in a column of float64. The second one
-    multiplies them by a column of float64 at ``dst``, and adds up their whole parts in a column of int64.
+    The first program keeps the largest magnitude of the messages in a column of float64. The second program
+    multiplies messages by a column of float64 at ``dst``, and adds up the integer parts in a column of
+    int64.
     """
     largest, scale, sums = [_free(name, op, columns) for name in ("largest", "scale", "sums")]
     message = f"float64({ast.unparse(parsed(str(op.signal)))})"
@@ -65,7 +66,7 @@ class _Rewriter(ast.NodeTransformer):
 
 
 class _Numbers(_Rewriter):
-    """Writes ``column[src]`` for ``src``, except in an index."""
+    """Replaces ``src`` by ``column[src]``, except in an index; ``dst`` likewise."""
 
     def __init__(self, column: str) -> None:
         self._column = column
@@ -80,7 +81,7 @@ class _Numbers(_Rewriter):
 
 
 class _Before(_Rewriter):
-    """Writes ``before[...]`` for ``target[...]``."""
+    """Replaces ``target[...]`` by ``before[...]``."""
 
     def __init__(self, target: str, column: str) -> None:
         self._target, self._column = target, column

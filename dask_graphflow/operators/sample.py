@@ -1,7 +1,7 @@
 """Random choices among the edges that leave vertices.
 
-A choice depends on a key and on the row of a vertex, in which edges are in the order of the ids. So it is
-the same for every partitioning, number of members and threads, and on the host and a device.
+A choice depends only on a key and on the row of a vertex, in which edges are in the order of the ids. It is
+therefore the same for every partitioning, number of members and threads, and on the host and a device.
 """
 
 from __future__ import annotations
@@ -18,25 +18,25 @@ from .view import GraphView
 
 __all__ = ["Sampler"]
 
-# Candidates of a walk in the first round of a step, and in any round.
+# Number of candidates per walk in the first round of a step, and the maximum in any round.
 FIRST, MOST = 4, 1024
 
 
 class Sampler:
-    """Draws edges that leave owned vertices. All members make theirs.
+    """Draws edges that leave owned vertices. All members create theirs.
 
     Parameters
     ----------
     g : GraphView
     weighted : bool
-        Whether an edge is drawn in proportion to its weight. An edge with the weight 0 is never drawn.
+        Whether edges are drawn in proportion to their weights. An edge with weight 0 is never drawn.
 
     Attributes
     ----------
     rows : Rows
-        Of owned vertices, by position. Ends are numbers of all members' vertices.
+        Rows of owned vertices, by position. Ends are vertex numbers.
     sums : array of int64, or None
-        Sums of the weights of each row; see :func:`.host_sample.cumulate`.
+        Cumulative weights of each row; see :func:`.host_sample.cumulate`.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class Sampler:
         self._g = g
         self.rows = g.rows("out")._replace(first=0)
         shard = g.shard
-        if shard.placed is not None:  # the ends are places, in the order of their numbers
+        if shard.placed is not None:  # ends are places, but in the order of their numbers
             host = shard.host
             ends = host.kept("numbers of ends", lambda: host.numbers_at(host.out.ends, g.threads))
             self.rows = self.rows._replace(ends=shard.here("numbers of ends", ends))
@@ -79,7 +79,7 @@ class Sampler:
         count : int
             Number of edges to draw for each vertex; -1 takes all edges.
         replace : bool
-            Whether an edge can be drawn several times. If not, a vertex has at most as many as leave it.
+            Whether an edge can be drawn several times. If not, a vertex gets at most its number of edges.
 
         Returns
         -------
@@ -100,7 +100,7 @@ class Sampler:
         return items, self.rows.ends[edges]
 
     def walks(self, starts: Any, keys: Any, length: int, bias: np.ndarray) -> Any:
-        """Return random walks, if this is the only member; see :func:`.host_sample.walk`."""
+        """Return random walks; only for a graph with one member. See :func:`.host_sample.walk`."""
         assert self._g.alone, "walks of several members go on step by step"
         return self._kernels.walk(
             self.rows, self.sums, starts, keys.view("uint64"), length, bias, threads=self._g.threads
@@ -111,15 +111,16 @@ class Sampler:
     ) -> Any:
         """Return the next vertex of each walk that is at an owned vertex. All members call it.
 
-        A candidate may depend on whether the vertex before has an edge to it, which its owner is asked.
-        Each round asks for twice as many candidates of a walk as the one before, so there are few rounds.
+        A candidate may depend on whether the previous vertex has an edge to it. The owner of the previous
+        vertex answers this. Each round proposes twice as many candidates per walk as the previous round, so
+        there are few rounds.
 
         Parameters
         ----------
         vertices : array of integers, shape (w,)
             Positions.
         before : array of index, shape (w,)
-            Number of the vertex before, or -1.
+            Number of the previous vertex of each walk, or -1.
         keys : array of int64, shape (w,)
         step : int
         bias : ndarray of float64, shape (4,)

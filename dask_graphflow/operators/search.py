@@ -1,14 +1,14 @@
 """Search: each unreached vertex is claimed by the smallest of its neighbors in the frontier.
 
-A push goes along the edges that leave the frontier. A mirror keeps the smallest claim and sends it to its
-owner, at most once. In a pull, every unreached vertex looks at its neighbors in ascending order, and the
-first one in the frontier claims it; the frontier is sent to all members as a bitmap, V / 8 bytes (Gemini
-[1]_). Both give the same claims.
+A push follows the edges that leave the frontier. A mirror keeps the smallest claim and sends it to its
+owner, at most once. In a pull, every unreached vertex checks its neighbors in ascending order, and the
+first one in the frontier claims it; the frontier is sent to all members as a bitmap of V / 8 bytes
+(Gemini [1]_). Both give the same claims.
 
-A small level takes as long as its round of messages, so a deep search does not do them one by one. A single
-member pushes several of them in one call. Several members go on by shortest paths along edges that weigh 1
-each, on which every member goes as far as it can before each round (:mod:`.buckets`). The claims are found
-afterwards, from the levels.
+A small level takes as long as its round of messages, so a deep search does not process small levels one by
+one. A single member pushes several of them in one call. Several members continue with shortest paths along
+edges of weight 1, in which every member goes as far as it can before each round (:mod:`.buckets`). The
+claims are then derived from the levels.
 
 .. [1] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
    System", OSDI 2016.
@@ -33,13 +33,13 @@ from .view import Frontier, GraphView
 
 __all__ = ["Search"]
 
-DEEP = 8  # small levels in a row that several members push before they go on by shortest paths
-SMALL = 1 << 15  # edges that leave a small level, of all members
-BETWEEN_LOOKS = 64  # levels that one call pushes at most if there are targets to look for
+DEEP = 8  # number of consecutive small levels before several members continue with shortest paths
+SMALL = 1 << 15  # maximum number of edges, over all members, that leave a small level
+BETWEEN_LOOKS = 64  # maximum number of levels per call, if there are targets to check for
 
 
 class Search:
-    """One member's part of a search. All members do the same steps.
+    """One member's part of a search. All members run the same steps.
 
     Parameters
     ----------
@@ -47,22 +47,22 @@ class Search:
     sources : array of integers
         Positions of the sources that this member owns, each once.
     targets : array of integers, optional
-        Positions of the targets that this member owns. All members give theirs, or none does.
+        Positions of the targets that this member owns. Either all members pass targets, or none does.
 
     Attributes
     ----------
     frontier : Frontier
-        Vertices that were reached last.
+        The vertices reached in the last level.
     reached_targets : bool
         Whether there are targets, and all of them were reached.
     depth : int
-        Number of levels done.
+        Number of completed levels.
     """
 
     def __init__(self, g: GraphView, sources: Any, targets: Any = None) -> None:
         self._g, self._targets, local = g, targets, g.local("out")
         self._rows = local.rows
-        if g.shard.on_device:  # whose kernels have one type for ends and for claims
+        if g.shard.on_device:  # its kernels need the same dtype for ends and for claims
             self._rows = local.rows._replace(ends=local.rows.ends.astype(g.index, copy=False))
         self._search = kernels_of("search", self._rows.ends)
         self._mirrors = None if g.alone else g.mirrors("out")
@@ -110,8 +110,8 @@ class Search:
         Parameters
         ----------
         rule : Direction
-            It chose "push" for the frontier. A single member goes on pushing while the rule does and few
-            edges leave the frontier.
+            The rule that chose "push" for the frontier. A single member continues to push while the rule
+            does, and while few edges leave the frontier.
         limit : int, optional
             Maximum number of levels.
         """
@@ -148,7 +148,7 @@ class Search:
             self._go_on(vertices=found, leaving=sum(edges), total=None if total.sums[2] else total)
 
     def pull(self) -> None:
-        """Pull from the frontier into all unreached vertices."""
+        """Pull from the frontier to all unreached vertices."""
         g, frontier = self._g, self.frontier
         self.depth += 1
         self._pulled.append(self.depth)
@@ -166,7 +166,7 @@ class Search:
             self._go_on(words=following, leaving=leaving)
 
     def claims(self) -> Any:
-        """Return the vertex that claimed each owned one.
+        """Return the vertex that claimed each owned vertex.
 
         Returns
         -------
@@ -174,8 +174,8 @@ class Search:
             Vertex numbers; -1 for sources, and the dtype's maximum for vertices that were not reached.
         """
         g, found = self._g, self._claim[: self._g.owned]
-        if self._names is not None and self._pulled:  # pulls find places, not numbers
-            # By level; -1, of what was not reached, is the last one.
+        if self._names is not None and self._pulled:  # pulls find places instead of numbers
+            # Indexed by level. The last entry, which level -1 (not reached) selects too, stays False.
             pulled = np.zeros_like(self._level, bool, shape=max(self._pulled) + 2)
             pulled[self._pulled] = True
             at = np.flatnonzero(pulled[np.minimum(self.level, max(self._pulled) + 1)])
@@ -183,12 +183,12 @@ class Search:
         return found
 
     def _finish(self, limit: int | None) -> None:
-        """Do all levels that are left, by shortest paths along edges that weigh 1 each."""
+        """Compute all remaining levels by shortest paths along edges of weight 1."""
         g, owned = self._g, self._g.owned
         distance = np.where(self._level < 0, np.inf, 0.0)
         cutoff = math.inf if limit is None else float(min(limit - self.depth, g.size))
         relaxed = relax_steps(g, distance, self.frontier.vertices, cutoff, self._targets)
-        # Those of mirrors, and of what is beyond the targets, do not matter any more.
+        # The results for mirrors and for vertices beyond the targets are not needed any more.
         claims, distance = predecessors(g, relaxed), distance[:owned]
         found = np.flatnonzero((distance > 0) & np.isfinite(distance))
         self._level[found] = self.depth + distance[found]
@@ -236,10 +236,10 @@ class Search:
         vertices, words : array
             This member's part of the frontier; see :class:`.VertexSet`.
         leaving : int, optional
-            Number of edges that leave it, if it is known.
+            Number of edges that leave the vertices, if known.
         total : Totals, optional
-            The sums over all members, if they are known: the vertices of the frontier, the edges that leave
-            them, and as the last sum the targets that were not reached.
+            The sums over all members, if known: the vertices of the frontier, the edges that leave them
+            and, as the last sum, the targets that were not reached.
         """
         own = VertexSet(self._g.owned, vertices=vertices, words=words)
         if total is None:
@@ -249,13 +249,13 @@ class Search:
         self.reached_targets = self._targets is not None and not total.sums[-1]
 
     def _missing(self) -> int:
-        """Return how many targets of this member were not reached."""
+        """Return how many targets of this member have not been reached."""
         return 0 if self._targets is None else int((self._level[self._targets] < 0).sum())
 
     def _incoming(self) -> Any:
-        """Return the rows of incoming edges, by positions at one end."""
+        """Return the rows of incoming edges, with rows in the order of positions."""
         g, rows = self._g, self._g.rows("into")
-        # Half the vertices of a power-law graph have no edge. They are passed over as seen.
+        # Half the vertices of a power-law graph have no edge. They are marked as seen, to be skipped.
         empty = g.shard.kept(f"not entered {g._side('into')}", lambda: _empty(rows.offsets))
         self._seen.view("uint8")[: len(empty)] |= empty
         return rows._replace(first=0)

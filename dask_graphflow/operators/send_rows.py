@@ -1,4 +1,4 @@
-"""Send rows to the members that are to list them in the result."""
+"""Send rows to the members that list them in the result."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def send_rows(exchange: Exchange, to: Any) -> Callable[[Any], Any]:
     """Return a function that sends a column of rows to other members, and returns what this one receives.
 
     All members call the function, once per column, in the same order. A member receives the rows of the
-    first member, then those of the second, and so on. Rows of one member stay in their order.
+    first member, then the rows of the second, and so on. Rows from the same member keep their order.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ def by_rank(exchange: Exchange, to: Any) -> list[Any]:
 
 
 def by_id(g: GraphView, columns: list[Any]) -> list[Any]:
-    """Return columns of rows such that the first column is ascending over all members. All members call it.
+    """Sort rows so that the first column ascends over all members. All members call it.
 
     Parameters
     ----------
     g : GraphView
     columns : list of array
-        The first one has numbers of owned vertices, in the order of their positions.
+        The first column contains numbers of owned vertices, in the order of their positions.
     """
     if g.shard.placed is None:
         return columns

@@ -1,11 +1,12 @@
 """Spanning forest: the lightest edges that connect everything that a list of edges connects.
 
-Edges are ordered by weight, and edges of the same weight by their place in the list. So no two of them are
+Edges are ordered by weight, and edges of the same weight by their index in the list. So no two edges are
 equal, and the forest is unique. In a round of Borůvka's method [1]_, each component chooses its first
-leaving edge, and joins the component at the other end. Then edges inside of a component are dropped.
+leaving edge, and joins the component at the other end. Then edges inside a component are dropped.
 
-Most edges of a dense graph are heavier than all edges of the forest. So the lighter edges have their rounds
-first, and a heavier edge takes part only if they leave its ends in different components (filtering [2]_).
+Most edges of a dense graph are heavier than all edges of the forest. Therefore the rounds first use only
+the lighter edges. A heavier edge takes part only if its ends are then still in different components
+(filtering [2]_).
 
 .. [1] O. Borůvka, "O jistém problému minimálním", 1926.
 .. [2] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A High-Performance MST Implementation for GPUs", SC
@@ -22,21 +23,21 @@ from dask_graphflow.kernels import kernels_for
 
 __all__ = ["spanning_forest"]
 
-LIGHT = 2  # edges per vertex, in both directions, that have their rounds first
-SAMPLE = 1 << 16  # weights that tell which edges these are
+LIGHT = 2  # number of edges per vertex, in both directions, that take part first
+SAMPLE = 1 << 16  # number of weights that are sampled to find these edges
 
 
 def spanning_forest(size: int, source: Any, target: Any, weight: Any = None) -> Any:
-    """Return the places of the edges of the minimum spanning forest, ascending.
+    """Return the indices of the edges of the minimum spanning forest, ascending.
 
     Parameters
     ----------
     size : int
         Number of vertices.
     source, target : array of int32 or int64, shape (m,)
-        Ends of the edges. Only edges whose source is smaller than their target count.
+        Ends of the edges. Only edges whose source is smaller than their target are used.
     weight : array of int32, int64, float32 or float64, shape (m,), optional
-        Weights, of which none is NaN. By default all edges have the same weight.
+        Weights, without NaN. By default all edges have the same weight.
 
     Returns
     -------
@@ -57,7 +58,7 @@ def spanning_forest(size: int, source: Any, target: Any, weight: Any = None) -> 
 
 
 def _light(size: int, weight: Any, count: int, like: Any) -> Any:
-    """Return which edges are about the first ones in their order, so many for each vertex."""
+    """Return which edges are about the first ``LIGHT * size`` edges in their order."""
     part = LIGHT * size / max(1, count)
     if part >= 1:
         return np.ones_like(like)
@@ -69,40 +70,40 @@ def _light(size: int, weight: Any, count: int, like: Any) -> Any:
     at = int(part * len(sample))
     last = sample[at]
     low, high = int((sample < last).sum()), int((sample <= last).sum())
-    # Of edges with the last weight, those that come first.
+    # The first edges of the last weight are light, too.
     tied = weight == last
     tied[int(count * (at + 1 - low) / (high - low)) :] = False
     return tied | (weight < last)
 
 
 def _ordered(weight: Any) -> Any:
-    """Return unsigned integers in the order of weights: CuPy combines few other types by atomics."""
+    """Return unsigned integers in the order of weights; CuPy has atomics for few other types."""
     kind = np.dtype(f"uint{8 * weight.itemsize}")
     sign = kind.type(1 << (8 * weight.itemsize - 1))
     if weight.dtype.kind != "f":
         return weight.view(kind) ^ sign
-    bits = (weight + 0.0).view(kind)  # 0.0 in place of -0.0
+    bits = (weight + 0.0).view(kind)  # turns -0.0 into 0.0
     return np.where(bits < sign, bits ^ sign, ~bits)
 
 
 def _rounds(label: Any, at: Any, one: Any, other: Any, key: Any) -> tuple[list[Any], Any]:
-    """Join components by their first leaving edges until no edge leaves a component.
+    """Join components by their first leaving edges, until no edge leaves a component.
 
     Parameters
     ----------
     label : array of integers
-        Component of each vertex, as one of its vertices.
+        Component of each vertex, identified by one of its vertices.
     at : array of int64
-        Places of the edges, ascending.
+        Indices of the edges, ascending.
     one, other : array of integers
-        Components of their ends.
+        Components of the ends of the edges.
     key : array of unsigned integers
-        Their order; if keys are equal, that of the places.
+        Sort keys of the edges. Edges with equal keys are ordered by index.
 
     Returns
     -------
     list of array
-        Places of the edges that were chosen.
+        Indices of the edges that were chosen.
     array
         The component of each vertex.
     """

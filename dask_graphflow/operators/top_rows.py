@@ -14,7 +14,7 @@ __all__ = ["largest", "top_rows"]
 
 
 def largest(values: Any, k: int) -> Any:
-    """Return the positions of the `k` largest values, ascending; of equal values, the first ones count.
+    """Return the positions of the `k` largest values, ascending; of equal values, the first are taken.
 
     Parameters
     ----------
@@ -33,10 +33,10 @@ def largest(values: Any, k: int) -> Any:
 def top_rows(
     exchange: Exchange, to: Any, groups: Any, values: Any, vertices: Any, k: int | None = None
 ) -> tuple[Any, Any, Any]:
-    """Return the rows that this member lists: those of its groups, the largest values of a group first.
+    """Return the rows of the groups that this member lists, with the largest values of a group first.
 
-    All members call it. Rows are sorted by group, then by value, then by vertex, so their order does not
-    depend on the member that each of them comes from.
+    All members call it. Rows are sorted by group, then by descending value, then by vertex, so their order
+    does not depend on the member from which a row comes.
 
     Parameters
     ----------
@@ -46,9 +46,10 @@ def top_rows(
     groups : array of integers, shape (r,)
     values : array of float64, shape (r,)
     vertices : array of integers, shape (r,)
-        No two rows of a group have the same.
+        Distinct within a group.
     k : int, optional
-        Rows to keep per group; all by default. A member should send no more than its own k :func:`largest`.
+        Number of rows to keep per group; all by default. A member should send only its own k
+        :func:`largest` rows.
 
     Returns
     -------

@@ -1,7 +1,7 @@
 """A set of vertices, as a list or as a bitmap.
 
-A :class:`VertexSet` is a list of vertices or a bitmap of all, and becomes the other form when it is asked
-for: push takes the list, pull the bitmap. It is not changed once it is made.
+A :class:`VertexSet` is made from a list of vertices or a bitmap of all vertices. It is converted to the
+other form when that is needed: push uses the list, pull the bitmap. A set is immutable.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class VertexSet:
     Parameters
     ----------
     size : int
-        The number of all vertices.
+        Number of vertices in the graph.
     vertices : ndarray of integers, shape (f,), optional
-        The ones in the set, each once.
+        The vertices in the set, each once. Either this or `words` is required.
     words : ndarray of uint64, shape (ceil(size / 64),), optional
-        The set as a bitmap; one of the two is needed: bit ``v % 64`` of word ``v // 64``.
+        The set as a bitmap: vertex v is bit ``v % 64`` of word ``v // 64``.
 
     Examples
     --------
@@ -41,7 +41,7 @@ class VertexSet:
         self.size = size
         self._vertices, self._words = vertices, words
         self._count = None if vertices is None else len(vertices)
-        self._edges: tuple[Any, int] | None = None  # of the degrees that were last given
+        self._edges: tuple[Any, int] | None = None  # the degrees last passed, and their sum
 
     def __len__(self) -> int:
         if self._count is None:
@@ -50,12 +50,12 @@ class VertexSet:
 
     @property
     def sparse(self) -> bool:
-        """Whether the list is there already."""
+        """Whether the list already exists."""
         return self._vertices is not None
 
     @property
     def vertices(self) -> Any:
-        """The vertices as a list, ascending where it was made of the bitmap."""
+        """The vertices as a list; ascending if it was made from the bitmap."""
         if self._vertices is None:
             self._vertices = kernels_of("advance", self._words).from_words(
                 self._words, index_dtype(self.size)
@@ -75,7 +75,7 @@ class VertexSet:
         Parameters
         ----------
         degrees : ndarray of integers, shape (size,)
-            Of all vertices.
+            The degrees of all vertices.
         """
         if self._edges is None or self._edges[0] is not degrees:
             if self._vertices is None:

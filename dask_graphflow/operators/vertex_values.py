@@ -1,7 +1,7 @@
 """Values of expressions per vertex: the tree of an expression, computed with arrays.
 
-The operations mean what they mean to an edge program. Each of them is one call of NumPy or CuPy, which
-rounds by itself, so the host and a GPU give the same bits.
+The operations have the same meaning as in an edge program. Each of them is one call of NumPy or CuPy, which
+rounds separately, so the host and a GPU give the same bits.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ WORD = 2**64
 
 
 class VertexValues:
-    """Values of expressions on the columns of a graph. All members make theirs, and call it, at once.
+    """Evaluates expressions on the columns of a graph. All members create theirs, and call it, at once.
 
     Parameters
     ----------
@@ -33,7 +33,7 @@ class VertexValues:
     columns : mapping of str to array, shape (V_p,)
     params : mapping of str to NumPy scalar
     before : mapping of str to array, optional
-        What ``before(column)`` stands for.
+        The columns that ``before(column)`` reads.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class VertexValues:
         Raises
         ------
         ExpressionError
-            ``total`` of a value that is infinite or NaN. All members raise it.
+            ``total`` was called with a value that is infinite or NaN. All members raise it.
         """
         found: dict[Node, Any] = {}
 
         def value(node: Node) -> Any:
             if node not in found:
                 given = self._of(node, [value(argument) for argument in node.args])
-                # CuPy may take a scalar for one of a smaller dtype.
+                # With a scalar, CuPy may return a smaller dtype.
                 found[node] = given.astype(node.dtype, copy=False)
             return found[node]
 
@@ -100,7 +100,7 @@ class VertexValues:
     def _total(self, values: Any) -> Any:
         g, dtype = self._g, values.dtype
         values = np.where(g.exists, self._column(values), dtype.type(0))
-        if dtype.kind != "f":  # it wraps
+        if dtype.kind != "f":  # integer sums wrap around
             own = int(values.sum()) % WORD
             low, high = g.all_reduce(sums=(own % 2**32, own >> 32)).sums
             return np.uint64((low + (high << 32)) % WORD).astype(dtype)
@@ -122,7 +122,7 @@ class VertexValues:
         told = self._g.exchange.all_gather(kernels_for(own).to_host(own))
         found = np.concatenate(told)
         zero = found.dtype.type(0)
-        return found.max() + zero if len(found) else zero  # 0.0 in place of -0.0
+        return found.max() + zero if len(found) else zero  # turns -0.0 into 0.0
 
 
 def _chosen(test: Any, one: Any, other: Any) -> Any:
@@ -144,7 +144,7 @@ def _quotient(a: Any, b: Any) -> Any:
     zero, one = b.dtype.type(0), b.dtype.type(1)
     if b.dtype.kind == "u":
         return _chosen(b == zero, zero, a // _chosen(b == zero, one, b))
-    special = (b == zero) | (b == -one)  # the smallest integer by -1 wraps
+    special = (b == zero) | (b == -one)  # the smallest integer divided by -1 wraps around
     found = a // _chosen(special, one, b)
     return _chosen(special, _chosen(b == zero, zero, -a), found)
 
@@ -156,7 +156,7 @@ def _rest(a: Any, b: Any) -> Any:
 
 
 def _float_rest(a: Any, b: Any) -> Any:
-    # As CPython and NumPy have it, by the exact remainder, for which CuPy has another formula.
+    # As in CPython and NumPy, from the exact remainder. CuPy uses another formula.
     rest = np.fmod(a, b)
     turned = _chosen((rest < 0) != (b < 0), rest + b, rest)
     return _chosen(b == 0, rest, _chosen(rest == 0, np.copysign(rest, b), turned))
@@ -180,7 +180,7 @@ def _shifted_left(a: Any, b: Any) -> Any:
 def _shifted_right(a: Any, b: Any) -> Any:
     inside = _fits(a, b)
     rest = a >> _chosen(inside, b, a.dtype.type(8 * a.dtype.itemsize - 1))
-    return rest >> np.logical_not(inside).astype(a.dtype)  # by all bits, in two steps
+    return rest >> np.logical_not(inside).astype(a.dtype)  # a shift by all bits, in two steps
 
 
 def _fits(a: Any, b: Any) -> Any:

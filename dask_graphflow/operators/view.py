@@ -1,10 +1,10 @@
-"""The view of a graph that an algorithm gets: one member's part, and what members tell each other.
+"""The view of a graph that an algorithm gets: one member's part, and the communication between members.
 
 An algorithm is written once, for a member of a gang. A graph in one process is a gang with one member: it
 has no mirrors, and its rounds send nothing.
 
-A *column* is an array with one entry for each vertex that this member owns. An algorithm sees owned
-vertices only, by their positions 0 to V_p - 1. Mirrors of other members' vertices belong to the operators.
+A *column* is an array with one entry per vertex that this member owns. An algorithm only sees owned
+vertices, by their positions 0 to V_p - 1. Mirrors of other members' vertices are internal to the operators.
 """
 
 from __future__ import annotations
@@ -31,20 +31,20 @@ __all__ = ["Frontier", "GraphView", "Tell"]
 
 Tell = Callable[[dict[str, Any]], None]
 
-SUM_BITS = 62  # of a sum over all vertices as a whole number
+SUM_BITS = 62  # bits of a sum over all vertices as a whole number
 
 
 class Frontier:
-    """A set of vertices of all members; each is listed by its owner.
+    """A set of vertices over all members; each vertex is listed by its owner.
 
-    Its length is the number of vertices of all members.
+    Its length is the number of vertices over all members.
 
     Parameters
     ----------
     own : VertexSet, or None
-        This member's vertices; None for all of them.
+        This member's vertices in the set; None for all vertices.
     count, leaving : int
-        Number of vertices of all members, and of the edges that leave them.
+        Number of vertices over all members, and number of edges that leave them.
     """
 
     __slots__ = ("_count", "leaving", "own")
@@ -68,9 +68,9 @@ class GraphView:
     Parameters
     ----------
     shard : Shard
-        The member's part.
+        This member's part of the graph.
     exchange : Exchange
-        Of all members.
+        The exchange that connects all members.
     threads : int
         Host threads to use.
     tell : callable, optional
@@ -79,9 +79,10 @@ class GraphView:
     Attributes
     ----------
     size : int
-        V: vertex numbers of all members. Some may belong to no vertex, see :attr:`exists`.
+        V, the number of vertex numbers over all members. Some may not belong to a vertex; see
+        :attr:`exists`.
     owned : int
-        V_p: vertex numbers of this member, and entries of a column.
+        V_p, the number of vertex numbers of this member, and of entries in a column.
     alone : bool
         Whether this is the only member, and its vertices are in the order of their numbers. Then there are
         no mirrors, and rounds send nothing.
@@ -116,7 +117,7 @@ class GraphView:
     def simple(self) -> GraphView:
         """The same graph without self-loops, parallel edges and weights. All members call it.
 
-        Its rows are made once, and kept with the graph.
+        Its rows are made once, and cached with the graph.
         """
         return self.view_of(derived.simple(self.shard, self.exchange, self.threads))
 
@@ -125,7 +126,7 @@ class GraphView:
         """The same graph without the directions of the edges. All members call it.
 
         In a directed graph, a pair of opposite edges becomes two parallel edges. The rows are made once,
-        and kept with the graph.
+        and cached with the graph.
         """
         if not self.directed:
             return self
@@ -133,13 +134,13 @@ class GraphView:
 
     @property
     def quiet(self) -> GraphView:
-        """The same graph, but its supersteps are not recorded."""
+        """The same graph, without a record of its supersteps."""
         view = self.view_of(self.shard)
         view._tell = None
         return view
 
     def view_of(self, shard: Shard, exchange: Exchange | None = None) -> GraphView:
-        """Return the view of another graph of the same members; all of them call it."""
+        """Return the view of another graph with the same members. All members call it."""
         view = GraphView(shard, exchange or self.exchange, self.threads, self._tell)
         view._reversed = self._reversed and shard.directed
         return view
@@ -147,7 +148,7 @@ class GraphView:
     # Columns
 
     def column(self, fill: Any, dtype: Any, size: int | None = None) -> Any:
-        """Return an array that is filled with a value, where the graph is (host or device).
+        """Return an array that is filled with a value, in the memory of the graph (host or device).
 
         Parameters
         ----------
@@ -174,7 +175,7 @@ class GraphView:
         """Rank of each owned vertex among the sorted ids of all: array of index, shape (V_p,).
 
         Unlike :attr:`numbers`, ranks leave out numbers that belong to no vertex, so they are the same for
-        every type of ids. Positions that are not vertices have some rank too. All members call it.
+        every type of ids. Positions that are not vertices have an arbitrary rank. All members call it.
         """
         return vertex_numbers.number(self.shard, self.exchange, self.threads).own
 
@@ -195,7 +196,7 @@ class GraphView:
     def weighted_degrees(self) -> Any:
         """Sum of the weights of the edges that leave each owned vertex: array of float64, shape (V_p,).
 
-        It is the number of edges if they have no weights. All members call it.
+        Without weights, it is the number of edges. All members call it.
 
         Raises
         ------
@@ -227,7 +228,7 @@ class GraphView:
         """Number of edges of all members; an undirected edge counts at both ends."""
         return self.all_reduce(sums=(len(self.shard.out.ends),)).sums[0]
 
-    # What all members know
+    # Reductions over all members
 
     def all_reduce(self, sums: Sequence[int] = (), most: float = -np.inf) -> Totals:
         """Return sums and a maximum over all members; see :meth:`.Exchange.all_reduce`."""
@@ -236,7 +237,7 @@ class GraphView:
         return self.exchange.all_reduce(sums, most)
 
     def largest(self, values: Any) -> float:
-        """Return the largest value of a column over all members, and 0 for a member without any."""
+        """Return the largest value of a column over all members; a member without values counts as 0."""
         return self.all_reduce(most=float(values.max()) if len(values) else 0.0).most
 
     def total(self, values: Any, bound: float, count: int | None = None) -> float:
@@ -246,14 +247,14 @@ class GraphView:
         ----------
         values : array of float64, shape (V_p,)
         bound : float
-            No value has a larger magnitude.
+            Upper bound of the magnitudes of all values.
         count : int, optional
-            Maximum number of values of all members that are not 0; by default the number of vertices.
+            Maximum number of nonzero values over all members; by default the number of vertices.
         """
         if not bound:
             return 0.0
         count = self.count if count is None else count
-        # In two parts, each of which is a whole number: a single one would lose small values beside large
+        # The sum has two parts, each a whole number: a single part would lose small values beside large
         # ones. Neither sum can reach 2**62.
         coarse = math.ldexp(1.0, math.frexp(bound * count)[1] - SUM_BITS)
         fine = math.ldexp(coarse, math.frexp(count)[1] - SUM_BITS)
@@ -264,7 +265,7 @@ class GraphView:
         return high * coarse + low * fine
 
     def frontier(self, vertices: Any) -> Frontier:
-        """Return the frontier of which this member lists its part.
+        """Return the frontier to which each member contributes its vertices. All members call it.
 
         Parameters
         ----------
@@ -280,15 +281,15 @@ class GraphView:
         return Frontier(None, *self.all_reduce(sums).sums)
 
     def find(self, ids: Any, *, unique: bool = True) -> Any:
-        """Return the positions of the vertices that a frame of ids names. All members call it.
+        """Return the positions of the vertices in a frame of ids. All members call it.
 
         Parameters
         ----------
         ids : DataFrame
             The same for all members; see :func:`.vertex_ids.named`.
         unique : bool
-            True returns each position once, ascending. False returns one entry per row of `ids`, and -1 for
-            other members' vertices.
+            If True, return each position once, ascending. If False, return one entry per row of `ids`, and
+            -1 for other members' vertices.
 
         Raises
         ------
@@ -298,7 +299,7 @@ class GraphView:
         return numbering.numbers_of(self.shard, self.exchange, ids, unique=unique)
 
     def places(self, ids: Any) -> Any:
-        """Return the places of the vertices that a frame of ids names. All members call it.
+        """Return the places of the vertices in a frame of ids. All members call it.
 
         The place of a vertex is its index among those of all members, as in :meth:`rows`.
 
@@ -321,7 +322,7 @@ class GraphView:
         return self.told(np.where(at < 0, -1, at + self.shard.low))
 
     def told(self, known: Any) -> Any:
-        """Return the largest of all members' values in each entry of an array of int64."""
+        """Return the largest value of each entry over all members, for an array of int64."""
         if self.exchange.size == 1:
             return known
         kernels = kernels_for(known)
@@ -340,14 +341,14 @@ class GraphView:
         return build.into(self.shard, self.exchange)
 
     def local(self, side: str = "out") -> Local:
-        """Return such rows by positions: owned vertices, then mirrors. All members call it."""
+        """Return the same rows by positions: owned vertices, then mirrors. All members call it."""
         which = self._side(side)
         if which == "into":
             build.into(self.shard, self.exchange)
         return self.shard.local(which, self.threads)
 
     def mirrors(self, side: str = "out") -> Mirrors:
-        """Return the mirrors that such rows lead to. All members call it."""
+        """Return the mirrors in these rows. All members call it."""
         return numbering.mirrors(self.shard, self.exchange, self._side(side), self.threads)
 
     def _side(self, side: str) -> str:
@@ -361,14 +362,14 @@ class GraphView:
     def superstep(self, direction: str, frontier: int, edges: int) -> Iterator[dict[str, Any]]:
         """Record a superstep when it ends: its direction, frontier, edges and seconds.
 
-        Yields the row, in which numbers that are known only at the end can be set. If the row is cleared,
-        or an error is raised, nothing is recorded.
+        Yields the row, in which the caller can set numbers that are only known at the end. If the row is
+        cleared, or an error is raised, nothing is recorded.
         """
         self.exchange.superstep_count += 1
         if self._tell is None:
             yield {}
             return
-        self.exchange.take_traffic()  # what was sent before does not belong to the superstep
+        self.exchange.take_traffic()  # discard earlier traffic, which is not part of the superstep
         began = time.perf_counter()
         row = {"direction": direction, "frontier": int(frontier), "edges": int(edges)}
         yield row
@@ -376,7 +377,7 @@ class GraphView:
             self._note(row, time.perf_counter() - began)
 
     def fused(self, direction: str, sizes: Any, edges: Any, seconds: float) -> None:
-        """Record several supersteps that one call did."""
+        """Record several supersteps that ran in one call."""
         self.exchange.superstep_count += len(sizes)
         if self._tell is not None:
             for count, leaving in zip(sizes.tolist(), edges.tolist(), strict=True):

@@ -1,7 +1,7 @@
 """Random walks: in each step, a walk follows one of the edges that leave its vertex.
 
-Alone, one kernel does all steps. Several members go on step by step: the owner of a walk's vertex draws the
-next vertex, and sends the walk to the owner of that one.
+With a single member, one kernel does all steps. Several members proceed step by step: the owner of a walk's
+vertex draws the next vertex, and sends the walk to the owner of that vertex.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def walk(
     bias: np.ndarray,
     total: int,
 ) -> tuple[Any, Any, Any]:
-    """Walk, and return the rows that this member lists. All members call it.
+    """Run random walks, and return the rows that this member lists. All members call it.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ def walk(
     walks : array of int64, shape (w,)
         Number of each walk.
     key_of : callable
-        Takes numbers of walks of any member, and returns their keys.
+        Takes numbers of walks, of any member, and returns their keys.
     length : int
-        Most steps of a walk.
+        Maximum number of steps per walk.
     bias : ndarray of float64, shape (4,)
     total : int
-        Number of walks of all members.
+        Number of walks over all members.
 
     Returns
     -------
@@ -83,7 +83,7 @@ def _steps(
     length: int,
     bias: np.ndarray,
 ) -> Any:
-    """Yield the walks that are at this member's vertices after each step, and the vertices' numbers."""
+    """Yield, after each step, the walks at this member's vertices, and the numbers of these vertices."""
     biased, vertex = bool((bias != 1).any()), g.numbers[at]
     before = np.full_like(vertex, -1)
     yield walks, vertex

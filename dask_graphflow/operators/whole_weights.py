@@ -13,25 +13,25 @@ from .view import GraphView
 
 __all__ = ["whole_weights"]
 
-BITS = 51  # of the sum of all weights as a whole number, each counted at both ends of its edge
+BITS = 51  # bits of the sum of all weights as a whole number, counting both ends of each edge
 
 
 def whole_weights(g: GraphView, sides: Sequence[Any]) -> tuple[list[Any], float]:
     """Return rows with weights rounded to whole multiples of a unit, and the unit.
 
-    All members call it, and agree on the unit, which is a power of 2. Weights below half of it become 0.
-    Without weights the rows stay as they are, and the unit is 1.
+    All members call it. They use the same unit, which is a power of 2. Weights below half of it become 0.
+    Without weights, the rows are unchanged and the unit is 1.
 
     Parameters
     ----------
     g : GraphView
     sides : sequence of Rows
-        Rows of edges of `g`. Each edge is in them at most twice.
+        Rows of edges of `g`, in which each edge occurs at most twice.
 
     Returns
     -------
     list of Rows
-        With weights of int64. The sum of all weights of all members is at most 2**51.
+        The rows, with int64 weights. The sum of all weights over all members is at most 2**51.
     float
 
     Raises

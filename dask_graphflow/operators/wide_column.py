@@ -1,4 +1,4 @@
-"""Wide columns: columns that have an entry for each owned vertex, and then one for each mirror."""
+"""Wide columns: columns with one entry per owned vertex, followed by one per mirror."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["update_mirrors", "wide_column"]
 
 
 def wide_column(g: GraphView, column: Any) -> Any:
-    """Return a column with the values of the mirrors in ``g.local("out")`` after it. All members call it.
+    """Return a column extended by the values of the mirrors in ``g.local("out")``. All members call it.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def update_mirrors(
     column : array, shape (V_p + mirrors,)
         Changed in place.
     changed : array of integers, shape (c,), optional
-        Positions of the owned vertices to send, ascending; all by default.
+        Positions of the owned vertices to send, ascending; all owned vertices by default.
     sums : sequence of int
         Numbers to add up over all members in the same round.
     """

@@ -1,8 +1,8 @@
-"""Which processes can copy what is on this worker's GPU from there.
+"""Find out which processes can copy arrays from this worker's GPU directly.
 
-Dask sends arrays on a GPU through host memory, unless it uses UCX. Workers of one machine need not. Whether
-a worker can open another one's memory depends on the GPUs and the container, so it is tried: every worker
-offers a small array, and all others try to read it.
+Dask sends arrays on a GPU through host memory, unless it uses UCX. Workers on the same machine can avoid
+this. Whether a worker can open another worker's memory depends on the GPUs and the container, so it is
+tried: every worker offers a small array, and all others try to read it.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from .placement import client_in_use
 
 __all__ = ["can_read", "find_readers"]
 
-_tried: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()  # workers by client
-_readers: frozenset[str] = frozenset()  # hosts of which all workers can read this process' arrays
-_offered: Any = None  # this worker's memory, for as long as others try to read it
+_tried: WeakKeyDictionary[Any, frozenset[str]] = WeakKeyDictionary()  # set of workers per client
+_readers: frozenset[str] = frozenset()  # hosts whose workers can all read this process' arrays
+_offered: Any = None  # this worker's offered array, kept while others try to read it
 
 
 def can_read(address: str) -> bool:
-    """Say whether all workers of an address' host can read arrays of this process."""
+    """Say whether all workers on the host of an address can read arrays of this process."""
     return _host(address) in _readers
 
 
 def find_readers(workers: Collection[str | None]) -> None:
-    """Have the workers of the cluster in use try which of them can read each other's arrays.
+    """Have the workers of the cluster in use test which of them can read each other's arrays.
 
-    Once for each set of workers. With one worker or with UCX there is nothing to try.
+    The test runs once per set of workers. With one worker or with UCX there is nothing to test.
     """
     client, addresses = client_in_use(), frozenset(map(str, workers))
     if client is None or len(addresses) < 2 or _tried.get(client) == addresses:
@@ -83,7 +83,7 @@ def _read(offers: Mapping[str, tuple[bytes, Any]], dask_worker: Any) -> list[str
 
 
 def _note(read: Mapping[str, set[str]], dask_worker: Any) -> None:
-    """Note which hosts' workers can all read this one's arrays."""
+    """Record the hosts whose workers can all read this worker's arrays."""
     global _readers, _offered
     _offered, own = None, dask_worker.address
     able = {_host(reader) for reader, of in read.items() if own in of}

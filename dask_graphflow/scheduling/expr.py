@@ -1,4 +1,4 @@
-"""Dask expressions that all task graphs use, and the frames that they take.
+"""Dask expressions that all task graphs use, and the frames that are their inputs.
 
 Only this file, :mod:`.forest_expr`, :mod:`.gang_expr` and :mod:`.parquet` use Dask's private names.
 """
@@ -38,10 +38,10 @@ __all__ = [
 class Result(Expr):  # type: ignore[misc]
     """The partitions of a lazy result, which only an optimized expression can compute.
 
-    ``dask.optimize`` asks an expression for its tasks without lowering it, and takes the first of all task
-    keys, in sorted order, for those of the result. Some of these are other tasks of the same call, so rows
-    would be missing. There is no way to give it the right keys: this node raises an error instead. Every
-    other way to compute lowers the expression first, which replaces this node by what it holds.
+    ``dask.optimize`` requests the tasks of an expression without lowering it. It then takes the first of
+    all task keys, in sorted order, as the keys of the result. Some of these belong to other tasks of the
+    same call, so rows would be missing. There is no way to pass it the right keys, so this node raises an
+    error. Every other way to compute lowers the expression first, which replaces this node by its frame.
     """
 
     _parameters: ClassVar = ["frame"]
@@ -61,7 +61,7 @@ class Result(Expr):  # type: ignore[misc]
         return f"{key_split(self.frame._name)}-{self.deterministic_token}"
 
     def optimize(self, fuse: bool = False) -> Expr:
-        """Return an optimized result, which still does not let ``dask.optimize`` take it apart."""
+        """Return an optimized result, from which ``dask.optimize`` still cannot get the tasks."""
         return Result(self.frame.optimize(fuse=fuse))
 
     def _lower(self) -> Expr:
@@ -84,12 +84,12 @@ def collection(expr: Expr) -> Any:
 class Source:
     """A frame that is read inside the task that uses it.
 
-    It hides the expression from Dask, which would otherwise give each partition a task of its own,
-    to be run on any worker and kept until it is used.
+    It hides the expression from Dask. Otherwise Dask would make one task per partition, which could run on
+    any worker and whose result would stay in memory until it is used.
     """
 
     def __init__(self, frame: Blockwise) -> None:
-        self._frame = frame  # under the name `expr` Dask would unpack it
+        self._frame = frame  # Dask would unpack an attribute with the name `expr`
         self.npartitions = frame.npartitions
 
     def __dask_tokenize__(self) -> Any:
@@ -101,7 +101,7 @@ class Source:
 
     @classmethod
     def of(cls, frame: Expr) -> Source | None:
-        """Wrap a frame, if every step from the reader on is one partition in, one out."""
+        """Wrap a frame if every step, from the reader on, maps one partition to one; otherwise None."""
         if not all(isinstance(node, Blockwise) for node in frame.walk()):
             return None
         fused = optimize_blockwise_fusion(frame.lower_completely())
@@ -111,9 +111,9 @@ class Source:
 
 
 class Resident:
-    """A persisted frame, whose partitions are taken where they lie.
+    """A persisted frame, whose partitions are used directly from the workers' memory.
 
-    As an expression each of them would be a task more, which hands on what another one has.
+    As an expression, each partition would need another task, which only returns the result of the first.
     """
 
     def __init__(self, frame: FromGraph) -> None:
@@ -121,7 +121,7 @@ class Resident:
         self.layer = frame.operand("layer")
         self.keys = frame.operand("keys")
         self.npartitions = frame.npartitions
-        # Made here: on the scheduler, which also asks for it, futures have no client.
+        # Computed here, because on the scheduler, which also needs the token, futures have no client.
         self._token = ("graphflow-resident", self.keys, futures_in(self.layer))
 
     @property
@@ -134,7 +134,7 @@ class Resident:
 
     @classmethod
     def of(cls, frame: Expr) -> Resident | None:
-        """Wrap a frame, if it is a persisted one as it is, on a cluster."""
+        """Wrap a frame if it is an unmodified persisted frame on a cluster; otherwise None."""
         if not isinstance(frame, FromGraph):
             return None
         layer = frame.operand("layer")
@@ -144,17 +144,17 @@ class Resident:
 def futures_in(layer: dict[Any, Any]) -> list[Any]:
     """Return the clients and keys of the futures in a layer.
 
-    Dask keeps one expression for all of one token. Futures of another client, or none, need another one.
-    A future's own token changes when it is finished.
+    Dask keeps one expression per token. Futures of another client, or no futures, need another
+    expression. A future's own token cannot be used, because it changes when the future is finished.
     """
     futures = [value for value in layer.values() if hasattr(value, "add_done_callback")]
     return [(future.client.id, future.key) for future in futures]
 
 
 class Held:
-    """A frame that is one partition as it is.
+    """A frame in memory, used as a single partition.
 
-    As an expression it would take longer to look at than its components take to find.
+    As an expression it would take longer to process than its components take to compute.
     """
 
     npartitions = 1
@@ -172,15 +172,15 @@ class Held:
         return ("graphflow-held", self._token)
 
     def task(self, partition: int) -> Task:
-        """Return the task that has the frame."""
+        """Return the task whose result is the frame."""
         return Task((f"held-{self._token}", partition), self)
 
 
 def as_computed(frame: Any, columns: list[str]) -> Expr:
-    """Return the expression of some columns, with the partitions that it will be computed in.
+    """Return the expression of some columns, with the partitions in which it will be computed.
 
-    Dask puts small files together and chooses how to join when it optimizes: a plan that deals out
-    partitions has to know what becomes of them.
+    When Dask optimizes, it combines small files and chooses how to join. A plan that assigns partitions
+    must know the partitions that result.
     """
     expr = frame[columns].optimize(fuse=False).expr
     for node in list(expr.find_operations(Projection)):
@@ -190,7 +190,7 @@ def as_computed(frame: Any, columns: list[str]) -> Expr:
 
 
 class _Columns(Blockwise):  # type: ignore[misc]
-    """Some columns of a frame; a partition without one of them gets an error that says which it is."""
+    """Some columns of a frame. If a partition lacks a column, the error names the column."""
 
     _parameters: ClassVar = ["frame", "columns"]
 
@@ -211,7 +211,7 @@ def _columns_of(frame: Any, columns: list[Any], partition: int) -> Any:
 
 
 class Empty:
-    """A frame without rows, which is told from others by its columns alone."""
+    """A frame without rows, identified only by its columns and their dtypes."""
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
@@ -222,9 +222,9 @@ class Empty:
 
 
 def held_by(frame: Expr | Held) -> tuple[list[Any], list[Any]]:
-    """Return the keys and futures of a persisted frame that `frame` is made of, part by part.
+    """Return the keys and futures of a persisted frame from which `frame` is made, partition by partition.
 
-    Both are empty where it is not made of one.
+    Both are empty if there is no such frame.
     """
     for node in frame.find_operations(FromGraph) if isinstance(frame, Expr) else ():
         if node.npartitions == frame.npartitions:

@@ -2,32 +2,32 @@
 
 :class:`ForestReduction` is the task graph of everything that is reduced to a forest in one pass::
 
-    start      what all chains of a process share; none, where each has one chain
-    hook       chunk after chunk along each chain, in place, reading included where it can be;
-               the last hook of a chain closes it: a fragment
-    survey     a look at each fragment
-    number     are the ids dense, and if not, where to cut their order
-    piece      a worker's fragments' ids in the range of each owner; none, if they are dense
-    own        an owner merges the ids of its range, and says how many (size) and which (codes)
-    renumber   each fragment as forests over the whole graph; as they are, if the ids are dense
+    start      state that all chains of a process share; omitted if each process has one chain
+    hook       one partition after another along each chain, in place, including the reading if possible;
+               the last hook of a chain closes it: the result is a fragment
+    survey     statistics of each fragment
+    number     whether the ids are dense and, if not, where to cut their order
+    piece      the ids of one worker's fragments in the range of each owner; none if ids are dense
+    own        an owner merges the ids of its range, and returns their number (size) and codes (codes)
+    renumber   convert each fragment to forests over the whole graph; unchanged if ids are dense
     merge      by policy, down to one forest; the last merge finishes it; see below
     head       each owner's roots that name components in some later ranges
     label      a share of an owner's range of the result
 
-The number of tasks depends on the partitions and chains alone, not on the data. A level of the graph
-costs a cluster some milliseconds, and a task nearly one, so there are few. All chains that are known to be
-on one worker are cut together for each owner, and there are at most as many owners as threads. If the ids
-are known to be dense, there are only start, hook, merge and label. The *program* that is passed in says
-what each step does.
+The number of tasks depends only on the partitions and chains, not on the data. A level of the task graph
+costs a cluster some milliseconds, and a task nearly one, so there are few of both. All chains that are
+known to be on one worker are cut together for each owner, and there are at most as many owners as
+threads. If the ids are known to be dense, there are only start, hook, merge and label. The *program* that
+is passed in defines what each step does.
 
-A merge is one task, which begins once the whole of the other forest is there; or in slices::
+A merge is one task, which begins once the whole other forest is available. It can also run in slices::
 
-    cut        the other forest, where it lies; each slice is a task then, to travel by itself
-    slice      brought to the forest that it is for: Dask fetches for a task no sooner than all that
-               it takes exists, and so a slice would wait for the step before its own to end
+    cut        cut the other forest, on its worker; each slice becomes a task, to be sent by itself
+    slice      send a slice to the worker of the target forest. Dask fetches inputs for a task only once all
+               of them exist, so without this task a slice would wait for the previous step
     merge      slice after slice, in place
-    tokens     which cut the slices that were merged are of
-    mend       the other forest as a whole, if that is not one; the last step takes it then
+    tokens     identify the cut from which the merged slices came
+    mend       the whole other forest, if the slices come from several cuts; the last step then merges it
 """
 
 from __future__ import annotations
@@ -49,14 +49,16 @@ from .trees import Chain, Merge, together
 
 __all__ = ["ForestReduction", "Program", "reduction_tasks"]
 
-RESIDENT = 4  # chunks that a task takes at a time where they lie already
-TOGETHER = 4  # owners that get the same roots: some that one does not need, but a worker is several
+RESIDENT = 4  # partitions that one task takes, if they are already in the worker's memory
+# Number of consecutive owners that get the same roots. They get some roots that they do not need, but a
+# worker usually runs several owners.
+TOGETHER = 4
 
 
 class Program(Protocol):
-    """What a reduction to a forest does at each step; see the module's drawing."""
+    """The steps of a reduction to a forest; see the diagram in the module's docstring."""
 
-    dense: bool  # known to be, and nothing is numbered
+    dense: bool  # whether ids are known to be dense; then nothing is numbered
 
     def start(self) -> Any: ...  # noqa: D102
     def plain(self, fragment: Any, surveys: Any = ()) -> Any: ...  # noqa: D102
@@ -100,7 +102,7 @@ class Program(Protocol):
 
 
 class ForestReduction(Expr):  # type: ignore[misc]
-    """The partitions of some frames, hooked into forests, merged and labelled."""
+    """The partitions of some frames, hooked into forests, merged and labeled."""
 
     _parameters: ClassVar = [
         "program",
@@ -140,7 +142,7 @@ class ForestReduction(Expr):  # type: ignore[misc]
         return type(self)(*self.operands[: len(self._parameters)], *frames)
 
     def _tune_down(self) -> Expr | None:
-        # Before a frame that is read here is put together with the next: chains were dealt.
+        # Wrap sources before Dask combines their partitions: these are already assigned to chains.
         return self._lower()
 
     def _layer(self) -> dict[Any, Task]:
@@ -148,26 +150,26 @@ class ForestReduction(Expr):  # type: ignore[misc]
 
 
 def reduction_tasks(chains: int, groups: int, owners: int, shares: int) -> int:
-    """Return how many tasks a reduction has beside hooks, where it is not known that ids are dense.
+    """Return the number of tasks in a reduction, not counting hooks, if ids are not known to be dense.
 
-    Most of them cut what chains made into what owners get, and back.
+    Most of them cut the results of chains into pieces for the owners, and convert these back.
 
     Parameters
     ----------
     chains : int
     groups : int
-        Groups of chains that are known to be on one worker; see :func:`.trees.together`.
+        Number of groups of chains that are known to be on one worker; see :func:`.trees.together`.
     owners : int
-        Of ranges of ids.
+        Number of owners of ranges of ids.
     shares : int
-        Partitions of the result that each owner writes.
+        Number of partitions of the result that each owner writes.
     """
     cut = 2 * groups * owners + len(_later(owners))
     return cut + 2 * chains + (2 + shares) * owners + 1 + max(1, chains - 1)
 
 
 def _later(owners: int) -> list[tuple[int, range]]:
-    """Return each owner with the ranges of owners behind it, which get the same of it."""
+    """Return pairs of an owner and a range of later owners, which all get the same roots from it."""
     bounds = range(0, owners, TOGETHER)
     return [
         (owner, range(max(owner + 1, first), min(first + TOGETHER, owners)))
@@ -203,7 +205,7 @@ class _Layer:
         fragments = [self._hooks(c, start) for c in range(len(self.chains))]
         if program.dense:
             if self.shared:
-                # A merge makes a forest grow, and nobody may be hooking into it then.
+                # A merge makes a forest grow, so no other chain may still be hooking into it.
                 done = self._surveys(fragments)
                 fragments = [
                     self._add(self._beside(c, "plain"), (c,), program.plain, f, done)
@@ -239,7 +241,7 @@ class _Layer:
                 stage = self._beside(c, "renumber")
                 forests[c] = self._add(stage, (c,), program.renumber, *arguments)
         forest = self._merge(forests)
-        # A root is the smallest vertex of its component: it is in the same range or in an earlier one.
+        # A root is the smallest vertex of its component: its range is the same or an earlier one.
         heads = {
             (o, later): self._add(
                 "head", (o, later.start), program.head, forest, owned[o], sizes, o, later
@@ -255,14 +257,14 @@ class _Layer:
         return self.tasks
 
     def _hooks(self, chain: int, state: TaskRef | None) -> TaskRef:
-        """Add the hook tasks of a chain, each handing the forest on to the next in place."""
+        """Add the hook tasks of a chain. Each passes the forest on to the next, in place."""
         chunks, worker = self.chains[chain].chunks, self.chains[chain].worker
-        # Chunks that a worker holds are taken several at a time, but not all, since some may be spilled.
+        # Partitions in a worker's memory are taken several at a time, but not all: some may be spilled.
         are_held = all(isinstance(self.chunks[chunk][1], Resident) for chunk in chunks)
         each = RESIDENT if are_held else 1
         for i in range(0, len(chunks), each):
-            # A chain's first task has a name of its own: it is placed where there is room, or the
-            # data; those after it go where the forest is.
+            # A chain's first task has its own name: it runs where there is room, or on the worker with
+            # the data. The tasks after it run on the worker with the forest.
             stage = pinned("hook" if i else "hook-first", worker)
             key = (f"{stage}-{self.token}", chain, i)
             steps: list[Task] = []
@@ -300,7 +302,7 @@ class _Layer:
         return state
 
     def _surveys(self, fragments: list[TaskRef]) -> List:
-        """Add a look at each fragment, which all chains' hooks come before."""
+        """Add a survey of each fragment. Anything that depends on all of them runs after all hooks."""
         survey = self.program.survey
         return List(
             *(
@@ -326,9 +328,9 @@ class _Layer:
         return forests[0]
 
     def _merge_slices(self, key: tuple[Any, ...], source: TaskRef, target: TaskRef) -> Task:
-        """Add a merge in slices; return its last task, which is to have that key."""
-        # Each slice's tasks are a group: many in one that depend on little would be spread over the
-        # cluster, wherever their inputs are.
+        """Add a merge in slices; return its last task, whose key is `key`."""
+        # The tasks of each slice form a group of their own. Dask would spread a group of many tasks with
+        # few dependencies over the cluster, wherever their inputs are.
         program, (_, *merge) = self.program, key
         cut = self._add("merge-0-cut", merge, program.cut, source, self.merge_chunks)
         slices = []
@@ -340,17 +342,17 @@ class _Layer:
         for i, part in enumerate(slices):
             self.tasks[*key, i] = Task((*key, i), program.absorb, into, part)
             into = TaskRef((*key, i))
-        # Once no slice is kept any more: those that are lost from here on are lost together.
+        # After this point no slice is kept: any that are lost from here on are lost together.
         tokens = self._add("merge-0-tokens", merge, program.tokens, into)
         mend = self._add("merge-0-mend", merge, program.mend, source, tokens)
         return Task(key, program.mended, into, mend)
 
     def _beside(self, chain: int, stage: str) -> str:
-        """Return the name of a stage that takes what a chain made: it is pinned where that is."""
+        """Return the name of a stage that takes a chain's result, pinned to the chain's worker."""
         return pinned(stage, self.chains[chain].worker)
 
     def _fuse(self, key: Any, *steps: Task) -> None:
-        """Add steps that follow on each other as one task."""
+        """Add consecutive steps as one task."""
         self.tasks[key] = Task.fuse(*steps, key=key) if len(steps) > 1 else steps[0]
 
     def _add(self, stage: str, index: Sequence[int], function: Any, *arguments: Any) -> TaskRef:
@@ -360,19 +362,19 @@ class _Layer:
 
 
 def _there(part: Any, beside: Any) -> Any:
-    """Return a slice, which came to where this runs: beside what it is brought to (:mod:`.pins`)."""
+    """Return a slice, which was sent to the worker of this task: the one with `beside` (:mod:`.pins`)."""
     return part
 
 
 class _Reader:
-    """Reads one partition when it is called. It hides the task from Dask, which would run it before."""
+    """Reads one partition when called. It hides the task from Dask, which would run it beforehand."""
 
     def __init__(self, task: Task) -> None:
         self._task = task
 
     @property
     def loads(self) -> bool:
-        """Whether Dask would know this task as one that loads data, which it schedules in its own way."""
+        """Whether Dask would recognize this task as one that loads data, which it schedules differently."""
         return bool(self._task.data_producer)
 
     def __call__(self) -> Any:
@@ -382,6 +384,6 @@ class _Reader:
 def _read_and_hook(
     hook: Callable[..., Any], state: Any, read: _Reader, position: int, partition: int
 ) -> Any:
-    """Hook a partition that is read here and let go of here, with the memory that reading took."""
+    """Read a partition, hook it, and free it, together with the memory that reading took."""
     with memory_limits.given_back():
         return hook(state, read(), position, partition)

@@ -1,16 +1,17 @@
-"""Gangs: members that run at once, each beside its shard, and send each other messages.
+"""Gangs: members that run at the same time, each on the worker of its shard, and send each other messages.
 
-An iteration that took a task a superstep and shard would spend milliseconds of a scheduler's time on each
-superstep. Here a member is one task, however many supersteps there are: Dask brings the members together,
-places them beside their shards, and runs them again where a worker is lost; what they send each other goes
-by a :class:`~.channel.Channel` of their own.
+With one task per superstep and shard, the scheduler would spend milliseconds on each superstep. Instead, a
+member is one task, however many supersteps there are. Dask brings the members together, places them on the
+workers of their shards, and runs them again if a worker is lost. The messages between members use their own
+:class:`~.channel.Channel`.
 
-On a cluster each member is a task of a worker (:mod:`.membership`), and the scheduler brings them together
-(:mod:`.rendezvous`). Everywhere else, Dask's threads may be fewer than the members, and nothing promises
-that they run at once: there all members are threads of one task. That is found out where the tasks run, so
-that a graph may be computed elsewhere than where it was made for.
+On a cluster each member is a task of a worker (:mod:`.membership`), and the scheduler brings the members
+together (:mod:`.rendezvous`). With Dask's other schedulers, there may be fewer threads than members, and
+nothing guarantees that the members run at the same time: there, all members are threads of one task. The
+tasks find out at run time which case applies, so a graph may be computed on another scheduler than the one
+it was made for.
 
-A gang with one member is an ordinary Dask task on every scheduler: it has nobody to meet.
+A gang with one member is an ordinary Dask task on every scheduler.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ __all__ = ["Loop", "Subset", "run", "threads"]
 TIMEOUT = "30s"
 
 Loop = Callable[..., Any]
-"""What a member does: takes its channel, shard, rank and the run's arguments; returns its part."""
+"""The program of a member: takes its channel, shard, rank and the run's arguments; returns its part."""
 
 
 class Subset:
@@ -47,14 +48,14 @@ class Subset:
     Attributes
     ----------
     members : int
-        The number of members that have work; all shards of the gang say the same. The others return at
-        once, and are not waited for.
+        The number of members that have work; it is the same in all shards of the gang. The other members
+        return at once, and nobody waits for them.
     """
 
     members: int
 
 
-_here = threading.local()  # of a member's thread: how many members are in its process
+_here = threading.local()  # for a member's thread: the number of members in its process
 
 
 def run(
@@ -66,46 +67,47 @@ def run(
     alone: bool = False,
     idle: Any = None,
 ) -> Any:
-    """Return, lazily, what a gang makes of some shards: a part for each.
+    """Return, lazily, the result of a gang that runs on some shards: one part per shard.
 
     Parameters
     ----------
     shards : dask.dataframe.DataFrame, list of Delayed, or Reads
-        A member is run for each partition, for each object, or for each list of what is read.
+        A member runs for each partition, each object, or each list of what is read.
     loop : callable
         Takes a :class:`~.channel.Channel`, a shard, the member's rank and `args`, and returns the member's
-        part. It is run again from the start where another member was lost, so it changes nothing but what
-        it has made, and gives the same part each time. It lets through what the channel raises.
+        part. It is run again from the start if another member was lost. It must therefore change only
+        objects that it created, and return the same part each time. It must not suppress the channel's
+        exceptions.
     meta : DataFrame or None
-        An empty frame like the parts; None where they are no frames.
+        An empty frame like the parts; None if the parts are not frames.
     *args
-        That can be pickled, as `loop` can.
+        They must be picklable, as must `loop`.
     name : str, optional
-        What the tasks are called; by default `loop`'s name.
+        The name of the tasks; by default `loop`'s name.
     alone : bool
-        Have the workers to itself, among all such runs: those that share a worker take turns, in the order
-        in which their members were complete. For GPUs, where collective operations of two runs may wait for
-        each other for ever. On CPUs runs share the cores as other tasks do, and a short one does not wait
-        for a long one.
+        Whether the run must have its workers to itself, among all such runs. Runs that share a worker take
+        turns, in the order in which their members were complete. This is for GPUs, where collective
+        operations of two runs may deadlock. On CPUs, runs share the cores as other tasks do, and a short
+        one does not wait for a long one.
     idle : object, optional
-        The part of a member whose shard is a :class:`Subset` without work for it.
+        The part of a member for which a :class:`Subset` has no work.
 
     Returns
     -------
     dask.dataframe.DataFrame, or list of Delayed
-        A partition a member, in the order of the shards.
+        One partition per member, in the order of the shards.
 
     Raises
     ------
     OptionError
-        There are no shards, or the timeout is no time.
+        There are no shards, or the timeout is not a valid time.
 
     Notes
     -----
-    The configuration `graphflow.gang.timeout` (30 s) says how long members wait for one that has no
-    worker, or whose worker keeps silent, and how long it may take to connect. There is no limit to how
-    long Dask may take to get a member's shard ready, nor to a superstep. When computed, it raises
-    :class:`~dask_graphflow.exceptions.WorkerLostError` if a member does not come in that time, or if
+    The configuration `graphflow.gang.timeout` (30 s) limits how long members wait for a member that has no
+    worker, or whose worker is silent, and how long connecting may take. There is no limit on how long Dask
+    takes to prepare a member's shard, nor on a superstep. Computing the result raises
+    :class:`~dask_graphflow.exceptions.WorkerLostError` if a member does not join in that time, or if
     workers are lost three times during one run.
     """
     configured = dask.config.get("graphflow.gang.timeout", TIMEOUT)
@@ -126,7 +128,7 @@ def run(
 
 
 def threads() -> int:
-    """Return how many threads the member that asks may use: its share of its process'."""
+    """Return how many threads the calling member may use: its share of its process' threads."""
     return placement.task_threads(getattr(_here, "members", 1))
 
 
@@ -143,7 +145,7 @@ def _parts(shards: Any) -> Any:
 
 
 class _Apart:
-    """A shard whose member is no task of a worker, and so does not run by itself."""
+    """A shard whose member is not a task on a worker, and so does not run by itself."""
 
     def __init__(self, shard: Any) -> None:
         self.shard = shard
@@ -169,7 +171,7 @@ class _Apart:
 
 @dataclass(frozen=True)
 class _Program:
-    """What the tasks of :class:`.gang_expr.Gang` do."""
+    """The functions that the tasks of :class:`.gang_expr.Gang` run."""
 
     loop: Loop
     args: tuple[Any, ...]
@@ -215,17 +217,18 @@ def _members(shard: Any, size: int) -> int:
 
 
 def _worker(key: Any) -> Any:
-    """Return the worker whose task of this key the thread that asks is running, or None.
+    """Return the worker on which the calling thread runs the task with this key, or None.
 
-    A task may compute something with another scheduler, whose tasks see its worker.
+    The key is checked because a task may compute something with another scheduler, whose tasks also see
+    the worker.
     """
-    distributed = sys.modules.get("distributed")  # who is in a worker has imported it
+    distributed = sys.modules.get("distributed")  # always imported in a worker
     if distributed is None:
         return None
     try:
         worker = distributed.get_worker()
         return worker if worker.get_current_task() == key else None
-    except (KeyError, ValueError):  # no thread of a task; no worker
+    except (KeyError, ValueError):  # the thread runs no task, or there is no worker
         return None
 
 
@@ -247,11 +250,11 @@ def _together(loop: Loop, shards: list[Any], args: tuple[Any, ...]) -> list[Any]
         members = [pool.submit(member, channel) for channel in channels]
         try:
             errors = [error for one in members if (error := one.exception()) is not None]
-        except BaseException as stop:  # of the thread that waits: the members are to end too
+        except BaseException as stop:  # raised in the waiting thread: the members must end, too
             for channel in channels:
                 channel.abort(stop)
             raise
-    # The others only say that they lost the one that failed.
+    # PeerLost errors only report the loss of the member that failed, so they come last.
     for error in sorted(errors, key=lambda error: isinstance(error, PeerLost)):
         raise error
     return [one.result() for one in members]

@@ -33,29 +33,29 @@ def run(
     idle: Any = None,
     workers: Sequence[str] | None = None,
 ) -> Any:
-    """Return, lazily, what a gang makes of frames: one part per member.
+    """Return, lazily, the result of a gang that reads frames: one part per member.
 
     Parameters
     ----------
     frames : sequence of pairs of dask.dataframe.DataFrame or Held, and callable
         Each callable takes a partition of its frame and the partition's number.
     loop : callable
-        The loop of a member. Its shard is the list of what was read of the member's partitions, frame by
-        frame, in the order of the partitions. The loop does not change the list: a member that is run
-        again gets the same one.
+        The loop of a member. Its shard is the list of what was read from the member's partitions, frame by
+        frame, in the order of the partitions. The loop must not change the list, because a member that
+        runs again gets the same one.
     members : int
         Number of members.
     meta, *args, name, alone, idle
         See :func:`.gang.run`, which also describes the result.
     workers : sequence of str, optional
-        Address of the worker on which each member reads and runs. If that worker is gone, the member runs
-        elsewhere.
+        Address of the worker on which each member reads and runs. If that worker is lost, the member runs
+        on another one.
     """
     if workers is not None:
         plugins.keep_pins()
     readers, sources = [read for _, read in frames], [_source(frame) for frame, _ in frames]
     dealt = [deal(_homes(source, members, workers), members) for source in sources]
-    # Reading in tasks of their own gains nothing on several devices.
+    # On several devices, reading in separate tasks gains nothing.
     together = alone and members > 1
     reads = Reads(readers, dealt, workers, together, *sources)
     return gang.run(reads, loop, meta, *args, name=name, alone=alone, idle=idle)
@@ -65,12 +65,12 @@ def _source(frame: Any) -> Any:
     if isinstance(frame, Held):
         return frame
     expr = as_computed(frame, list(frame.columns))
-    # A source now, or Dask may put small files together after partitions were dealt.
+    # Wrapped now, because Dask might combine small files after partitions were assigned.
     return Resident.of(expr) or Source.of(expr) or expr
 
 
 def _homes(source: Any, members: int, workers: Sequence[str] | None) -> list[str | None]:
-    """Return the worker that holds each partition, or None where that is not known or of no use."""
+    """Return the worker that holds each partition, or None if that is unknown or of no use."""
     count = source.npartitions
     if members == 1 or workers is not None or isinstance(source, Held | Source):
         return [None] * count
@@ -83,8 +83,8 @@ def _homes(source: Any, members: int, workers: Sequence[str] | None) -> list[str
 def deal(homes: Sequence[str | None], members: int) -> list[list[int]]:
     """Return the numbers of the partitions that each member reads.
 
-    A member gets partitions that one worker holds, so that they do not travel, but at most `UNEVEN` times
-    its part of all partitions. If no worker is known to hold any, the partitions of a member are adjacent.
+    A member gets partitions that one worker holds, so that they are not sent, but at most `UNEVEN` times
+    its even share. If no worker is known to hold any, the partitions of a member are adjacent.
 
     Parameters
     ----------

@@ -1,20 +1,21 @@
 """The Dask expressions of gangs: what their members read, what they run, and what they return.
 
-:class:`Reads` is the task graph of what the members of a gang read::
+:class:`Reads` is the task graph of the partitions that the members of a gang read::
 
     read       each partition
-    pieces     the list of what one member has read, where it was read
+    pieces     the list of everything that one member has read, on the same worker
 
-:class:`Gang` is the task graph of what runs as one gang, a member a shard::
+:class:`Gang` is the task graph of one gang, with one member per shard::
 
     gang       a member: it runs as long as the others do, and has a part of the result
-    end        nothing, once a member has ended
-    part       a member's part, once all have
+    end        returns nothing, once a member has ended
+    part       a member's part, once all members have ended
 
 A gang with one member has one task, which returns the part. In larger gangs on a cluster, the last two
-tasks only say that the members need each other: to get one part, or one again after
-its worker was lost, all members run. Elsewhere nothing makes sure that all members would run at once:
-they and `end` hand their shards on, and the first `part` runs all of them as threads of its process.
+kinds of tasks only express that the members need each other: to compute one part, or to compute it again
+after its worker was lost, all members run. Without a cluster, nothing guarantees that all members would run
+at the same time. There, `gang` and `end` only pass the shards on, and the first `part` runs all members as
+threads of its process.
 """
 
 from __future__ import annotations
@@ -40,14 +41,14 @@ __all__ = ["Gang", "GangProgram", "Items", "Parts", "Reads", "delayed_parts"]
 
 
 class Parts:
-    """Delayed objects, each of which is a part; taken by their own keys, as a :class:`Resident`'s."""
+    """Delayed objects, one per part, used by their own keys like those of a :class:`Resident`."""
 
     def __init__(self, parts: Sequence[Delayed]) -> None:
         whole = collections_to_expr(parts).optimize()
         self.layer = whole.__dask_graph__()
         self.keys = [key for (key,) in whole.__dask_keys__()]
         self.npartitions = len(parts)
-        # Made here: on the scheduler, which also asks for it, futures have no client.
+        # Computed here, because on the scheduler, which also needs the token, futures have no client.
         self._token = ("graphflow-parts", self.keys, futures_in(self.layer))
 
     def __dask_tokenize__(self) -> Any:
@@ -55,11 +56,11 @@ class Parts:
 
 
 class Reads(Expr):  # type: ignore[misc]
-    """What each member of a gang reads of some frames: one list per member.
+    """The input of each member of a gang: one list per member, read from some frames.
 
-    Its operands are the parameters and then the frames, each an expression, a :class:`Source`, a
-    :class:`Resident` or a :class:`Held`. The readers are functions of a partition and its number, one per
-    frame. `dealt` has, per frame and member, the numbers of the partitions that the member reads.
+    The operands are the parameters, followed by the frames. Each frame is an expression, a :class:`Source`,
+    a :class:`Resident` or a :class:`Held`. The readers are functions of a partition and its number, one per
+    frame. `dealt` contains, per frame and member, the numbers of the partitions that the member reads.
     """
 
     _parameters: ClassVar = ["readers", "dealt", "workers", "together"]
@@ -77,7 +78,7 @@ class Reads(Expr):  # type: ignore[misc]
 
     @property
     def keys(self) -> list[Any]:
-        """The key of each member's list, which names its worker if it has one."""
+        """The key of each member's list. It contains the address of its worker, if it has one."""
         workers = self.operand("workers") or [None] * self.npartitions
         token = self.deterministic_token
         return [(f"{pinned('graph-pieces', at)}-{token}", i) for i, at in enumerate(workers)]
@@ -118,7 +119,7 @@ class Reads(Expr):  # type: ignore[misc]
 
 
 class GangProgram(Protocol):
-    """What the tasks of a gang do; see the module's drawing."""
+    """The functions that the tasks of a gang run; see the diagram in the module's docstring."""
 
     def only(self, shard: Any) -> Any: ...  # noqa: D102
     def member(self, shard: Any, gang: str, rank: int, size: int) -> Any: ...  # noqa: D102
@@ -127,7 +128,7 @@ class GangProgram(Protocol):
 
 
 class Gang(Expr):  # type: ignore[misc]
-    """Shards, and a gang with a member for each."""
+    """A gang with one member per shard."""
 
     _parameters: ClassVar = ["shards", "title", "program", "result"]
 
@@ -199,7 +200,7 @@ class Items(Expr):  # type: ignore[misc]
 
 
 def delayed_parts(expr: Expr) -> list[Delayed]:
-    """Return the parts of an expression that has no frames, lazily."""
+    """Return, lazily, the parts of an expression whose parts are not frames."""
     whole = expr.optimize()
     layer = f"delayed-{whole._name}"
     graph = HighLevelGraph.from_collections(layer, whole.__dask_graph__(), dependencies=())

@@ -35,7 +35,7 @@ def hybrid_cluster(
     Parameters
     ----------
     gpus : int, optional
-        Number of workers with a GPU; each has its own. By default one for each GPU of the machine.
+        Number of workers with a GPU; each has its own GPU. By default, one per GPU of the machine.
     cpu_workers : int
         Number of workers without a GPU; 1 by default.
     threads : int, optional
@@ -88,14 +88,14 @@ def hybrid_cluster(
         threads = max(1, left // max(1, cpu_workers))
     _check("threads", threads, least=1)
     if memory_limit == "auto":
-        memory_limit = 1 / (gpus + cpu_workers)  # of the machine's
+        memory_limit = 1 / (gpus + cpu_workers)  # a fraction of the machine's memory
     options["memory_limit"] = memory_limit
     cpu = {"resources": {"CPU": 1}, "env": {"CUDA_VISIBLE_DEVICES": ""}}
     if not gpus:
         return LocalCluster(n_workers=cpu_workers, threads_per_worker=threads, **cpu, **options)
     cluster = _local_cuda_cluster()(n_workers=gpus, resources={GPU: 1}, **(options | own))
     worker = dict(cluster.new_spec["options"])
-    for asked in PRELOADS:  # to which Dask-CUDA has added what makes a GPU ready
+    for asked in PRELOADS:  # Dask-CUDA has added its own, which set up a GPU
         worker.pop(asked, None)
     worker |= {name: options[name] for name in (*PRELOADS, "memory_limit") if name in options}
     worker |= {"nthreads": threads, **cpu}
@@ -114,7 +114,7 @@ async def _started(cluster: Any) -> None:
 
 
 def _gpus(wanted: int | None) -> int:
-    """Return how many GPUs to use; raise where there are fewer than are wanted."""
+    """Return how many GPUs to use; raise if there are fewer than requested."""
     if wanted is not None:
         _check("gpus", wanted, least=0)
     there = 0 if wanted == 0 else _visible()
@@ -127,7 +127,7 @@ def _gpus(wanted: int | None) -> int:
 
 
 def _visible() -> int:
-    """Return how many GPUs a process that is started here sees, as Dask-CUDA counts them."""
+    """Return how many GPUs a process started here can see, counted as Dask-CUDA counts them."""
     from distributed.diagnostics import nvml
 
     there = int(nvml.device_get_count())
@@ -135,7 +135,7 @@ def _visible() -> int:
     if visible is None or not there:
         return there
     names = map(str.strip, visible.split(","))
-    # To CUDA the list ends with the first that is none.
+    # CUDA ignores everything after the first invalid entry of the list.
     return len(list(itertools.takewhile(lambda name: name and not name.startswith("-"), names)))
 
 

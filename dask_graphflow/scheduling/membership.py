@@ -1,8 +1,8 @@
-"""Members of gangs on a worker: how they come together with the others, and how they are made to end.
+"""Members of gangs on a worker: how they join the others, and how they are stopped.
 
-A member joins with a message to the scheduler's :class:`~.rendezvous.Rendezvous`, by the stream that also
-says what became of its task: so the scheduler hears of both in order. The answer says where the others are,
-or that it is over.
+A member joins with a message to the scheduler's :class:`~.rendezvous.Rendezvous`. The message uses the
+stream that also reports the state of the member's task, so the scheduler receives both in order. The
+answer contains the addresses of the other members, or says that the run is over.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ LOOPBACK = "127.0.0.1"
 
 
 class Membership(WorkerPlugin):  # type: ignore[misc]
-    """Knows the members that run on a worker, and ends them when they are told to, or cancelled."""
+    """Keeps track of the members on a worker, and stops them when they are told to end or cancelled."""
 
     name = "graphflow-members"
     idempotent = True
@@ -45,7 +45,7 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         self.ready = False
 
     def setup(self, worker: Any) -> None:
-        """Listen to what the scheduler has to say to members."""
+        """Register the handlers of the scheduler's messages to members."""
         self._worker = worker
         worker.stream_handlers["graphflow-gang-start"] = self._start
         worker.stream_handlers["graphflow-gang-over"] = self._over
@@ -53,7 +53,7 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
 
     @functools.cached_property
     def contexts(self) -> tuple[Any, Any] | None:
-        """TLS contexts to listen and to connect with, where Dask's own connections are encrypted."""
+        """TLS contexts for listening and connecting, or None if Dask's connections are not encrypted."""
         if not self._worker.address.startswith(("tls://", "wss://")):
             return None
         security = self._worker.security
@@ -61,14 +61,14 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         return arguments[0]["ssl_context"], arguments[1]["ssl_context"]
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
-        """End a member whose task was cancelled."""
+        """Stop a member whose task was cancelled."""
         if self._members and finish not in RUNNING:
             for member in list(self._members.values()):
                 if member.key == key:
-                    member.end(Reschedule())  # which a task that is wanted no more does not
+                    member.end(Reschedule())  # a task that is no longer wanted is not rescheduled
 
     def teardown(self, worker: Any) -> None:
-        """End all, with the worker."""
+        """Stop all members when the worker closes."""
         for member in list(self._members.values()):
             member.end(Reschedule())
 
@@ -79,7 +79,7 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
 
     @contextlib.contextmanager
     def listed(self, member: _Member) -> Iterator[None]:
-        """Have a member hear what is said to it."""
+        """Deliver the scheduler's messages to a member while the context is open."""
         self._members[member.id] = member
         try:
             yield
@@ -96,14 +96,14 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
 
 
 class _Member:
-    """One run of a member's task, which may be told at any time that it is over.
+    """One run of a member's task. The scheduler may end it at any time.
 
     Attributes
     ----------
     id : str
-        Nobody else's, and no other run's of the same task.
+        Unique among members, and among all runs of the same task.
     error : BaseException or None
-        What the task is to end with, once it is over.
+        The error with which the task must end, once the run is over.
     """
 
     def __init__(self, key: Any) -> None:
@@ -115,11 +115,11 @@ class _Member:
         self._news: SimpleQueue[dict[str, Any] | None] = SimpleQueue()
 
     def start(self, start: dict[str, Any]) -> None:
-        """Take the scheduler's word that all members are there."""
+        """Accept the scheduler's message that all members have joined."""
         self._news.put(start)
 
     def end(self, error: BaseException) -> None:
-        """Have it end with that error, whatever it waits for. From any thread."""
+        """End the member with an error, whatever it is waiting for. Can be called from any thread."""
         with self._lock:
             if self.error is not None:
                 return
@@ -130,7 +130,7 @@ class _Member:
             waits_for.abort(error)
 
     def waits_for(self, other: Listener | Channel) -> None:
-        """Say what is to be aborted where it is over."""
+        """Set the object to abort if the run ends."""
         with self._lock:
             self._waits_for = other
             error = self.error
@@ -138,7 +138,7 @@ class _Member:
             other.abort(error)
 
     def wait(self) -> dict[str, Any]:
-        """Wait for the scheduler's word, or raise what it ends with where it is over instead."""
+        """Wait for the scheduler's start message; raise the error if the run ends instead."""
         start = self._news.get()
         if self.error is not None:
             raise self.error
@@ -150,18 +150,19 @@ class _Member:
 def joined(
     worker: Any, gang: str, rank: int, size: int, timeout: float, alone: bool
 ) -> Iterator[tuple[Channel, int]]:
-    """Be a member of a gang, in the thread of its task.
+    """Join a gang as a member, in the thread of its task.
 
-    Gives the channel, and how many members are in this process. What is raised inside, or by this, is
-    what the task is to end with: `Reschedule` where it is to run again, or is wanted no more.
+    Yields the channel and the number of members in this process. If an error is raised inside the context
+    or by it, the task must end with that error. `Reschedule` means that the task runs again, or is no
+    longer wanted.
     """
     membership = _membership(worker, timeout)
-    secede()  # the others may need its thread so that all can come
+    secede()  # frees the thread, which other members may need in order to join
     member = _Member((gang, rank))
     begun = math.inf
     with membership.listed(member):
         try:
-            secret = bytearray(32)  # the run's, once it starts; the port is closed until then
+            secret = bytearray(32)  # the run's secret once it starts; until then the port is closed
             listen, known = _hosts(worker)
             with contextlib.closing(Listener(listen, secret, membership.contexts)) as listener:
                 membership.tell(
@@ -184,24 +185,25 @@ def joined(
             with _open(channel):
                 yield channel, start["members"]
         except PeerLost as lost:
-            # If it is not over already, it is once the scheduler knows this.
+            # If the run is not over already, the scheduler ends it when it gets this message.
             late = time.monotonic() - begun >= timeout
             membership.tell("broken", member=member.id, gang=gang, lost=lost.rank, late=late)
             member.wait()
         finally:
-            if member.error is not None:  # also where it was over before this one had ended
+            if member.error is not None:  # also if the run was over before this member had ended
                 raise member.error
 
 
 def _hosts(worker: Any) -> tuple[str, str]:
-    """Return the host that a member on this worker listens on, and the one that others call.
+    """Return the host on which a member on this worker listens, and the host that others connect to.
 
-    Only callers on this machine can use a loopback address, so nobody else is listened to then.
+    If the worker has a loopback address, all callers are on this machine, and the member listens only
+    there.
     """
     if worker.address.startswith("inproc://"):  # the whole cluster is in this process
         return LOOPBACK, LOOPBACK
     listen, known = (get_address_host(at) for at in (worker.listen_address, worker.address))
-    with contextlib.suppress(ValueError):  # a name
+    with contextlib.suppress(ValueError):  # the host may be a name
         if ipaddress.ip_address(known).is_loopback:
             return known, known
     return listen, known
@@ -212,15 +214,15 @@ def _open(channel: Channel) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        channel.abort(error)  # or else to close it would wait until the others have read all
+        channel.abort(error)  # otherwise close() would wait until the others have read everything
         raise
     finally:
         channel.close()
 
 
 def register(client: Any) -> None:
-    """See to it that a cluster's scheduler and its workers, now and later, know of gangs."""
-    # In this order: who finds this plugin on its worker can count on the scheduler's.
+    """Register the plugins for gangs with a cluster's scheduler and with its present and future workers."""
+    # The order matters: a worker with this plugin can rely on the scheduler's plugin.
     client.register_plugin(Rendezvous())
     again(lambda: client.register_plugin(Membership()))
 
@@ -233,7 +235,7 @@ def _membership(worker: Any, timeout: float) -> Membership:
         membership: Membership | None = worker.plugins.get(Membership.name)
         if membership is not None and membership.ready:
             return membership
-        time.sleep(0.005)  # another one has registered it, and it is on its way
+        time.sleep(0.005)  # registered by another thread, but not here yet
     raise WorkerLostError(
         f"{worker.address} was not told of gangs within {timeout:g} s; look at the scheduler's log, and "
         "call again"

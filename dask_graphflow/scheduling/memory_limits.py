@@ -1,7 +1,7 @@
-"""Memory that a worker no longer uses, given back to the system before Dask pauses the worker for it.
+"""Return memory that a worker no longer uses to the system, before Dask pauses the worker because of it.
 
 Dask pauses a worker whose process uses more than 80 % of the memory limit, and resumes it once the process
-uses less. Allocators keep memory that was freed. A worker that holds nothing that Dask could write to disk
+uses less. Allocators keep memory that was freed. A worker without any data that Dask could write to disk
 would stay paused forever, and the call would wait for it without a message.
 """
 
@@ -22,11 +22,11 @@ from .placement import own_worker
 
 __all__ = ["PROCESS", "check_limit", "given_back", "pause_fraction", "too_low"]
 
-PROCESS = 300_000_000  # bytes of a worker that has imported what it needs and compiled the kernels
+PROCESS = 300_000_000  # bytes of a worker with its modules imported and the kernels compiled
 
-NEAR = 0.5  # of the limit: below that nothing is given back, which takes milliseconds
+NEAR = 0.5  # fraction of the limit; below it nothing is given back, as that takes milliseconds
 PAUSE = "distributed.worker.memory.pause"
-STEP = 50_000_000  # bytes that suggested limits are multiples of
+STEP = 50_000_000  # suggested limits are multiples of this many bytes
 
 
 @contextmanager
@@ -36,7 +36,7 @@ def given_back() -> Iterator[None]:
     Raises
     ------
     GraphMemoryError
-        So much is still in use that Dask would pause the worker and never resume it.
+        So much memory is still in use that Dask would pause the worker and never resume it.
     """
     worker = own_worker()
     limit = worker and worker.memory_manager.memory_limit
@@ -64,7 +64,7 @@ def check_limit(limit: int) -> None:
     Raises
     ------
     GraphMemoryError
-        It would be paused, or stopped, as soon as it has loaded this library.
+        The worker would be paused or stopped as soon as it has loaded this library.
     """
     if pause_fraction() * limit < PROCESS:
         raise too_low(
@@ -73,16 +73,16 @@ def check_limit(limit: int) -> None:
 
 
 def too_low(limit: int, needed: int, what: str, instead: str = "") -> GraphMemoryError:
-    """Return the error for a memory limit, with the limit that would do.
+    """Return the error for a memory limit, which suggests a sufficient limit.
 
     Parameters
     ----------
     limit, needed : int
-        Bytes that a worker may use, and that it would use at the most.
+        Bytes that a worker may use, and the most that it would use.
     what : str
-        What needs them.
+        What needs the memory.
     instead : str
-        What helps too.
+        What else would help.
     """
     would_do = -(-int(needed / pause_fraction()) // STEP) * STEP
     also = f"; or {instead}" if instead else ""

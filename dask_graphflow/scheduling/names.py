@@ -1,4 +1,4 @@
-"""Names of tasks: what a dashboard shows, and where a task is to run."""
+"""Names of tasks: they are shown on a dashboard, and say where a task must run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TOKEN = re.compile("[0-9a-f]{32}")
 
 
 def pinned(stage: str, worker: str | None) -> str:
-    """Return a stage's name that says which worker it is to run on.
+    """Return a stage's name that contains the worker on which it must run.
 
     Examples
     --------
@@ -27,7 +27,7 @@ def pinned(stage: str, worker: str | None) -> str:
 
 
 def pinned_to(key: Any) -> str | None:
-    """Return the worker that a task's key says it is to run on.
+    """Return the worker that is named in a task's key, or None.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def pinned_to(key: Any) -> str | None:
 
 
 def brought(stage: str) -> str:
-    """Return the name of what brings a stage's result to where the other things it takes lie.
+    """Return the name of the task that sends a stage's result to the worker with its other inputs.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def brought(stage: str) -> str:
 
 
 def cargo(key: Any) -> Any:
-    """Return the key of what a task brings to where the other things it takes lie, or None.
+    """Return the key of the result that a task sends to the worker with its other inputs, or None.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""The pandas frame or Parquet files that a Dask frame is read from, and how to cut such files."""
+"""The pandas frame or Parquet files from which a Dask frame is read, and how to split such files."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ __all__ = ["Pieces", "by_row_groups", "num_rows", "pieces_of", "read_of"]
 
 
 def read_of(frame: Any) -> Any:
-    """Return what a frame has all rows of, if that can be told: a pandas frame, or Parquet's fragments.
+    """Return the source of all rows of a frame, if known: a pandas frame, or Parquet's fragments.
 
-    None where something is done to what is read, or where it is read of something else.
+    Return None if the rows are changed after they are read, or come from another source.
     """
     found = _in_memory(frame)
     return _fragments(_read_as_it_is(frame)) if found is None else found
@@ -30,7 +30,7 @@ def num_rows(frame: Any) -> int | None:
 
 
 def _in_memory(frame: Any) -> Any:
-    """Return the frame in this process' memory that a frame has all rows of, or None."""
+    """Return the in-memory frame that contains all rows of a Dask frame, or None."""
     if isinstance(frame, Held):
         return frame()
     node = _read_as_it_is(frame)
@@ -40,7 +40,7 @@ def _in_memory(frame: Any) -> Any:
 
 
 def _read_as_it_is(frame: Any) -> Expr:
-    """Return what a frame is made of, but for columns that are left out."""
+    """Return the expression from which a frame is made, without column selections."""
     node = frame.expr
     while isinstance(node, Projection):
         node = node.frame
@@ -48,7 +48,7 @@ def _read_as_it_is(frame: Any) -> Expr:
 
 
 def _fragments(node: Expr) -> list[Any] | None:
-    """Return Parquet's fragments, if all rows of them are read; a file each."""
+    """Return Parquet's fragments, one per file, if all their rows are read; otherwise None."""
     if not isinstance(node, ReadParquet) or node.operand("_partitions") is not None:
         return None
     if node.operand("filters"):
@@ -59,7 +59,7 @@ def _fragments(node: Expr) -> list[Any] | None:
 
 
 class Pieces(NamedTuple):
-    """How Parquet files that are read as they are can be cut, going by the first file.
+    """The sizes into which Parquet files can be split, judged by the first file.
 
     Attributes
     ----------
@@ -70,9 +70,9 @@ class Pieces(NamedTuple):
     divisible : bool
         Whether Dask can read some row groups of a file at a time.
     rows : int
-        Rows of all files, if they are like the first.
+        Number of rows in all files, if they are like the first.
     bounds : dict of column name to list of (least, greatest)
-        Of each row group, as far as the file says.
+        The bounds of each row group, for the columns whose statistics are in the file.
     """
 
     partition: int
@@ -83,9 +83,9 @@ class Pieces(NamedTuple):
 
 
 def pieces_of(frame: Any, columns: list[str]) -> Pieces | None:
-    """Return how large the pieces are that some columns of a frame are read in.
+    """Return the sizes of the pieces in which some columns of a frame are read.
 
-    None where it is not known: what is not read from Parquet, or not as it is.
+    Return None if the frame is not read from Parquet, or if the rows are changed after they are read.
     """
     node = None if isinstance(frame, Held) else _read_as_it_is(frame)
     fragments = None if node is None else _fragments(node)
@@ -101,7 +101,7 @@ def pieces_of(frame: Any, columns: list[str]) -> Pieces | None:
             for one in map(group.column, range(group.num_columns))
             if one.path_in_schema in width
         ]
-        # Text takes about as much in memory as in the file before that is compressed.
+        # Text takes about as much memory as its uncompressed size in the file.
         own = [
             max(group.num_rows * width[c.path_in_schema], c.total_uncompressed_size) for c in read
         ]
@@ -121,7 +121,7 @@ def pieces_of(frame: Any, columns: list[str]) -> Pieces | None:
 
 
 def by_row_groups(frame: Any, count: int) -> Any:
-    """Return a frame that is read from divisible :class:`Pieces`, `count` row groups a partition."""
+    """Return a frame that reads divisible :class:`Pieces` with `count` row groups per partition."""
     node = _read_as_it_is(frame)
     fresh = {"_dataset_info_cache": None, "_pq_length_stats": None}
     smaller = node.substitute_parameters({"split_row_groups": count, **fresh})

@@ -1,4 +1,4 @@
-"""Tasks that are to run on one worker while it is there: by its name, or by what lies on it."""
+"""Tasks that must run on a certain worker, if it exists: by its address, or by the data that it holds."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ __all__ = ["Pins"]
 
 
 class Pins(SchedulerPlugin):  # type: ignore[misc]
-    """Holds tasks to the worker that their key names, or to where something is to be brought.
+    """Restricts tasks to the worker that is named in their key, or that holds their other inputs.
 
-    Annotations would do the same, but Dask drops those of an expression inside another. The hold is
-    loose: with the worker gone, a task runs elsewhere.
+    Annotations would do the same, but Dask drops the annotations of a nested expression. The restrictions
+    are loose: if the worker is lost, a task runs on another one.
     """
 
     name = "graphflow-pins"
@@ -23,10 +23,10 @@ class Pins(SchedulerPlugin):  # type: ignore[misc]
 
     def __init__(self) -> None:
         self._scheduler: Any = None
-        self._beside: dict[Any, set[Any]] = {}  # what lies there: the tasks that bring to it
+        self._beside: dict[Any, set[Any]] = {}  # key of an input: the tasks that must run beside it
 
     def update_graph(self, scheduler: Any, *, tasks: Any, **_: Any) -> None:
-        """Restrict the tasks of a graph that has come in."""
+        """Restrict the tasks of a new graph."""
         self._scheduler = scheduler
         for key in tasks:
             load = cargo(key)
@@ -39,7 +39,7 @@ class Pins(SchedulerPlugin):  # type: ignore[misc]
                 _pin(scheduler.tasks[key], worker)
 
     def transition(self, key: Any, start: str, finish: str, *_: Any, **__: Any) -> None:
-        """Restrict what brings something to where this task has run."""
+        """Restrict the tasks that send something to the worker on which this task has run."""
         if key not in self._beside:
             return
         if finish == "memory":
@@ -49,7 +49,7 @@ class Pins(SchedulerPlugin):  # type: ignore[misc]
             del self._beside[key]
 
     def _hold(self, there: Any, key: Any) -> None:
-        # By itself Dask weighs bringing all slices of a forest against moving another forest, once.
+        # By itself, Dask may prefer to move the other forest once, rather than send all slices to it.
         task = self._scheduler.tasks.get(key)
         if task is not None and there.who_has:
             task.worker_restrictions = {worker.address for worker in there.who_has}
@@ -57,14 +57,14 @@ class Pins(SchedulerPlugin):  # type: ignore[misc]
 
 
 def _pin(task: Any, worker: str) -> None:
-    """Hold a task to a worker, and what is made from nothing for it alone: it would only travel."""
+    """Restrict a task, and all ancestors that only this task uses, to a worker, to avoid a transfer."""
     for held in (task, *(one for made in task.dependencies for one in _made_for_one(made))):
         held.worker_restrictions = {worker}
         held.loose_restrictions = True
 
 
 def _made_for_one(task: Any) -> list[Any]:
-    """Return a task and all that goes into it, if nobody else takes any of that; else nothing."""
+    """Return a task and all its ancestors if no other task uses any of them; otherwise an empty list."""
     found, left = [], [task]
     while left:
         one = left.pop()

@@ -1,4 +1,4 @@
-"""Where work goes: how many chains there are, which worker holds what, how many threads a task has."""
+"""Placement of work: the number of chains, the worker that holds a partition, the threads of a task."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ __all__ = [
     "workers",
 ]
 
-CHAINS_PER_WORKER = 4  # more would cost more forests; the cores beyond serve inside the tasks
-GPU = "GPU"  # the Dask resource of workers that have one
+CHAINS_PER_WORKER = 4  # more would need more forests; other cores are used inside the tasks
+GPU = "GPU"  # the Dask resource of workers that have a GPU
 
-# The clients in whose workers cuDF spills as it does in this process.
+# The clients whose workers have the same cuDF spilling setting as this process.
 _spill_alike: WeakSet[Any] = WeakSet()
 
 
@@ -70,7 +70,7 @@ def client_in_use() -> Any:
 
 
 def _any_client() -> Any:
-    distributed = sys.modules.get("distributed")  # who has a client has imported it
+    distributed = sys.modules.get("distributed")  # always imported if there is a client
     if distributed is None or dask.config.get("scheduler", None) not in (
         None,
         "dask.distributed",
@@ -84,10 +84,10 @@ def _any_client() -> Any:
 
 
 def persisted(collection: Any) -> Any:
-    """Start to compute a delayed object, or a list of some; return the same with its results.
+    """Start to compute a delayed object, or a list of them; return the same with futures of the results.
 
-    ``dask.persist`` refuses the client of the event loop that it is called from, although that client's
-    own method works there.
+    ``dask.persist`` rejects a client whose event loop is the caller's, although that client's own method
+    works there.
     """
     client = _any_client()
     if client is None or not client.asynchronous:
@@ -104,12 +104,12 @@ def computed(value: Any, asked: str) -> Any:
     ----------
     value : Delayed
     asked : str
-        The attribute that waits for it, for the error.
+        The name of the attribute that waits for the result, for the error.
 
     Raises
     ------
     UsageError
-        It would block the event loop that the client runs in.
+        The call would block the event loop in which the client runs.
     """
     client = _any_client()
     if client is not None and client.asynchronous:
@@ -121,7 +121,7 @@ def computed(value: Any, asked: str) -> Any:
 
 
 def known(value: Any) -> Any:
-    """Return the result of a persisted delayed object if it is there, else None. This does not wait."""
+    """Return the result of a persisted delayed object if it is available, else None. Does not wait."""
     client = _any_client()
     (found,) = value.dask.values()
     if client is None or client.asynchronous or not hasattr(found, "status"):
@@ -132,8 +132,8 @@ def known(value: Any) -> Any:
 def slots() -> Slots:
     """Return how many chains the scheduler in use can run at once.
 
-    Looked up when a call is made. A graph that is computed elsewhere is still right, only cut for
-    another size.
+    The number is determined when a call is made. If the graph is computed on another cluster, the result is
+    still right, but the graph is cut for another size.
     """
     client = client_in_use()
     if client is None:
@@ -142,7 +142,7 @@ def slots() -> Slots:
 
 
 def slots_of(threads: Mapping[Any, int]) -> Slots:
-    """Return how many chains workers can run at once that have so many threads, by their addresses."""
+    """Return how many chains some workers can run at once, given the number of threads by address."""
     most = max(threads.values())
     return Slots(tuple(sorted(threads)), min(most, CHAINS_PER_WORKER), most)
 
@@ -150,7 +150,7 @@ def slots_of(threads: Mapping[Any, int]) -> Slots:
 def workers() -> tuple[Worker, ...]:
     """Return the workers of the cluster in use, those with a GPU first; none without a cluster.
 
-    The order is that of their names, and so the same for all calls: "2" comes before "10".
+    Workers are sorted by name, so the order is the same for all calls: "2" comes before "10".
     """
     client = client_in_use()
     if client is None:
@@ -169,17 +169,17 @@ def workers() -> tuple[Worker, ...]:
 
 
 def described(client: Any) -> dict[str, Any]:
-    """Return what the scheduler of a client says of its workers now, by their addresses.
+    """Return the scheduler's current information about a client's workers, by address.
 
-    ``Client.scheduler_info`` returns what it keeps in mind, which a poll that runs beside it has
-    at times just replaced by one without workers.
+    ``Client.scheduler_info`` returns cached information, which a concurrent poll may just have replaced by
+    one without workers.
     """
     workers: dict[str, Any] = client.sync(client.scheduler.identity, n_workers=-1)["workers"]
     return workers
 
 
 def on_gpu_worker() -> bool:
-    """Say whether the task that asks runs in a worker that has a GPU."""
+    """Say whether the calling task runs on a worker that has a GPU."""
     worker = own_worker()
     return worker is not None and _has_gpu(worker.state.total_resources)
 
@@ -189,20 +189,20 @@ def _has_gpu(resources: Mapping[str, float]) -> bool:
 
 
 def check_spilling(frame: Any) -> None:
-    """Check that this process and the workers can send each other frames of cuDF, once for each client.
+    """Check once per client that this process and the workers can exchange cuDF frames.
 
-    cuDF cannot read a frame from a process that spills in one that does not, and it decides whether to
-    spill when it makes its first frame.
+    A process that does not spill cannot read a cuDF frame from a process that spills. cuDF decides whether
+    to spill when it makes its first frame.
 
     Parameters
     ----------
     frame : DataFrame
-        An empty frame like those that are sent; frames of pandas are not checked.
+        An empty frame like those that are sent. Frames of pandas are not checked.
 
     Raises
     ------
     BackendError
-        cuDF spills in the workers and not in this process, or the other way round.
+        cuDF spills in the workers and not in this process, or vice versa.
     """
     client = client_in_use() if on_device(frame) else None
     if client is None or client in _spill_alike or (here := spills()) is None:
@@ -230,7 +230,7 @@ def _spilling_problem(here: bool) -> str:
 
 
 def again(register: Callable[[], Any]) -> None:
-    """Register a worker's plugin, once more where a worker dies meanwhile: all others have it then."""
+    """Register a worker plugin. If a worker dies meanwhile, repeat it, so that all other workers get it."""
     try:
         register()
     except OSError:
@@ -245,9 +245,9 @@ def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str |
     keys : sequence
         The partitions' keys, in order.
     futures : sequence of Future
-        Where they may be held.
+        Futures that may hold the partitions.
     count : int
-        Partitions, whether they have keys yet or not.
+        Number of partitions, including those without keys yet.
     """
     client = client_in_use()
     wanted = {future.key: future for future in futures}
@@ -258,7 +258,7 @@ def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str |
 
 
 def held_bytes(futures: Sequence[Any]) -> int | None:
-    """Return the bytes of the results of futures, or None if not all of them are there."""
+    """Return the total bytes of the results of futures, or None if not all results are available."""
     client = client_in_use()
     if client is None or not futures:
         return None
@@ -268,16 +268,16 @@ def held_bytes(futures: Sequence[Any]) -> int | None:
 
 
 def task_threads(sharing: int) -> int:
-    """Return how many threads a task may use where `sharing` tasks run beside each other."""
+    """Return how many threads a task may use while `sharing` tasks run at the same time."""
     worker = own_worker()
     there = _local_threads() if worker is None else int(worker.state.nthreads)
     return max(1, there // sharing)
 
 
 def least_room() -> tuple[int, int, int] | None:
-    """Return the lowest memory limit of a worker, that worker's threads, and how many workers there are.
+    """Return the lowest memory limit of a worker, that worker's threads, and the number of workers.
 
-    None without a cluster, or where no worker has a limit.
+    Return None without a cluster, or if no worker has a limit.
     """
     client = client_in_use()
     if client is None:
@@ -288,23 +288,23 @@ def least_room() -> tuple[int, int, int] | None:
 
 
 def memory_limit() -> int | None:
-    """Return the bytes that the worker may take whose task asks; None without a limit, or a worker."""
+    """Return the memory limit of the calling task's worker; None without a limit, or a worker."""
     worker = own_worker()
     return None if worker is None else worker.memory_manager.memory_limit
 
 
 def task_memory(device: bool) -> float:
-    """Return the bytes that the process of a task may use, infinite if that is not known.
+    """Return the bytes that the process of a task may use: of its GPU, or of its worker.
 
-    They are those of its GPU, or of its worker. They are the same whenever it is asked.
+    The result is infinite if there is no known limit. It is the same for every call.
     """
     limit = device_memory() if device else memory_limit()
     return math.inf if limit is None else limit
 
 
 def own_worker() -> Any:
-    """Return the worker whose task asks, or None."""
-    worker_module = sys.modules.get("distributed.worker")  # who is in a worker has imported it
+    """Return the worker of the calling task, or None."""
+    worker_module = sys.modules.get("distributed.worker")  # always imported in a worker
     if worker_module is None:
         return None
     try:

@@ -1,4 +1,4 @@
-"""Modules that every worker is to have imported before it is sent anything."""
+"""Modules that every worker must import before it receives any data."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ __all__ = ["Preload"]
 
 
 class Preload(WorkerPlugin):  # type: ignore[misc]
-    """Imports a module on each worker of a cluster, and on those that join it.
+    """Imports a module on each present and future worker of a cluster.
 
-    To import it with the code that tasks run would not do: a worker is sent results before it has run
-    a task, and a worker of a script that imports this library imports it before Dask.
+    Importing it in the code of tasks would be too late: a worker may receive results before it runs a task.
+    Also, if a script imports this library, its workers import it before Dask.
 
     Parameters
     ----------
     module : str
-        Its full name.
+        Full name of the module.
     """
 
     def __init__(self, module: str) -> None:
@@ -27,5 +27,5 @@ class Preload(WorkerPlugin):  # type: ignore[misc]
         self._module = module
 
     def setup(self, worker: Any) -> None:
-        """Import it."""
+        """Import the module."""
         importlib.import_module(self._module)

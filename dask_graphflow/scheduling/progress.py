@@ -1,13 +1,13 @@
-"""Progress: what a run does, told step by step while it goes on.
+"""Progress: report each step of a run to a listener while it goes on.
 
-Of a graph's algorithms the steps are supersteps; of what many tasks do, the parts that are done.
+In a graph algorithm, a step is a superstep. In a task graph with many tasks, it is one finished part.
 
-Who wants to know gives a function, which stays in the process that asked. Where the run is a task of
-that process, it is called as a step ends. A task that travels to a worker logs events there, a few a
-second, to a topic that the client has subscribed to.
+The listener is a function, which stays in the process of the caller. If the run is a task of that process,
+the listener is called at the end of each step. A task on a worker logs a few events per second there, to a
+topic to which the client has subscribed.
 
-:class:`Progress` is an argument of the run's tasks that is left out of their keys: the result is the same
-one, watched or not.
+:class:`Progress` is an argument of the run's tasks, but is not part of their keys. The result is therefore
+the same object, with or without a listener.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from dask_graphflow.showing.bar import Bar, Listener, Step, listener
 
 __all__ = ["Bar", "Listener", "Progress", "Tally", "Tell", "Told", "listener"]
 
-PAUSE = 0.1  # seconds between events: a thousand short supersteps are not to be a thousand messages
-KEPT = 32  # runs whose listeners are kept, whatever becomes of the collections
+PAUSE = 0.1  # seconds between events, so that many short supersteps do not cause many messages
+KEPT = 32  # number of runs whose listeners are kept even if their collections are gone
 
 Tell = Callable[[Mapping[str, Any]], None]
 
@@ -48,10 +48,10 @@ def _superstep(number: int, row: Mapping[str, Any]) -> Step:
 
 
 class _Asked:
-    """Who is told of a run, as the last call said that asked for it.
+    """The listener of a run, as set by the last call that requested it.
 
-    Dask has one expression for calls that ask the same, and may take that of an earlier one. So what a
-    later one says is kept by the key, which both have.
+    Dask has one expression for equal calls, and may use the expression of an earlier call. The listener
+    of a later call is therefore stored by key, which is the same for both.
     """
 
     def __init__(self, key: str) -> None:
@@ -60,7 +60,7 @@ class _Asked:
 
 
 class Told:
-    """What a task is given to tell of its run by. It changes no key."""
+    """The object through which a task reports on its run. It does not change any key."""
 
     def _listener(self) -> Listener | None:
         raise NotImplementedError
@@ -69,13 +69,13 @@ class Told:
     def listening(
         self, step_of: Callable[[int, Mapping[str, Any]], Step] = _superstep
     ) -> Iterator[Tell | None]:
-        """Give what takes the steps of a run as they end, or None where nobody listens.
+        """Yield the function that takes each step of a run as it ends, or None without a listener.
 
         Parameters
         ----------
         step_of : callable, optional
-            Takes the number of a step and what is told of it, and returns what a listener gets. By default
-            that is a superstep, and told is its row of a trace.
+            Converts the number of a step and its report to the value that a listener gets. By default the
+            step is a superstep, and the report is its row of a trace.
         """
         listener = self._listener()
         if listener is None:
@@ -96,7 +96,7 @@ class Told:
 
     @contextmanager
     def part(self, stage: str) -> Iterator[None]:
-        """Tell that a part of a stage is done; or that all has ended, if it fails. For a :class:`Tally`."""
+        """Report that a part of a stage is done; if it fails, report the end. For a :class:`Tally`."""
         listener = self._listener()
         try:
             yield
@@ -112,14 +112,14 @@ class Told:
 
 
 class Tally:
-    """Counts parts that are done, in any order and by any threads, for a listener.
+    """Counts finished parts, in any order and from any threads, for a listener.
 
     Parameters
     ----------
     listener : callable
-        Is given a dict of ``stage``, ``done`` and ``total`` as each part is done.
+        Called with a dict of ``stage``, ``done`` and ``total`` as each part is done.
     totals : dict of str to int
-        The parts of each stage, in the stages' order.
+        The number of parts of each stage, in the order of the stages.
     """
 
     def __init__(self, listener: Listener, totals: Mapping[str, int]) -> None:
@@ -129,15 +129,15 @@ class Tally:
         self._lock = Lock()
 
     def __call__(self, step: Step | None) -> None:
-        """Count a part; or give up, as the run did."""
+        """Count a part, or end the count if the run failed."""
         with self._lock:
             stage = None if step is None else step["stage"]
-            if stage is None or (stage == self._first and self._done[self._last]):  # the next run's
+            if stage is None or (stage == self._first and self._done[self._last]):  # a new run
                 self._end()
             if stage is None:
                 return
             self._done[stage] += 1
-            # What a lost worker had is done again.
+            # Parts that a lost worker had done are done again, so a count may exceed its total.
             done = sum(min(self._done[one], total) for one, total in self._totals.items())
             total = sum(self._totals.values())
             self._listener({"stage": stage, "done": done, "total": total})
@@ -150,7 +150,7 @@ class Tally:
 
 
 class Progress(Told):
-    """Who is told of a run; an argument of its tasks.
+    """The listener of a run, as an argument of its tasks.
 
     Parameters
     ----------
@@ -160,10 +160,10 @@ class Progress(Told):
 
     def __init__(self, listener: Listener | None) -> None:
         self._given = listener
-        self._asked = _Asked("")  # nobody, until it is a collection's
+        self._asked = _Asked("")  # without a listener, until it belongs to a collection
 
     def of(self, result: Any) -> Any:
-        """Return the collection whose tasks have this; to be called with it."""
+        """Attach the listener to a collection whose tasks have this object; return the collection."""
         key = tokenize(result)
         self._asked = _asked.setdefault(key, _Asked(key))
         self._asked.listener = self._given
@@ -177,7 +177,7 @@ class Progress(Told):
 
 
 class _Away(Told):
-    """A :class:`Progress` that has left the process that asked; a client may listen to its topic."""
+    """A :class:`Progress` that was sent to another process; a client may listen to its topic."""
 
     def __init__(self, key: str, topic: str | None) -> None:
         self._key, self._topic = key, topic
@@ -189,12 +189,12 @@ class _Away(Told):
         try:
             log = distributed.get_worker().log_event
         except ValueError:
-            return None  # not a worker either
+            return None  # not on a worker
         return _Events(partial(log, self._topic), self._key)
 
 
 class _Events:
-    """Sends a client the supersteps of a run: a few a second, and the last."""
+    """Sends a client a few supersteps per second of a run, and always the last one."""
 
     def __init__(self, log: Callable[[Any], None], key: str) -> None:
         self._log, self._key = log, key
@@ -213,16 +213,16 @@ class _Events:
 
 
 _asked: WeakValueDictionary[str, _Asked] = WeakValueDictionary()  # by key
-_left: dict[str, _Asked] = {}  # the last ones that left this process: they need no collection
+_left: dict[str, _Asked] = {}  # the last runs sent to other processes, kept without a collection
 _subscribed: WeakSet[Any] = WeakSet()  # clients
 
 
 def _topic(asked: _Asked) -> str | None:
-    """Return the topic by which this process hears of a run that leaves it; None where nobody asked.
+    """Return the topic for a run that leaves this process; None if there is no listener.
 
-    It is one for all that a client asks: neither it nor the scheduler ever forgets a topic.
+    All runs of a client use one topic, because neither the client nor the scheduler ever forgets a topic.
     """
-    distributed = sys.modules.get("distributed")  # who has a client has imported it
+    distributed = sys.modules.get("distributed")  # always imported if there is a client
     if asked.listener is None or distributed is None:
         return None
     try:
@@ -247,7 +247,7 @@ def _hear(event: tuple[float, Any]) -> None:
 
 
 def _again(error: BaseException) -> bool:
-    """Say whether a member that ends with this error may be run again, and who listens goes on to."""
+    """Say whether a member that ends with this error may run again, so that its listener stays."""
     distributed = sys.modules.get("distributed")
     return isinstance(error, PeerLost) or (
         distributed is not None and isinstance(error, distributed.Reschedule)

@@ -1,15 +1,15 @@
-"""Where the members of a gang come together: the scheduler knows who is there, and what becomes of whom.
+"""The rendezvous of a gang's members: the scheduler tracks which members of a run are present.
 
-A run is *gathering* until all its members have joined, then *going* until all have ended. Whether a member
-that is not there will come is not noted here but read off its task, which Dask runs again by itself where a
-worker is lost or its result is. So there are three rules:
+A run is *gathering* until all its members have joined, then *going* until all have ended. Whether a missing
+member will join is not recorded here, but follows from the state of its task. Dask itself runs the task
+again if a worker or its result is lost. There are three rules:
 
-* If a member of a run that is going does not end well, it is over for the others: they are told to run
-  again, and join anew. If it was cancelled so are they, by Dask; if it has failed, Dask cancels them, since
-  all parts need all members.
-* If a run gathers and a member is missing that has ended before, that one is made to run again.
-* If a run gathers, and a missing member cannot come, or workers were lost too often, all members that are
-  there raise :class:`~dask_graphflow.exceptions.WorkerLostError`.
+* If a member of a going run does not end well, the run is over for the other members: they are told to run
+  again, and join anew. If the member was cancelled, Dask also cancels the others. If it failed, Dask
+  cancels them too, because all parts need all members.
+* If a run is gathering and the missing member has ended before, that member is made to run again.
+* If a run is gathering and a missing member cannot join, or workers were lost too often, all members that
+  have joined raise :class:`~dask_graphflow.exceptions.WorkerLostError`.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from .names import is_member, pinned_to
 
 __all__ = ["Rendezvous"]
 
-LOSSES = 3  # in one run, and it is given up; Dask gives up a task at the fourth
-GRACE = 2.0  # seconds for the scheduler to hear of a worker's death after another worker has
-DEPTH = 5  # steps from a shard to the partitions that it is made from,
-WALK = 10_000  # and the most tasks that are looked at on the way
-LOOKS = 4  # in a timeout, at what a run waits for
-COMING = ("waiting", "queued", "no-worker", "processing")  # states of a task that is to run
+LOSSES = 3  # after this many losses a run is given up; Dask gives up a task at the fourth
+GRACE = 2.0  # seconds for the scheduler to learn of a worker's death after another worker has
+DEPTH = 5  # maximum number of steps from a shard back to the partitions that it is made from
+WALK = 10_000  # maximum number of tasks that are checked on the way
+LOOKS = 4  # number of checks per timeout of what a run is waiting for
+COMING = ("waiting", "queued", "no-worker", "processing")  # states of a task that will run
 
 
 @dataclass
 class _Member:
-    id: str  # of this run of its task
+    id: str  # unique for each run of the member's task
     worker: str
     address: tuple[str, int]
 
@@ -54,7 +54,7 @@ class _Run:
     members: dict[int, _Member] = field(default_factory=dict)  # by rank, until they end
     losses: set[str] = field(default_factory=set)  # workers, and members whose connections broke
     watched: bool = False
-    stuck: int = 0  # looks in a row that found a missing member unable to come
+    stuck: int = 0  # consecutive checks that found a missing member unable to join
 
     @property
     def complete(self) -> bool:
@@ -66,27 +66,27 @@ class _Run:
 
 
 class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
-    """Places members, brings them together, and says when it is over."""
+    """Places members, brings them together, and tells them when a run is over."""
 
     name = "graphflow-rendezvous"
     idempotent = True
 
     async def start(self, scheduler: Any) -> None:
-        """Listen to what members have to say."""
+        """Register the handlers of messages from members."""
         self._scheduler = scheduler
         self._runs: dict[str, _Run] = {}
-        self._turns: list[_Run] = []  # complete, not yet going
+        self._turns: list[_Run] = []  # complete runs that are not going yet
         self._timers: set[asyncio.TimerHandle] = set()
         scheduler.stream_handlers["graphflow-gang-join"] = self._join
         scheduler.stream_handlers["graphflow-gang-broken"] = self._broken
 
     async def close(self) -> None:
-        """Look after nothing any more."""
+        """Cancel all timers."""
         for timer in self._timers:
             timer.cancel()
 
     def update_graph(self, scheduler: Any, *, tasks: Any, **_: Any) -> None:
-        """Place the members of a graph that has come in."""
+        """Place the members of the gangs in a new graph."""
         gangs: dict[str, list[Any]] = {}
         for key in tasks:
             if is_member(key):
@@ -95,30 +95,30 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
             _place(scheduler, members)
 
     def remove_worker(self, scheduler: Any, worker: str, **_: Any) -> None:
-        """Let go of what was placed on workers that are gone, where none is left that could run it.
+        """Drop the restrictions of tasks for which no allowed worker is left.
 
-        Dask minds that it was placed loosely when it looks for a worker, but not when one comes.
+        Dask respects that restrictions are loose when it chooses a worker, but not when a worker joins.
         """
         for task in scheduler.unrunnable:
             held = task.loose_restrictions and task.worker_restrictions
             if held and held.isdisjoint(scheduler.workers):
-                # Another's than ours would be held for ever too, against what was asked for.
+                # This includes tasks of others: they would also wait forever, despite loose restrictions.
                 task.worker_restrictions = None
 
     def transition(self, key: Any, start: str, finish: str, *_: Any, **__: Any) -> None:
-        """Note what became of a member's task."""
+        """Update a run when the state of a member's task changes."""
         run = self._runs.get(key[0]) if isinstance(key, tuple) and key else None
         if run is None:
             return
         member = run.members.pop(key[1], None) if start == "processing" else None
         if member is not None and finish not in ("memory", "erred"):
-            # Dask takes a worker that was lost off its list before it looks at its tasks.
+            # Dask removes a lost worker from its list before it handles the worker's tasks.
             if member.worker not in self._scheduler.workers:
                 run.losses.add(member.worker)
                 _place(self._scheduler, [task for task in self._tasks(run) if task is not None])
             if run.going:
                 self._over(run)
-        self._later(0, self._look_after, run)  # not now: Dask is in the midst of its transitions
+        self._later(0, self._look_after, run)  # not now, because Dask is processing transitions
 
     def _tasks(self, run: _Run) -> list[Any]:
         return [self._scheduler.tasks.get((run.gang, rank)) for rank in range(run.size)]
@@ -134,12 +134,12 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
     ) -> None:
         task = self._scheduler.tasks.get((gang, rank))
         if task is None or task.processing_on is None or task.processing_on.address != worker:
-            self._tell(worker, member)  # it was cancelled, or is another worker's now
+            self._tell(worker, member)  # it was cancelled, or now runs on another worker
             return
         run = self._runs.get(gang)
         if run is None:
             run = self._runs[gang] = _Run(gang, **details)
-        if run.going:  # its result was lost while the others were still at it
+        if run.going:  # the member's result was lost while the other members were still running
             self._over(run)
         run.members[rank] = _Member(member, worker, address)
         self._look_after(run)
@@ -169,7 +169,7 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         self._over(run)
 
     def _look_after(self, run: _Run) -> None:
-        """Do what there is to do for a run."""
+        """Take the next step for a run: gather its members, start it, or forget it."""
         if self._runs.get(run.gang) is not run:
             return
         tasks = self._tasks(run)
@@ -217,9 +217,9 @@ class Rendezvous(SchedulerPlugin):  # type: ignore[misc]
         self._look_after(run)
 
     def _grant(self) -> None:
-        """Let runs go whose turn it is: one that is to be alone waits for those before it."""
+        """Start the runs whose turn it is; one that must be alone waits for those before it."""
         taken = {at for run in self._runs.values() if run.going and run.alone for at in run.workers}
-        # A member may have gone in the meantime; with the last one the run comes again.
+        # A member may have left in the meantime. When the last one joins, the run is added again.
         self._turns = [run for run in self._turns if run.complete and not run.going]
         for run in list(self._turns):
             wanted = set(run.workers) if run.alone else set()
@@ -277,11 +277,11 @@ def _has(run: _Run, member: str) -> bool:
 
 
 def _recalled(scheduler: Any, task: Any) -> str | None:
-    """See to it that the task of a missing member runs; say why not if it cannot."""
+    """Make sure that the task of a missing member runs; return the reason if it cannot."""
     if task is not None and task.state == "erred":
         return f"has failed: {task.exception_text}"
     for state, then in (("memory", "released"), ("released", "waiting")):
-        # The first leads to the second by itself where somebody waits for the result.
+        # If another task waits for the result, the first transition already causes the second.
         if task is not None and task.state == state:
             scheduler.transitions({task.key: then}, stimulus_id=f"graphflow-recall-{time.time()}")
     if task is None or task.state == "forgotten":
@@ -290,7 +290,7 @@ def _recalled(scheduler: Any, task: Any) -> str | None:
 
 
 def _stuck(task: Any, timeout: float) -> bool:
-    """Say whether a task, or one that it waits for, has no worker, or a silent one."""
+    """Say whether a task, or one that it waits for, has no worker or a silent worker."""
     seen, left = {task}, [task]
     while left:
         task = left.pop()
@@ -304,10 +304,11 @@ def _stuck(task: Any, timeout: float) -> bool:
 
 
 def _place(scheduler: Any, members: list[Any]) -> None:
-    """Hold members, and what makes their shards, to workers: where the shards are, and distinct ones.
+    """Restrict each member, and the tasks that make its shard, to a worker: if possible, to the shard's.
 
-    Loosely: with the worker gone, they run elsewhere. What the user has placed stays as it is. Where a
-    shard is made by a task that is pinned (:mod:`.pins`), its worker is that, whatever else runs there.
+    Members are spread over the workers. The restrictions are loose: if the worker is lost, the tasks run on
+    another one. Tasks that the user has restricted are not changed. If a shard is made by a pinned task
+    (:mod:`.pins`), the member gets that worker, whatever else runs there.
     """
     load = dict.fromkeys(scheduler.running, 0)
     if not load:
@@ -334,9 +335,9 @@ def _is_free(task: Any) -> bool:
 
 
 def _homes(scheduler: Any, task: Any) -> dict[Any, int]:
-    """Return the bytes that workers have of a member's shard, or of the data that it is made from.
+    """Return the bytes that each worker holds of a member's shard, or of the data from which it is made.
 
-    A worker that the shard is going to be made on counts too.
+    A worker to which such a task is restricted counts too.
     """
     known, found = scheduler.workers, Counter[Any]()
     left = [(shard, DEPTH) for shard in task.dependencies]
@@ -354,6 +355,6 @@ def _homes(scheduler: Any, task: Any) -> dict[Any, int]:
 
 
 def _pinned(scheduler: Any, task: Any) -> set[Any]:
-    """Return the workers that a member's shard is pinned to."""
+    """Return the workers to which a member's shard is pinned."""
     named = {pinned_to(shard.key) for shard in task.dependencies}
     return {scheduler.workers[at] for at in named if at in scheduler.workers}

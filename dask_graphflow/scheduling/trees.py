@@ -1,7 +1,7 @@
-"""Policies: which chain takes a chunk, and which forest is merged into which.
+"""Policies: assign partitions to chains, and plan which forest is merged into which.
 
-Both are plain functions from counts to a shape, so that the shape can be looked at before anything
-runs. (Groute, PPoPP 2017, sections 4.3 and 5.)
+The functions have no side effects and depend only on sizes and names, so a plan can be inspected before
+anything runs. (Groute, PPoPP 2017, sections 4.3 and 5.)
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ Merge = tuple[int, int]
 """A merge of forest `source` into forest `target`, as ``(source, target)``."""
 
 Speeds = Mapping[str, float]
-"""Chunks that workers hook in a unit of time, by address; 1 of a worker that it does not name."""
+"""Relative speed of hooking partitions, by worker address; 1 for a worker that is not listed."""
 
 UNKNOWN: Speeds = {}
 
-SHORTEST = 8  # chunks: merging a forest should cost little beside hooking them
-SPARE = 4  # chains for each that a cluster can run at once, so that a slow worker takes fewer
+SHORTEST = 8  # partitions per chain, so that merging a forest costs little beside hooking them
+SPARE = 4  # chains per slot of the cluster, so that a slow worker takes fewer
 
 
 @dataclass(frozen=True)
 class Slots:
-    """What a scheduler has to run chains on.
+    """The resources of a scheduler for running chains.
 
     Attributes
     ----------
     workers : tuple of str, or (None,)
-        The addresses of its processes; None is this one.
+        The addresses of the worker processes; None is this process.
     chains : int
-        Chains that run beside each other in one process.
+        Number of chains that one process runs at the same time.
     threads : int
-        Tasks that one process can run at once.
+        Number of tasks that one process can run at the same time.
     """
 
     workers: tuple[str | None, ...] = (None,)
@@ -63,21 +63,22 @@ class Slots:
 
     @property
     def at_once(self) -> int:
-        """Chains that run beside each other in all processes."""
+        """Number of chains that all processes together run at the same time."""
         return len(self.workers) * self.chains
 
 
 @dataclass(frozen=True)
 class Chain:
-    """Chunks that are hooked one after another.
+    """Partitions that are hooked one after another.
 
     Attributes
     ----------
     chunks : list of int
+        The numbers of the partitions.
     worker : str or None
-        The address of the worker that hooks them, while it is there; None for any.
+        The address of the worker that hooks them, as long as it exists; None for any worker.
     home : str or None
-        The address of the worker in whose memory they lie already.
+        The address of the worker that already holds the partitions in memory.
     """
 
     chunks: list[int]
@@ -86,12 +87,12 @@ class Chain:
 
     @property
     def at(self) -> str | None:
-        """The worker that its forest will lie on, if that is known before it runs."""
+        """The worker that will hold the chain's forest, if that is known before it runs."""
         return self.worker or self.home
 
 
 def together(chains: Sequence[Chain]) -> list[list[int]]:
-    """Group the chains whose forests will lie on one worker, as far as that is known.
+    """Group the chains whose forests will be on the same worker, as far as that is known.
 
     Examples
     --------
@@ -105,12 +106,12 @@ def together(chains: Sequence[Chain]) -> list[list[int]]:
 
 
 def speed(worker: str | None, speeds: Speeds) -> float:
-    """Return a worker's speed, or what stands for it where that is not known."""
+    """Return a worker's speed, or 1 if it is not known."""
     return 1.0 if worker is None else speeds.get(worker, 1.0)
 
 
 def tree(count: int) -> list[Merge]:
-    """Merge neighbours, then neighbours of those: depth ceil(log2(count)).
+    """Merge neighboring forests, then neighboring results, and so on: depth ceil(log2(count)).
 
     Examples
     --------
@@ -136,7 +137,7 @@ def one_way(count: int) -> list[Merge]:
 
 
 def ring(count: int) -> list[Merge]:
-    """Pass the growing forest from neighbour to neighbour down to the first: depth count - 1.
+    """Pass the growing forest from neighbor to neighbor down to the first: depth count - 1.
 
     Examples
     --------
@@ -161,11 +162,11 @@ def depth(merges: Sequence[Merge]) -> int:
 
 
 def availability(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
-    """Cut runs of neighbouring chunks, for whichever worker has room to take up next.
+    """Cut runs of neighboring partitions; the next worker with a free slot takes the next run.
 
-    On a cluster there are more runs than slots, so that a slow worker takes fewer; but none gets
-    shorter than `SHORTEST` for it. Chunks that lie on a worker already are taken there: a chain keeps
-    to one home.
+    On a cluster there are more runs than slots, so that a slow worker takes fewer. This does not make runs
+    shorter than `SHORTEST`. Partitions that a worker already holds are hooked there, and all partitions
+    of a chain have the same home.
     """
     count = slots.at_once
     if None in homes and len(slots.workers) > 1:
@@ -180,7 +181,7 @@ def availability(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
 
 
 def round_robin(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
-    """Deal the chunks to the workers in turn, whatever lies where and whoever has room."""
+    """Deal the partitions to the workers in turn, whichever worker holds them or has a free slot."""
     count = min(slots.at_once, len(homes))
     workers = slots.workers
     return [
@@ -190,7 +191,7 @@ def round_robin(homes: Sequence[str | None], slots: Slots) -> list[Chain]:
 
 
 def to_workers(wanted: Sequence[str], slots: Slots) -> list[Chain]:
-    """Give each chunk to the worker that is named for it."""
+    """Give each partition to the worker that is named for it."""
     by_worker: dict[str, list[int]] = {}
     for chunk, worker in enumerate(wanted):
         by_worker.setdefault(worker, []).append(chunk)
@@ -202,7 +203,7 @@ def to_workers(wanted: Sequence[str], slots: Slots) -> list[Chain]:
 
 
 def by_speed(count: int, slots: Slots, speeds: Speeds) -> list[Chain]:
-    """Give each worker neighbouring chunks, as many as it hooks while the others hook theirs.
+    """Give each worker neighboring partitions, in proportion to its speed.
 
     Examples
     --------
@@ -232,23 +233,23 @@ def chains(
     slots: Slots,
     speeds: Speeds = UNKNOWN,
 ) -> list[Chain]:
-    """Assign chunks to chains.
+    """Assign partitions to chains.
 
     Parameters
     ----------
     inputs : str or sequence of str
-        The name of a policy, or the address of the worker for each chunk.
+        The name of a policy, or the address of the worker for each partition.
     homes : sequence of str or None
-        The worker that holds each chunk already, if any does.
+        The worker that already holds each partition, if any does.
     slots : Slots
     speeds : mapping of str to float
-        Where they are known, and no worker holds any chunk, "availability" need not wait to see who has
-        room: it deals by them, and so it is known where forests will lie.
+        If speeds are known and no worker holds any partition, "availability" assigns partitions by speed in
+        advance. It is then known which worker will hold each forest.
 
     Raises
     ------
     OptionError
-        There is no such policy or worker, or there are more or fewer chunks.
+        There is no such policy or worker, or the number of addresses differs from that of partitions.
     """
     if isinstance(inputs, str):
         if inputs not in INPUT_POLICIES:

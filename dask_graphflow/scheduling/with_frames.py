@@ -1,4 +1,4 @@
-"""Frames that all members of a gang read whole, beside their shards."""
+"""Frames that every member of a gang reads in full, in addition to its shard."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["with_frames"]
 
 
 class _ShardWithFrames(Subset):
-    """A shard and frames, each as the list of its partitions."""
+    """A shard and additional frames, each as the list of its partitions."""
 
     def __init__(self, shard: Any, frames: dict[str, list[Any]]) -> None:
         self.shard, self.frames, self.members = shard, frames, shard.members
@@ -26,7 +26,7 @@ class _ShardWithFrames(Subset):
 def with_frames(
     shards: Sequence[Delayed], frames: Mapping[str, Any], loop: Loop
 ) -> tuple[list[Delayed], Loop]:
-    """Return shards with frames, and a loop for :func:`.gang.run` that takes them.
+    """Return shards that carry the frames, and a loop for :func:`.gang.run` that takes both.
 
     Parameters
     ----------

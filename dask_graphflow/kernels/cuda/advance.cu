@@ -1,11 +1,11 @@
-// What goes before and after an advance, and is the same for every edge program: bitmaps of vertices, where
-// bit v % 64 of word v / 64 is that of vertex v, sums of degrees, the culling filter by itself.
+// Kernels that run before and after an advance and are the same for every edge program: bitmaps of vertices, in
+// which bit v % 64 of word v / 64 belongs to vertex v; sums of degrees; and the culling filter by itself.
 #include "common.cuh"
 #include "cull.cuh"
 
 constexpr u32 WORD = 64;
 
-// Set the bits of some vertices, in halves of words: 32 bits are what atomics are fastest on.
+// Set the bits of some vertices in 32-bit halves of words, because atomics are fastest on 32 bits.
 template <typename I>
 __global__ void set_words(const I* vertices, u64 count, u32* halves)
 {
@@ -21,7 +21,8 @@ __global__ void count_ones(const u64* words, u64 size, i64* ones)
     for (u64 i = thread_index(); i < size; i += thread_count()) ones[i] = __popcll(words[i]);
 }
 
-// Write the vertices whose bits are set, a warp a word; `ends` is the sum of the bits up to each word.
+// Write the vertices whose bits are set, one warp per word. `ends` contains the running count of set bits, up to and
+// including each word.
 template <typename I>
 __global__ void write_words(const u64* words, u64 size, const i64* ends, I* vertices)
 {
@@ -33,7 +34,8 @@ __global__ void write_words(const u64* words, u64 size, const i64* ends, I* vert
     }
 }
 
-// Write how many edges each of some rows has, behind a zero: summed up, they are what is before each row.
+// Write a zero, followed by the number of edges of each of some rows. Their running sum is the number of edges before
+// each row.
 template <typename I>
 __global__ void gather_degrees(const i64* offsets, const I* rows, u64 count, i64* costs)
 {
@@ -41,7 +43,8 @@ __global__ void gather_degrees(const i64* offsets, const I* rows, u64 count, i64
         costs[i] = i ? offsets[u64(rows[i - 1]) + 1] - offsets[u64(rows[i - 1])] : 0;
 }
 
-// Let each vertex of a list through the culling filter; `length` points at how many there are, at most `count`.
+// Pass each vertex of a list through the culling filter. `length` points at their number, which is at most `count`. It
+// is null if the number is `count`.
 template <typename I>
 __global__ void __launch_bounds__(THREADS)
     uniquify(const I* vertices, u64 count, const u64* length, u32* words, u32 stages, I* list, u64* tail,

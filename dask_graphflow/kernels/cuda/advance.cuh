@@ -1,36 +1,35 @@
-// Advance: messages go along edges, from a frontier by push or into all rows by pull; host_advance.py has the
-// twin. An edge program comes after this text, as a struct `Op` of edge_cuda.py.
+// Advance: send messages along edges, from a frontier (push) or into all rows (pull). host_advance.py has the twin.
+// An edge program follows this text, as a struct `Op` that edge_cuda.py generates.
 //
-// What becomes of an edge is `Walk`, the same for all policies. A policy is a kernel that says which thread
-// takes which edges when: `advance_thread`, `advance_twc`, `advance_balanced`, `advance_light` (Gunrock).
-// In each, the lanes of a warp go round together, so that they can append by one atomic and cull each other's
-// vertices.
+// `Walk` processes an edge. It is the same for all policies. A policy is a kernel that assigns edges to threads:
+// `advance_thread`, `advance_twc`, `advance_balanced`, `advance_light` (Gunrock). In each of them, the lanes of a warp
+// iterate together, so that they can append with one atomic and cull each other's vertices.
 //
-// What bounds a push is an atomic, or at least a look, at random memory for each edge; what bounds a pull
-// of many vertices is a random look at the column at `src`. Both are sectors of 32 bytes from memory, or
-// from L2 where the columns fit there.
+// A push is limited by one atomic, or at least one read, at a random address per edge. A pull of many vertices is
+// limited by one random read of the column at `src` per edge. Both transfer sectors of 32 bytes, from memory or, if the
+// columns fit there, from L2.
 #include "common.cuh"
 #include "edge_op.cuh"
 #include "search.cuh"
 #include "cull.cuh"
 
-// What to go along, and where to put what is found. The host writes one; every member has 8 bytes.
+// The rows to process, and where to put the results. The host writes this struct; every member takes 8 bytes.
 template <typename Op>
 struct Task {
     const i64* offsets;
     const typename Op::Index* ends;
     const typename Op::Weight* weights;
-    i64 first;  // row i is of vertex first + i
-    const typename Op::Index* items;  // the rows to go along; null: all
-    u64 count;                        // how many
-    const i64* costs;                 // for `advance_balanced`: edges of the rows before each, and of all
-    u64 warp_from, block_from;        // for `advance_twc`: edges that make a row a warp's, a block's
-    const u32* frontier;              // to pull: a bitmap; null: every vertex sends
+    i64 first;  // row i belongs to vertex first + i
+    const typename Op::Index* items;  // the rows to process; null: all
+    u64 count;                        // number of these rows
+    const i64* costs;                 // for `advance_balanced`: number of edges before each of the rows, and of all
+    u64 warp_from, block_from;        // for `advance_twc`: smallest rows that a warp and a block process
+    const u32* frontier;              // for pull: a bitmap; null: every vertex sends
     u32* changed;                     // a bitmap
-    typename Op::Index* list;         // to push: the vertices that changed
-    u64 stages;                       // of the culling filter
+    typename Op::Index* list;         // for push: the vertices that changed
+    u64 stages;                       // stages of the culling filter
     u64* report;
-    u64* work;  // edges that each block looked at
+    u64* work;  // number of edges that each block read
 };
 
 template <typename Op, bool CULL>
@@ -58,8 +57,9 @@ __device__ __forceinline__ bool swap(double* at, double& old, double desired)
     return found == expected;
 }
 
-// Combine a message with a value; returns whether that changed it. It is looked at first, as most messages
-// change nothing. An old look sees a minimum too high, or too few bits, and errs on the side of the atomic.
+// Combine a message with a value; return whether the value changed. The value is read first, because most messages
+// change nothing. A stale read returns a minimum that is too high, or too few bits, and so causes at worst an
+// unnecessary atomic.
 template <typename Op, typename Value>
 __device__ __forceinline__ bool merge(Value* at, Value message)
 {
@@ -79,7 +79,7 @@ __device__ __forceinline__ bool merge(Value* at, Value message)
     } else {
         Value old = *at;
         Value next = Op::combine(old, message);
-        // A NaN stays: nothing changes it, although it differs from itself.
+        // A NaN stays: no message changes it, although it compares as different from itself.
         while (next != old && old == old) {
             if (swap(at, old, next)) return true;
             next = Op::combine(old, message);
@@ -88,7 +88,7 @@ __device__ __forceinline__ bool merge(Value* at, Value message)
     }
 }
 
-// A lane's way along edges. All lanes of a warp call `step` and `finish` together.
+// A lane's walk along edges. All lanes of a warp call `step` and `finish` together.
 template <typename Op, bool PULL, bool CULL>
 struct Walk {
     using Value = typename Op::Value;
@@ -99,8 +99,8 @@ struct Walk {
     const Task<Op>& task;
     Shared<Op, CULL>& shared;
     Index own = 0;      // the row's vertex
-    bool open = false;  // whether the row's next edge is to be looked at
-    bool has = false;   // to pull: whether there is a message
+    bool open = false;  // whether to read the row's next edge
+    bool has = false;   // for pull: whether there is a message
     Value gathered = 0;
     u64 edges = 0;
     u32 appends = 0, tiles = 0;
@@ -114,7 +114,7 @@ struct Walk {
         __syncthreads();
     }
 
-    // The `item`-th of the rows to go along.
+    // The `item`-th of the rows to process.
     __device__ __forceinline__ u64 row(u64 item) const { return task.items ? u64(task.items[item]) : item; }
     __device__ __forceinline__ u64 begins(u64 row) const { return u64(task.offsets[row]); }
 
@@ -158,7 +158,7 @@ struct Walk {
                 atomicOr(task.changed + u64(own) / 32, 1u << (u64(own) % 32));
     }
 
-    // The same, where neighbouring lanes may have the same row: the first one of them takes what all have.
+    // Like `finish`, for lanes of which neighbors may have the same row: the first of them combines their messages.
     __device__ __forceinline__ void finish_together(u64 row)
     {
         if constexpr (PULL) {
@@ -179,19 +179,19 @@ struct Walk {
         }
     }
 
-    // A row along which a warp goes, by itself or as one of the block's: its lanes from `lead` on, and
-    // `stride` edges further.
+    // Walk along a row with a warp, either alone or as one of a block's warps. The lanes begin at the `lead`-th edge
+    // and advance by `stride` edges.
     __device__ __forceinline__ void go_along(u64 row, u64 lead, u64 stride)
     {
         begin(true, row);
         const u64 stop = begins(row + 1);
-        // To pull, one hit ends the row, and the first hit is always among those found.
+        // In a pull, a hit can end the row. The first hit of the row is always among the hits found.
         for (u64 base = begins(row) + lead; base < stop && __all_sync(ALL_LANES, open); base += stride)
             step(base + lane() < stop, base + lane());
         finish_together(row);
     }
 
-    // Each lane along a row of its own.
+    // Walk along rows, each lane along a row of its own.
     __device__ __forceinline__ void go_alone(bool valid, u64 row)
     {
         begin(valid, row);
@@ -201,7 +201,7 @@ struct Walk {
         finish();
     }
 
-    // An edge of each lane, whose rows ascend; `hit` is the last row that the warp has found a message for.
+    // Process one edge per lane. The rows of the lanes ascend. `hit` is the last row with a message found by the warp.
     __device__ __forceinline__ void go_across(bool valid, u64 row, u64 edge, u64& hit)
     {
         constexpr bool SKIPS = PULL && Op::FIRST_HIT;
@@ -220,7 +220,7 @@ struct Walk {
         return Weight(1);
     }
 
-    // Report, once a launch; a block adds up first.
+    // Add to the report, once per launch. Each block sums up its counts first.
     __device__ __forceinline__ void end()
     {
         __syncthreads();
@@ -234,7 +234,7 @@ struct Walk {
     }
 };
 
-// A thread walks along a row. A tile is a warp's 32 rows.
+// One thread per row. A tile is the 32 rows of a warp.
 template <typename Op, bool PULL, bool CULL>
 __global__ void __launch_bounds__(THREADS) advance_thread(Op op, Task<Op> task)
 {
@@ -249,8 +249,8 @@ __global__ void __launch_bounds__(THREADS) advance_thread(Op op, Task<Op> task)
     walk.end();
 }
 
-// Long rows are a block's, those of some length a warp's, the others a thread's, in that order (Merrill). A
-// tile is the THREADS rows that a block sorts into the three.
+// A block processes each long row, then a warp each row of medium length, then a thread each short row (Merrill). A
+// tile is the THREADS rows that a block sorts into these three classes.
 template <typename Op, bool PULL, bool CULL>
 __global__ void __launch_bounds__(THREADS) advance_twc(Op op, Task<Op> task)
 {
@@ -284,13 +284,12 @@ __global__ void __launch_bounds__(THREADS) advance_twc(Op op, Task<Op> task)
             shared.counts[LARGE] += larges;
             ++walk.tiles;
         }
-        __syncthreads();  // before `larges` is cleared
+        __syncthreads();  // needed before `larges` is cleared
     }
     walk.end();
 }
 
-// Every block has as many edges as the others; the rows that they are of are found in `costs`. A tile is
-// TILE edges.
+// All blocks process the same number of edges, and find the rows of these edges in `costs`. A tile is TILE edges.
 template <typename Op, bool PULL, bool CULL>
 __global__ void __launch_bounds__(THREADS) advance_balanced(Op op, Task<Op> task)
 {
@@ -310,12 +309,13 @@ __global__ void __launch_bounds__(THREADS) advance_balanced(Op op, Task<Op> task
     walk.end();
 }
 
-// The same within each THREADS rows, whose sizes the block sums up: no sums beforehand. They are a tile.
+// Like `advance_balanced`, but only within each THREADS rows, which are a tile. The block sums up the sizes of these
+// rows itself, so that no sums are needed beforehand.
 template <typename Op, bool PULL, bool CULL>
 __global__ void __launch_bounds__(THREADS) advance_light(Op op, Task<Op> task)
 {
     __shared__ Shared<Op, CULL> shared;
-    __shared__ i64 before[THREADS + 1];  // edges of the rows before each
+    __shared__ i64 before[THREADS + 1];  // number of edges before each row, and of all rows
     __shared__ u64 rows[THREADS];
     __shared__ i64 sums[THREADS / 32];
     Walk<Op, PULL, CULL> walk(op, task, shared);
@@ -346,7 +346,7 @@ __global__ void __launch_bounds__(THREADS) advance_light(Op op, Task<Op> task)
             walk.go_across(there, its, there ? walk.begins(its) + edge - u64(before[at]) : 0, hit);
         }
         if (threadIdx.x == 0) ++walk.tiles;
-        __syncthreads();  // before the sums are written again
+        __syncthreads();  // needed before the sums are overwritten
     }
     walk.end();
 }

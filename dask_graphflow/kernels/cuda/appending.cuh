@@ -3,13 +3,13 @@
 
 constexpr u32 QUEUED = 128;
 
-// A warp's way to append: through shared memory, so that it asks for places once for some hundred vertices. All
-// lanes call its functions together.
+// A warp appends through a queue in shared memory, so that one atomic reserves places for about a hundred vertices. All
+// lanes call these functions together.
 template <typename I>
 struct Appending {
-    I* queue;  // QUEUED, the warp's own
+    I* queue;  // room for QUEUED vertices of this warp
     I* list;
-    i64* count;  // of the list, from where on vertices are appended
+    i64* count;  // length of the list; vertices are appended from there on
     u32 waiting = 0;
 
     __device__ __forceinline__ void add(bool mine, I vertex)

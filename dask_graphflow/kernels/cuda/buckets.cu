@@ -1,14 +1,15 @@
-// Shortest paths: host_buckets.py has the twins. Where the host has buckets, the device has two piles: what is
-// nearer than a limit is relaxed, in turns, until nothing is; the rest waits, and is gone through once the limit
-// is raised (near-far: A. Davidson, S. Baxter, M. Garland, J. Owens, "Work-Efficient Parallel GPU Methods for
-// Single-Source Shortest Paths", IPDPS 2014).
+// Shortest paths: host_buckets.py has the twins. The host uses buckets; the device uses two piles. Vertices nearer
+// than a limit are on the near pile. They are relaxed, in turns, until the near pile is empty. The others wait on the
+// far pile, which is sorted again when the limit is raised (near-far: A. Davidson, S. Baxter, M. Garland, J. Owens,
+// "Work-Efficient Parallel GPU Methods for Single-Source Shortest Paths", IPDPS 2014).
 //
-// A turn relaxes the light edges, whose weight is less than what the limit is raised by; they come first in each
-// row. The heavy ones lead past the limit: they need not be relaxed before the distances of their vertices are
-// final, and then once: when nothing is near any more, they are, for all that came below the limit meanwhile,
-// which is settled (U. Meyer, P. Sanders, "Delta-stepping", Journal of Algorithms 49 (1), 2003).
+// A turn relaxes light edges, which weigh less than delta, the amount by which the limit is raised. They come first in
+// each row. Heavy edges lead past the limit, so they are relaxed only once, when the distances of their vertices are
+// final. This is the case when the near pile is empty. The vertices that came below the limit since it was raised are
+// then settled: their heavy edges are relaxed (U. Meyer, P. Sanders, "Delta-stepping", Journal of Algorithms 49 (1),
+// 2003).
 //
-// Distances are of 0 or more: as whole numbers their bits are in the same order.
+// Distances are never negative, so their bits, read as integers, are in the same order.
 #include "common.cuh"
 #include "appending.cuh"
 #include "edges.cuh"
@@ -23,36 +24,36 @@ __device__ __forceinline__ int never<int>() { return 0x7fffffff; }
 template <>
 __device__ __forceinline__ i64 never<i64>() { return 0x7fffffffffffffffll; }
 
-// What a turn counts.
+// The counts of a turn.
 struct Found {
     Listed near;
-    Listed settled;  // those of the near ones that come below the limit for the first time
+    Listed settled;  // the near vertices that come below the limit for the first time
     i64 far;
-    u64 least;  // the bits of the least distance put onto the far pile
+    u64 least;  // the bits of the smallest distance put onto the far pile
 };
 
-// A search, and when to stop.
+// The state of a search, and when to stop it.
 struct Going {
     Listed near;
-    Listed settled;      // what came below the limit since it was raised
-    i64 far;             // vertices on the far pile
-    u64 least;           // bits of a distance that none of those is below, unless they are near too
-    double limit;        // what is nearer is near
+    Listed settled;      // vertices that came below the limit since it was raised
+    i64 far;             // number of vertices on the far pile
+    u64 least;           // bits of a lower bound of the distances on the far pile, except of vertices also near
+    double limit;        // vertices with smaller distances are near
     double delta, cutoff;
-    double horizon;      // where all members have got to: beyond it, a launch goes on
-    i64 ahead;           // only until so many edges were relaxed
-    i64 turn;            // near piles relaxed, and 1 to begin with
-    i64 first_turn;      // the first since the limit was raised, or all was settled
-    i64 settled_from;    // where the settled ones begin in their list
-    i64 near_side, far_side;  // which of two lists the piles are
-    i64 vertices, edges;  // relaxed
+    double horizon;      // the distance that all members have reached
+    i64 ahead;           // beyond the horizon, a launch continues only until this many edges have been relaxed
+    i64 turn;            // number of the current turn, from 1; relaxing heavy edges is a turn too
+    i64 first_turn;      // the first turn since the limit was raised, or since heavy edges were relaxed
+    i64 settled_from;    // where the settled vertices begin in their list
+    i64 near_side, far_side;  // which of its two lists each pile uses
+    i64 vertices, edges;  // number of vertices and edges relaxed
     i64 steps, most_steps;  // of this launch
-    i64 most_edges, longest;  // it stops at a near pile with so many edges, or a row of so many
+    i64 most_edges, longest;  // a launch stops at a pile with more edges, or with a longer row
     Found sets[SETS];
     u32 arrived;
 };
 
-// FIRST is near, and was not before, or not since its heavy edges were relaxed; WAITS is on the far pile already.
+// FIRST is near, and was not near before, or not since its heavy edges were relaxed. WAITS is already on the far pile.
 enum Pile { NEITHER, NEAR, FIRST, FAR, WAITS };
 
 __device__ __forceinline__ bool is_near(Pile to) { return to == NEAR || to == FIRST; }
@@ -64,8 +65,8 @@ struct Search {
     const I* ends;
     const W* weights;
     double* distance;
-    u32* turns;    // the turn whose near pile a vertex was put onto last; 0 for those that never were
-    u32* waiting;  // a bit for each vertex of the far pile
+    u32* turns;    // the turn whose near pile each vertex was last put onto; 0 for never
+    u32* waiting;  // a bitmap of the far pile
     I* near_lists[2];
     I* far_lists[2];
     I* settled;
@@ -73,7 +74,7 @@ struct Search {
     __device__ __forceinline__ I* near(bool side) const { return side ? near_lists[1] : near_lists[0]; }
     __device__ __forceinline__ I* far(bool side) const { return side ? far_lists[1] : far_lists[0]; }
 
-    // Say which pile a vertex is to go onto that may be reached at this distance.
+    // Offer a distance to a vertex; return the pile to put the vertex onto.
     __device__ __forceinline__ Pile offer(u64 vertex, double there, double limit, double cutoff, u32 turn,
                                           u32 first_turn) const
     {
@@ -99,7 +100,7 @@ __device__ __forceinline__ u64 warp_least(u64 value)
     return value;
 }
 
-// A lane's part of what a turn counts.
+// A lane's part of the counts of a turn.
 struct Counting {
     i64 edges = 0, largest = 0, settled_edges = 0, settled_largest = 0;
     u64 least = ~0ull;
@@ -138,9 +139,9 @@ private:
     }
 };
 
-// Relax the light edges of a near pile, or the heavy ones of what is settled, in equal shares. `costs` are these
-// edges, added up. What goes onto piles is put into the other near list and behind what is far or settled; the
-// host reads sets[0].
+// Relax the light edges of a near pile, or the heavy edges of the settled vertices, in equal shares. `costs` is the
+// running sum of the numbers of these edges. Near vertices go into the other near list. Far and settled vertices are
+// appended to their lists. The host reads sets[0].
 template <typename I, typename W>
 __global__ void __launch_bounds__(THREADS) relax(Search<I, W> search, const i64* costs, bool settling, Going* going)
 {
@@ -191,8 +192,8 @@ __global__ void __launch_bounds__(THREADS) relax(Search<I, W> search, const i64*
     counting.report(found);
 }
 
-// Relax pile after pile, and raise the limit, as long as piles are small. A step is a turn, or settling, or going
-// through the far pile.
+// Relax pile after pile, and raise the limit, as long as piles are small. A step relaxes a near pile, or relaxes the
+// heavy edges of the settled vertices, or sorts the far pile.
 template <typename I, typename W>
 __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* going)
 {
@@ -286,7 +287,7 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
             });
         counting.report(found);
     };
-    // Vertices that came nearer than the old limit were relaxed since; the others are near or stay.
+    // Vertices that have come nearer than the old limit were already relaxed. The others become near or stay far.
     const auto sort = [&](bool alone, double settled, double limit, Found* found) {
         const I* pile = search.far(now.far_side);
         I* near = search.near(now.near_side);
@@ -329,7 +330,7 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
         } else {
             const double least = __longlong_as_double(i64(now.least));
             now.limit = __dadd_rn(fmax(settled, least), delta);
-            // Where delta is lost in rounding, go on by the smallest step there is.
+            // If delta is lost in rounding, raise the limit by the smallest possible step.
             if (!(now.limit > least)) now.limit = __longlong_as_double(i64(now.least) + 1);
             sort(alone, settled, now.limit, found);
         }
@@ -365,7 +366,7 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
     };
 
     load();
-    meet_grid(&going->arrived);  // all have read it, before anybody writes
+    meet_grid(&going->arrived);  // all blocks have read it before any block writes
     u32 set = 0, own_set = 0;
     while (!stops()) {
         if (items() > ALONE) {
@@ -383,11 +384,12 @@ __global__ void __launch_bounds__(GANG) relax_on(Search<I, W> search, Going* goi
         meet_grid(&going->arrived);
         load();
     }
-    meet_grid(&going->arrived);  // nobody reads what is written now
+    meet_grid(&going->arrived);  // no block reads any more when the state is written
     if (threadIdx.x == 0 && blockIdx.x == 0) store();
 }
 
-// Put vertices that other members offer smaller distances to, each once, onto piles. The host reads sets[0].
+// Put vertices to which other members offer smaller distances onto piles. Each vertex is offered at most once. The host
+// reads sets[0].
 template <typename I, typename W>
 __global__ void __launch_bounds__(THREADS) offer_distances(Search<I, W> search, const I* vertices, const double* values,
                                                           u64 count, Going* going)
@@ -397,7 +399,7 @@ __global__ void __launch_bounds__(THREADS) offer_distances(Search<I, W> search, 
     I* far = search.far(going->far_side) + going->far;
     I* settled = search.settled + going->settled_from + going->settled.count;
     const double limit = going->limit, cutoff = going->cutoff;
-    // The near pile that is relaxed next has the present turn; those that a turn finds have the next one.
+    // `offer` marks near vertices with the next turn. These are for the current one, so give it the turn before.
     const u32 turn = u32(going->turn) - 1, first_turn = u32(going->first_turn);
     Counting counting;
     for (u64 first = thread_index() - lane(); first < count; first += thread_count()) {
@@ -423,8 +425,8 @@ __global__ void __launch_bounds__(THREADS) offer_distances(Search<I, W> search, 
     counting.report(found);
 }
 
-// List the mirrors that are nearer than a limit, and nearer than their owners were told, and their distances. `sent`
-// is what owners are told. The first `few` are also written to host memory.
+// List the mirrors that are nearer than a limit and nearer than their owners were told, and their distances. `sent`
+// contains the distances that owners were told. The first `few` results are also written to host memory.
 template <typename I>
 __global__ void __launch_bounds__(THREADS) take_mirrors(const double* distance, i64 owned, i64 count, double limit,
                                                        double* sent, I* mirrors, double* distances, I* few_mirrors,
@@ -446,7 +448,7 @@ __global__ void __launch_bounds__(THREADS) take_mirrors(const double* distance, 
     }
 }
 
-// Copy rows with their light edges first; `middle` is where the heavy ones begin. A warp has a row.
+// Copy rows with their light edges first. `middle` is where the heavy edges begin. One warp per row.
 template <typename I, typename W>
 __global__ void __launch_bounds__(THREADS) light_first(const i64* offsets, const I* ends, const W* weights, u64 rows,
                                                       double delta, I* new_ends, W* new_weights, i64* middle)
@@ -473,8 +475,9 @@ __global__ void __launch_bounds__(THREADS) light_first(const i64* offsets, const
     }
 }
 
-// Offer each vertex to those that it is on a shortest path to; say whether any are as far away as it is.
-// Where rows are by labels, `names` has the vertex of each, which is what is offered.
+// Offer each vertex as predecessor to the neighbors that a shortest path reaches through it. If such an edge joins two
+// vertices at the same distance, set `level` instead. If rows are by labels, `names` contains the vertex of each row,
+// which is offered.
 template <typename I, typename W>
 __global__ void __launch_bounds__(THREADS) offer_nearer(const i64* offsets, const I* ends, const W* weights, u64 rows,
                                                        const I* names, const double* distance, I* predecessor,
@@ -502,7 +505,7 @@ __global__ void __launch_bounds__(THREADS) offer_nearer(const i64* offsets, cons
     });
 }
 
-// What there is to know of weights: how many are negative or no number, how many are finite, and those' sum.
+// Statistics of weights: how many are negative or NaN, how many are finite, and the sum of the finite ones.
 struct Weights {
     i64 wrong, finite;
     double sum;

@@ -1,11 +1,11 @@
-// What every kernel file uses: short integer names, the grid's walk, streaming loads, lanes.
+// Definitions for every kernel file: short integer names, grid-stride loops, streaming loads, lanes.
 //
-// sources.py pastes this file in place of its #include: CuPy caches compiled code by the text it is
-// given and would not notice a changed header.
+// sources.py pastes this file in place of its #include, because CuPy caches compiled code by its source text and
+// would not notice a changed header.
 #pragma once
 
 #ifndef THREADS
-#define THREADS 256  // of every block
+#define THREADS 256  // threads per block
 #endif
 
 using i64 = long long;
@@ -14,18 +14,18 @@ using u32 = unsigned int;
 
 constexpr u32 ALL_LANES = 0xffffffffu;
 
-// A grid of any size walks over any number of items: thread t takes t, t + threads, ...
+// Grid-stride loops: a grid of any size processes any number of items. Thread t takes items t, t + threads, ...
 __device__ __forceinline__ u64 thread_index() { return u64(blockIdx.x) * blockDim.x + threadIdx.x; }
 __device__ __forceinline__ u64 thread_count() { return u64(gridDim.x) * blockDim.x; }
 
-// How many items lie before the first one at a 16-byte boundary.
+// Return the number of items before the first one at a 16-byte boundary.
 template <typename T>
 __device__ __forceinline__ u64 items_to_boundary(const T* items)
 {
     return (16 - reinterpret_cast<u64>(items) % 16) % 16 / sizeof(T);
 }
 
-// Read N items, 16 bytes at a time where `aligned`, past the caches: each is used once.
+// Read N items, 16 bytes at a time if `aligned`. The loads bypass the caches, since each item is used only once.
 template <int N, typename T>
 __device__ __forceinline__ void load_streaming(const T* from, bool aligned, T (&into)[N])
 {

@@ -1,13 +1,13 @@
-// The culling filter and the list it appends to: what becomes of vertices that are to be in the next frontier.
+// The culling filter, and the list that it appends to. It removes duplicates from the next frontier.
 #pragma once
 
-// Stages, each of which leaves out some vertices that were let through before (Gunrock). The first three
-// are cheap and miss some; the last one misses none.
-constexpr u32 BITMASK = 1;     // its bit was set long enough ago to be seen
-constexpr u32 BLOCK_HASH = 2;  // it was the last one in its slot of the block's table
-constexpr u32 WARP_HASH = 4;   // a lower lane of the warp has it now
-constexpr u32 EXACT = 8;       // its bit was set, as the atomic that sets it says
-constexpr u32 SLOTS = 1024;    // of a block's table
+// Stages of the filter (Gunrock). Each stage drops vertices that were let through before, for the reason given here.
+// The first three are cheap and miss some duplicates; the last one misses none.
+constexpr u32 BITMASK = 1;     // a plain read sees that the vertex's bit is set
+constexpr u32 BLOCK_HASH = 2;  // the vertex was the last one in its slot of the block's table
+constexpr u32 WARP_HASH = 4;   // a lower lane of the warp has the same vertex
+constexpr u32 EXACT = 8;       // the atomic that sets the vertex's bit returns that it was set
+constexpr u32 SLOTS = 1024;    // slots of a block's table
 
 __device__ __forceinline__ int exchange(int* at, int value) { return atomicExch(at, value); }
 __device__ __forceinline__ i64 exchange(i64* at, i64 value)
@@ -18,10 +18,10 @@ __device__ __forceinline__ i64 exchange(i64* at, i64 value)
 template <typename Index>
 struct Culling {
     u32 stages;
-    u32* words;    // a bit for each vertex: whatever the stages, those of all that came are set
-    Index* slots;  // in shared memory, -1 at first
+    u32* words;    // one bit per vertex; with any stages, the bits of all vertices given to the filter get set
+    Index* slots;  // in shared memory, initially -1
 
-    // Whether to let a vertex through. All lanes of a warp together.
+    // Return whether to let a vertex through. All lanes of a warp call this together.
     __device__ __forceinline__ bool keep(bool alive, Index vertex) const
     {
         const u64 at = u64(vertex) / 32;
@@ -40,7 +40,7 @@ struct Culling {
     }
 };
 
-// Append the vertices of a warp's lanes by one atomic; returns how many atomics that took. All lanes together.
+// Append the vertices of a warp's lanes with one atomic; return the number of atomics. All lanes call this together.
 template <typename Index>
 __device__ __forceinline__ u32 append(Index* list, u64* tail, bool alive, Index vertex)
 {
@@ -53,5 +53,5 @@ __device__ __forceinline__ u32 append(Index* list, u64* tail, bool alive, Index 
     return 1;
 }
 
-// What an advance tells the host: the numbers of its report.
+// Indices of the numbers that an advance reports to the host.
 enum Count : u32 { TAIL, EDGES, TILES, APPENDS, SMALL, MEDIUM, LARGE, COUNTS };

@@ -1,5 +1,5 @@
-// What edge programs compute with: each function means what its twin in edge_host.py does, and gives
-// the same bits. Overflow wraps, division of integers by zero gives 0, nothing is undefined.
+// Functions that edge programs use. Each function has a twin in edge_host.py that gives the same bits. Overflow wraps,
+// division of integers by zero gives 0, and no operation has undefined behavior.
 #pragma once
 
 namespace edge {
@@ -32,7 +32,7 @@ __device__ __forceinline__ T multiply(T a, T b)
     return T(U(a) * U(b));
 }
 
-// As intrinsics: the compiler would contract operators to fused multiply-adds, which round once.
+// Intrinsics, because the compiler would contract operators to fused multiply-adds, which round only once.
 __device__ __forceinline__ float add(float a, float b) { return __fadd_rn(a, b); }
 __device__ __forceinline__ double add(double a, double b) { return __dadd_rn(a, b); }
 __device__ __forceinline__ float subtract(float a, float b) { return __fsub_rn(a, b); }
@@ -59,7 +59,7 @@ __device__ __forceinline__ T absolute(T a)
 }
 __device__ __forceinline__ u64 absolute(u64 a) { return a; }
 
-// NumPy's: by a negative count, or by as many bits as there are, all bits leave.
+// Shifts as in NumPy: a shift by a negative count, or by the width of the type or more, shifts all bits out.
 template <typename T>
 __device__ __forceinline__ T shifted_left(T a, T b)
 {
@@ -74,9 +74,9 @@ __device__ __forceinline__ T shifted_right(T a, T b)
     return a >> (U(b) < BITS ? U(b) : BITS - 1) >> int(U(b) >= BITS);
 }
 
-// A number that the compiler knows nothing of. To it, a comparison and a choice between the same two
-// numbers are a minimum, and it folds min(a, min(b, a)) to min(b, a), and takes an instruction that
-// has -0.0 below 0.0: with a NaN or -0.0 both give another number.
+// Return a number unchanged, but hide its value from the compiler. The compiler would recognize a comparison followed
+// by a choice between the same two numbers as a minimum. It would fold min(a, min(b, a)) to min(b, a), and use an
+// instruction that orders -0.0 before 0.0. With NaN or -0.0, both give a different number.
 template <typename T>
 __device__ __forceinline__ T fenced(T x)
 {
@@ -97,7 +97,7 @@ __device__ __forceinline__ double fenced(double x)
     return x;
 }
 
-// Python's: the first of two that are equal, or not to be compared.
+// min and max as in Python: if two values are equal or cannot be compared, return the first.
 template <typename T>
 __device__ __forceinline__ T smaller(T a, T b)
 {
@@ -109,7 +109,8 @@ __device__ __forceinline__ T larger(T a, T b)
     return fenced(b) > a ? b : a;
 }
 
-// NumPy's, for messages: a NaN wins over every number and then stays. Of two equal values the old one stays.
+// minimum and maximum as in NumPy, for messages: a NaN wins over every number and then stays. If two values are equal,
+// the old one stays.
 template <typename T>
 __device__ __forceinline__ T minimum(T old, T message)
 {

@@ -1,8 +1,8 @@
-// Edges in equal shares: a warp takes a tile of neighbouring edges, whatever rows they are of.
+// Edges in equal shares: a warp takes a tile of consecutive edges, regardless of their rows.
 //
-// Rows are `offsets`: row i has the edges from offsets[i] to before offsets[i + 1], and offsets[0] is 0. A list
-// of rows is made such rows by adding up their sizes: then edges are numbered in the list's order. All lanes
-// of a warp call these functions together.
+// `offsets` describes the rows: row i has the edges from offsets[i] to before offsets[i + 1], and offsets[0] is 0. For
+// a list of rows, the running sum of their sizes serves as `offsets`; the edges are then numbered in the order of the
+// list. All lanes of a warp call these functions together.
 #pragma once
 
 constexpr u32 SMALLEST_TILE = 256, LARGEST_TILE = 4096;  // edges
@@ -10,14 +10,15 @@ constexpr u32 SMALLEST_TILE = 256, LARGEST_TILE = 4096;  // edges
 __device__ __forceinline__ u64 warp_index() { return thread_index() / 32; }
 __device__ __forceinline__ u64 warp_count() { return thread_count() / 32; }
 
-// How many edges a warp takes at a time: enough to pay for finding their rows, and few enough for all warps.
+// Return how many edges a warp takes at a time: enough to pay for finding their rows, and few enough that all warps get
+// some.
 __device__ __forceinline__ i64 tile_size(i64 edges)
 {
     const i64 even = i64(edges / i64(warp_count() * 4)) / 32 * 32;
     return min(max(even, i64(SMALLEST_TILE)), i64(LARGEST_TILE));
 }
 
-// The row that has an edge: 32 lanes try 32 rows at a time.
+// Return the row of an edge. The 32 lanes try 32 rows at a time.
 __device__ __forceinline__ u64 row_of(const i64* offsets, u64 rows, i64 edge)
 {
     u64 low = 0, size = rows;
@@ -31,11 +32,11 @@ __device__ __forceinline__ u64 row_of(const i64* offsets, u64 rows, i64 edge)
     return low;
 }
 
-// 32 rows of a tile, one a lane, and what the tile has of them.
+// 32 rows of a tile, one per lane, and their edges in the tile.
 struct Span {
-    u64 row;         // the lane's
-    i64 first, last;  // the edges of all lanes: from the first to before the last
-    i64 begin, end;   // the lane's; none where the end is the beginning
+    u64 row;         // the lane's row
+    i64 first, last;  // the edges of all lanes, from first to before last
+    i64 begin, end;   // the edges of the lane's row, from begin to before end
     bool whole;      // whether these are all edges of the row
 };
 
@@ -50,7 +51,7 @@ __device__ __forceinline__ void visit_tile(const i64* offsets, u64 rows, i64 edg
         const i64 begin = offsets[min(span.row, rows)], end = offsets[min(span.row + 1, rows)];
         span.first = edge;
         span.last = min(stop, __shfl_sync(ALL_LANES, end, 31));
-        if (span.last <= edge) {  // rows without edges, maybe many more
+        if (span.last <= edge) {  // 32 rows without edges, maybe followed by many more
             row = row_of(offsets, rows, edge);
             continue;
         }
@@ -63,7 +64,7 @@ __device__ __forceinline__ void visit_tile(const i64* offsets, u64 rows, i64 edg
     }
 }
 
-// Call visit(Span) for all rows of a grid's share of the edges.
+// Call visit(Span) for the rows of all edges. The warps of the grid share the edges.
 template <typename Visit>
 __device__ __forceinline__ void visit_edges(const i64* offsets, u64 rows, Visit visit)
 {
@@ -72,7 +73,7 @@ __device__ __forceinline__ void visit_edges(const i64* offsets, u64 rows, Visit 
         visit_tile(offsets, rows, first, min(first + tile, edges), visit);
 }
 
-// The lane whose row has an edge of a span.
+// Return the lane whose row has an edge of a span.
 __device__ __forceinline__ u32 owner_of(const Span& span, i64 edge)
 {
     const int begin = int(span.begin - span.first), place = int(edge - span.first);
@@ -104,7 +105,7 @@ __device__ __forceinline__ void add_to(i64* total, i64 value)
     atomicAdd(reinterpret_cast<u64*>(total), u64(value));
 }
 
-// What is known of a list: its length, the sum of its rows' sizes, and the largest of them.
+// Statistics of a list of vertices: its length, the sum of the sizes of their rows, and the size of the largest row.
 struct Listed {
     i64 count, edges, largest;
 };

@@ -1,37 +1,37 @@
-// The forest's kernels: hook, compress, and what goes with them. host.py has their twins.
+// Kernels of the forest: hook, compress, and others. host.py has their twins.
 #include "common.cuh"
 #include "unite.cuh"
 
 #ifndef BYTES_A_THREAD
-#define BYTES_A_THREAD 32  // of each end that a thread takes at a time: 8 edges of int, 4 of long long
+#define BYTES_A_THREAD 32  // bytes of each end that a thread reads at a time: 8 edges of int, 4 of long long
 #endif
 
 constexpr int QUEUE = 64;  // up to 31 pairs wait while 32 more come
 
-// Two parents that are to be joined.
+// Two parents to join.
 template <typename P>
 struct Pair {
     P a, b;
 };
 
-// What a warp hooks edges into, and what it has to report. All lanes call its functions together.
+// The state of a warp that hooks edges: the forest, the queue and the report. All lanes call these functions together.
 template <typename P>
 struct Hooking {
     P* parent;
-    unsigned char* seen;  // null: do not note self-loops
+    unsigned char* seen;  // null: do not mark self-loops
     u64 size;
     i64 base;
-    Pair<P>* queue;   // the warp's own, in shared memory; QUEUE pairs
-    u32 waiting = 0;  // pairs in it
-    u32 hooked = 0;   // pairs that ever were
+    Pair<P>* queue;   // QUEUE pairs in shared memory, for this warp only
+    u32 waiting = 0;  // number of pairs in the queue
+    u32 hooked = 0;   // number of all pairs so far
     i64 low = 0x7fffffffffffffffll;
     i64 high = -0x7fffffffffffffffll - 1;
 
-    // An id's place in the forest; `size` and more for ids that lie outside.
+    // Return an id's place in the forest; `size` or more for ids outside of it.
     __device__ __forceinline__ u64 place(i64 id) const { return u64(id) - u64(base); }
 
-    // Take N edges; none where not `valid`. Each step is taken for all of them before the next one,
-    // so that many reads are under way at once.
+    // Hook N edges, or none if not `valid`. Each step is done for all of them before the next step, so that many reads
+    // are in flight at once.
     template <int N, typename I>
     __device__ __forceinline__ void take(bool valid, const I (&source)[N], const I (&target)[N])
     {
@@ -57,12 +57,12 @@ struct Hooking {
             a[i] = open[i] ? parent[u[i]] : 0;
             b[i] = open[i] ? parent[v[i]] : 0;
         }
-        // One comparison skips every edge inside a tree that is flat: after a sample, nearly all.
+        // One comparison skips an edge inside a flat tree. After a sample, this skips nearly all edges.
 #pragma unroll
         for (int i = 0; i < N; ++i) push(a[i] != b[i], a[i], b[i]);
     }
 
-    // Few lanes have something to hook: it waits until there is something for every lane to do.
+    // Queue a pair if `open`. Few lanes have one, so pairs wait until there is one for every lane.
     __device__ __forceinline__ void push(bool open, P a, P b)
     {
         const u32 lanes = __ballot_sync(ALL_LANES, open);
@@ -93,12 +93,12 @@ struct Hooking {
     }
 };
 
-// Begin to report.
+// Initialize a report.
 __global__ void clear_report(Report* report) { *report = {0, 0x7fffffffffffffffll, -0x7fffffffffffffffll - 1}; }
 
-// Join the trees of the two ends of edges: of all with step 1, else of the first SAMPLE_BLOCK of every
-// step * SAMPLE_BLOCK. (The few edges beside the 16-byte words are always taken.) Where a kernel before
-// this one made the edges, `length` points at how many there are, at most `edges`.
+// Join the trees of the two ends of each edge. With step 1, all edges are taken; otherwise the first SAMPLE_BLOCK of
+// every step * SAMPLE_BLOCK edges, and always the few edges outside the 16-byte words. If an earlier kernel made the
+// edges, `length` points at their number, and at most `edges` are taken.
 template <typename P, typename I>
 __global__ void __launch_bounds__(THREADS)
     hook(P* parent, unsigned char* seen, u64 size, const I* source, const I* target, u64 edges,
@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(THREADS)
     const bool aligned = items_to_boundary(source) == items_to_boundary(target);
     const u64 head = aligned ? min(items_to_boundary(source), edges) : 0;
     const u64 body = (edges - head) / N * N;
-    // A warp's lanes go round together: the first lane's turn says whether there is another.
+    // The lanes of a warp iterate together: the first lane's item decides whether to continue.
     for (u64 turn = thread_index() - lane();; turn += thread_count()) {
         const u64 item = turn * N;
         const u64 first = item / SAMPLE_BLOCK * (SAMPLE_BLOCK * step) + item % SAMPLE_BLOCK;
@@ -137,14 +137,14 @@ __global__ void __launch_bounds__(THREADS)
     hooking.finish(report);
 }
 
-// Hook another forest's entries from its vertex `first` on. It begins at vertex `shift` of this one, or its
-// vertices lie where `slots` says.
+// Hook another forest's entries from its vertex `first` on. Its vertex i is vertex `slots[i]` of this forest, or
+// i + `shift` if `slots` is null.
 template <typename P, typename Q>
 __global__ void __launch_bounds__(THREADS)
     absorb(P* parent, u64 size, const Q* entries, u64 count, u64 first, i64 shift, const P* slots,
            Report* report)
 {
-    constexpr int N = 8;  // entries that a lane takes at a time
+    constexpr int N = 8;  // entries that a lane processes at a time
     __shared__ Pair<P> queues[THREADS / 32][QUEUE];
     Hooking<P> hooking{parent, nullptr, size, 0, queues[threadIdx.x / 32]};
     for (u64 turn = (thread_index() - lane()) * N; turn < count; turn += thread_count() * N) {
@@ -152,7 +152,7 @@ __global__ void __launch_bounds__(THREADS)
 #pragma unroll
         for (int i = 0; i < N; ++i) {
             const u64 entry = turn + i * 32 + lane();
-            u[i] = v[i] = 0;  // past the end: connects nothing
+            u[i] = v[i] = 0;  // past the end: a self-loop has no effect
             if (entry >= count) continue;
             const u64 here = first + entry, above = u64(__ldcs(entries + entry));
             u[i] = slots ? slots[here] : P(here + shift);
@@ -167,7 +167,7 @@ __global__ void __launch_bounds__(THREADS)
 template <typename P>
 __global__ void compress(P* parent, u64 start, u64 stop)
 {
-    constexpr int N = 4;  // walks under way at once
+    constexpr int N = 4;  // vertices that a thread processes at once
     for (u64 turn = start + thread_index(); turn < stop; turn += thread_count() * N) {
         P first[N], above[N];
 #pragma unroll
@@ -191,11 +191,11 @@ __global__ void compress(P* parent, u64 start, u64 stop)
     }
 }
 
-// Set seen for every vertex that some hooked edge touched; the forest is flat.
+// Set seen for every vertex that a hooked edge touched. The forest must be flat.
 template <typename P>
 __global__ void mark_members(const P* parent, unsigned char* seen, u64 size)
 {
-    constexpr int N = 4;  // reads under way at once
+    constexpr int N = 4;  // reads in flight at once
     for (u64 turn = thread_index(); turn < size; turn += thread_count() * N) {
         P above[N];
 #pragma unroll
@@ -208,7 +208,7 @@ __global__ void mark_members(const P* parent, unsigned char* seen, u64 size)
             const u64 vertex = turn + i * thread_count();
             if (u64(above[i]) == vertex || vertex >= size) continue;
             seen[vertex] = 1;
-            if (!seen[above[i]]) seen[above[i]] = 1;  // the look keeps millions from writing to one byte
+            if (!seen[above[i]]) seen[above[i]] = 1;  // the check avoids millions of writes to one byte
         }
     }
 }
@@ -220,7 +220,8 @@ __global__ void identity(P* parent, u64 size)
     for (u64 vertex = thread_index(); vertex < size; vertex += thread_count()) parent[vertex] = P(vertex);
 }
 
-// Find the smallest and the largest id, of those that each block sees, of ends that lie a step of each side apart.
+// Find the smallest and the largest id among the ends that each block reads. Consecutive ends are `source_step` and
+// `target_step` items apart.
 template <typename I>
 __global__ void bounds(const I* source, i64 source_step, const I* target, i64 target_step, u64 edges,
                        i64* found)
@@ -241,11 +242,11 @@ __global__ void bounds(const I* source, i64 source_step, const I* target, i64 ta
     if (threadIdx.x == 0) found[2 * blockIdx.x] = low, found[2 * blockIdx.x + 1] = high;
 }
 
-// Labels are written by warps, each for a run of vertices, once it is known where each run's begin.
+// Each warp writes the labels of a run of vertices, after the first index of each run is known.
 constexpr int ROUNDS = 16;
 constexpr u64 RUN = 32 * ROUNDS;
 
-// Count the vertices that were seen in each run.
+// Count the vertices in each run that were seen.
 __global__ void count_seen(const unsigned char* seen, u64 size, i64* counts)
 {
     for (u64 first = thread_index() / 32 * RUN; first < size; first += thread_count() / 32 * RUN) {
@@ -260,7 +261,7 @@ __global__ void count_seen(const unsigned char* seen, u64 size, i64* counts)
     }
 }
 
-// Write the ids of the vertices that were seen, and their parents'; `ends` are the counts summed up.
+// Write the ids of the vertices that were seen, and those of their parents. `ends` is the running sum of the counts.
 template <typename P, typename L>
 __global__ void write_labels(const P* parent, const unsigned char* seen, u64 start, u64 size, i64 base,
                              const i64* ends, L* vertices, L* roots)

@@ -1,20 +1,20 @@
-// A gang: a grid whose blocks all run at once, so that they can wait for each other. It takes many steps in
-// one launch; short ones are its first block's alone, which meets nobody. A launch that the host waits for
-// takes some 20 us, a meeting of the grid 2, one of a block less than 0.1.
+// A gang: a grid whose blocks all run at once, so that they can wait for each other. It does many steps in one launch.
+// The first block does short steps alone, so it need not wait for other blocks. A launch that the host waits for takes
+// about 20 us, a barrier of the grid 2 us, and a barrier of a block less than 0.1 us.
 //
-// A step counts into one of three sets of numbers in turn. All blocks read a set after the meeting that ends its
-// step, and it is cleared in the next step but one, before anybody counts into it again.
+// Each step counts into one of three sets of numbers, in turn. All blocks read a set after the barrier that ends its
+// step. The set is cleared two steps after its own, before the step that counts into it again.
 #pragma once
 
 #ifndef GANG
-#define GANG 512  // threads of a block
+#define GANG 512  // threads per block
 #endif
 
 constexpr u32 SETS = 3;
-constexpr i64 ALONE = GANG / 2;  // items that one block is as fast with as all of them
-constexpr u32 SHARES = 4;        // lanes that an item of a short row has
+constexpr i64 ALONE = GANG / 2;  // up to this many items, one block is as fast as all blocks
+constexpr u32 SHARES = 4;        // lanes per item for short rows
 
-// Read what other threads write, be it in shared memory or past L1.
+// Read a value that other threads write, in shared memory or in global memory past L1.
 template <typename T>
 __device__ __forceinline__ T fresh(const T& from)
 {
@@ -26,7 +26,7 @@ __device__ __forceinline__ Listed fresh_of(const Listed& from)
     return {fresh(from.count), fresh(from.edges), fresh(from.largest)};
 }
 
-// Wait for all blocks. What any thread wrote before, all threads read afterwards (past L1).
+// Wait for all blocks. Afterwards all threads see earlier writes of any thread, if they read past L1.
 __device__ __forceinline__ void meet_grid(u32* arrived)
 {
     __syncthreads();
@@ -40,7 +40,7 @@ __device__ __forceinline__ void meet_grid(u32* arrived)
     __syncthreads();
 }
 
-// The place of a lane's item behind a list's end: the warp asks once.
+// Return the place for a lane's item after the end of a list. The warp reserves its places with one atomic.
 __device__ __forceinline__ i64 place_for(bool mine, i64* count)
 {
     const u32 all = __ballot_sync(ALL_LANES, mine);
@@ -50,8 +50,9 @@ __device__ __forceinline__ i64 place_for(bool mine, i64* count)
     return i64(__shfl_sync(ALL_LANES, place, 0)) + __popc(all & lanes_before());
 }
 
-// Call visit(valid, item, edge) for the edges of `count` items, of which vertex(i) says the row, which begins and
-// stops where `begins` and `stops` say. The warps are those of the grid, or of a block that is alone. All lanes of a warp call `visit` together.
+// Call visit(valid, row, edge) for the edges of `count` items. vertex(i) is the row of item i, and `begins` and `stops`
+// contain where each row begins and ends. All warps of the grid share the items, or the warps of one block if it is
+// `alone`. All lanes of a warp call `visit` together.
 template <typename Vertex, typename Visit>
 __device__ __forceinline__ void visit_rows(const i64* begins, const i64* stops, i64 count, bool alone, Vertex vertex,
                                            Visit visit)

@@ -1,25 +1,24 @@
-// Skip the edges inside the giant: the tree that most edges lie in, once a sample has been hooked.
+// Skip the edges inside the giant, which is the tree that contains most edges after a sample has been hooked.
 //
-// Whether a vertex belongs to the giant is a bit in L2, which answers so many questions a second and
-// no more. Hubs, the vertices that most edges end at, keep half of the questions from it: they are
-// looked up in shared memory first, in a direct-mapped table of one byte a slot, where vertex x has slot
-// x % slots and the byte is x / slots + 1.
+// A bit in L2 tells whether a vertex belongs to the giant. The throughput of L2 is limited. Hubs, the vertices at which
+// most edges end, are therefore looked up in shared memory first, which saves half of the requests to L2. They are in a
+// direct-mapped table of one byte per slot: vertex x uses slot x % slots, and the byte is x / slots + 1.
 //
-// An edge that is not skipped goes into a list, which another kernel hooks beside the next filter: that
-// waits for memory, while the filter waits for L2. If one end of it belongs to the giant, the other one's bit
-// is set on the spot, so that the next edge between the two is skipped. So a bit says: connected with
-// the giant by what is hooked or listed.
+// Edges that are not skipped are appended to a list, which another kernel hooks while the next filter runs. That kernel
+// waits for memory, while the filter waits for L2. If one end of such an edge belongs to the giant, the bit of the
+// other end is set at once, so that the next edge between the two is skipped. So a set bit means that hooked or listed
+// edges connect the vertex with the giant.
 #include "common.cuh"
 #include "unite.cuh"
 
 #ifndef FILTER_THREADS
-#define FILTER_THREADS 640  // a block a multiprocessor, and registers for a block that hooks beside it
+#define FILTER_THREADS 640  // one block per multiprocessor; leaves registers for a block that hooks at the same time
 #endif
 
-constexpr u32 ROWS = 255;      // vertices that a slot chooses its hub from
-constexpr u32 ENOUGH = 31;     // counts that make a hub
-constexpr u32 PIECE = 256;     // places in the list that a warp asks for at once
-constexpr u32 FILTERED = 256;  // edges, of which a filter takes a multiple
+constexpr u32 ROWS = 255;      // number of vertices from which a slot chooses its hub
+constexpr u32 ENOUGH = 31;     // highest count of a vertex; counting stops there
+constexpr u32 PIECE = 256;     // places in the list that a warp reserves at once
+constexpr u32 FILTERED = 256;  // the number of edges that a filter processes is a multiple of this
 
 // Division by a number that is known only at launch: floor(x / by) for x below 2^31.
 struct Divisor {
@@ -28,10 +27,10 @@ struct Divisor {
 };
 
 constexpr u32 VOTERS = THREADS;
-constexpr u32 SHARE = 4;  // a giant has at least 1/SHARE of the voters inside
+constexpr u32 SHARE = 4;  // a giant contains at least 1/SHARE of the voters' edges
 
-// Read a word unless two numbers are the same; then all its bits are set. As C++ this would be a branch,
-// and each would wait for its read. Past L1: what is read is too wide for it.
+// Return the word at `from`, or a word with all bits set if `a` equals `b`. In C++ this would be a branch, and each
+// branch would wait for its read. The read bypasses L1, because the bits do not fit there.
 __device__ __forceinline__ u32 load_unless(u32 a, u32 b, const u32* from)
 {
     u32 word = 0xffffffffu;
@@ -41,13 +40,14 @@ __device__ __forceinline__ u32 load_unless(u32 a, u32 b, const u32* from)
     return word;
 }
 
-// What is known of the giant.
+// The result of `choose_giant`.
 struct Giant {
-    i64 root;  // -1 where there is none, and what follows does nothing
-    u64 rest;  // edges to hook without it: none, or as many as there are
+    i64 root;  // -1 if there is no giant; the kernels that follow then do nothing
+    u64 rest;  // number of edges to hook without a giant: 0 if there is one, otherwise all
 };
 
-// Find the tree that most edges lie in, by the parents of VOTERS edges' ends. One block of VOTERS threads.
+// Find the tree that contains most edges, from the parents of the ends of VOTERS edges. Run by one block of VOTERS
+// threads.
 template <typename I>
 __global__ void choose_giant(const int* parent, u64 size, const I* source, const I* target, u64 edges, i64 base,
                              Giant* giant)
@@ -55,7 +55,7 @@ __global__ void choose_giant(const int* parent, u64 size, const I* source, const
     __shared__ int votes[VOTERS];
     __shared__ u32 best, inside;
     const u32 me = threadIdx.x;
-    const u64 edge = __umul64hi(me * 0x9e3779b97f4a7c15ull, edges);  // not those that a sample took
+    const u64 edge = __umul64hi(me * 0x9e3779b97f4a7c15ull, edges);  // other edges than those of the sample
     const u64 u = u64(i64(source[edge])) - u64(base), v = u64(i64(target[edge])) - u64(base);
     const int mine = u < size ? parent[u] : -1, other = v < size ? parent[v] : -1;
     votes[me] = mine;
@@ -72,13 +72,13 @@ __global__ void choose_giant(const int* parent, u64 size, const I* source, const
     if (me == 0) *giant = inside * SHARE >= VOTERS ? Giant{root, 0} : Giant{-1, edges};
 }
 
-// Set a bit for every vertex right below the giant's root. The bits of a billion-edge graph fit in L2
-// where its parents do not.
+// Set a bit for every vertex whose parent is the giant's root. For a graph with a billion edges, the bits fit in L2,
+// while the parents do not.
 __global__ void mark_giant(const int* parent, u64 size, const Giant* giant, u32* members)
 {
     const i64 root = giant->root;
     if (root < 0) return;
-    constexpr int N = 8;  // reads under way at once
+    constexpr int N = 8;  // reads in flight at once
     for (u64 first = (thread_index() - lane()) * N; first < size; first += thread_count() * N) {
         u32 mine = 0;
 #pragma unroll
@@ -91,8 +91,8 @@ __global__ void mark_giant(const int* parent, u64 size, const Giant* giant, u32*
     }
 }
 
-// Count how often vertices occur in a sample of the edges, up to ENOUGH. Threads that count at one vertex
-// at once lose counts, which is of no matter: hubs are told from the others all the same.
+// Count how often vertices occur in a sample of the edges, up to ENOUGH. If several threads count the same vertex at
+// the same time, counts are lost. This does no harm, because hubs still get higher counts than other vertices.
 template <typename I>
 __global__ void count_ends(unsigned char* counts, u64 size, const I* source, const I* target, u64 edges,
                            i64 base, u64 step, const Giant* giant)
@@ -111,7 +111,8 @@ __global__ void count_ends(unsigned char* counts, u64 size, const I* source, con
     }
 }
 
-// Give each slot the vertex of the giant that was counted most often of those that it may hold.
+// Among the vertices that map to each slot, choose the one with the highest count as its hub. The slot stays empty if
+// this vertex is not in the giant.
 __global__ void pick_hubs(const unsigned char* counts, u64 size, const Giant* giant, const u32* members,
                           Divisor slots, unsigned char* hubs)
 {
@@ -133,8 +134,8 @@ __global__ void pick_hubs(const unsigned char* counts, u64 size, const Giant* gi
     }
 }
 
-// An id's place in the forest; `size` and more for ids that lie outside. (No place is 2**31 or more, and
-// the host sees to it that an int's base is one too.)
+// Return an id's place in the forest; `size` or more for ids outside of it. (Places are less than 2**31, and the host
+// makes sure that `base` fits int if ids are int.)
 __device__ __forceinline__ u32 place(int id, i64 base, u32) { return u32(id) - u32(base); }
 
 __device__ __forceinline__ u32 place(i64 id, i64 base, u32 size)
@@ -143,10 +144,10 @@ __device__ __forceinline__ u32 place(i64 id, i64 base, u32 size)
     return at < size ? u32(at) : size;
 }
 
-// List the edges that do not lie inside the giant, with its root for ends that do; mark self-loops; tell
-// of ids outside the forest. What the list has no room for is hooked on the spot. `hubs` is copied to
-// shared memory: one block a multiprocessor. The ends begin at 16-byte boundaries, and there are a
-// multiple of FILTERED of them.
+// List the edges that are not inside the giant. Ends inside the giant are replaced by its root. Also mark self-loops
+// and report ids outside the forest. Edges for which the list has no room are hooked at once. `hubs` is copied to
+// shared memory, so there is one block per multiprocessor. The arrays of ends begin at 16-byte boundaries, and the
+// number of edges is a multiple of FILTERED.
 template <typename I>
 __global__ void __launch_bounds__(FILTER_THREADS, 1)
     filter(int* parent, unsigned char* seen, u32 size, const I* source, const I* target, u64 edges,
@@ -156,7 +157,7 @@ __global__ void __launch_bounds__(FILTER_THREADS, 1)
     const int root = int(giant->root);
     if (root < 0) return;
     constexpr int EACH = 16 / sizeof(I);  // edges of a 16-byte word
-    constexpr int N = 2 * EACH;           // edges that a thread takes at a time
+    constexpr int N = 2 * EACH;           // edges that a thread processes at a time
     static_assert(FILTERED % (32 * N) == 0, "whole warps");
     extern __shared__ __align__(16) unsigned char table[];
     for (u32 i = threadIdx.x * 16; i < slots.by; i += blockDim.x * 16)
@@ -164,8 +165,8 @@ __global__ void __launch_bounds__(FILTER_THREADS, 1)
     __syncthreads();
 
     i64 low = 0x7fffffffffffffffll, high = -0x7fffffffffffffffll - 1;
-    u64 at = 0;    // where the warp's piece of the list goes on
-    u32 left = 0;  // places in it
+    u64 at = 0;    // next place in the warp's piece of the list
+    u32 left = 0;  // places left in the piece
     for (u64 first = (thread_index() - lane()) * N; first < edges; first += thread_count() * N) {
         I s[N], t[N];
 #pragma unroll
@@ -198,7 +199,7 @@ __global__ void __launch_bounds__(FILTER_THREADS, 1)
             for (int i = 0; i < N; ++i)
                 if (loops & ~outside & 1u << i) seen[u[i]] = 1;
         }
-        // A member's word has its bit set; so has the one that is not read for a hub.
+        // The word of a giant's vertex has the vertex's bit set. For hubs, no word is read, and all bits are set.
         u32 u_word[N], v_word[N];
 #pragma unroll
         for (int i = 0; i < N; ++i) {
@@ -214,7 +215,7 @@ __global__ void __launch_bounds__(FILTER_THREADS, 1)
             if (!(u_word[i] & v_word[i])) open |= 1u << i;
         }
         open &= ~(outside | loops);
-        // Append, lane after lane.
+        // Append the open edges, in the order of the lanes.
         u32 before = __popc(open);
 #pragma unroll
         for (int d = 1; d < 32; d *= 2) {
@@ -240,7 +241,7 @@ __global__ void __launch_bounds__(FILTER_THREADS, 1)
                 list_source[to] = a;
                 list_target[to] = b;
             } else if (parent[a] != parent[b]) {
-                atomicAdd(&report->hooked, u64(1));  // or the host takes the forest for flat
+                atomicAdd(&report->hooked, u64(1));  // otherwise the host would assume that the forest is still flat
                 unite(parent, a, b);
             }
             ++before;
@@ -253,7 +254,7 @@ __global__ void __launch_bounds__(FILTER_THREADS, 1)
             left -= total;
         }
     }
-    // What is left of the warp's piece connects nothing.
+    // Fill the rest of the warp's piece with self-loops, which have no effect.
     for (u32 i = lane(); i < left; i += 32)
         if (at + i < capacity) list_source[at + i] = list_target[at + i] = 0;
     if (low <= high) {

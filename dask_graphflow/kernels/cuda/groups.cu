@@ -2,26 +2,26 @@
 // neighbors has the largest score.
 //
 // The labels of short rows are compared lane by lane. The weights of longer rows are summed by label in a hash
-// table, which lies in shared memory if the row fits there, and in global memory otherwise.
+// table, which is in shared memory if the row fits there, and in global memory otherwise.
 #include "common.cuh"
 #include "edges.cuh"
 
-constexpr u32 FEW = 8, SOME = 32;  // edges that so many lanes compare
-constexpr u32 SLOTS = 2048;        // of a table in shared memory
-constexpr u64 MANY = SLOTS / 2;    // edges that it has room for
+constexpr u32 FEW = 8, SOME = 32;  // most edges of a row that this many lanes compare
+constexpr u32 SLOTS = 2048;        // slots of a table in shared memory
+constexpr u64 MANY = SLOTS / 2;    // most edges of a row that fits the table
 constexpr u32 ALL_WARPS = THREADS / 32;
 
 // The score of a label: the number of neighbors, the sum of their weights, or this sum less a penalty for the
 // mass of the label. With SCORE, the vertex's own label wins ties, and self-loops do not count.
 enum Rule { COUNT, SUM, SCORE };
 
-// Sums of a rule. 32-bit counts take less shared memory, and atomics on them are faster.
+// The type of the sums of a rule. 32-bit counts take less shared memory, and atomics on them are faster.
 template <Rule RULE>
 struct Sums { using type = i64; };
 template <>
 struct Sums<COUNT> { using type = u32; };
 
-// Below every score.
+// A number below every score.
 __device__ __forceinline__ double worst() { return __longlong_as_double(0xfff0000000000000ll); }
 
 template <typename I>
@@ -36,10 +36,10 @@ struct Groups {
     Side<I> out, in;    // in.offsets is null if there is one side only, as with SCORE
     const I* vertices;  // null: all rows
     const I* labels;
-    const i64* mass;  // null exactly if the rule is not SCORE, and load too
+    const i64* mass;  // mass and load are null if and only if the rule is not SCORE
     const i64* load;
     const I* within;     // null: all neighbors count
-    const bool* closed;  // null exactly if `within` is
+    const bool* closed;  // null if and only if `within` is
     I* found;
     double factor;
 
@@ -60,7 +60,7 @@ struct Groups {
         return row;
     }
 
-    // The label at the other end of a row's edge and the weight; the label is below 0 if the edge does not count.
+    // Return the label at the other end of a row's edge, or a negative number if the edge does not count. Set `weight`.
     __device__ __forceinline__ I label(const Row& row, i64 i, i64& weight) const
     {
         const bool leaves = RULE == SCORE || i < row.split;
@@ -81,8 +81,8 @@ struct Groups {
     }
 };
 
-// A label, its score, and with SCORE the weight of the edges to the vertex's own label; of two, the larger score
-// and the smaller label are better.
+// A label, its score, and with SCORE the weight of the edges to the vertex's own label. The larger score is better;
+// if scores are equal, the smaller label.
 template <typename I, Rule RULE>
 struct Best {
     double score;  // a sum is exact as a double
@@ -128,13 +128,13 @@ struct Best {
     }
 };
 
-// What the host is told, and counts rows by.
+// Counts of rows, which the host reads.
 struct Sizes {
-    i64 some, many, largest;  // rows for tables in shared memory and in global memory, and the largest of these
+    i64 some, many, largest;  // number of rows for tables in shared and in global memory, and size of the largest
     u64 ticket;
 };
 
-// Compare the labels of a row with WIDTH lanes; 32 / WIDTH rows at once.
+// Compare the labels of a row with WIDTH lanes. A warp processes 32 / WIDTH rows at once.
 template <u32 WIDTH, typename I, Rule RULE>
 __device__ __forceinline__ void compare(const Groups<I, RULE>& groups, u64 at, bool mine)
 {
@@ -207,7 +207,8 @@ __device__ __forceinline__ i64 swap_key(i64* at, i64 expected, i64 desired)
 __device__ __forceinline__ void add_weight(u32* at, i64) { atomicAdd(at, 1u); }
 __device__ __forceinline__ void add_weight(i64* at, i64 weight) { atomicAdd(reinterpret_cast<u64*>(at), u64(weight)); }
 
-// Sum the weights of a row by label in a table that has room for twice as many. All threads of a block.
+// Sum the weights of a row by label, in a table with at least twice as many slots as the row has edges. All threads of
+// a block call this together.
 template <typename I, Rule RULE, typename Sum>
 __device__ __forceinline__ void sum_row(const Groups<I, RULE>& groups, u64 at, volatile I* keys, volatile Sum* sums)
 {
@@ -225,7 +226,7 @@ __device__ __forceinline__ void sum_row(const Groups<I, RULE>& groups, u64 at, v
         i64 weight;
         const I label = groups.label(row, i, weight);
         if (label < 0) continue;
-        // Fibonacci hashing: labels are small numbers, often in a row.
+        // Fibonacci hashing, because labels are small numbers and often consecutive.
         u64 slot = (u64(label) * 0x9e3779b97f4a7c15ull >> 20) & (slots - 1);
         for (;; slot = (slot + 1) & (slots - 1)) {
             const I key = keys[slot];
@@ -260,7 +261,7 @@ __global__ void __launch_bounds__(THREADS) some_groups(Groups<I, RULE> groups, c
     for (u64 i = blockIdx.x; i < u64(sizes->some); i += gridDim.x) sum_row(groups, u64(some[i]), keys, sums);
 }
 
-// Tables in global memory: each block has one of `room` slots. A block that is done takes the next row.
+// Tables in global memory: each block uses one of `room` slots. A block that has finished a row takes the next one.
 template <typename I, Rule RULE>
 __global__ void __launch_bounds__(THREADS)
     many_groups(Groups<I, RULE> groups, const I* many, u64 room, I* keys,

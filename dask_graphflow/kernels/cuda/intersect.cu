@@ -1,15 +1,15 @@
-// Intersections of sorted rows: the triangles that edges close. host_intersect.py has the twin, and its words.
+// Intersections of sorted rows: the triangles that edges close. host_intersect.py has the twin, and defines the terms.
 //
-// A block takes a tile of entries that neighboring middle vertices have. For each of these vertices it puts the
-// vertex's row into a hash table in shared memory (TRUST: S. Pandey et al., "TRUST: Triangle Counting Reloaded
-// on GPUs", 2021). Then each warp reads the row of a last vertex up to the middle one, and looks each end up. A
-// row that is too long for the table is searched in memory instead.
+// A block takes a tile of the entries of consecutive middle vertices. For each of these vertices, it puts the vertex's
+// row into a hash table in shared memory (TRUST: S. Pandey et al., "TRUST: Triangle Counting Reloaded on GPUs", 2021).
+// Then each warp reads the row of a last vertex up to the middle one, and looks up each end in the table. A row that is
+// too long for the table is searched in memory instead.
 #include "common.cuh"
 #include "edges.cuh"
 
 constexpr u32 TILE = 512;        // entries
-constexpr u32 SLOTS = 2048;      // of the table
-constexpr u64 MOST = SLOTS / 2;  // ends that it has room for
+constexpr u32 SLOTS = 2048;      // slots of the table
+constexpr u64 MOST = SLOTS / 2;  // most ends of a row that fits the table
 constexpr u32 WARPS = THREADS / 32;
 
 template <typename I>
@@ -29,7 +29,7 @@ __device__ __forceinline__ i64 swap_key(i64* at, i64 expected, i64 desired)
     return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
 }
 
-// Fibonacci hashing: ends are small numbers, often in a row.
+// Fibonacci hashing, because ends are small numbers and often consecutive.
 __device__ __forceinline__ u32 first_slot(u64 end, u32 slots)
 {
     return u32(end * 0x9e3779b97f4a7c15ull >> 20) & (slots - 1);
@@ -40,10 +40,10 @@ template <typename I>
 struct Table {
     I* keys;
     u32* counts;
-    u32* places;  // in the row
+    u32* places;  // index of each end in the row
     u32 slots;
 
-    // All threads of a block; they wait for each other.
+    // Fill the table. All threads of a block call this together; it has barriers.
     __device__ __forceinline__ void fill(const I* ends, u32 size)
     {
         for (slots = 64; slots < size * 2;) slots *= 2;
@@ -60,7 +60,7 @@ struct Table {
         __syncthreads();
     }
 
-    // The slot of an end, or `slots`.
+    // Return the slot of an end, or `slots` if it is not in the table.
     __device__ __forceinline__ u32 find(I end) const
     {
         for (u32 slot = first_slot(u64(end), slots);; slot = (slot + 1) & (slots - 1)) {
@@ -71,7 +71,7 @@ struct Table {
     }
 };
 
-// The place of an end in a sorted row, or `size`.
+// Return the index of an end in a sorted row, or `size` if it is not there.
 template <typename I>
 __device__ __forceinline__ u64 sought(const I* ends, u64 size, I end)
 {
@@ -86,8 +86,9 @@ __device__ __forceinline__ u64 sought(const I* ends, u64 size, I end)
     return low < size && ends[low] == end ? low : size;
 }
 
-// With weights, of_row and of_also are the sums of the weights opposite to the last and to the middle vertex, and
-// of_own of those opposite to the first one. Else of_also is for the edge from the last to the first vertex, or null.
+// With weights, of_row and of_also are sums of the weights opposite the last and the middle vertex, and of_own is the
+// sum of the weights opposite the first vertex. Without weights, of_also counts triangles for the edge from the last to
+// the first vertex, or is null.
 template <typename I>
 __global__ void __launch_bounds__(THREADS)
     triangles(const i64* offsets, const I* ends, const i64* enter_offsets, const I* entering, u64 vertices,
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(THREADS)
     for (i64 first = i64(blockIdx.x) * TILE; first < entries; first += i64(gridDim.x) * TILE) {
         const i64 stop = min(first + i64(TILE), entries);
         for (i64 entry = first; entry < stop;) {
-            // The same for all threads, as all branches up to the warps' loop are.
+            // The same for all threads, and so are all branches up to the loop of the warps.
             const u64 middle = row_of(enter_offsets, vertices, entry);
             const i64 until = min(enter_offsets[middle + 1], stop), own_first = own_offsets[middle];
             const I* own = own_ends + own_first;
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(THREADS)
                 const u32 weight = weights ? enter_weights[k] : 1;
                 i64 found = 0, also = 0;
                 for (i64 at = offsets[row] + lane();; at += 32) {
-                    // A row that enters the middle vertex has it as an end, so some lane ends the loop.
+                    // The row of an entering edge contains the middle vertex, so some lane ends the loop.
                     const I there = at < end ? ends[at] : I(middle);
                     u64 place = size;
                     if (u64(there) < middle && tabled) {
@@ -174,7 +175,7 @@ __global__ void credit(const i64* offsets, const I* ends, u64 vertices, const ty
     });
 }
 
-// Each warp takes an edge that leaves, and looks the ends of its late end's row up in that of its early end.
+// Each warp takes an edge that leaves, and looks up the ends of its late end's row in the row of its early end.
 template <typename I, typename E>
 __global__ void lose(const i64* offsets, const I* ends, const E* edges, const unsigned char* state,
                      typename Unsigned<I>::type* lost, const i64* own_offsets, const I* own_ends, const E* own_edges,
@@ -192,7 +193,7 @@ __global__ void lose(const i64* offsets, const I* ends, const E* edges, const un
             if (place == size) continue;
             const u64 edge = u64(edges[at]), other = u64(own_edges[first + place]);
             const u32 here = state[edge], there = own_state[other];
-            // Of several edges that leave, the one whose opposite vertex comes first loses the triangle.
+            // If several edges of a triangle leave, the one whose opposite vertex comes first removes the triangle.
             if (here > 1 || there > 1 || (here && end > before) || (there && end > after)) continue;
             if (!here) atomicAdd(lost + edge, Count(1));
             if (!there) atomicAdd(own_lost + other, Count(1));
@@ -200,7 +201,7 @@ __global__ void lose(const i64* offsets, const I* ends, const E* edges, const un
     }
 }
 
-// Each warp takes a pair of rows, and looks the ends of one up in the other.
+// Each warp takes a pair of rows, and looks up the ends of one row in the other.
 template <typename I>
 __global__ void common(const i64* offsets, const I* ends, const i64* own_offsets, const I* own_ends, const i64* weights,
                        const i64* row, const i64* own_row, u64 pairs, i64* found)

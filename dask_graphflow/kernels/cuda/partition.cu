@@ -1,13 +1,13 @@
-// Who gets which edges, where each of several members owns a range of the vertices.
+// Choose which members get each edge. Each member owns a range of the vertices.
 #include "common.cuh"
 
-// For each member a bitmap of the edges that have an end it owns: the source, or with `target` either end.
-// `owners` has the owner of every 2^shift vertices. A warp writes 32 bits at once.
+// Write one bitmap per member of the edges that it gets: those whose source it owns or, with `target`, either end.
+// `owners` contains the owner of every 2^shift vertices. A warp writes 32 bits at once.
 template <typename I>
 __global__ void choose(const I* source, const I* target, u64 count, u32 shift, const short* owners, u32 members,
                        u64 stride, u32* halves)
 {
-    const u64 end = (count + 63) / 64 * 64;  // the last word is written whole
+    const u64 end = (count + 63) / 64 * 64;  // the last word is written completely
     for (u64 i = thread_index(); i < end; i += thread_count()) {
         u32 own = members, other = members;
         if (i < count) {
@@ -21,7 +21,7 @@ __global__ void choose(const I* source, const I* target, u64 count, u32 shift, c
     }
 }
 
-// Count how many of some ids lie in each grain of 2^shift, in shared memory.
+// Count the ids in each grain of 2^shift ids, using counters in shared memory.
 template <typename I>
 __global__ void count_grains(const I* ids, u64 count, u32 shift, u32 grains, u64* total)
 {

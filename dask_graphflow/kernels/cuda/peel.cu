@@ -1,20 +1,20 @@
-// Peeling: vertices with few edges left are removed, which takes an edge from each neighbor, until none has few.
-// host_peel.py has the twin. All steps run in one launch.
+// Peeling: vertices with few edges left are removed, which takes an edge from each of their neighbors, until no vertex
+// has few edges. host_peel.py has the twin. All steps run in one launch.
 #include "common.cuh"
 #include "edges.cuh"
 #include "gang.cuh"
 
 struct Peeling {
-    i64 begin, count;  // where the list has the vertices of the next step, and how many
+    i64 begin, count;  // where the vertices of the next step begin in the list, and their number
     i64 sets[SETS];
-    i64 least[SETS];  // the smallest count of a vertex that is left
+    i64 least[SETS];  // the smallest count of the vertices that are left
     u32 arrived;
 };
 
 constexpr i64 NEVER = 0x7fffffffffffffffll;
 
-// Remove the `count` vertices of the list from `begin` on, and append all others that are then removed. Afterwards
-// `begin` is the list's end. `removed` is told each vertex that is appended.
+// Remove the `count` vertices of the list from `begin` on, and append all other vertices that must then be removed.
+// Afterwards `begin` is the end of the list. `removed` is called with each vertex that is appended.
 template <typename I, typename Removed>
 __device__ __forceinline__ void remove_all(const i64* offsets, const I* ends, i64* counts, i64 limit, I* list,
                                            Peeling* peeling, i64* own, i64& begin, i64 count, u32& set, u32& turn,
@@ -65,11 +65,11 @@ __device__ __forceinline__ void remove_all(const i64* offsets, const I* ends, i6
         meet_grid(&peeling->arrived);
         begin = fresh(peeling->begin);
         count = fresh(peeling->count);
-        meet_grid(&peeling->arrived);  // all have read it, before the next step of a single block
+        meet_grid(&peeling->arrived);  // all blocks have read them before a single block does the next step
     }
 }
 
-// The list begins with `count` vertices to remove. All others that are removed are appended.
+// Remove the `count` vertices at the beginning of the list. All other vertices that must then be removed are appended.
 template <typename I>
 __global__ void __launch_bounds__(GANG)
     peel_run(const i64* offsets, const I* ends, i64* counts, i64 limit, I* list, Peeling* peeling)
@@ -80,13 +80,13 @@ __global__ void __launch_bounds__(GANG)
     i64 begin = peeling->begin;
     const i64 count = peeling->count;
     u32 set = 0, turn = 0;
-    meet_grid(&peeling->arrived);  // all have read it, before anybody writes
+    meet_grid(&peeling->arrived);  // all blocks have read them before any block writes
     remove_all(offsets, ends, counts, limit, list, peeling, own, begin, count, set, turn, [](I) {});
     if (threadIdx.x == 0 && blockIdx.x == 0) peeling->begin = begin;
 }
 
-// Remove all vertices: at each limit, from 0 on, those that have so few edges left. `core` becomes the limit
-// at which a vertex is removed. It begins as -1 for the vertices to remove.
+// Remove all vertices, for rising limits from 0 on: at each limit, the vertices with at most `limit` edges left. `core`
+// is set to the limit at which a vertex is removed. It is initially -1 for the vertices to remove.
 template <typename I>
 __global__ void __launch_bounds__(GANG)
     peel_all(const i64* offsets, const I* ends, i64* counts, u64 vertices, int* core, I* list, Peeling* peeling)
@@ -125,6 +125,6 @@ __global__ void __launch_bounds__(GANG)
         set = (set + 1) % SETS;
         remove_all(offsets, ends, counts, limit, list, peeling, own, begin, count, set, turn,
                    [&](I near) { core[near] = int(limit); });
-        meet_grid(&peeling->arrived);  // all are removed, before anybody looks for the next
+        meet_grid(&peeling->arrived);  // all vertices are removed before any block looks for the next limit
     }
 }

@@ -1,15 +1,15 @@
-// PageRank: host_pull.py has the twins, and gives the same bits. Contributions are added up as whole
-// numbers, in any order; where floats are computed with, intrinsics keep the compiler from fused operations,
-// which round once where the host rounds twice.
+// PageRank: host_pull.py has the twins, which give the same bits. Contributions are added up as integers, so that their
+// order does not matter. Floats are computed with intrinsics, which keep the compiler from using fused operations. A
+// fused operation rounds once, while the host rounds twice.
 #include "common.cuh"
 #include "edges.cuh"
 
 constexpr double ONE = 4611686018427387904.0;     // 2**62
 constexpr double CHANGE = 1152921504606846976.0;  // 2**60
-constexpr int BATCH = 4;                          // reads under way at once
-constexpr int SHORT = 64;                         // edges of a row that a lane adds up by itself
+constexpr int BATCH = 4;                          // reads in flight at once
+constexpr int SHORT = 64;                         // most edges of a row that a lane adds up by itself
 
-// What an edge contributes: as a float, of which the whole part counts.
+// The contribution of an edge, as a float. Only its integer part counts.
 struct Unweighted {
     template <typename F>
     __device__ __forceinline__ F operator()(F contribution, i64) const
@@ -28,13 +28,13 @@ struct Weighted {
     }
 };
 
-// Where a lane finds the edge k of a batch: so that rows of one length do not all begin in the same bank.
+// Return where edge k of a batch is staged. The padding keeps rows of equal length from beginning in the same bank.
 __device__ __forceinline__ int staged_at(int k) { return k + k / 32; }
 
-// Sums of what rows' ends contribute. `sums` of rows are 0 before: a row that lies in several tiles is added
-// to. Edges are read in order, a batch at a time. Where they are of short rows, each lane adds up its row's
-// from shared memory; of longer ones, of 32 edges at a time the lanes add up all before each, so that a row's
-// sum is a difference of two.
+// Sum the contributions of the ends of each row. `sums` must be 0 initially, because a row in several tiles is added to
+// it several times. Edges are read in order, one batch at a time. If all rows of a batch are short, each lane adds up
+// the edges of its row from shared memory. Otherwise the warp computes running sums of 32 edges at a time, and the sum
+// of a row is the difference of two of them.
 template <typename I, typename F, typename Term>
 __device__ __forceinline__ void sum_rows(Term term, const i64* offsets, const I* ends, u64 rows,
                                          const F* __restrict__ contribution, i64* sums)
@@ -56,7 +56,7 @@ __device__ __forceinline__ void sum_rows(Term term, const i64* offsets, const I*
             for (int i = 0; i < BATCH; ++i)
                 value[i] = far[i] >= 0 ? term(contribution[far[i]], base + i * 32 + lane()) : Value(0);
             const u32 whole = __ballot_sync(ALL_LANES, span.begin <= base && span.end >= base + 32 * BATCH);
-            if (whole) {  // all of one row
+            if (whole) {  // all edges of the batch are in one row
                 i64 total = 0;
 #pragma unroll
                 for (int i = 0; i < BATCH; ++i) total += i64(value[i]);
@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(THREADS)
     sum_rows(Weighted<W>{weights}, offsets, ends, rows, contribution, sums);
 }
 
-// The sum of each row's weights, by a warp, in an order that depends on the row alone.
+// Sum the weights of each row, one warp per row, in an order that depends only on the row.
 template <typename W>
 __global__ void __launch_bounds__(THREADS) row_totals(const i64* offsets, const W* weights, u64 rows, double* totals)
 {
@@ -129,7 +129,7 @@ __device__ __forceinline__ double times(double a, double b) { return __dmul_rn(a
 __device__ __forceinline__ float distance_of(float a, float b) { return fabsf(__fsub_rn(a, b)); }
 __device__ __forceinline__ double distance_of(double a, double b) { return fabs(__dsub_rn(a, b)); }
 
-// What the host is told: changes of ranks, and ranks of vertices that no edge leaves, added up.
+// Numbers for the host: the sum of the changes of ranks, and the sum of the ranks of vertices that no edge leaves.
 struct Totals {
     i64 change, dangling;
 };
@@ -156,8 +156,8 @@ __global__ void apply_sums(const i64* sums, F* rank, const F* share_out, F* cont
     }
 }
 
-// Several columns at once: the values of a vertex are side by side, at most WIDTH of them. A lane sums one
-// column of every second edge of a row, and the two halves of a warp add up what they have.
+// Several columns at once: the values of a vertex are stored side by side, at most WIDTH of them. A lane sums one
+// column over every second edge of a row. Then the sums of the two halves of a warp are added.
 constexpr u32 WIDTH = 16;
 
 template <typename I, typename Term>
@@ -172,7 +172,7 @@ __device__ __forceinline__ void sum_batch_rows(Term term, const i64* offsets, co
         u64 row = row_of(offsets, rows, first);
         for (i64 edge = first; edge < stop; ++row) {
             const i64 end = min(offsets[row + 1], stop);
-            if (end <= edge) {  // a row without edges, and maybe many more after it
+            if (end <= edge) {  // a row without edges, maybe followed by many more
                 row = row_of(offsets, rows, edge) - 1;
                 continue;
             }

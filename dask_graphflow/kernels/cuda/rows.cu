@@ -1,18 +1,18 @@
-// Rows made of an edge list; host_rows.py has the twins. Times are predictions, for 2^30 edges of int between
-// 2^26 vertices on one H200 (4 TB/s of what it has): every kernel but two waits for memory that it reads and
-// writes in order.
+// Make rows from an edge list; host_rows.py has the twins. Times are predictions for 2^30 edges of int between 2^26
+// vertices on one H200, assuming 4 TB/s of its memory bandwidth. All kernels but two are limited by sequential memory
+// reads and writes.
 //
-// Rows are made block by block, a block being as many neighbouring rows as have an eighth of the edges. Its
-// edges are selected from the whole list as keys of a row within the block and a column, sorted, and written.
-// So beside the edge list and the rows there is memory for an eighth of the keys and of their copy, while
-// all keys at once would take twice what the edge list does.
+// Rows are made block by block. A block is a range of consecutive rows that have an eighth of the edges. Its edges are
+// selected from the whole list as keys, which consist of a row within the block and a column. Then they are sorted and
+// written. So in addition to the edge list and the rows, memory is needed only for an eighth of the keys and for their
+// copy. All keys at once would take twice as much memory as the edge list.
 #include "common.cuh"
 #include "edge_op.cuh"
 #include "search.cuh"
 
-constexpr int EACH = 16;        // edges, or keys, that a lane looks at together
-constexpr u64 RUN = 32 * EACH;  // and a warp
-constexpr u32 BINS = 4096;      // at most
+constexpr int EACH = 16;        // edges or keys that a lane processes at a time
+constexpr u64 RUN = 32 * EACH;  // edges or keys that a warp processes at a time
+constexpr u32 BINS = 4096;      // most bins
 
 template <typename I>
 struct Unsigned;
@@ -25,7 +25,7 @@ struct Unsigned<i64> {
     using type = u64;
 };
 
-// Edges, and which rows are wanted of them. The host writes one of these.
+// Edges, and the rows that are wanted. The host writes this struct.
 template <typename I>
 struct Edges {
     const I* source;
@@ -34,9 +34,10 @@ struct Edges {
     const I* labels;  // null: a vertex is its own label
     i64 first;        // the first row
     u64 rows;
-    u64 both;  // an edge is in the rows of both its ends
+    u64 both;  // whether an edge is in the rows of both of its ends
 
-    // The row of an end; `rows` and more for those that are not wanted. As wide as ids are: rows are no more.
+    // Return the row of an end; `rows` or more if the row is not wanted. The type is as wide as ids, because there are
+    // no more rows than ids.
     __device__ __forceinline__ typename Unsigned<I>::type row(I end) const
     {
         using U = typename Unsigned<I>::type;
@@ -44,7 +45,7 @@ struct Edges {
     }
 };
 
-// Count how often ids occur. Bound by atomics on memory that L2 does not hold, 2^30 of them: 20 ms.
+// Count how often each id occurs. Limited by 2^30 atomics on memory that does not fit in L2: 20 ms.
 template <typename I>
 __global__ void count_ids(const I* ids, u64 count, i64 first, u32* counts, u64 size)
 {
@@ -54,7 +55,7 @@ __global__ void count_ids(const I* ids, u64 count, i64 first, u32* counts, u64 s
     }
 }
 
-// Count the entries of every 2^shift rows. Reads one end of each edge: 1.2 ms, both: 2.4.
+// Count the entries of every 2^shift rows. Reading one end of each edge takes 1.2 ms; both ends take 2.4 ms.
 template <typename I>
 __global__ void row_bins(Edges<I> edges, u32 shift, u64* bins)
 {
@@ -75,15 +76,15 @@ __global__ void row_bins(Edges<I> edges, u32 shift, u64* bins)
         if (counts[i]) atomicAdd(bins + i, u64(counts[i]));
 }
 
-// What a warp looks at: RUN edges from `first` on, in chunks of which a lane has neighbouring ones, 16 bytes
-// that are read at once.
+// The edges that a warp processes at a time: RUN edges from `first` on, in chunks. Each lane has consecutive edges of a
+// chunk, 16 bytes that are read at once.
 template <typename I>
 struct Look {
     static constexpr int NEAR = 16 / sizeof(I), CHUNKS = EACH / NEAR;
-    static constexpr int BITS = 64 / CHUNKS;  // enough for the entries of a chunk
+    static constexpr int BITS = 64 / CHUNKS;  // enough to count the entries of a chunk
     I u[EACH], v[EACH];
-    u32 out = 0, into = 0;  // a bit for each edge: it is in the row of its source, of its target
-    u64 before, total;      // a field for each chunk: entries of the lanes before this one, of all
+    u32 out = 0, into = 0;  // one bit per edge: whether it is in the row of its source, and of its target
+    u64 before, total;      // one field per chunk: number of entries in the lanes before this one, and in all lanes
 
     static __device__ __forceinline__ u64 edge(u64 first, int i)
     {
@@ -108,7 +109,7 @@ struct Look {
         }
     }
 
-    // All lanes together; returns how many entries the warp has found.
+    // Read the edges and return the number of entries that the warp has found. All lanes call this together.
     __device__ __forceinline__ u32 take(const Edges<I>& edges, u64 first)
     {
         read(edges.source, first, edges.count, u);
@@ -149,10 +150,10 @@ __global__ void __launch_bounds__(THREADS) count_selected(Edges<I> edges, i64* c
     }
 }
 
-// Write the entries of the wanted rows as keys, and which edge each is of. Without `places` they come in no
-// order: equal keys are equal entries then. Reads the whole list and writes an eighth: 2.4 ms a block of
-// rows, seen 4.3. The cursor is asked once by all warps of a block: with a question a warp, and ends read 4 bytes
-// at a time, it took 10.6.
+// Write the entries of the wanted rows as keys, and the index of each entry's edge. Without `places`, their order is
+// arbitrary; this is allowed if equal keys are equal entries. Reads the whole list and writes an eighth: 2.4 ms per
+// block of rows, 4.3 ms measured. All warps of a block share one atomic on the cursor. With one atomic per warp, and
+// ends read 4 bytes at a time, it took 10.6 ms.
 template <typename I>
 __global__ void __launch_bounds__(THREADS)
     select(Edges<I> edges, u32 width, const i64* places, u64* cursor, u64* keys, i64* picked)
@@ -168,7 +169,7 @@ __global__ void __launch_bounds__(THREADS)
         u64 at;
         if (places) {
             if (!total) continue;
-            at = u64(places[run]) - total;  // where it ends is what the host has summed up
+            at = u64(places[run]) - total;  // `places` is the host's running sum of the counts, where each run ends
         } else {
             if (lane() == 0) found[warp] = total;
             __syncthreads();
@@ -180,7 +181,7 @@ __global__ void __launch_bounds__(THREADS)
             __syncthreads();
             at = begin;
             for (u32 i = 0; i < warp; ++i) at += found[i];
-            __syncthreads();  // before they are written again
+            __syncthreads();  // needed before `found` and `begin` are overwritten
             if (!total) continue;
         }
         if (!edges.both) {
@@ -192,7 +193,7 @@ __global__ void __launch_bounds__(THREADS)
         for (int i = 0; i < EACH; ++i) {
             const int chunk = i / look.NEAR;
             if (i % look.NEAR == 0 && i) at += look.field(look.total, chunk - 1);
-            // Of this lane's entries in the chunk, those before.
+            // The bits of this lane's earlier edges in the chunk.
             const u32 earlier = ((1u << i % look.NEAR) - 1) << (i - i % look.NEAR);
             u64 to = at + look.field(look.before, chunk) + __popc(look.out & earlier) + __popc(look.into & earlier);
             if (look.out >> i & 1) {
@@ -208,10 +209,10 @@ __global__ void __launch_bounds__(THREADS)
     }
 }
 
-// Whether a sorted key is the first of its kind.
+// Return whether a sorted key is the first of its value.
 __device__ __forceinline__ bool is_head(const u64* keys, u64 at) { return at == 0 || keys[at] != keys[at - 1]; }
 
-// Count the different keys of each run of sorted ones.
+// Count the distinct keys in each run of sorted keys.
 __global__ void count_heads(const u64* keys, u64 count, i64* counts)
 {
     for (u64 run = thread_index() / 32; run * RUN < count; run += thread_count() / 32) {
@@ -224,8 +225,9 @@ __global__ void count_heads(const u64* keys, u64 count, i64* counts)
     }
 }
 
-// Write sorted keys as ends, and count the rows' edges: all of the keys, or with `heads`, the different ones of
-// each run summed up, one of each. Reads 8 bytes a key and writes 4: 3.3 ms for all blocks together.
+// Write sorted keys as ends, and count the edges of each row. With `heads`, the running sum of the number of distinct
+// keys in each run, only one of several equal keys is written. Reads 8 bytes per key and writes 4: 3.3 ms for all
+// blocks together.
 template <typename E>
 __global__ void write_rows(const u64* keys, u64 count, u32 width, const i64* heads, const E* labels, E* ends,
                            u64* degrees)
@@ -244,15 +246,16 @@ __global__ void write_rows(const u64* keys, u64 count, u32 width, const i64* hea
             if (!there) continue;
             const u64 row = keys[at] >> width, end = keys[at] & mask;
             if (kept) ends[upto - 1] = labels ? labels[end] : E(end);
-            // A row's first key takes from its count what is before, and its last one adds what is there.
+            // The first key of a row subtracts the number of ends before it from the row's degree. The last key adds
+            // the number of ends up to itself.
             if (at == 0 || keys[at - 1] >> width != row) atomicAdd(degrees + row, ~(upto - 1) + 1);
             if (at + 1 == count || keys[at + 1] >> width != row) atomicAdd(degrees + row, upto);
         }
     }
 }
 
-// Make one weight of those of equal keys: their sum in the order of the edges, the least, or the first. Sets
-// `wrong` if a sum of integers does not fit W. Wraparounds are counted: only a sum's final value has to fit.
+// Combine the weights of equal keys to one weight: their sum in the order of the edges, the smallest, or the first. Set
+// `wrong` if a sum of integers does not fit W. Wraparounds are counted, because only the final value has to fit.
 template <typename W>
 __global__ void write_weights(const u64* keys, u64 count, const i64* heads, const W* sorted, u32 policy,
                               W* weights, u32* wrong)
@@ -284,7 +287,7 @@ __global__ void write_weights(const u64* keys, u64 count, const i64* heads, cons
     }
 }
 
-// Write the vertex of each edge's row. Writes 4 bytes an edge, and searches a row in L1: 4 ms.
+// Write the vertex of each edge's row. Writes 4 bytes per edge, and searches for the row in L1: 4 ms.
 template <typename E>
 __global__ void __launch_bounds__(THREADS) owners(const i64* offsets, u64 rows, i64 first, E* out)
 {
@@ -295,8 +298,8 @@ __global__ void __launch_bounds__(THREADS) owners(const i64* offsets, u64 rows, 
         });
 }
 
-// Copy rows of ids as rows of labels: `names` has the old row of each new one. Bound by asking for 2^30
-// labels, most of them in L2 as hubs are asked for most: 12 ms.
+// Copy rows of ids as rows of labels. `names` contains the old row of each new row. Limited by reading 2^30 labels,
+// most of them from L2, because most reads are for hubs: 12 ms.
 template <typename E>
 __global__ void __launch_bounds__(THREADS)
     relabel(const i64* old_offsets, const E* old_ends, const void* old_weights, u64 bytes, i64 old_first,

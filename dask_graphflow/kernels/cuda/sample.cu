@@ -1,13 +1,13 @@
-// Random choices of edges: host_sample.py has the twin, with the same bits. A thread does all steps of a walk.
+// Random choices of edges: host_sample.py has the twin, which gives the same bits. One thread does all steps of a walk.
 #include "common.cuh"
 #include "edges.cuh"
 
-constexpr int BITS = 52;              // of the sum of a row's weights as a whole number
-constexpr int STEP = 24, ATTEMPT = 2; // bits of a counter below its step, and below its attempt
+constexpr int BITS = 52;              // bits of the sum of a row's weights as an integer
+constexpr int STEP = 24, ATTEMPT = 2; // positions of the step and of the attempt in a counter, in bits
 constexpr i64 OPEN = -2;              // a step that is not decided yet
-constexpr i64 END = -1;               // of a walk
+constexpr i64 END = -1;               // the end of a walk
 
-// A random float, 0 or more and below 1.
+// Return a random float from 0 to below 1.
 __device__ __forceinline__ double random_of(u64 key, u64 counter)
 {
     u64 mixed = key + counter * 0x9e3779b97f4a7c15ull;
@@ -17,7 +17,7 @@ __device__ __forceinline__ double random_of(u64 key, u64 counter)
     return double(mixed >> 11) * 0x1p-53;
 }
 
-// Where the first entry of a row is that is not below a value.
+// Return the index of the first entry of a sorted row that is not less than a value.
 template <typename T>
 __device__ __forceinline__ i64 first_of(const T* entries, i64 low, i64 high, i64 value)
 {
@@ -31,8 +31,8 @@ __device__ __forceinline__ i64 first_of(const T* entries, i64 low, i64 high, i64
     return low;
 }
 
-// Factors of the weights of edges back to the vertex before, and of other edges; then the probability to accept
-// another vertex if the vertex before has an edge to it, and if it has none.
+// Factors for the weights of edges back to the previous vertex (`back`) and of all other edges (`others`). Then the
+// probability to accept another vertex if the previous vertex has an edge to it (`near`), and if it has none (`far`).
 struct Bias {
     double back, others, near, far;
 };
@@ -41,7 +41,7 @@ template <typename I>
 struct Graph {
     const i64* offsets;
     const I* ends;
-    const i64* sums;  // null: each edge weighs 1
+    const i64* sums;  // running sums of the weights in each row; null: each edge weighs 1
 
     __device__ __forceinline__ bool connected(i64 vertex, I other) const
     {
@@ -49,7 +49,7 @@ struct Graph {
         return at < high && ends[at] == other;
     }
 
-    // The weight of a row's entries before one of them.
+    // Return the sum of the weights of a row's entries before index `at`.
     __device__ __forceinline__ i64 before(i64 low, i64 at) const
     {
         if (!sums) return at - low;
@@ -61,8 +61,8 @@ struct Graph {
 template <typename I>
 struct Step {
     const Graph<I>& graph;
-    i64 low, high, first, last;  // its row, and in it the entries back to the vertex before
-    i64 previous;                // the vertex before, or -1
+    i64 low, high, first, last;  // the vertex's row, and the range of entries back to the previous vertex
+    i64 previous;                // the previous vertex, or -1
     u64 key;
 
     __device__ __forceinline__ Step(const Graph<I>& graph_, i64 vertex, i64 previous_, u64 key_)
@@ -74,7 +74,7 @@ struct Step {
         if (first < high && graph.ends[first] == I(previous)) last = first_of(graph.ends, first, high, previous + 1);
     }
 
-    // Try to decide on a step: a vertex or END. Say whether it depends on an edge of the vertex before.
+    // Try to choose the next vertex, or END. Return whether accepting it depends on an edge of the previous vertex.
     __device__ __forceinline__ bool attempt(u64 counter, const Bias& bias, i64& end) const
     {
         const i64 total = graph.before(low, high), skipped = graph.before(low, first);
@@ -161,7 +161,7 @@ __global__ void pick_edges(const i64* offsets, const i64* vertices, const u64* k
         for (i64 i = 0; i < picks; ++i) {
             i64 edge = low + i;
             if (!every) {
-                // Without replacement Floyd's: each set of edges is as likely as every other one.
+                // Without replacement, use Floyd's algorithm: all sets of edges are equally likely.
                 const i64 newest = replace ? low + degree - 1 : low + degree - picks + i;
                 edge = low + i64(__dmul_rn(random_of(keys[item], u64(i)), double(newest - low + 1)));
                 for (i64 j = 0; j < i && !replace; ++j) {
@@ -177,7 +177,7 @@ __global__ void pick_edges(const i64* offsets, const i64* vertices, const u64* k
     }
 }
 
-// The sums of a row's weights up to each entry, by a warp.
+// Compute the running sums of the weights in each row, one warp per row.
 template <typename W>
 __global__ void __launch_bounds__(THREADS) cumulate(const i64* offsets, const W* weights, u64 rows, i64* sums)
 {

@@ -1,16 +1,16 @@
-// Breadth-first search: host_search.py has the twins. A vertex's predecessor is the smallest of its neighbours
-// one level before it: pull takes the first of an ascending row, push the minimum.
+// Breadth-first search: host_search.py has the twins. The predecessor of a vertex is its smallest neighbor in the level
+// before it. Rows are ascending, so pull takes the first such neighbor; push takes the minimum.
 //
-// A search along edges that weigh nothing, for shortest paths, is the same with other edges left out.
+// For shortest paths, the same search runs along only those edges that weigh nothing.
 #include "common.cuh"
 #include "appending.cuh"
 #include "edges.cuh"
 #include "gang.cuh"
 
 constexpr int UNSEEN = -1;
-constexpr u32 TRIED = 4;           // neighbours that a lane asks for at once
-constexpr i64 BY_LANE = 32;        // of a row, by a lane of its own
-constexpr i64 BY_WARP = 2048;      // by a warp; what is left is a block's
+constexpr u32 TRIED = 4;           // neighbors that a lane reads at once
+constexpr i64 BY_LANE = 32;        // most edges of a row that a lane reads
+constexpr i64 BY_WARP = 2048;      // most further edges that a warp reads; a block reads the rest
 
 template <typename I>
 __device__ __forceinline__ I never();
@@ -21,12 +21,12 @@ __device__ __forceinline__ i64 never<i64>() { return 0x7fffffffffffffffll; }
 
 __device__ __forceinline__ bool has(const u32* words, u64 vertex) { return words[vertex / 32] >> (vertex % 32) & 1; }
 
-// Which edges count: all,
+// Conditions on edges. All edges count:
 struct Every {
     __device__ __forceinline__ bool operator()(u64, i64, u64) const { return true; }
 };
 
-// or those between vertices as far away as each other, which weigh nothing beside that.
+// An edge counts if its ends have the same distance and its weight does not change this distance:
 template <typename W>
 struct Weightless {
     const double* distance;
@@ -38,14 +38,14 @@ struct Weightless {
     }
 };
 
-// A row that a warp gave up.
+// A row that a warp has not finished, and its next edge.
 struct Rest {
     u64 row;
     i64 edge;
 };
 
-// Find for every vertex that was not seen the first neighbour in the frontier: a lane for each of 32 vertices,
-// then a warp for each long row of them. Rows begin with a vertex that is a multiple of 64.
+// Find the first neighbor in the frontier for every vertex that was not seen. Each lane reads the row of one of 32
+// vertices, then the warp reads the rest of each long row. The first row's vertex is a multiple of 64.
 template <typename I>
 __global__ void bfs_pull(const i64* offsets, const I* ends, u64 rows, u64 first, const u32* frontier, u32* following,
                      u32* seen, I* predecessor, int* level, int depth, i64* found, Rest* rests,
@@ -104,7 +104,7 @@ __global__ void bfs_pull(const i64* offsets, const I* ends, u64 rows, u64 first,
     if (lane() == 0 && count) add_to(found, count);
 }
 
-// Go on with what bfs_pull() left of long rows: a block a row.
+// Continue with the long rows that bfs_pull() did not finish, one block per row.
 template <typename I>
 __global__ void bfs_pull_rest(const i64* offsets, const I* ends, u64 first, const u32* frontier, u32* following, u32* seen,
                           I* predecessor, int* level, int depth, i64* found, const Rest* rests,
@@ -134,8 +134,8 @@ __global__ void bfs_pull_rest(const i64* offsets, const I* ends, u64 first, cons
     }
 }
 
-// Offer the vertices of a list to their neighbours that were not seen; list those that had no predecessor.
-// `costs` are the list's edges, added up.
+// Offer the vertices of a list as predecessors to their neighbors that were not seen. List the neighbors that had no
+// predecessor. `costs` is the running sum of the list's degrees.
 template <typename I, typename Allowed>
 __device__ __forceinline__ void push_along(Allowed allowed, const i64* offsets, const I* ends, i64 first,
                                            const I* frontier, const i64* costs, u64 count, const u32* seen,
@@ -186,22 +186,24 @@ __global__ void __launch_bounds__(THREADS)
                level, depth, list, found);
 }
 
-// A search that goes on by itself while levels are small.
+// The state of a search that continues by itself while levels are small. After its first level, a launch stops before a
+// level that has more than `most_edges` edges, or a row longer than `longest`, or whose edges times `dense` are more
+// than `left`.
 struct Going {
-    Listed next;              // the level to go on with
-    i64 begin;                // where the list has its vertices
-    i64 depth, steps;         // levels in all, and taken by this launch
-    i64 most_steps;           // where to stop:
-    i64 most_edges, longest;  // before a level with so many edges, or a row of so many, but for the first;
-    i64 dense, left;          // or where its edges, times the first, are more than the second,
-    i64 shrinking;            // which the edges of each level are taken from, or not
+    Listed next;              // the next level
+    i64 begin;                // where the vertices of the next level begin in the list
+    i64 depth, steps;         // number of levels so far in the search, and in this launch
+    i64 most_steps;           // most levels of a launch
+    i64 most_edges, longest;
+    i64 dense, left;
+    i64 shrinking;            // whether the edges of each level are subtracted from `left`
     Listed sets[SETS];
     u32 arrived;
 };
 
-// Push level after level. Every vertex that is found is appended to `list`, whose end is the next level. Whether a
-// vertex is of this level is told by `level`: bits of `seen` would have to be set in between. `trace` has the
-// vertices and edges of each level.
+// Push level after level. Every vertex that is found is appended to `list`, so the end of the list is the next level.
+// `level` tells whether a vertex is in the current level. A bitmap `seen` would have to be updated between levels.
+// `trace` gets the number of vertices and edges of each level.
 template <typename I, typename Allowed>
 __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const I* ends, I* list, I* predecessor,
                                       int* level, Going* going, i64* trace)
@@ -215,7 +217,7 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
     const i64 dense = going->dense;
     const bool shrinking = going->shrinking;
     u32 set = 0, turn = 0;
-    meet_grid(&going->arrived);  // all have read it, before anybody writes
+    meet_grid(&going->arrived);  // all blocks have read it before any block writes
 
     const auto stops = [&] {
         const bool large = next.edges > most_edges || next.edges * dense > left || next.largest > longest;
@@ -296,7 +298,7 @@ __device__ __forceinline__ void go_on(Allowed allowed, const i64* offsets, const
         steps = fresh(going->steps);
         left = fresh(going->left);
     }
-    meet_grid(&going->arrived);  // nobody reads what is written now
+    meet_grid(&going->arrived);  // no block reads any more when the state is written
     if (threadIdx.x == 0 && blockIdx.x == 0) {
         going->next = next;
         going->begin = begin;
@@ -320,10 +322,10 @@ __global__ void __launch_bounds__(GANG)
     go_on(Weightless<W>{distance, weights}, offsets, ends, list, predecessor, level, going, trace);
 }
 
-// The rest is for a search over the members of a gang. A member's own vertices are numbered from 0, and its mirrors
-// from `owned` on.
+// The following kernels are for a search over the members of a gang. The positions of a member's own vertices begin at
+// 0, and those of its mirrors at `owned`.
 
-// Append `vertex` where `mine` is set to a list of `count` so far; all lanes of a warp call it together.
+// Append `vertex` to a list of `count` vertices if `mine` is set. All lanes of a warp call this together.
 template <typename I>
 __device__ __forceinline__ void append(bool mine, I vertex, I* list, u64* count)
 {
@@ -335,7 +337,8 @@ __device__ __forceinline__ void append(bool mine, I vertex, I* list, u64* count)
     if (mine) list[place + __popc(all & lanes_before())] = vertex;
 }
 
-// Sort what a push found into own vertices and mirrors. `counts`: found, own, mirrors, edges of own.
+// Split the vertices that a push found into own vertices and mirrors. `counts`: found vertices, own vertices, mirrors,
+// edges of own vertices.
 template <typename I>
 __global__ void part_found(const I* found, u64* counts, u64 owned, I low, const i64* offsets, u32* seen, I* predecessor,
                            I* own, I* mirrors)
@@ -346,7 +349,7 @@ __global__ void part_found(const I* found, u64* counts, u64 owned, I low, const 
         const I vertex = valid ? found[i] : I(0);
         const bool mine = valid && u64(vertex) < owned;
         if (valid) {
-            predecessor[vertex] += low;  // its number among all vertices
+            predecessor[vertex] += low;  // turn a position into a number
             atomicOr(seen + u64(vertex) / 32, 1u << (u64(vertex) % 32));
         }
         append(mine, vertex, own, counts + 1);
@@ -356,7 +359,8 @@ __global__ void part_found(const I* found, u64* counts, u64 owned, I low, const 
     }
 }
 
-// Take the predecessors that another member offers to vertices, each once. `counts`: new ones, their edges.
+// Apply the predecessors that another member offers to vertices. Each vertex occurs at most once. `counts`: new
+// vertices, their edges.
 template <typename I>
 __global__ void take_offers(const I* vertices, const I* offers, u64 count, int depth, const i64* offsets, u32* seen,
                             I* predecessor, int* level, I* list, u64* counts)
@@ -380,7 +384,7 @@ __global__ void take_offers(const I* vertices, const I* offers, u64 count, int d
     }
 }
 
-// Count the vertices of a bitmap, and the edges of their rows; a warp takes a word.
+// Count the vertices in a bitmap, and the edges of their rows. One warp per word.
 __global__ void tally(const u64* words, u64 size, const i64* offsets, u64* counts)
 {
     u64 vertices = 0;

@@ -1,9 +1,9 @@
-// Which row an edge belongs to, and the walk over all edges of all rows.
+// Search for the row of an edge, and a loop over all edges of all rows.
 #pragma once
 
 constexpr u32 TILE = 8 * THREADS;  // edges that a block takes at a time
 
-// The last of the places from low to high whose number is at most `wanted`. That of `low` is.
+// Return the last index from low to high whose number is at most `wanted`. The number at `low` must not be larger.
 __device__ __forceinline__ u64 last_at_most(const i64* numbers, u64 low, u64 high, i64 wanted)
 {
     while (low < high) {
@@ -16,9 +16,9 @@ __device__ __forceinline__ u64 last_at_most(const i64* numbers, u64 low, u64 hig
     return low;
 }
 
-// Call f(row, edge, valid) for the edges from `edge` to before `stop`, at most TILE of them: neighbouring
-// lanes have neighbouring edges, and all lanes of a warp call together. The block searches the rows of its
-// first and last edge; a thread searches only between those two, where all it reads is in L1.
+// Call f(row, edge, valid) for the edges from `first` to before `stop`, at most TILE of them. Adjacent lanes get
+// consecutive edges, and all lanes of a warp call f together. The block searches for the rows of its first and last
+// edge. Each thread then searches only between those two rows, so that all it reads is in L1.
 template <typename F>
 __device__ __forceinline__ void each_of_tile(const i64* offsets, u64 rows, u64 first, u64 stop, F f)
 {
@@ -31,5 +31,5 @@ __device__ __forceinline__ void each_of_tile(const i64* offsets, u64 rows, u64 f
         const bool valid = edge < stop;
         f(valid ? last_at_most(offsets, low, high, edge) : ~0ull, edge, valid);
     }
-    __syncthreads();  // before the next tile's ends are written
+    __syncthreads();  // needed before the ends of the next tile are written
 }

@@ -1,23 +1,23 @@
-// Trees of parents: find, and unite. What a kernel that hooks uses, and what it tells the host.
+// Trees of parents: find and unite, for kernels that hook edges, and the report of such a kernel to the host.
 //
-// parent[v] <= v, and a root is its own parent. A root changes only by compare-and-swap; every other
-// write points a vertex higher up its own path. So a thread that reads an old parent, from L1 or
-// because another thread is at work there, reads a true ancestor, and a write that is lost or late
-// costs a step and never a connection. That is why the reads are plain ones.
+// parent[v] <= v, and a root is its own parent. A root changes only by compare-and-swap. Every other write points a
+// vertex at a higher vertex on its path to the root. So if a thread reads an old parent, from L1 or because another
+// thread is changing it, the old parent is still a true ancestor. A write that is lost or late costs a step and never a
+// connection. Therefore plain reads are sufficient.
 //
-// P is the type of the parents, I that of the ids: int or long long.
+// P is the type of the parents, and I the type of the ids: int or long long.
 #pragma once
 
-constexpr u64 SAMPLE_BLOCK = 256;  // neighbouring edges that a sample takes together
+constexpr u64 SAMPLE_BLOCK = 256;  // consecutive edges that a sample takes together
 
-// What a hook launch tells the host.
+// The report of a hook launch to the host.
 struct Report {
-    u64 hooked;  // edges whose ends had different parents
-    i64 low;     // smallest and largest id of the edges that do not lie in the forest
+    u64 hooked;  // number of edges whose ends had different parents
+    i64 low;     // smallest and largest id of the edges with an end outside the forest
     i64 high;
 };
 
-// The root above a vertex; what lies on the way is pointed past its parent (path halving, ECL-CC).
+// Return the root of a vertex. Vertices on the way are pointed past their parents (path halving, ECL-CC).
 template <typename P>
 __device__ __forceinline__ P find(P* parent, P vertex)
 {
@@ -45,8 +45,9 @@ __device__ __forceinline__ i64 compare_and_swap(i64* at, i64 expected, i64 desir
     return i64(atomicCAS(reinterpret_cast<u64*>(at), u64(expected), u64(desired)));
 }
 
-// Hook the higher root onto the lower one; on a lost race go on from what the swap returned, which is
-// below the root that was expected: so this ends, however old the parents are that `find` reads.
+// Hook the root with the larger number onto the other root. If another thread changed the root first, continue from the
+// value that the swap returned. This value is smaller than the expected root, so the loop ends, even if `find` reads
+// old parents.
 template <typename P>
 __device__ __forceinline__ void unite(P* parent, P u, P v)
 {
