@@ -111,7 +111,7 @@ def test(stack: str, arguments: list[str]) -> int:
 
 
 def lint() -> int:
-    """Run every linter, and print the names of those that failed."""
+    """Run every linter, and print the names of the linters that failed."""
     programs = environment("newest", "lint")
     failed = [linter for linter in LINTERS if run(programs, *linter.split())]
     print(f"Failed: {', '.join(failed)}" if failed else "All linters passed")
