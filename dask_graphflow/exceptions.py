@@ -87,8 +87,8 @@ class UnknownColumnError(EdgeListError):
     >>> gf.connected_components(edges, source="scr", target="dst")
     Traceback (most recent call last):
         ...
-    dask_graphflow.exceptions.UnknownColumnError: source='scr' is no column of the frame, which has 'src', \
-'dst'; did you mean 'src'?
+    dask_graphflow.exceptions.UnknownColumnError: source='scr' is not a column of the frame, which has \
+'src', 'dst'; did you mean 'src'?
     """
 
 

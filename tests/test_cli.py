@@ -410,7 +410,7 @@ def test_no_permission_to_write_is_named(edges, monkeypatch):
     [
         ("out", ["does not say what to write", ".parquet"]),
         ("nowhere/out.csv", ["does not exist"]),
-        ("in.csv/out.csv", ["no folder"]),
+        ("in.csv/out.csv", ["not a folder"]),
         ("foo://out.csv", ["Protocol not known"]),
     ],
 )

@@ -580,12 +580,12 @@ def test_edges_are_those_of_a_pipeline_too():
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        ({"source": "aa"}, UnknownColumnError, r"source='aa' is no column .* did you mean 'a'"),
+        ({"source": "aa"}, UnknownColumnError, r"source='aa' is not a column .* did you mean 'a'"),
         ({"target": None}, UnknownColumnError, r"target= is None; give a column's name"),
         ({"source": ["a", "b"]}, EdgeListError, r"has 2 columns and target='b' has 1"),
         ({"source": "f"}, VertexTypeError, r"'f' has dtype float64; ids are integers"),
         ({"source": "s"}, VertexTypeError, r"of one type. Convert one of them"),
-        ({"weight": "ww"}, UnknownColumnError, r"weight='ww' is no column .* mean 'w'"),
+        ({"weight": "ww"}, UnknownColumnError, r"weight='ww' is not a column .* mean 'w'"),
         ({"weight": "s"}, WeightError, r"weight='s' has dtype \w+; a weight is a real number"),
         ({"multi": "sum"}, WeightError, r"multi='sum' is about weights; name their column"),
         ({"multi": "min"}, WeightError, r"multi='min' is about weights"),

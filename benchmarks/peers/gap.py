@@ -39,7 +39,7 @@ def available() -> str | None:
     path = os.environ.get("GAP_CC")
     if not path:
         return "give the path of its cc program with --gap-cc, or in GAP_CC"
-    return None if os.access(path, os.X_OK) else f"{path} is no program that can be run"
+    return None if os.access(path, os.X_OK) else f"{path} is not a program that can be run"
 
 
 class EdgeFile:

@@ -103,7 +103,9 @@ class Output:
                 f"{self._url}: the folder it goes to does not exist; make it first"
             ) from error
         except NotADirectoryError as error:
-            raise OutputError(f"{self._url}: the place it goes to is no folder") from error
+            raise OutputError(
+                f"{self._url}: its parent is a file, not a folder; choose another place"
+            ) from error
         except PermissionError as error:
             raise OutputError(f"{self._url}: no permission to write there") from error
         return self

@@ -169,8 +169,8 @@ class Components:
         """
         if not fragment.dense:
             raise VertexTypeError(
-                "renumber=False was given, and there are ids of 2**63 and more, which are no places in a "
-                "forest; leave renumber=False out"
+                "renumber=False needs ids below 2**63, and there are ids of 2**63 and more; leave "
+                "renumber=False out"
             )
         return fragment.forests
 
@@ -254,9 +254,9 @@ class Components:
         own = [some[place] for some in codes]
         if not same or len(fragment.ids) != sum(map(len, own)):
             raise WorkerLostError(
-                "a worker was lost while the ids were numbered, and what it held came out in another "
-                "form when it was found again: ids that lie close together on some workers and far apart "
-                "on others. Nothing is wrong with the edges; compute once more"
+                "a worker was lost while the ids were numbered, and its part of the result was stored in "
+                "another form when it was computed again: some workers have dense ids and others do not. "
+                "Nothing is wrong with the edges; compute once more"
             )
         xp = fragment.forests[0].kernels.namespace
         bounds = _bounds(sizes)

@@ -74,7 +74,7 @@ def check_columns(frame: Any, columns: Sequence[Any], role: str) -> None:
             )
         if column not in have:
             raise UnknownColumnError(
-                f"{role}={column!r} is no column of the frame, which has "
+                f"{role}={column!r} is not a column of the frame, which has "
                 f"{', '.join(map(repr, have)) or 'none'}{nearest(column, have)}"
             )
 

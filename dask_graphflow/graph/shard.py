@@ -166,7 +166,7 @@ class Shard(Memo, Subset):
     @property
     def all_numbers(self) -> np.ndarray:
         """The number of the vertex at each place, on the host; -1 at empty places."""
-        assert self.placed is not None, "vertices lie in the order of their numbers"
+        assert self.placed is not None, "vertices are in the order of their numbers"
         placed = self.placed
         found: np.ndarray = self.host.kept("all numbers", lambda: placed.numbers(0, self.size))
         return found

@@ -170,7 +170,7 @@ def _columns(labels: Any, column: Any) -> list[Any]:
     names = [column] if column in have else vertex_names(column, max(width, 1))
     if any(name not in have for name in names):
         raise UnknownColumnError(
-            f"column={column!r} is no column of the labels, which have {', '.join(map(repr, have))}"
+            f"column={column!r} is not a column of the labels, which have {', '.join(map(repr, have))}"
             f"{nearest(column, have)}"
         )
     return names

@@ -254,7 +254,7 @@ def chains(
     if isinstance(inputs, str):
         if inputs not in INPUT_POLICIES:
             raise OptionError(
-                f"inputs={inputs!r} is no input policy; there are "
+                f"inputs={inputs!r} is not an input policy; the policies are "
                 f"{', '.join(map(repr, INPUT_POLICIES))}{nearest(inputs, INPUT_POLICIES)}; or give a "
                 "list with the address of a worker for each partition"
             )
@@ -269,10 +269,11 @@ def chains(
         )
     for worker in wanted:
         if worker not in slots.workers:
-            there = (
-                ", ".join(map(repr, slots.workers)) if slots.workers != (None,) else "no cluster"
+            names = ", ".join(map(repr, slots.workers))
+            known = (
+                "there is no cluster" if slots.workers == (None,) else f"the workers are {names}"
             )
-            raise OptionError(f"inputs names {worker!r}, which is no worker; there is {there}")
+            raise OptionError(f"inputs names {worker!r}, which is not a worker; {known}")
     return to_workers(wanted, slots)
 
 
