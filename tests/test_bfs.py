@@ -287,13 +287,13 @@ def test_a_push_tells_each_mirror_once_in_the_fewest_bytes_and_a_pull_sends_a_bi
         when = np.full(size, len(steps))
         np.minimum.at(when, v[mine], level[u[mine]])
         wanted += [box(int((when == depth).sum()), len(mirrors)) for depth in range(len(steps))]
-    # A second round of votes follows where a mirror was told.
-    votes = HEADER.size * members * (members - 1) * (1 + (wanted > 0))
-    assert steps["bytes"].tolist() == (wanted + votes).tolist()
+    # If a mirror was told something, an all-reduce follows.
+    headers = HEADER.size * members * (members - 1) * (1 + (wanted > 0))
+    assert steps["bytes"].tolist() == (wanted + headers).tolist()
     _, steps = traced(g.bfs([first], direction="pull", trace=True), sum_bytes=True)
-    votes = 2 * HEADER.size * members * (members - 1)
+    headers = 2 * HEADER.size * members * (members - 1)
     words = -(-size // 64)
-    assert set(steps["bytes"][1:]) == {votes + 8 * words * (members - 1)}
+    assert set(steps["bytes"][1:]) == {headers + 8 * words * (members - 1)}
 
 
 def test_a_superstep_that_no_other_member_is_told_of_takes_one_round(built, monkeypatch, members):

@@ -1,4 +1,4 @@
-"""Exchange: boxes in the fewest bytes, rounds in the order of the ring, votes; mirrors and masters."""
+"""Exchange: boxes in the fewest bytes, rounds in the order of the ring, totals; mirrors and masters."""
 
 from __future__ import annotations
 

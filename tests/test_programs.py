@@ -235,10 +235,10 @@ def test_labels_that_do_not_change_are_not_sent_again(built, members):
     g.run(LEAST, **how, max_iter=1).compute()  # members find out who mirrors what, once
     with dask.config.set(num_workers=1):
         _, steps = traced(g.run(LEAST, **how, trace=True), sum_bytes=True)
-    votes = HEADER.size * members * (members - 1)
-    # Two rounds, messages and votes; at first, one more says that all know who mirrors what.
+    headers = HEADER.size * members * (members - 1)
+    # Two rounds: messages, and an all-reduce. At first, one more round checks that all know the mirrors.
     rounds = [3] + [2] * (len(steps) - 1)
-    sent = steps["bytes"].to_numpy() - votes * np.array(rounds)
+    sent = steps["bytes"].to_numpy() - headers * np.array(rounds)
     layout = getattr(g, "graph", g).layout().compute()
     # At first, a message to each mirror; then to fewer, and in the end to almost none.
     assert sent[0] == 4 * layout["remote"].sum()

@@ -395,7 +395,7 @@ def test_each_member_says_how_it_spent_its_seconds(scheduler):
 
 
 def test_a_superstep_has_not_sent_what_was_sent_before_it(scheduler):
-    """Where one member has all vertices, nobody has anything to send but votes."""
+    """If one member has all vertices, messages contain headers only."""
     edges = partitioned(frame([(i, i + 1) for i in range(30)]).assign(w=1.0), 2)
     g = gf.Graph(edges, **ENDS, weight="w", directed=False, shards=2).persist()
     label = {"op": LABEL, "columns": {"least": "vertex"}, "direction": "push"}
