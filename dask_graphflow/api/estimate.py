@@ -83,7 +83,7 @@ def calibrate(
 
     Notes
     -----
-    Each kind of worker takes about 20 seconds, and more if kernels have to be compiled first. Workers are of
+    Each kind of worker takes about 20 seconds, more if kernels are compiled first. Workers are of
     the same kind if they have the same resources ``GPU`` and ``CPU`` and the same number of threads. The
     rates are stored on each worker's machine. Measuring them again deletes the times of calls with which
     :func:`estimate` corrected the old rates. The Dask configuration values ``graphflow.calibration.path``
