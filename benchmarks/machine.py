@@ -9,6 +9,7 @@ import re
 import subprocess
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 import dask_graphflow as gf
 
@@ -80,7 +81,7 @@ def versions() -> dict[str, str]:
     return found
 
 
-def gpus() -> dict[str, object] | None:
+def gpus() -> dict[str, Any] | None:
     """Return the GPUs, their driver and the links between them, or None without nvidia-smi."""
     listed = _told(
         "nvidia-smi",
@@ -91,11 +92,12 @@ def gpus() -> dict[str, object] | None:
 
 
 def gpu_count() -> int:
-    """Return the number of GPUs, as nvidia-smi tells it."""
-    return len((_told("nvidia-smi", "-L") or "").splitlines())
+    """Return the number of GPUs that nvidia-smi lists."""
+    found = gpus()
+    return len(found["devices"]) if found else 0
 
 
-def parse_gpus(listed: str, links: str) -> dict[str, object]:
+def parse_gpus(listed: str, links: str) -> dict[str, Any]:
     """Parse nvidia-smi's list of GPUs and its matrix of links, in which NV18 means 18 NVLinks."""
     rows = [[cell.strip() for cell in line.split(",")] for line in listed.splitlines()]
     return {

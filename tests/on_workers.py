@@ -47,9 +47,8 @@ def watch():
     SENT.update(device=0, host=0, copied=0)
     if cupy.ndarray in copyreg.dispatch_table:
         return  # watched already
-    serialization.LARGE = (
-        VERTICES  # bytes; by default a forest of this graph goes through host memory
-    )
+    # In bytes. By default, forests as small as those of this graph go through host memory.
+    serialization.LARGE = VERTICES
     device_ipc.share = _all_counted(device_ipc.share)
     for where, family in (("device", cuda_serialize), ("host", dask_serialize)):
         family.register(cupy.ndarray, _counted(where, family.dispatch(cupy.ndarray)))
