@@ -134,8 +134,7 @@ class Exchange:
         most : float
             A number that is reduced to its maximum.
         """
-        # Only the numbers are received, so no member needs an empty array on its device.
-        self.send("all_reduce", lambda _: NOTHING, Totals(tuple(sums), most), device=False)
+        self.send("all_reduce", lambda _: NOTHING, Totals(tuple(sums), most))
         return self.receive("all_reduce", lambda *_: None)
 
     def all_to_all(self, arrays: Sequence[Any]) -> list[Any]:
@@ -255,7 +254,9 @@ class Exchange:
             name = name.rstrip(b"\0").decode()
             raw: Any = np.frombuffer(message, np.uint8, offset=HEADER.size)
             if self._carrier is not None:
-                raw = self._carrier.take(to, source, raw, size if carried else None, device)
+                # A box without entries is not read, so no empty array is made for it on the device.
+                there = device and FORMS[form] != "nothing"
+                raw = self._carrier.take(to, source, raw, size if carried else None, there)
             unpacked(source, Packed(FORMS[form], count, np.dtype(name) if name else None, raw))
             self._traffic.unpacking += time.perf_counter() - began
         self._traffic.waiting += self._channel.seconds_waited - waited
