@@ -77,7 +77,7 @@ def test_every_way_to_call_gives_the_same(name, graph):
         ("label_propagation", {"directed": True}, "directed="),
         ("degrees", {"vertices": pd.Series([1])}, "vertices="),
         ("connected_components", {"threshold": 0.0}, "threshold="),
-        ("connected_components", {"method": "label"}, "method="),
+        ("connected_components", {"renumber": False}, "renumber="),
     ],
 )
 def test_a_graph_is_not_told_how_to_read_a_frame(name, given, named, graph):

@@ -587,7 +587,7 @@ def test_what_has_no_plan_is_refused():
     with pytest.raises(OptionError, match=r"pandas.*before compute"):
         gf.plot.plan(labels.compute())
     with pytest.raises(OptionError, match="by 0 reductions"):
-        gf.plot.plan(gf.connected_components(edges, **ENDS, method="label"))
+        gf.plot.plan(gf.Graph(edges, **ENDS).connected_components())
     other = gf.connected_components(partitioned(frame([(1, 5)]), 2), **ENDS)
     with pytest.raises(OptionError, match="by 2 reductions"):
         gf.plot.plan(dd.concat([labels, other]))

@@ -192,10 +192,10 @@ def test_components_tell_of_each_part(scheduler, dense):
     assert told[total:] == told[:total]
 
 
-def test_components_by_label_tell_of_supersteps(scheduler):
+def test_components_of_a_graph_tell_of_supersteps(scheduler):
     told = []
     edges = partitioned(frame(TREE), 4)
-    gf.connected_components(edges, **ENDS, method="label", progress=told.append).compute()
+    gf.Graph(edges, **ENDS).connected_components(progress=told.append).compute()
     assert list(told[0]) == STEP
 
 

@@ -36,7 +36,7 @@ from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .components_by_label import connected_components
+from .connected_components import connected_components
 from .priorities import priorities
 
 __all__ = ["strongly_connected_components"]

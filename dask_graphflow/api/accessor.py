@@ -63,7 +63,6 @@ class GraphflowAccessor(FrameMethods):
         dropna: bool = False,
         device: str | None = None,
         renumber: bool = True,
-        method: str = "forest",
         progress: Listener = False,
     ) -> Any:
         """Return the connected component of each vertex of an undirected graph.
@@ -71,7 +70,7 @@ class GraphflowAccessor(FrameMethods):
         Parameters
         ----------
         source, target, vertices, weight, threshold, thresholds, seed, merge, merge_chunks, inputs, \
-chunk_size, dropna, device, renumber, method, progress
+chunk_size, dropna, device, renumber, progress
             The same as for :func:`dask_graphflow.connected_components`.
 
         Returns
@@ -96,6 +95,5 @@ chunk_size, dropna, device, renumber, method, progress
             dropna=dropna,
             device=device,
             renumber=renumber,
-            method=method,
             progress=progress,
         )

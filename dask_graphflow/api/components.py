@@ -33,7 +33,6 @@ from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.program import Components
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.costs import cluster
-from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.scheduling import device_readers, placement, plugins, trees
@@ -48,7 +47,6 @@ from dask_graphflow.scheduling.expr import (
 from dask_graphflow.scheduling.forest_expr import ForestReduction, reduction_tasks
 from dask_graphflow.scheduling.progress import Progress, Tally, listener
 from dask_graphflow.showing.bar import PARTS
-from dask_graphflow.showing.suggestions import nearest
 
 from . import inputs as inputs_of
 from .calls import refuse_options
@@ -80,7 +78,6 @@ def connected_components(
     dropna: bool = False,
     device: str | None = None,
     renumber: bool = True,
-    method: str = "forest",
     progress: Listener = False,
 ) -> dd.DataFrame: ...
 @overload
@@ -102,7 +99,6 @@ def connected_components(
     dropna: bool = False,
     device: str | None = None,
     renumber: bool = True,
-    method: str = "forest",
     progress: Listener = False,
 ) -> Any:
     """Return the connected component of each vertex of an undirected graph.
@@ -164,10 +160,6 @@ def connected_components(
         are integers without large gaps: a forest then has one entry for every integer from the smallest to
         the largest id, and a cluster skips the steps that number ids. A cluster that holds the edges in
         memory finds this out by itself.
-    method : {"forest", "label"}
-        "forest", the default, is the method described above. "label" builds a
-        :class:`~dask_graphflow.Graph` and propagates the smallest label by push and pull (Gemini [3]_). It
-        is slower and is meant for comparison. It accepts only the options `dropna` and `progress`.
     progress : bool or callable
         Report each finished part. True shows a progress bar in a terminal. A function is called with a
         dict that has the keys ``stage`` ("hook" for a partition of the edges, "label" for a partition of
@@ -203,8 +195,6 @@ def connected_components(
        Model for Irregular Computations", PPoPP 2017.
     .. [2] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via
        Subgraph Sampling", IPDPS 2018.
-    .. [3] X. Zhu, W. Chen, W. Zheng, X. Ma, "Gemini: A Computation-Centric Distributed Graph Processing
-       System", OSDI 2016.
 
     Examples
     --------
@@ -224,7 +214,7 @@ def connected_components(
             "source": source, "target": target, "vertices": vertices, "weight": weight,
             "threshold": threshold, "thresholds": thresholds, "seed": seed, "merge": merge,
             "merge_chunks": merge_chunks, "inputs": inputs, "chunk_size": chunk_size, "dropna": dropna,
-            "device": device, "renumber": renumber, "method": method,
+            "device": device, "renumber": renumber,
         }  # fmt: skip
         refuse_options(connected_components, options)
         return edges.connected_components(progress=progress)
@@ -233,22 +223,6 @@ def connected_components(
     merges = merging.merge_policy(merge)
     check_count("chunk_size", chunk_size, optional=True)
     check_count("merge_chunks", merge_chunks)
-    if method == "label":
-        others = {
-            "vertices": vertices, "weight": weight, "threshold": threshold, "thresholds": thresholds,
-            "seed": seed, "chunk_size": chunk_size, "device": device,
-        }  # fmt: skip
-        if refused := [name for name, value in others.items() if value is not None]:
-            raise OptionError(
-                f"method='label' takes no {', '.join(refused)}; leave "
-                f"{'it' if len(refused) == 1 else 'them'} out, or the method"
-            )
-        graph = Graph(edges, source=source, target=target, directed=False, dropna=dropna)
-        return graph.connected_components(progress=progress)
-    if method != "forest":
-        raise OptionError(
-            f"method={method!r}; give 'forest' or 'label'{nearest(method, ['forest', 'label'])}"
-        )
     streamed = inputs_of.to_stream(edges, device)
     limits = inputs_of.ascending(edges, weight, threshold, thresholds)
     columns = inputs_of.edge_columns(edges, source, target, weight if limits else None, dropna)

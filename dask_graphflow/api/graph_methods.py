@@ -17,7 +17,7 @@ from dask_graphflow.algorithms import (
     closeness_centrality,
     clustering,
     community_metrics,
-    components_by_label,
+    connected_components,
     core_number,
     degree_centrality,
     degrees,
@@ -135,7 +135,7 @@ class GraphMethods:
     def connected_components(self, *, trace: bool = False, progress: Listener = False) -> Any: ...
     def connected_components(self, *, trace: bool = False, progress: Listener = False) -> Any:
         """Return the connected component of each vertex."""
-        return ask(self, components_by_label.connected_components, trace=trace, progress=progress)
+        return ask(self, connected_components.connected_components, trace=trace, progress=progress)
 
     @overload
     def core_number(self, *, trace: Literal[False] = False,

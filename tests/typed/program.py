@@ -45,7 +45,6 @@ def components(edges: dd.DataFrame, crm: pd.Series[int]) -> pd.DataFrame:
         dropna=True,
         device=None,
         renumber=True,
-        method="forest",
     )
     several: dd.DataFrame = gf.connected_components(
         edges, source="src", target="dst", weight="w", thresholds=(0.5, 2.5)

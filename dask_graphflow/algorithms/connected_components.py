@@ -1,4 +1,4 @@
-"""Connected components of a graph that is built: the smallest label spreads along the edges.
+"""Connected components of a graph that is built.
 
 The result has a row for every vertex with its component, which is named after its smallest vertex. Edges
 that are not built into a graph have a faster way, which reads them once:
@@ -7,23 +7,16 @@ that are not built into a graph have a faster way, which reads them once:
 
 from __future__ import annotations
 
-from dask_graphflow.costs.cost import Cost, levels
-from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.fixpoint import fixpoint
+from dask_graphflow.costs.cost import Cost
+from dask_graphflow.operators.components import components
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 
 __all__ = ["connected_components"]
 
-SMALLEST = EdgeOp("components", target="component", signal="component[src]", slot="min")
 
-
-@algorithm(
-    columns={"component": "id"},
-    directed=False,
-    cost=Cost("label", levels(), each=1, both_ways=True, scratch=24),
-)
+@algorithm(columns={"component": "id"}, directed=False, cost=Cost("label", 1, passes=1, scratch=24))
 def connected_components(g: GraphView) -> Answer:
     """Return the connected component of each vertex.
 
@@ -46,6 +39,4 @@ def connected_components(g: GraphView) -> Answer:
     >>> g.connected_components().compute().component.tolist()
     [1, 1, 1, 8, 8]
     """
-    columns = {"component": g.numbers.astype(g.index)}
-    fixpoint(g.undirected, SMALLEST, columns)
-    return Answer(columns)
+    return Answer({"component": components(g)})

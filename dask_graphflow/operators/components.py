@@ -1,0 +1,110 @@
+"""Components: the trees into which the edges of all members join the vertices.
+
+Each member hooks its edges into a forest of its vertices and mirrors; see :class:`.Forest`. A tree is named
+after its smallest vertex. Each mirror is also in a tree at its owner. If the two trees have different
+names, these belong to the same component. All members send each other such pairs of names, and join them in
+the same way. So there are two rounds, however long the paths are. In most graphs there are few such pairs,
+because most vertices are in a tree with the smallest vertex at every member.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.components.forest import Forest
+from dask_graphflow.kernels import kernels_for, kernels_of
+
+from .access import gather
+from .view import GraphView
+from .wide_column import wide_column
+
+__all__ = ["components"]
+
+CHUNK = 1 << 24  # edges whose sources are listed at a time
+
+
+def components(g: GraphView) -> Any:
+    """Return the smallest vertex number in the component of each owned vertex. All members call it.
+
+    The directions of the edges do not matter.
+
+    Parameters
+    ----------
+    g : GraphView
+
+    Returns
+    -------
+    array of index, shape (V_p,)
+    """
+    vertices, edges = g.all_reduce(sums=(g.shard.filled, len(g.shard.out.ends))).sums
+    with g.superstep("push", vertices, edges):
+        parent = _hooked(g)
+        own, mirrors = parent[: g.owned], parent[g.owned :]
+        name, least_of = g.numbers.copy(), kernels_for(parent).namespace.minimum.at
+        if g.shard.placed is not None:  # otherwise the root of a tree is its smallest owned vertex
+            least_of(name, own, g.numbers)
+        if not g.alone:
+            least_of(name, mirrors, g.shard.slot_numbers("out", g.threads))
+            _join(g, name, own, mirrors)
+    return name[own]
+
+
+def _hooked(g: GraphView) -> Any:
+    """Return the root of each vertex and each mirror in the forest of this member's edges."""
+    local = g.local("out")
+    forest = Forest(local.rows.ends, size=local.size)
+    for source, target in _edges(local.rows, g):
+        forest.hook(source, target, threads=g.threads)
+    forest.compress(threads=g.threads)
+    return forest.parent
+
+
+def _edges(rows: Any, g: GraphView) -> Iterator[tuple[Any, Any]]:
+    """Yield the positions of the ends of this member's edges, for some rows at a time."""
+    offsets, ends = rows.offsets, rows.ends
+    owners = kernels_of("rows", ends).owners
+    begins = np.asarray(range(0, len(ends), CHUNK), offsets.dtype, like=offsets)
+    cuts = [*np.searchsorted(offsets[:-1], begins).tolist(), len(offsets) - 1]
+    for first, last in itertools.pairwise(cuts):
+        low, high = int(offsets[first]), int(offsets[last])
+        bounds = offsets[first : last + 1] - low
+        some = rows._replace(offsets=bounds, ends=ends[low:high], weights=None, first=first)
+        yield owners(some, ends.dtype, threads=g.threads), some.ends
+
+
+def _join(g: GraphView, name: Any, own: Any, mirrors: Any) -> None:
+    """Replace the names of roots by the smallest names in their components.
+
+    Parameters
+    ----------
+    g : GraphView
+    name : array of index, shape (V_p,)
+        Name of the tree of each root; changed in place.
+    own, mirrors : array of index, shapes (V_p,) and (mirrors,)
+        Root of each owned vertex and each mirror.
+    """
+    here, there = name[mirrors], wide_column(g, name[own])[g.owned :]
+    differ = here != there
+    # A name and the smallest one that it is joined with: never more pairs than names.
+    names, joined = _joined(here[differ], there[differ])
+    less = joined < names
+    pairs = gather(g, np.stack([names[less], joined[less]], axis=1).ravel()).reshape(-1, 2)
+    if not len(pairs):
+        return
+    names, joined = _joined(*pairs.T)
+    roots = np.flatnonzero(own == np.arange(g.owned, dtype=own.dtype, like=own))
+    at = np.minimum(np.searchsorted(names, name[roots]), len(names) - 1)
+    name[roots] = np.where(names[at] == name[roots], joined[at], name[roots])
+
+
+def _joined(one: Any, other: Any) -> tuple[Any, Any]:
+    """Join pairs of names; return the different names, ascending, and the smallest one joined to each."""
+    names, at = np.unique(np.concatenate([one, other]), return_inverse=True)
+    forest = Forest(names, size=len(names))
+    forest.hook(at[: len(one)], at[len(one) :])
+    forest.compress()
+    return names, names[forest.parent]
