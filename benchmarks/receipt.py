@@ -23,6 +23,7 @@ import os
 import re
 import tokenize
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -101,8 +102,12 @@ def sources(root: Path = ROOT) -> dict[str, str]:
 
 def code_hash(file: Path) -> str:
     """Return the SHA-256 of a file's code, without comments, docstrings and blank lines."""
-    text = file.read_text("utf-8")
-    code = python_code(text) if file.suffix == ".py" else cuda_code(text)
+    return _text_hash(file.read_text("utf-8"), file.suffix)
+
+
+@cache
+def _text_hash(text: str, suffix: str) -> str:
+    code = python_code(text) if suffix == ".py" else cuda_code(text)
     lines = (line.rstrip() for line in code.splitlines())
     return hashlib.sha256("\n".join(filter(None, lines)).encode()).hexdigest()
 
