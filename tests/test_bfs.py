@@ -110,8 +110,8 @@ def test_every_rule_and_number_of_threads_gives_the_same_bits(
 ):
     monkeypatch.setattr(search, "DEEP", np.inf)  # level by level
     pairs = SHAPES[shape]()
-    # On a path one in many, or there would be thousands of steps.
-    sources = [u for u, _ in pairs[:: 250 if shape == "path" else 9000]]
+    # On a path one in 50, or there would be thousands of steps.
+    sources = [u for u, _ in pairs[:: 50 if shape == "path" else 9000]]
     g = built(pairs, directed=directed)
     degrees = np.bincount(both_ways(pairs, np.ones(len(pairs)), directed)[0])
     first = None
