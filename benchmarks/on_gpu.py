@@ -65,7 +65,12 @@ TESTS = {
         "tests/test_degree_centrality.py",
         "tests/test_label_propagation.py",
     ),
-    "tests-graphs": ("tests/test_programs.py", "tests/test_graph.py", "tests/test_members.py"),
+    "tests-graphs": (
+        "tests/test_programs.py",
+        "tests/test_graph.py",
+        "tests/test_graph_components.py",
+        "tests/test_members.py",
+    ),
     "tests-advance": (
         "tests/test_device_rows.py",
         "tests/test_layout.py",

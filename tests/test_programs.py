@@ -1,4 +1,4 @@
-"""Edge programs run to a fixpoint: those of the tests, and a user's own."""
+"""Edge programs run to a fixpoint, as a user defines them."""
 
 from __future__ import annotations
 
@@ -12,60 +12,24 @@ import pandas as pd
 import pytest
 from conftest import (
     BACKEND,
-    as_dict,
     fewer,
     frame,
     on_backend,
     on_host,
-    oracle,
     partitioned,
     to_host,
 )
-from shapes import ENDS, HOPS, LEAST, NEVER, SMALL, rmat, same, traced
+from shapes import ENDS, HOPS, LEAST, NEVER, SMALL, rmat, traced
 
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.kernels import policies
-from dask_graphflow.operators import components
 from dask_graphflow.operators.direction import WAYS
 
 pytestmark = pytest.mark.usefixtures("backend")
 
 DIRECTED = pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 WIDEST = gf.EdgeOp("widest", target="width", signal="min(width[src], weight)", slot="max")
-
-
-# Components
-
-
-@pytest.mark.parametrize(
-    ("dtype", "directed"), [("int64", True), ("int64", False), ("str", True)], ids=str
-)
-def test_components_of_a_graph_are_those_of_its_edges(built, graph, dtype, directed):
-    pairs = frame(graph).astype(dtype)
-    found = built(pairs, directed=directed).connected_components().compute()
-    same(found, gf.connected_components(pairs, **ENDS).compute())
-
-
-@DIRECTED
-def test_components_of_a_larger_graph_are_those_of_networkx(
-    built, scheduler, directed, monkeypatch
-):
-    monkeypatch.setattr(components, "CHUNK", 64)
-    pairs = (30_000 * np.random.default_rng(3).random((40_000, 2)) ** 3).astype(int).tolist()
-    g = built(pairs, directed=directed)
-    found, steps = traced(g.connected_components(trace=True))
-    assert as_dict(found) == oracle(pairs)
-    assert steps["edges"].iloc[0] >= len(pairs)  # self-loops count once, also without directions
-
-
-@DIRECTED
-def test_components_of_a_long_path_take_one_superstep(built, scheduler, directed):
-    order = np.random.default_rng(4).permutation(5_000)
-    g = built(np.stack([order[1:], order[:-1]], axis=1).tolist(), directed=directed)
-    found, steps = traced(g.connected_components(trace=True))
-    assert set(as_dict(found).values()) == {0}
-    assert len(steps) == 1
 
 
 # Programs of a user

@@ -9,7 +9,6 @@ because most vertices are in a tree with the smallest vertex at every member.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,14 +16,16 @@ import numpy as np
 
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.kernels import kernels_for, kernels_of
+from dask_graphflow.kernels.csr import Rows
 
 from .access import gather
+from .gather_rows import pieces_of
 from .view import GraphView
 from .wide_column import wide_column
 
 __all__ = ["components"]
 
-CHUNK = 1 << 24  # edges whose sources are listed at a time
+CHUNK = 1 << 24  # about the number of edges whose sources are listed at a time
 
 
 def components(g: GraphView) -> Any:
@@ -40,8 +41,8 @@ def components(g: GraphView) -> Any:
     -------
     array of index, shape (V_p,)
     """
-    vertices, edges = g.all_reduce(sums=(g.shard.filled, len(g.shard.out.ends))).sums
-    with g.superstep("push", vertices, edges):
+    every = g.everyone()
+    with g.superstep("push", len(every), every.leaving):
         parent = _hooked(g)
         own, mirrors = parent[: g.owned], parent[g.owned :]
         name, least_of = g.numbers.copy(), kernels_for(parent).namespace.minimum.at
@@ -65,15 +66,12 @@ def _hooked(g: GraphView) -> Any:
 
 def _edges(rows: Any, g: GraphView) -> Iterator[tuple[Any, Any]]:
     """Yield the positions of the ends of this member's edges, for some rows at a time."""
-    offsets, ends = rows.offsets, rows.ends
-    owners = kernels_of("rows", ends).owners
-    begins = np.asarray(range(0, len(ends), CHUNK), offsets.dtype, like=offsets)
-    cuts = [*np.searchsorted(offsets[:-1], begins).tolist(), len(offsets) - 1]
-    for first, last in itertools.pairwise(cuts):
-        low, high = int(offsets[first]), int(offsets[last])
-        bounds = offsets[first : last + 1] - low
-        some = rows._replace(offsets=bounds, ends=ends[low:high], weights=None, first=first)
-        yield owners(some, ends.dtype, threads=g.threads), some.ends
+    owners = kernels_of("rows", rows.ends).owners
+    for first, last in pieces_of(rows, -(-len(rows.ends) // CHUNK)):
+        offsets = rows.offsets[first : last + 1]
+        low, high = int(offsets[0]), int(offsets[-1])
+        some = Rows(offsets - low, rows.ends[low:high], None, first)
+        yield owners(some, some.ends.dtype, threads=g.threads), some.ends
 
 
 def _join(g: GraphView, name: Any, own: Any, mirrors: Any) -> None:

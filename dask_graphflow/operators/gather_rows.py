@@ -1,7 +1,8 @@
-"""Selected rows of a graph, concatenated."""
+"""Parts of the rows of a graph: selected rows, concatenated, and pieces of about the same size."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.csr import Rows
 
-__all__ = ["entries_of", "offsets_of"]
+__all__ = ["entries_of", "offsets_of", "pieces_of"]
 
 
 def offsets_of(lengths: Any) -> Any:
@@ -40,3 +41,19 @@ def entries_of(rows: Rows, which: Any, threads: int) -> tuple[Any, Any]:
     row = kernels.owners(Rows(offsets, entries, None, 0), "int64", threads=threads)
     entries += (rows.offsets[which] - offsets[:-1])[row]
     return offsets, entries
+
+
+def pieces_of(rows: Rows, count: int) -> list[tuple[int, int]]:
+    """Return the indices of the rows at which pieces with about the same number of edges begin and end.
+
+    A piece has no rows if a row before it has too many edges.
+
+    Parameters
+    ----------
+    rows : Rows
+    count : int
+        Number of pieces.
+    """
+    edges = [len(rows.ends) * i // count for i in range(1, count)]
+    cuts = np.searchsorted(rows.offsets, np.array(edges, "int64", like=rows.offsets)).tolist()
+    return list(itertools.pairwise([0, *cuts, len(rows.offsets) - 1])) if count else []

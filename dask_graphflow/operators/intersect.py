@@ -8,7 +8,6 @@ counts for the entries of the row.
 
 from __future__ import annotations
 
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.csr import Rows
 
+from .gather_rows import pieces_of
 from .orientation import oriented, received
 from .view import GraphView
 
@@ -120,12 +120,8 @@ class Triangles:
 
     def _pieces(self) -> list[tuple[int, int]]:
         """Return the bounds of each piece of the rows. All members have the same number of pieces."""
-        offsets = self._rows.offsets
-        edges = len(self._rows.ends)
-        count = int(self._g.all_reduce(most=-(-edges // PIECE)).most)
-        wanted = np.array([edges * i // count for i in range(1, count)], "int64", like=offsets)
-        cuts = [0, *np.searchsorted(offsets, wanted).tolist(), len(offsets) - 1]
-        return list(itertools.pairwise(cuts)) if count else []
+        count = self._g.all_reduce(most=-(-len(self._rows.ends) // PIECE)).most
+        return pieces_of(self._rows, int(count))
 
     def _sent(self, low: int, high: int, to: int) -> _Sent:
         """Return the rows of a piece that another member needs."""
