@@ -51,7 +51,8 @@ def total(channel, shard, rank, steps=1, pause=0.0, folder=None):
     inside.append(rank)
     try:
         if folder is not None:
-            (folder / f"{rank}-{time.time_ns()}").write_text(str(os.getpid()))
+            # In the name, because a text could be read before it is written.
+            (folder / f"{rank}-{time.time_ns()}-{os.getpid()}").touch()
         own = int(np.asarray(shard).sum())
         for _ in range(steps):
             time.sleep(pause)
@@ -84,8 +85,8 @@ def found(result):
 def began(folder, count):
     """Wait until so many members have begun; return the processes of those that began last, by rank."""
     assert eventually(lambda: len(list(folder.iterdir())) >= count)
-    names = sorted(path.name for path in folder.iterdir())
-    return {int(n.split("-")[0]): int((folder / n).read_text() or 0) for n in names}
+    notes = sorted([int(word) for word in path.name.split("-")] for path in folder.iterdir())
+    return {rank: process for rank, _, process in notes}
 
 
 def left_on_scheduler(dask_scheduler):
