@@ -114,7 +114,7 @@ def measure(options: argparse.Namespace) -> dict[str, Any]:
                     )
                     constants = {
                         "rates": rates.as_dict(),
-                        "merge": rates.merge(1 << options.scale),
+                        "merge": rates.rate("merges", 1 << options.scale),
                         "forest": own.result(),
                     }
                 if size in FITTED and size not in joined:

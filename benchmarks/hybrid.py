@@ -217,13 +217,13 @@ class Question:
         These are the edges per second of the CPU alone and of each member, the bytes per second and seconds
         per message between members, and the bytes per second that a GPU reads over its link.
         """
-        vertices, kernel = 1 << self.options.scale, "pull" if self.directed else "search"
+        vertices, kernel = 1 << self.options.scale, "pulls" if self.directed else "searches"
         (alone,), both = self.calibrations[self.alone].kinds, self.calibrations[self.both]
         kinds = sorted(both.kinds, key=lambda kind: not kind.device)
         members = [kind for kind in kinds for _ in range(kind.workers)]
         return {
-            "alone": getattr(alone.rates, kernel)(vertices),
-            "members": [getattr(member.rates, kernel)(vertices) for member in members],
+            "alone": alone.rates.rate(kernel, vertices),
+            "members": [member.rates.rate(kernel, vertices) for member in members],
             "c": both.links.c,
             "latency": both.links.latency,
             "streams": self.streams,

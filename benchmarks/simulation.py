@@ -182,8 +182,8 @@ def _components(
     near = trees.depth([one for one in merges if len({end // cluster.node for end in one}) == 1])
     forest = vertices * (memory.index_bytes(vertices) + 1)
     parts = {
-        "kernels": share / cluster.rates.hook(vertices),
-        "merging": depth * vertices / cluster.rates.merge(vertices),
+        "kernels": share / cluster.rates.rate("hooks", vertices),
+        "merging": depth * vertices / cluster.rates.rate("merges", vertices),
         "NVLink": near * forest / cluster.inside,
         "network": (depth - near) * forest / cluster.between,
     }
@@ -195,7 +195,7 @@ def _ranks(graph: GraphStats, cluster: GPUs, count: int) -> tuple[dict[str, floa
     steps, degree = graph.iterations, graph.edges / graph.vertices
     read = model.remote(graph.vertices, degree, count)
     parts = _told(cluster, count, steps, steps * read * RANK)
-    parts["kernels"] = steps * graph.edges / count / cluster.rates.pull(graph.vertices)
+    parts["kernels"] = steps * graph.edges / count / cluster.rates.rate("pulls", graph.vertices)
     return parts, _rows(graph, "pagerank", count, read, directed=True)
 
 
@@ -204,7 +204,7 @@ def _search(graph: GraphStats, cluster: GPUs, count: int) -> tuple[dict[str, flo
     # A pull needs a bitmap of all vertices; a push only sends a few vertices.
     told = PULLS * graph.vertices / 8 * (1 - 1 / count)
     parts = _told(cluster, count, graph.depth, told)
-    parts["kernels"] = entries / count / cluster.rates.search(graph.vertices)
+    parts["kernels"] = entries / count / cluster.rates.rate("searches", graph.vertices)
     read = model.remote(graph.vertices, entries / graph.vertices, count)
     return parts, _rows(graph, "bfs", count, read, directed=False)
 

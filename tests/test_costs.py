@@ -43,7 +43,6 @@ from dask_graphflow.graph import memory
 from dask_graphflow.graph.load_balance import makespan
 from dask_graphflow.kernels import host_groups
 
-KERNELS = ("hook", "build", "pull", "search", "path", "label", "merge", "deal")
 DOCS = Path(__file__).parent.parent / "docs" / "internals"
 
 
@@ -57,10 +56,10 @@ def made(rate=1e6, sizes=(100,), **others):
 
 def test_a_rate_lies_on_a_line_of_logarithms_and_stays_at_the_lower_end():
     found = made(sizes=(100, 10_000), pulls=(4e6, 1e6))
-    assert found.pull(100) == 4e6
-    assert found.pull(10_000) == 1e6
-    assert found.pull(1000) == pytest.approx(2e6)
-    assert found.pull(0) == found.pull(1) == 4e6
+    assert found.rate("pulls", 100) == 4e6
+    assert found.rate("pulls", 10_000) == 1e6
+    assert found.rate("pulls", 1000) == pytest.approx(2e6)
+    assert found.rate("pulls", 0) == found.rate("pulls", 1) == 4e6
 
 
 def test_beyond_what_was_measured_a_launch_is_made_once():
@@ -71,8 +70,8 @@ def test_beyond_what_was_measured_a_launch_is_made_once():
     pulls = tuple(map(rate, sizes))
     device, host = (made(sizes=sizes, pulls=pulls, copies=copies) for copies in (1e9, math.inf))
     for scale in 18, 24, 29:
-        assert device.pull(1 << scale) == pytest.approx(rate(1 << scale))
-        assert host.pull(1 << scale) == pulls[-1]
+        assert device.rate("pulls", 1 << scale) == pytest.approx(rate(1 << scale))
+        assert host.rate("pulls", 1 << scale) == pulls[-1]
 
 
 @given(st.lists(st.floats(1.0, 1e12), min_size=3, max_size=3), st.integers(0, 10**10))
@@ -80,7 +79,7 @@ def test_a_rate_is_never_far_outside_of_what_was_measured(pulls, vertices):
     for copies, beyond in (1e9, 16), (math.inf, 1):
         found = made(sizes=(10, 1000, 10**6), pulls=tuple(pulls), copies=copies)
         most = max(pulls) if vertices <= 10**6 else beyond * pulls[-1]
-        assert min(pulls) * 0.998 <= found.pull(vertices) <= most * 1.001
+        assert min(pulls) * 0.998 <= found.rate("pulls", vertices) <= most * 1.001
 
 
 @pytest.mark.parametrize(
@@ -113,14 +112,14 @@ def test_rates_survive_json_and_are_shared_by_several():
         found = made(sizes=(1, 7), copies=copies)
         assert Rates.of(json.loads(json.dumps(found.as_dict()))) == found
         shared = found.over(4)
-        assert shared.pull(1) == found.pull(1) / 4
+        assert shared.rate("pulls", 1) == found.rate("pulls", 1) / 4
         assert shared.copies == copies  # each has a link of its own
 
 
 def test_the_real_kernels_are_timed():
     found = measure(False, 1, scales=(6, 8))
     assert found.sizes == (64, 256)
-    assert all(getattr(found, kernel)(100) > 1000 for kernel in KERNELS)
+    assert all(found.rate(kernel, 100) > 1000 for kernel in CURVES)
     assert found.copies == math.inf
 
 
@@ -445,7 +444,7 @@ def test_a_calibration_ranks_a_worker_before_one_that_is_slowed(monkeypatch):
 
     monkeypatch.setattr(host_groups, "best_groups", slowed)
     slow = measure(False, 1, scales=(8,))
-    assert share_out([fast.label(256), slow.label(256)])[0] > 0.6
+    assert share_out([fast.rate("labels", 256), slow.rate("labels", 256)])[0] > 0.6
 
 
 # Fitting
@@ -609,7 +608,9 @@ def test_workers_of_one_host_share_its_cores(monkeypatch):
 
     monkeypatch.setattr(clusters.store, "rates", of)
     monkeypatch.setattr(clusters, "CPU_COUNT", 8)
-    assert clusters.rates_of(ClusterSpec(4, 4)).pull(1) == 2e6  # a quarter of what 8 threads do
-    assert clusters.rates_of(ClusterSpec(4, 4, hosts=4)).pull(1) == 8e6
-    assert clusters.rates_of(ClusterSpec(4, 2, device=True)).pull(1) == 8e6
+    assert (
+        clusters.rates_of(ClusterSpec(4, 4)).rate("pulls", 1) == 2e6
+    )  # a quarter of what 8 threads do
+    assert clusters.rates_of(ClusterSpec(4, 4, hosts=4)).rate("pulls", 1) == 8e6
+    assert clusters.rates_of(ClusterSpec(4, 2, device=True)).rate("pulls", 1) == 8e6
     assert asked == [8, 4, 2]

@@ -38,11 +38,11 @@ __all__ = ["bfs"]
         "direction": Choice(WAYS),
     },
     cost=Cost(
-        "search",
+        "searches",
         levels(),
         passes=1,
         fused=True,
-        sparse_kernel="label",
+        sparse_kernel="labels",
         both_ways=True,
         scratch=37,
         reference=True,

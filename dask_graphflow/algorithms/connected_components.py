@@ -19,7 +19,7 @@ __all__ = ["connected_components"]
 @algorithm(
     columns={"component": "id"},
     directed=False,
-    cost=Cost("label", 1, passes=0.4, sparse=3, scratch=24),
+    cost=Cost("labels", 1, passes=0.4, sparse=3, scratch=24),
 )
 def connected_components(g: GraphView) -> Answer:
     """Return the connected component of each vertex.

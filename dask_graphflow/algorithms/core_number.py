@@ -26,7 +26,7 @@ __all__ = ["core_number", "peel"]
 @algorithm(
     columns={"core": "int32"},
     directed=False,
-    cost=Cost("label", rounds(0.5, 0.01), passes=1, rows=1, copies=1),
+    cost=Cost("labels", rounds(0.5, 0.01), passes=1, rows=1, copies=1),
 )
 def core_number(g: GraphView) -> Answer:
     """Return the core number of each vertex.

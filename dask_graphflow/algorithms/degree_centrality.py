@@ -21,7 +21,7 @@ def _columns(graph: Any, options: Any) -> dict[str, str]:
     return {f"{way}degree_centrality": "float64" for way in ways}
 
 
-@algorithm(columns=_columns, supersteps=False, cost=Cost("label", 0, passes=0.6, both_ways=True))
+@algorithm(columns=_columns, supersteps=False, cost=Cost("labels", 0, passes=0.6, both_ways=True))
 def degree_centrality(g: GraphView) -> Answer:
     """Return the degree centrality of each vertex.
 

@@ -17,7 +17,7 @@ def _columns(graph: Any, options: Any) -> dict[str, str]:
     return dict.fromkeys(names, "int64")
 
 
-@algorithm(columns=_columns, supersteps=False, cost=Cost("label", 0, passes=0.6, both_ways=True))
+@algorithm(columns=_columns, supersteps=False, cost=Cost("labels", 0, passes=0.6, both_ways=True))
 def degrees(g: GraphView) -> Answer:
     """Return the number of edges that enter and leave each vertex.
 

@@ -24,7 +24,7 @@ __all__ = ["harmonic_centrality"]
 @algorithm(
     columns={"harmonic": "float64"},
     checks={"k": Count(optional=True), "seed": Count(least=0)},
-    cost=Cost("label", levels(), each=0.6, sparse=0.2, sources=64, both_ways=True),
+    cost=Cost("labels", levels(), each=0.6, sparse=0.2, sources=64, both_ways=True),
 )
 def harmonic_centrality(g: GraphView, *, k: int | None = None, seed: int = 0) -> Answer:
     """Return the harmonic centrality of each vertex.

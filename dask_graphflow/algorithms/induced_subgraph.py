@@ -20,7 +20,7 @@ __all__ = ["induced_subgraph"]
     weights="optional",
     supersteps=False,
     rows="edges",
-    cost=Cost("label", 0, passes=1),
+    cost=Cost("labels", 0, passes=1),
 )
 def induced_subgraph(g: GraphView, subset: Any) -> Answer:
     """Return the edges whose ends are both among some vertices.

@@ -34,7 +34,7 @@ __all__ = ["label_propagation"]
     directed=False,
     cost=Cost(
         # Neighbors agree later, but not on grids and road networks.
-        "label",
+        "labels",
         10,
         each=0.5,
         sparse=1.6,

@@ -35,7 +35,7 @@ EXCLUDE = EdgeOp("exclude", target="excluded", signal="1", slot="max")
     columns={"selected": "bool"},
     checks={"seed": Count(least=0)},
     directed=False,
-    cost=Cost("label", rounds(0.05, 0.05), passes=1.2, rows=1, copies=1),
+    cost=Cost("labels", rounds(0.05, 0.05), passes=1.2, rows=1, copies=1),
 )
 def maximal_independent_set(g: GraphView, *, seed: int = 0) -> Answer:
     """Return a maximal independent set of the vertices.

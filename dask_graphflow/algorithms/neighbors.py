@@ -20,7 +20,7 @@ __all__ = ["neighbors"]
     weights="optional",
     supersteps=False,
     rows="edges",
-    cost=Cost("label", 0, passes=1),
+    cost=Cost("labels", 0, passes=1),
 )
 def neighbors(g: GraphView, sources: Any) -> Answer:
     """Return the edges from some vertices to their neighbors.

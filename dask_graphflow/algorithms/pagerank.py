@@ -43,7 +43,7 @@ __all__ = ["pagerank"]
     },
     weights="optional",
     incoming=True,
-    cost=Cost("pull", converging, each=1, rows=1.7, copies=1, scratch=56, reference=True),
+    cost=Cost("pulls", converging, each=1, rows=1.7, copies=1, scratch=56, reference=True),
 )
 def pagerank(
     g: GraphView,

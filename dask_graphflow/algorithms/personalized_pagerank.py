@@ -40,7 +40,7 @@ __all__ = ["personalized_pagerank"]
     },
     weights="optional",
     rows="listed",
-    cost=Cost("pull", converging, each=20, sources=16, both_ways=True, scratch=512),
+    cost=Cost("pulls", converging, each=20, sources=16, both_ways=True, scratch=512),
 )
 def personalized_pagerank(
     g: GraphView,

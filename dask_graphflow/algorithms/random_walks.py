@@ -46,7 +46,7 @@ MOST_STEPS = 2**31 - 1  # of an int32
     weights="optional",
     supersteps=False,
     rows="listed",
-    cost=Cost("label", 80, passes=0.1, fused=True),
+    cost=Cost("labels", 80, passes=0.1, fused=True),
 )
 def random_walks(
     g: GraphView,

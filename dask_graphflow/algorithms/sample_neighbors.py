@@ -42,7 +42,7 @@ __all__ = ["sample_neighbors"]
     },
     supersteps=False,
     rows="listed",
-    cost=Cost("label", 2, passes=0.1),
+    cost=Cost("labels", 2, passes=0.1),
 )
 def sample_neighbors(
     g: GraphView,

@@ -47,7 +47,7 @@ BITS = 61  # of the largest sum of weights as a whole number
     },
     directed=False,
     rows="listed",
-    cost=Cost("label", 1, passes=650, sparse=0.05, rows=1, copies=1),
+    cost=Cost("labels", 1, passes=650, sparse=0.05, rows=1, copies=1),
 )
 def similarity(
     g: GraphView, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None

@@ -50,7 +50,7 @@ __all__ = ["sssp"]
     weights="required",
     cost=Cost(
         # On grids and road networks, edges are relaxed several times.
-        "path",
+        "paths",
         buckets,
         passes=1,
         fused=True,

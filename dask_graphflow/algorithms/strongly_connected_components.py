@@ -52,7 +52,7 @@ FIRST = "component[src] if color[src] == color[dst] else component[dst]"
 SMALLEST = EdgeOp("smallest", target="component", signal=FIRST, slot="min")
 
 
-@algorithm(columns={"component": "id"}, cost=Cost("label", levels(2), passes=2, both_ways=True))
+@algorithm(columns={"component": "id"}, cost=Cost("labels", levels(2), passes=2, both_ways=True))
 def strongly_connected_components(g: GraphView) -> Answer:
     """Return the strongly connected component of each vertex.
 

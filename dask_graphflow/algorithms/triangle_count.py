@@ -20,7 +20,7 @@ __all__ = ["triangle_count"]
 @algorithm(
     columns={"triangles": "int64"},
     directed=False,
-    cost=Cost("label", 1, passes=5, rows=1, copies=1),
+    cost=Cost("labels", 1, passes=5, rows=1, copies=1),
 )
 def triangle_count(g: GraphView) -> Answer:
     """Return the number of triangles at each vertex.

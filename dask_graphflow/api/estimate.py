@@ -227,7 +227,7 @@ def estimate(
     known_rates = [clusters.known_rates_of(kind) for kind in kinds]
     calibration = _calibration(kinds, known_rates)
     if algorithm == "connected_components" and not graph.built:
-        return _noted(_components(graph, calibration, merge), known_rates, "hook")
+        return _noted(_components(graph, calibration, merge), known_rates, "hooks")
     if shards is None and cluster is None and isinstance(edges, Graph):
         shards = edges._known_shards()
     used, split = _used(graph, calibration.kinds, shards)
@@ -247,7 +247,7 @@ def _noted(found: Estimate, rates: Sequence[KnownRates], kernel: str) -> Estimat
     calls = sum(one.calls.get(kernel, 0) for one in rates)
     reason = found.reason + (TYPICAL if any(one.typical for one in rates) else "")
     if calls:
-        reason += f"; the {kernel} rate is corrected by the times of {counted(calls, 'call')}"
+        reason += f"; the rate of {kernel} is corrected by the times of {counted(calls, 'call')}"
     return replace(found, reason=reason)
 
 
@@ -327,7 +327,7 @@ class _Members:
         return [math.inf if one.memory is None else float(one.memory) for one in self.all]
 
     def rates(self, kernel: str, vertices: float) -> list[float]:
-        return [float(getattr(_own(one), kernel)(vertices)) for one in self.all]
+        return [_own(one).rate(kernel, vertices) for one in self.all]
 
     def numbering(self, graph: Known) -> float:
         """Return the seconds per end of an edge that the slowest member takes to number ids.
@@ -340,7 +340,7 @@ class _Members:
         def rate(kind: ClusterSpec, part: str) -> float:
             own = _own(kind)
             known = own if getattr(own, part) else default_rates(kind.device, kind.threads)
-            return known.number(graph.vertices, part)
+            return known.rate(part, graph.vertices)
 
         return max(math.fsum(1 / rate(kind, part) for part in parts) for kind in self.kinds)
 
@@ -371,10 +371,10 @@ def _tasks(graph: Known, threads: Sequence[int], merge: str) -> int:
 def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
     members, links = _Members(calibration.kinds), calibration.links
     count, vertices, edges = len(members.all), graph.vertices, graph.edges
-    hooks = members.rates("hook", vertices)
+    hooks = members.rates("hooks", vertices)
     depth = trees.depth(merging.merges_of(merge, count))
     forest = vertices * (memory.index_bytes(vertices) + 1)
-    t_merge = forest / links.moves + vertices / min(members.rates("merge", vertices)) + links.level
+    t_merge = forest / links.moves + vertices / min(members.rates("merges", vertices)) + links.level
     # If edges are streamed to a device, each chunk is copied while the last is hooked: components/link.py.
     copying = [
         0.0 if graph.device else 2 * graph.id_bytes / _own(one).copies for one in members.all
@@ -490,7 +490,7 @@ def _supersteps(
         "result": vertices / count * _id_columns(declared) * members.numbering(graph),
         "Dask": _dask(graph, links, readers, count, together=plain),
     }
-    builds = members.rates("build", vertices)
+    builds = members.rates("builds", vertices)
     # The algorithm makes its own rows in the first call.
     parts["building"] = cost.rows * _slowest(each, builds)
     if not graph.built:
@@ -512,7 +512,7 @@ def _supersteps(
         edge_bytes = 2 * memory.index_bytes(vertices) + graph.weight_bytes
         if readers > 1:
             # All readers assign edges to members, and each member receives its edges from the others.
-            dealt = entries / readers / min(members.rates("deal", vertices))
+            dealt = entries / readers / min(members.rates("deals", vertices))
             parts["dealing"] = dealt + edge_bytes * entries / count * (1 - 1 / readers) / links.c
             again = ways - 1 if count > 1 else 0
             parts["dealing"] *= 1 + again

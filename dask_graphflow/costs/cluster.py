@@ -211,7 +211,7 @@ def remember(kinds: Sequence[ClusterSpec]) -> None:
         known = _speeds.setdefault(client, {})
         for kind in kinds:
             if kind.rates is not None:
-                known |= dict.fromkeys(kind.addresses, kind.rates.hook(LARGE))
+                known |= dict.fromkeys(kind.addresses, kind.rates.rate("hooks", LARGE))
 
 
 def speeds() -> dict[str, float]:

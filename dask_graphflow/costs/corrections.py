@@ -27,7 +27,7 @@ from .curves import CURVES, SERIAL, Rates
 __all__ = ["corrected", "forget", "learn"]
 
 # Work of one thread is left out, because other programs slow it less than the work of all threads.
-KERNELS = {said.partition(",")[0]: name for name, said in CURVES.items() if name not in SERIAL}
+KERNELS = CURVES.keys() - SERIAL
 SHORTEST = 0.02  # seconds: shorter calls vary too much
 KEPT = 9  # calls of each kernel
 ENOUGH = 3  # calls that correct a rate
@@ -111,8 +111,8 @@ def corrected(
     factors: dict[str, float] = {}
     counts: dict[str, int] = {}
     for kernel, calls in _read(device, threads).items():
-        if getattr(alone, KERNELS[kernel]) and len(calls) >= ENOUGH:
-            reached = (rate / getattr(alone, kernel)(vertices) for vertices, rate in calls)
+        if getattr(alone, kernel) and len(calls) >= ENOUGH:
+            reached = (rate / alone.rate(kernel, vertices) for vertices, rate in calls)
             factors[kernel] = min(max(statistics.median(reached), 1 / MOST), MOST)
             counts[kernel] = len(calls)
     typical = statistics.median(factors.values()) if factors else 1.0
@@ -121,7 +121,7 @@ def corrected(
         factors = dict.fromkeys(KERNELS, typical) | factors
         counts = dict.fromkeys(KERNELS, total) | counts
     curves: dict[str, Any] = {
-        KERNELS[kernel]: tuple(factor * rate for rate in getattr(rates, KERNELS[kernel]))
+        kernel: tuple(factor * rate for rate in getattr(rates, kernel))
         for kernel, factor in factors.items()
     }
     return replace(rates, **curves), counts
@@ -147,7 +147,7 @@ def _read(device: bool, threads: int) -> Calls:
     except (AttributeError, KeyError, TypeError, ValueError):
         return {}
     rates = [rate for calls in found.values() for _, rate in calls]
-    return found if found.keys() <= KERNELS.keys() and all(0 < r < math.inf for r in rates) else {}
+    return found if found.keys() <= KERNELS and all(0 < r < math.inf for r in rates) else {}
 
 
 def _add(kernel: str, vertices: int, rate: float, device: bool, threads: int) -> None:

@@ -27,7 +27,7 @@ class Cost:
 
     Attributes
     ----------
-    kernel : {"pull", "search", "path", "label"}
+    kernel : {"pulls", "searches", "paths", "labels"}
         The rate of a pass over the edges; see :class:`~dask_graphflow.costs.Rates`.
     steps : int or callable
         Number of supersteps, or a function of the numbers of vertices and of neighbors per vertex.

@@ -87,9 +87,9 @@ class Rates:
 
     >>> from dask_graphflow.costs import Rates
     >>> rates = Rates((2**12, 2**20), hooks=(4e8, 1e8), merges=(8e8, 2e8))
-    >>> rates.hook(2**16)
+    >>> rates.rate("hooks", 2**16)
     200000000.0
-    >>> round(rates.hook(2**30) / 1e8, 3), rates.merge(2**12)
+    >>> round(rates.rate("hooks", 2**30) / 1e8, 3), rates.rate("merges", 2**12)
     (0.997, 800000000.0)
     """
 
@@ -143,10 +143,38 @@ class Rates:
     def _repr_html_(self) -> str:
         return as_html(self._rows(), head=self._head())
 
-    def _rate(self, name: str, vertices: float) -> float:
-        rates: tuple[float, ...] = getattr(self, name)
+    def rate(self, kernel: str, vertices: float) -> float:
+        """Return the rate of a kernel on a graph with a number of vertices.
+
+        Parameters
+        ----------
+        kernel : str
+            Name of one of the tuples above, such as "pulls".
+        vertices : float
+            Number of vertices of the graph.
+
+        Returns
+        -------
+        float
+            Edges, vertices or ends of edges per second, as said above.
+
+        Raises
+        ------
+        OptionError
+            The rates of this kernel are not known.
+
+        Examples
+        --------
+        >>> from dask_graphflow.costs import Rates
+        >>> Rates((2**12, 2**20), pulls=(4e8, 1e8)).rate("pulls", 2**16)
+        200000000.0
+        """
+        rates: tuple[float, ...] = getattr(self, kernel) if kernel in CURVES else ()
         if not rates:
-            raise OptionError(f"there are no {name} among the rates; give them, or measure them")
+            known = ", ".join(repr(name) for name in CURVES if getattr(self, name))
+            raise OptionError(
+                f"there is no rate {kernel!r}, only {known or 'none'}; give it, or call calibrate"
+            )
         sizes = self.sizes
         after = bisect_right(sizes, vertices)
         if not after or len(sizes) == 1:
@@ -161,197 +189,6 @@ class Rates:
         more = max(seconds - low / first, seconds / LEAST_MORE) / (high - low)
         beyond = vertices / (seconds + (vertices - high) * more)
         return float(beyond if math.isfinite(self.copies) else min(beyond, last))
-
-    def hook(self, vertices: float) -> float:
-        """Return the number of edges hooked per second.
-
-        Parameters
-        ----------
-        vertices : float
-            Number of vertices of the graph.
-
-        Returns
-        -------
-        float
-            Edges per second.
-
-        Examples
-        --------
-        >>> from dask_graphflow.costs import Rates
-        >>> Rates((2**12, 2**20), hooks=(4e8, 1e8)).hook(2**16)
-        200000000.0
-        """
-        return self._rate("hooks", vertices)
-
-    def build(self, vertices: float) -> float:
-        """Return the number of edges per second when a graph is built.
-
-        Parameters
-        ----------
-        vertices : float
-            Number of vertices of the graph.
-
-        Returns
-        -------
-        float
-            Edges per second.
-
-        Examples
-        --------
-        >>> from dask_graphflow.costs import Rates
-        >>> Rates((2**12, 2**20), builds=(4e8, 1e8)).build(2**16)
-        200000000.0
-        """
-        return self._rate("builds", vertices)
-
-    def pull(self, vertices: float) -> float:
-        """Return the number of edges per second of a PageRank iteration.
-
-        Parameters
-        ----------
-        vertices : float
-            Number of vertices of the graph.
-
-        Returns
-        -------
-        float
-            Edges per second.
-
-        Examples
-        --------
-        >>> from dask_graphflow.costs import Rates
-        >>> Rates((2**12, 2**20), pulls=(4e8, 1e8)).pull(2**16)
-        200000000.0
-        """
-        return self._rate("pulls", vertices)
-
-    def search(self, vertices: float) -> float:
-        """Return the number of edges per second of a breadth-first search.
-
-        Parameters
-        ----------
-        vertices : float
-            Number of vertices of the graph.
-
-        Returns
-        -------
-        float
-            Edges per second.
-
-        Examples
-        --------
-        >>> from dask_graphflow.costs import Rates
-        >>> Rates((2**12, 2**20), searches=(4e8, 1e8)).search(2**16)
-        200000000.0
-        """
-        return self._rate("searches", vertices)
-
-    def path(self, vertices: float) -> float:
-        """Return the number of edges per second of shortest paths.
-
-        Parameters
-        ----------
-        vertices : float
-            Number of vertices of the graph.
-
-        Returns
-        -------
-        float
-            Edges per second.
-
-        Examples
-        --------
-        >>> from dask_graphflow.costs import Rates
-        >>> Rates((2**12, 2**20), paths=(4e8, 1e8)).path(2**16)
-        200000000.0
-        """
-        return self._rate("paths", vertices)
-
-    def label(self, vertices: float) -> float:
-        """Return the number of edges per second of a label propagation iteration.
-
-        Parameters
-        ----------
-        vertices : float
-            Number of vertices of the graph.
-
-        Returns
-        -------
-        float
-            Edges per second.
-
-        Examples
-        --------
-        >>> from dask_graphflow.costs import Rates
-        >>> Rates((2**12, 2**20), labels=(4e8, 1e8)).label(2**16)
-        200000000.0
-        """
-        return self._rate("labels", vertices)
-
-    def merge(self, vertices: float) -> float:
-        """Return the number of vertices per second when one forest is merged into another.
-
-        Parameters
-        ----------
-        vertices : float
-            Number of vertices of the graph.
-
-        Returns
-        -------
-        float
-            Vertices per second.
-
-        Examples
-        --------
-        >>> from dask_graphflow.costs import Rates
-        >>> Rates((2**12, 2**20), merges=(4e8, 1e8)).merge(2**16)
-        200000000.0
-        """
-        return self._rate("merges", vertices)
-
-    def deal(self, vertices: float) -> float:
-        """Return the number of edges per second that are assigned to the members of a gang.
-
-        Parameters
-        ----------
-        vertices : float
-            Number of vertices of the graph.
-
-        Returns
-        -------
-        float
-            Edges per second.
-
-        Examples
-        --------
-        >>> from dask_graphflow.costs import Rates
-        >>> Rates((2**12, 2**20), deals=(4e8, 1e8)).deal(2**16)
-        200000000.0
-        """
-        return self._rate("deals", vertices)
-
-    def number(self, vertices: float, ids: str = "dense_ids") -> float:
-        """Return the number of ends of edges per second that one thread replaces by vertex numbers.
-
-        Parameters
-        ----------
-        vertices : float
-            Number of vertices of the graph.
-        ids : {"dense_ids", "far_ids", "text_ids"}
-            Kind of the ids.
-
-        Returns
-        -------
-        float
-            Ends per second.
-
-        Examples
-        --------
-        >>> from dask_graphflow.costs import Rates
-        >>> Rates((2**12, 2**20), far_ids=(4e7, 1e7)).number(2**16, "far_ids")
-        20000000.0
-        """
-        return self._rate(ids, vertices)
 
     def over(self, workers: float, per_core: float = 1.0) -> Rates:
         """Return the rates of each of several workers that together have these rates.

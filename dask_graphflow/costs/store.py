@@ -109,7 +109,7 @@ def rates(
     ...     with dask.config.set(kept):
     ...         first = costs.rates(False, 1, only="merges")
     ...         again = costs.rates(False, 1, only="merges")
-    >>> first == again, first.merge(1 << 8) > 0
+    >>> first == again, first.rate("merges", 1 << 8) > 0
     (True, True)
     """
     if only is not None and only not in list(CURVES):
@@ -169,7 +169,7 @@ def pull_rate(device: bool, threads: int, vertices: int) -> float:
     vertices : int
         Number of vertices of the graph.
     """
-    return rates(device, threads, only="pulls").pull(vertices)
+    return rates(device, threads, only="pulls").rate("pulls", vertices)
 
 
 class Entry(NamedTuple):

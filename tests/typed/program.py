@@ -210,7 +210,7 @@ def costs_of(edges: dd.DataFrame) -> Estimate:
     rates = costs.Rates((1 << 10, 1 << 20), both, both, both, both, both, both, both, both)
     links = costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.005, level=0.001, gang=0.02)
     two = costs.ClusterSpec(workers=2, threads=4, memory=8 << 30, rates=rates, links=links)
-    assert_type(rates.hook(1 << 15), float)
+    assert_type(rates.rate("hooks", 1 << 15), float)
     assert_type(rates.over(2), costs.Rates)
     assert_type(costs.share_out([3.0, 1.0], room=[0.5, 1.0]), list[float])
     calibration = assert_type(gf.calibrate(two, fresh=False), Calibration)
