@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pytest
 import test_cuda_compile
+from expressions import BY_HAND
 from test_cuda_compile import FOLDER, GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
@@ -15,19 +16,6 @@ from dask_graphflow.kernels import policies, sources
 
 nvrtc = test_cuda_compile.nvrtc
 
-CODE = """
-    __device__ Value signal(Index src, Index dst, Weight weight) const { return level_[src] + 1; }
-    __device__ bool cond(Index dst) const { return level_[dst] > 3; }
-"""
-BY_HAND = EdgeOp.from_code(
-    "by_hand",
-    target="level",
-    slot="or",
-    columns=[],
-    signal=lambda columns, src, dst, weight: columns[0][src] + 1,
-    cond=lambda columns, dst: columns[0][dst] > 3,
-    cuda=CODE,
-)
 PROGRAMS = [
     EdgeOp(
         "hops",

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from expressions import BY_HAND
 
 import dask_graphflow
 from dask_graphflow import EdgeOp
@@ -276,15 +277,7 @@ def test_the_loops_of_a_program_are_loaded_and_those_of_another_are_not(tmp_path
 
 
 def test_the_loops_around_functions_by_hand_are_kept_nowhere():
-    add = EdgeOp.from_code(
-        "by_hand",
-        target="level",
-        slot="min",
-        columns=["level"],
-        signal=lambda columns, src, dst, weight: columns[0][src] + 1,
-        cuda="__device__ Value signal(Index src, Index dst, Weight weight) const { return 0; }",
-    )
-    loops = host_advance.kernels(add.bind({"level": "int32"}, index_dtype="int32"))
+    loops = host_advance.kernels(BY_HAND.bind({"level": "int32"}, index_dtype="int32"))
     assert [loop.stats.cache_path for loop in loops] == [None, None]
 
 

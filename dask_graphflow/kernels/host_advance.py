@@ -237,8 +237,8 @@ def push(
     frontier : ndarray of integers, shape (f,), optional
         The rows to push from, without duplicates. Defaults to all rows.
     changed : ndarray of uint64, shape (ceil(V / 64),), optional
-        A bitmap to which changed vertices are added, for pushing several ranges of rows one after another.
-        Vertices that are already in it are not listed again.
+        A bitmap to which changed vertices are added, if several ranges of rows are handled one after
+        another. A push does not list the vertices that are already in it.
     threads : int
         Threads to use. Each gets a range with about the same number of edges.
     balance : {"auto", "thread", "all_edges"}
@@ -297,19 +297,12 @@ def pull(
 
     Parameters
     ----------
-    bound : BoundOp
-        The edge program.
+    bound, columns, changed, threads
+        As for :func:`push`.
     rows : Rows
         Rows of incoming edges.
-    columns : tuple of ndarray, shape (V,) each
-        The vertex columns in the order of ``bound.op.columns``, followed by the values of the parameters.
-        The target column is changed in place.
     frontier : ndarray of uint64, shape (ceil(V / 64),), optional
         A bitmap of the vertices that send messages. By default, every vertex sends.
-    changed : ndarray of uint64, shape (ceil(V / 64),), optional
-        A bitmap to which changed vertices are added, for pulling several ranges of rows one after another.
-    threads : int
-        Threads to use. Each gets a range with about the same number of edges.
     balance : {"auto", "thread", "all_edges"}
         All policies do the same.
 
