@@ -107,6 +107,12 @@ def test_rates_of_a_kernel_that_is_none_are_refused(only):
     assert ("did you mean 'hooks'?" in str(raised.value)) == (only != "copies")
 
 
+@pytest.mark.parametrize("kernel", ["pull", "copies", ["pulls"]], ids=str)
+def test_a_rate_of_a_kernel_that_is_none_is_refused(kernel):
+    with pytest.raises(OptionError, match=r"kernel=.*; give 'hooks', .*'text_ids'"):
+        made().rate(kernel, 1)
+
+
 def test_rates_survive_json_and_are_shared_by_several():
     for copies in (math.inf, 55e9):
         found = made(sizes=(1, 7), copies=copies)

@@ -83,7 +83,7 @@ def found(result):
 
 
 def began(folder, count):
-    """Wait until so many members have begun; return the processes of those that began last, by rank."""
+    """Wait until so many members have begun; return the last process of each rank."""
     assert eventually(lambda: len(list(folder.iterdir())) >= count)
     notes = sorted([int(word) for word in path.name.split("-")] for path in folder.iterdir())
     return {rank: process for rank, _, process in notes}

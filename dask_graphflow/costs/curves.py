@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, as_text
 
 __all__ = ["Rates"]
@@ -161,7 +162,7 @@ class Rates:
         Raises
         ------
         OptionError
-            The rates of this kernel are not known.
+            There is no such kernel, or its rates are not known.
 
         Examples
         --------
@@ -169,16 +170,18 @@ class Rates:
         >>> Rates((2**12, 2**20), pulls=(4e8, 1e8)).rate("pulls", 2**16)
         200000000.0
         """
-        rates: tuple[float, ...] = getattr(self, kernel) if kernel in CURVES else ()
-        if not rates:
-            known = ", ".join(repr(name) for name in CURVES if getattr(self, name))
+        if kernel not in list(CURVES):
             raise OptionError(
-                f"there is no rate {kernel!r}, only {known or 'none'}; give it, or call calibrate"
+                f"kernel={kernel!r}; give {', '.join(map(repr, CURVES))}{nearest(kernel, CURVES)}"
             )
-        sizes = self.sizes
+        sizes, rates = self.sizes, getattr(self, kernel)
+        if not rates:
+            raise OptionError(
+                f"these rates have no {kernel}; give Rates({kernel}=...), or call calibrate"
+            )
         after = bisect_right(sizes, vertices)
         if not after or len(sizes) == 1:
-            return rates[0]
+            return float(rates[0])
         at = min(after, len(sizes) - 1)
         (low, high), (first, last) = sizes[at - 1 : at + 1], rates[at - 1 : at + 1]
         if after < len(sizes):
