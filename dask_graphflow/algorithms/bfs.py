@@ -84,12 +84,6 @@ def bfs(
         columns ``vertex`` (the dtype of the ids), ``distance`` (int32, in edges) and ``predecessor`` (the
         dtype of the ids, null for a source).
 
-    Raises
-    ------
-    UnknownVertexError
-        A source or target is not in the graph: no edge starts or ends there. Raised when the result is
-        computed.
-
     References
     ----------
     .. [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-Optimizing Breadth-First Search", SC 2012.

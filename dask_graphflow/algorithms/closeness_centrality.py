@@ -48,12 +48,6 @@ def closeness_centrality(
     seed : int
         Chooses the sample; 0 by default. It depends only on the seed and on the order of the ids.
 
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
-        ``closeness`` (float64).
-
     References
     ----------
     .. [1] L. C. Freeman, "Centrality in Social Networks: Conceptual Clarification", Social Networks 1,

@@ -36,12 +36,6 @@ def core_number(g: GraphView) -> Answer:
     In a directed graph, the edges that enter a vertex and the edges that leave it count together, so a pair
     of opposite edges counts twice.
 
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
-        ``core`` (int32).
-
     References
     ----------
     .. [1] V. Batagelj, M. Zaversnik, "An O(m) Algorithm for Cores Decomposition of Networks", 2003.

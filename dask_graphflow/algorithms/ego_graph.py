@@ -32,7 +32,7 @@ def ego_graph(g: GraphView, centers: Any, *, radius: int = 1) -> Answer:
 
     Distances are measured from the nearest center, along the directions of the edges. The result
     has all edges between the vertices that were reached, self-loops and parallel edges included. Weights
-    do not change distances.
+    do not change distances. A center without neighbors has no row.
 
     Parameters
     ----------
@@ -41,18 +41,6 @@ def ego_graph(g: GraphView, centers: Any, *, radius: int = 1) -> Answer:
         tuple with one part per column is one center.
     radius : int
         Maximum distance in edges; 0 or more. By default 1, which gives the centers and their neighbors.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
-        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
-        one row, and its source is the end with the smaller id. A center without neighbors has no row.
-
-    Raises
-    ------
-    UnknownVertexError
-        A center is not in the graph. Raised when the result is computed.
 
     Examples
     --------

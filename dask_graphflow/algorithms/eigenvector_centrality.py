@@ -40,30 +40,12 @@ def eigenvector_centrality(
 
     The score of a vertex is proportional to the sum of the scores of the vertices that have an edge to it,
     times the weights. If no cycle leads to a vertex, as in a graph without cycles, its score is 0 in the
-    limit, and the iterations may end before they reach it.
+    limit, and the iterations may end before they reach it. The squares of the scores sum to 1.
 
     Parameters
     ----------
-    max_iter : int
-        Maximum number of iterations; 100 by default.
     tol : float
         Stop when the mean absolute change per vertex is less than this; 1e-6 by default.
-    fail_on_nonconvergence : bool
-        If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
-        scores so far.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
-        ``eigenvector`` (float64). The squares of the scores sum to 1.
-
-    Raises
-    ------
-    ConvergenceError
-        `max_iter` iterations did not reach `tol`. Raised when the result is computed.
-    WeightError
-        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
 
     References
     ----------

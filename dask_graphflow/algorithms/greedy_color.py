@@ -54,18 +54,13 @@ def greedy_color(g: GraphView, *, seed: int = 0) -> Answer:
     Vertices are colored by descending number of neighbors. Each vertex takes the smallest color that none
     of its neighbors has yet. So there are at most as many colors as the largest number of neighbors, plus
     one. Fewer colors may be possible. The directions of edges, parallel edges and self-loops are ignored.
+    Colors are numbered from 0.
 
     Parameters
     ----------
     seed : int
         Chooses the random order of vertices that have as many neighbors; 0 by default. The order depends
         only on the seed and on the order of the ids.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
-        ``color`` (int32, from 0 on).
 
     References
     ----------

@@ -41,12 +41,6 @@ def harmonic_centrality(g: GraphView, *, k: int | None = None, seed: int = 0) ->
     seed : int
         Chooses the sample; 0 by default. It depends only on the seed and on the order of the ids.
 
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
-        ``harmonic`` (float64).
-
     References
     ----------
     .. [1] P. Boldi, S. Vigna, "Axioms for Centrality", Internet Mathematics 10, 2014.

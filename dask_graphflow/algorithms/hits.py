@@ -34,30 +34,13 @@ def hits(
     """Return the hub score and the authority score of each vertex.
 
     Good hubs have edges to good authorities, and good authorities have edges from good hubs. Weights
-    multiply what an edge carries. If no edge has a weight above 0, all scores are the same.
+    multiply what an edge carries. If no edge has a weight above 0, all scores are the same. Each of
+    the two scores sums to 1.
 
     Parameters
     ----------
-    max_iter : int
-        Maximum number of iterations; 100 by default.
     tol : float
         Stop when the sum of the absolute changes of all hub scores is less than this; 1e-8 by default.
-    fail_on_nonconvergence : bool
-        If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
-        scores so far.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids), ``hub``
-        and ``authority`` (both float64). Each of the two sums to 1.
-
-    Raises
-    ------
-    ConvergenceError
-        `max_iter` iterations did not reach `tol`. Raised when the result is computed.
-    WeightError
-        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
 
     References
     ----------

@@ -25,26 +25,14 @@ __all__ = ["induced_subgraph"]
 def induced_subgraph(g: GraphView, subset: Any) -> Answer:
     """Return the edges whose ends are both among some vertices.
 
-    Self-loops and parallel edges are included.
+    Self-loops and parallel edges are included. Vertices without an edge to another one of the subgraph have
+    no row.
 
     Parameters
     ----------
     subset : id, or list, Series or DataFrame of ids
         Vertices of the subgraph. If ids have several columns, write each id as a tuple; a single tuple
         with one part per column is one vertex.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
-        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
-        one row, and its source is the end with the smaller id. Vertices without an edge to another one of
-        the subgraph have no row.
-
-    Raises
-    ------
-    UnknownVertexError
-        One of the vertices is not in the graph. Raised when the result is computed.
 
     Examples
     --------

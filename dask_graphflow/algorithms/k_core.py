@@ -35,20 +35,13 @@ def k_core(g: GraphView, *, k: int | None = None) -> Answer:
     The k-core is the largest subgraph in which every vertex has at least k edges. Its vertices are those
     with a core number of at least k; see :func:`dask_graphflow.core_number`. Self-loops and parallel edges
     do not count for it. The result has all edges of the graph between these vertices, self-loops and
-    parallel edges included.
+    parallel edges included. Vertices without an edge have no row.
 
     Parameters
     ----------
     k : int, optional
         Number of edges that every vertex of the k-core has at least. By default it is the largest core
         number, so the result is the innermost core.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
-        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
-        one row, and its source is the end with the smaller id. Vertices without an edge have no row.
 
     References
     ----------

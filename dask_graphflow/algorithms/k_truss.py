@@ -34,19 +34,12 @@ def k_truss(g: GraphView, *, k: int) -> Answer:
     The k-truss is the largest subgraph in which every edge is in at least k - 2 triangles of the subgraph.
     The directions of edges, self-loops and parallel edges do not count for it. The result has all edges of
     the graph between ends that are neighbors in the k-truss: parallel edges are included, and self-loops
-    are not.
+    are not. Vertices without an edge have no row.
 
     Parameters
     ----------
     k : int
         Every edge of the k-truss is in at least k - 2 triangles; 2 or more.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
-        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
-        one row, and its source is the end with the smaller id. Vertices without an edge have no row.
 
     References
     ----------

@@ -58,29 +58,16 @@ def katz_centrality(
         How much an edge counts; 0.1 by default.
     beta : float
         Score of a vertex that no edge enters; 1 by default.
-    max_iter : int
-        Maximum number of iterations; 1000 by default.
     tol : float
         Stop when the mean absolute change per vertex is less than this; 1e-6 by default.
     normalized : bool
         Whether to scale the scores so that their squares sum to 1; True by default.
-    fail_on_nonconvergence : bool
-        If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
-        scores so far.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
-        ``katz`` (float64).
 
     Raises
     ------
     ConvergenceError
         `max_iter` iterations did not reach `tol`, or the scores grow without a bound. Raised when the
         result is computed.
-    WeightError
-        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
 
     References
     ----------

@@ -58,12 +58,6 @@ def label_propagation(g: GraphView, *, max_iter: int = 10) -> Answer:
     max_iter : int
         Maximum number of iterations; 10 by default. The algorithm stops earlier if no label changes.
 
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` and ``label`` (both the dtype of
-        the ids).
-
     Raises
     ------
     WeightError

@@ -79,11 +79,6 @@ def leiden(
         ``community_1`` (finest), ``community_2`` and so on. With several resolutions such as 0.5, they are
         ``community_0.5`` and so on, or ``community_0.5_1`` with several levels.
 
-    Raises
-    ------
-    WeightError
-        A weight is negative, infinite, NaN, or far too large or small. Raised when the result is computed.
-
     References
     ----------
     .. [1] V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected

@@ -50,12 +50,6 @@ def maximal_independent_set(g: GraphView, *, seed: int = 0) -> Answer:
         Chooses the random order; 0 by default. The order depends only on the seed and on the order of the
         ids.
 
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
-        ``selected`` (bool).
-
     References
     ----------
     .. [1] G. E. Blelloch, J. T. Fineman, J. Shun, "Greedy Sequential Maximal Independent Set and Matching

@@ -34,18 +34,6 @@ def neighbors(g: GraphView, sources: Any) -> Answer:
         Vertices whose neighbors are returned. If ids have several columns, write each id as a tuple; a
         single tuple with one part per column is one source.
 
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
-        (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
-        one row, and its source is the end with the smaller id.
-
-    Raises
-    ------
-    UnknownVertexError
-        A source is not in the graph. Raised when the result is computed.
-
     Examples
     --------
     >>> import pandas as pd

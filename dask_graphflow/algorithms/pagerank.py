@@ -1,15 +1,7 @@
 """PageRank: the probability that a random surfer is at each vertex.
 
-A rank has two parts: (1 - alpha) times the restart probability of the vertex, and alpha times the sum of
-the contributions of its neighbors. Each neighbor divides its own rank over the edges that leave it, in
-proportion to their weights. The rank of *dangling* vertices, which no edge leaves, is distributed like the
-restarts, or as asked [1]_. In each iteration, vertices pull the contributions of their neighbors.
-
-Contributions are summed as integer multiples of 2**-62. Such sums do not depend on the order, so ranks are
-bit-identical for every partitioning and number of threads.
-
-.. [1] L. Page, S. Brin, R. Motwani, T. Winograd, "The PageRank Citation Ranking: Bringing Order to the
-   Web", Stanford, 1999.
+In each iteration, vertices pull the contributions of their neighbors, which are whole multiples of 2**-62.
+Their sums do not depend on the order, so ranks are the same for every partitioning and number of threads.
 """
 
 from __future__ import annotations
@@ -60,7 +52,8 @@ def pagerank(
     """Return the PageRank of each vertex.
 
     A vertex ranks high if vertices that rank high have edges to it. The rank of a vertex is divided over
-    the edges that leave it, in proportion to their weights, or evenly if there are none. Ranks sum to 1.
+    the edges that leave it, evenly or in proportion to their weights. The rank of *dangling* vertices,
+    which no edge leaves, is distributed like restarts, or as asked [1]_. Ranks sum to 1.
 
     Parameters
     ----------
@@ -69,8 +62,6 @@ def pagerank(
     tol : float or None
         Stop when the mean absolute change per vertex is less than this; 1e-6 by default. None runs
         exactly `max_iter` iterations.
-    max_iter : int
-        Maximum number of iterations; 100 by default.
     personalization : dict, Series or DataFrame, optional
         Restart weights: a dict or Series indexed by vertex id, or a frame with id columns followed by one
         weight column. Uniform by default.
@@ -83,24 +74,6 @@ def pagerank(
     precision : {"float64", "float32"}
         Precision of the ranks during the computation. With "float32" an iteration reads half as much
         memory, and ranks are accurate to about 5 digits. "float64" by default.
-    fail_on_nonconvergence : bool
-        If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
-        ranks so far.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
-        ``pagerank`` (float64).
-
-    Raises
-    ------
-    ConvergenceError
-        `max_iter` iterations did not reach `tol`. Raised when the result is computed.
-    WeightError
-        A weight is negative, infinite or NaN. Raised when the result is computed.
-    UnknownVertexError
-        A weight is given for an id that is not in the graph. Raised when the result is computed.
 
     References
     ----------
@@ -124,9 +97,8 @@ def pagerank(
     if nstart is not None:
         rank, lying = nstart.astype(precision), g.total(nstart * (share == 0), 1.0)
     rank, share = pull.take(rank), pull.take(share)
-    restart = np.array([1 / pull.count], like=rank)
-    if personalization is not None:
-        restart = pull.take(personalization)
+    even = np.array([1 / pull.count], like=rank)
+    restart = even if personalization is None else pull.take(personalization)
     onward = restart if dangling is None else pull.take(dangling)
     moved, lost, change = 0, 0, math.inf
     pull.begin(rank, share)

@@ -65,8 +65,6 @@ def personalized_pagerank(
         several columns, write each id as a tuple; a single tuple with one part per column is one source.
     alpha : float
         Damping factor: the probability of following an edge, from 0 to 1. 0.85 by default.
-    max_iter : int
-        Maximum number of iterations; 100 by default.
     tol : float or None
         Stop when the mean absolute change per vertex is less than this; 1e-6 by default. None runs exactly
         `max_iter` iterations. The ranks of a source are far from uniform, so give a smaller number for a
@@ -74,24 +72,12 @@ def personalized_pagerank(
     top_k : int, optional
         Number of vertices to return per source: those with the largest ranks above 0, and of equal ranks
         the smallest ids. By default all vertices.
-    fail_on_nonconvergence : bool
-        If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
-        ranks so far.
 
     Returns
     -------
     dask.dataframe.DataFrame
         One row per source and vertex, sorted by source, then by rank, largest first, then by vertex. The
         columns are ``source`` and ``vertex`` (the dtype of the ids) and ``pagerank`` (float64).
-
-    Raises
-    ------
-    UnknownVertexError
-        A source is not in the graph: no edge starts or ends there. Raised when the result is computed.
-    ConvergenceError
-        `max_iter` iterations did not reach `tol` for a source. Raised when the result is computed.
-    WeightError
-        A weight is negative, infinite or NaN. Raised when the result is computed.
 
     References
     ----------

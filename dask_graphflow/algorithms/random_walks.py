@@ -92,8 +92,6 @@ def random_walks(
 
     Raises
     ------
-    UnknownVertexError
-        A start is not in the graph: no edge starts or ends there. Raised when the result is computed.
     WeightError
         A weight is negative, infinite or NaN. Raised when the result is computed.
 

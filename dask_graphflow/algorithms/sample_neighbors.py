@@ -80,11 +80,6 @@ def sample_neighbors(
         dtype of the ids), ``hop`` (int32, from 1), and ``source`` and ``target`` (the dtype of the ids): an
         edge and its direction, along which the sample went. A seed vertex without edges has no row.
 
-    Raises
-    ------
-    UnknownVertexError
-        A seed is not in the graph: no edge starts or ends there. Raised when the result is computed.
-
     References
     ----------
     .. [1] W. L. Hamilton, R. Ying, J. Leskovec, "Inductive Representation Learning on Large Graphs", NIPS

@@ -91,9 +91,6 @@ def sssp(g: GraphView, sources: Any, *, targets: Any = None, cutoff: float | Non
     WeightError
         There are no weights; raised at the call. Or a weight is negative, null or NaN; raised when the
         result is computed.
-    UnknownVertexError
-        A source or target is not in the graph: no edge starts or ends there. Raised when the result is
-        computed.
 
     References
     ----------

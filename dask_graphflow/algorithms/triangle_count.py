@@ -26,14 +26,8 @@ def triangle_count(g: GraphView) -> Answer:
     """Return the number of triangles at each vertex.
 
     A triangle is a set of three vertices with an edge between any two of them. The directions of edges,
-    self-loops and parallel edges are ignored.
-
-    Returns
-    -------
-    dask.dataframe.DataFrame
-        One row per vertex, sorted by vertex, with the columns ``vertex`` (the dtype of the ids) and
-        ``triangles`` (int64). Each triangle counts at its three vertices, so the number of triangles in
-        the graph is the sum of the column divided by 3.
+    self-loops and parallel edges are ignored. Each triangle counts at its three vertices, so the number of
+    triangles in the graph is the sum of the column divided by 3.
 
     References
     ----------

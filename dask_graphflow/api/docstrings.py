@@ -1,21 +1,22 @@
 """Docstrings of the functions and methods that ``python3 dev.py generate`` writes.
 
-Each one is the docstring of its algorithm, with the texts that all algorithms share.
+Each one is the docstring of its algorithm, with the texts that several algorithms share, and with what
+follows from the declaration of the algorithm. Its own docstring takes precedence over both.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterable, Mapping
+import textwrap
+from collections.abc import Mapping
 from typing import Any
 
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
+from dask_graphflow.algorithms.algorithm import ALGORITHMS, Algorithm
 
 __all__ = ["document"]
 
 READING = ("source", "target", "weight", "directed", "multi", "vertices", "dropna")
-# An algorithm's docstring can override the text of one of these parameters, or of those above.
 SHARED = {
     "edges": """\
 edges : dask.dataframe.DataFrame, pandas.DataFrame, cudf.DataFrame or Graph
@@ -28,14 +29,30 @@ trace : bool
 progress : bool or callable
     Report each superstep when it ends, in a progress bar or to a function. False by default. The notes of
     :class:`~dask_graphflow.Graph` describe both.""",
+    "max_iter": """\
+max_iter : int
+    Maximum number of iterations; {default} by default.""",
+    "fail_on_nonconvergence": """\
+fail_on_nonconvergence : bool
+    If `max_iter` iterations do not reach `tol`: True, the default, raises an error; False returns the
+    result so far.""",
 }
 FRAME = "    How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`."
+EDGES = """\
+One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target`` (the \
+dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has one row, and \
+its source is the end with the smaller id."""
 LAZY = """
     The result is lazy, and bit-identical for every partitioning and number of threads. The index restarts
     at 0 in each partition."""
 STEPS = """
 dask.dataframe.DataFrame
     Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`."""
+ERRORS = {
+    "ConvergenceError": "`max_iter` iterations did not reach `tol`.",
+    "UnknownVertexError": "An option names a vertex that is not in the graph.",
+    "WeightError": "A weight is negative, infinite, NaN, or far too large or small.",
+}
 RAISES = """
 NullVertexError
     An id is null, and `dropna` is False. Raised when the result is computed.
@@ -57,25 +74,62 @@ def document(namespace: Mapping[str, Any]) -> None:
             function.__doc__ = _docstring(name, inspect.signature(function).parameters)
 
 
-def _docstring(name: str, taken: Iterable[str]) -> str:
+def _docstring(name: str, taken: Mapping[str, inspect.Parameter]) -> str:
     """Return the docstring of an algorithm's function or method with the parameters `taken`."""
-    found = _sections(inspect.cleandoc(ALGORITHMS[name].run.__doc__ or ""))
-    sections = {"": "", "Parameters": "", "Returns": "", "Raises": "", **found}
+    declared = ALGORITHMS[name]
+    own = _sections(inspect.cleandoc(declared.run.__doc__ or ""))
+    sections = {"": "", "Parameters": "", "Returns": "", "Raises": "", **own}
     entries = re.split(r"\n(?=\S)", sections["Parameters"])
-    explained = SHARED | {re.split(", | : ", entry)[0]: entry for entry in entries}
     reading = [p for p in taken if p in READING]
+    named = ", ".join(f"`{p}`" for p in reading)
+    explained = {
+        p: text.format(reading=named, default=taken[p].default)
+        for p, text in SHARED.items()
+        if p in taken
+    }
+    explained |= {re.split(", | : ", entry)[0]: entry for entry in entries}
     if reading:
-        explained["edges"] = SHARED["edges"].format(reading=", ".join(f"`{p}`" for p in reading))
         together = ", ".join(p for p in reading if p not in explained)
         explained["source"] = f"{together}\n{FRAME}"
-        sections["Raises"] += RAISES
     sections["Parameters"] = "\n".join(explained[p] for p in taken if p in explained)
+    sections["Returns"] = own.get("Returns") or _returned(declared)
     sections["Returns"] += LAZY + (STEPS if "trace" in taken else "")
+    sections["Raises"] += _errors(declared, sections["Raises"]) + (RAISES if reading else "")
     if "self" in taken:
         sections[""] += f"\n\nSee :func:`dask_graphflow.{name}` for an example."
         sections.pop("Examples", None)
     titled = [f"{t}\n{'-' * len(t)}\n{text.strip()}" for t, text in sections.items() if t and text]
     return "\n\n".join([sections[""], *titled])
+
+
+def _returned(declared: Algorithm) -> str:
+    """Return the description of a result with one row per edge, or one per vertex and known columns."""
+    text = EDGES
+    if declared.rows == "vertices":
+        assert isinstance(declared.columns, Mapping), f"{declared.name} says what it returns"
+        columns = {"vertex": "id", **declared.columns}
+        *others, last = (
+            f"``{column}`` ({'the dtype of the ids' if dtype == 'id' else dtype})"
+            for column, dtype in columns.items()
+        )
+        told = f"{', '.join(others)} and {last}"
+        text = f"One row per vertex, sorted by vertex, with the columns {told}."
+    return "dask.dataframe.DataFrame\n" + textwrap.indent(textwrap.fill(text, 100), "    ")
+
+
+def _errors(declared: Algorithm, own: str) -> str:
+    """Return the descriptions of the errors that follow from the declaration of an algorithm."""
+    checks = declared.checks
+    raised = {
+        "ConvergenceError": "fail_on_nonconvergence" in checks,
+        "UnknownVertexError": any(check.names_vertices for check in checks.values()),
+        "WeightError": declared.weights != "ignored" and declared.rows != "edges",
+    }
+    return "".join(
+        f"\n{error}\n    {text} Raised when the result is computed."
+        for error, text in ERRORS.items()
+        if raised[error] and error not in own
+    )
 
 
 def _sections(docstring: str) -> dict[str, str]:
