@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 import test_cuda_compile
-from expressions import BY_HAND
+from expressions import CUDA, above_three, add_one
 from test_cuda_compile import FOLDER, GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
@@ -16,6 +16,9 @@ from dask_graphflow.kernels import policies, sources
 
 nvrtc = test_cuda_compile.nvrtc
 
+BY_HAND = EdgeOp.from_code(
+    "by_hand", target="level", slot="or", columns=[], signal=add_one, cond=above_three, cuda=CUDA
+)
 PROGRAMS = [
     EdgeOp(
         "hops",

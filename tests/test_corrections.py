@@ -24,6 +24,7 @@ TRUE = 1e5  # edges per second that calls reach by the clock of these tests
 STEPS = 20
 PAGERANK = {"max_iter": STEPS, "tol": None}
 MEASURE = "dask_graphflow.costs.microbenchmarks.measure"
+DEAR = corrections.DEAR
 
 
 def rates(rate):
@@ -242,7 +243,7 @@ def test_calls_on_a_graph_that_is_not_persisted_do_not_count(kept, clock):
 
 
 def test_where_writing_is_slow_only_long_calls_write(kept, clock, monkeypatch):
-    monkeypatch.setattr(corrections, "DEAR", 20)
+    monkeypatch.setattr(corrections, "DEAR", DEAR)
     graph = built()
     call(graph, 2)
     monkeypatch.setitem(corrections._writing, kept, clock.seconds / 5)

@@ -614,9 +614,8 @@ def test_workers_of_one_host_share_its_cores(monkeypatch):
 
     monkeypatch.setattr(clusters.store, "rates", of)
     monkeypatch.setattr(clusters, "CPU_COUNT", 8)
-    assert (
-        clusters.rates_of(ClusterSpec(4, 4)).rate("pulls", 1) == 2e6
-    )  # a quarter of what 8 threads do
+    # A quarter of what 8 threads do:
+    assert clusters.rates_of(ClusterSpec(4, 4)).rate("pulls", 1) == 2e6
     assert clusters.rates_of(ClusterSpec(4, 4, hosts=4)).rate("pulls", 1) == 8e6
     assert clusters.rates_of(ClusterSpec(4, 2, device=True)).rate("pulls", 1) == 8e6
     assert asked == [8, 4, 2]

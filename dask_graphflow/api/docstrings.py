@@ -39,9 +39,10 @@ fail_on_nonconvergence : bool
 }
 FRAME = "    How the edges of a frame become a graph; see :class:`~dask_graphflow.Graph`."
 EDGES = """\
-One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target`` (the \
-dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has one row, and \
-its source is the end with the smaller id."""
+dask.dataframe.DataFrame
+    One row per edge, sorted by source, target and weight, with the columns ``source`` and ``target``
+    (the dtype of the ids) and, if edges have weights, ``weight``. In an undirected graph, an edge has
+    one row, and its source is the end with the smaller id."""
 LAZY = """
     The result is lazy, and bit-identical for every partitioning and number of threads. The index restarts
     at 0 in each partition."""
@@ -50,7 +51,7 @@ dask.dataframe.DataFrame
     Only with `trace`: one row per superstep; see :class:`~dask_graphflow.Graph`."""
 ERRORS = {
     "ConvergenceError": "`max_iter` iterations did not reach `tol`.",
-    "UnknownVertexError": "An option names a vertex that is not in the graph.",
+    "UnknownVertexError": "An id in an option is not in the graph: no edge starts or ends there.",
     "WeightError": "A weight is negative, infinite, NaN, or far too large or small.",
 }
 RAISES = """
@@ -77,8 +78,8 @@ def document(namespace: Mapping[str, Any]) -> None:
 def _docstring(name: str, taken: Mapping[str, inspect.Parameter]) -> str:
     """Return the docstring of an algorithm's function or method with the parameters `taken`."""
     declared = ALGORITHMS[name]
-    own = _sections(inspect.cleandoc(declared.run.__doc__ or ""))
-    sections = {"": "", "Parameters": "", "Returns": "", "Raises": "", **own}
+    found = _sections(inspect.cleandoc(declared.run.__doc__ or ""))
+    sections = {"": "", "Parameters": "", "Returns": "", "Raises": "", **found}
     entries = re.split(r"\n(?=\S)", sections["Parameters"])
     reading = [p for p in taken if p in READING]
     named = ", ".join(f"`{p}`" for p in reading)
@@ -92,7 +93,7 @@ def _docstring(name: str, taken: Mapping[str, inspect.Parameter]) -> str:
         together = ", ".join(p for p in reading if p not in explained)
         explained["source"] = f"{together}\n{FRAME}"
     sections["Parameters"] = "\n".join(explained[p] for p in taken if p in explained)
-    sections["Returns"] = own.get("Returns") or _returned(declared)
+    sections["Returns"] = sections["Returns"] or _returned(declared)
     sections["Returns"] += LAZY + (STEPS if "trace" in taken else "")
     sections["Raises"] += _errors(declared, sections["Raises"]) + (RAISES if reading else "")
     if "self" in taken:
@@ -104,16 +105,15 @@ def _docstring(name: str, taken: Mapping[str, inspect.Parameter]) -> str:
 
 def _returned(declared: Algorithm) -> str:
     """Return the description of a result with one row per edge, or one per vertex and known columns."""
-    text = EDGES
-    if declared.rows == "vertices":
-        assert isinstance(declared.columns, Mapping), f"{declared.name} says what it returns"
-        columns = {"vertex": "id", **declared.columns}
-        *others, last = (
-            f"``{column}`` ({'the dtype of the ids' if dtype == 'id' else dtype})"
-            for column, dtype in columns.items()
-        )
-        told = f"{', '.join(others)} and {last}"
-        text = f"One row per vertex, sorted by vertex, with the columns {told}."
+    if declared.rows == "edges":
+        return EDGES
+    assert isinstance(declared.columns, Mapping), f"{declared.name} says what it returns"
+    columns = {"vertex": "id", **declared.columns}
+    *others, last = (
+        f"``{column}`` ({'the dtype of the ids' if dtype == 'id' else dtype})"
+        for column, dtype in columns.items()
+    )
+    text = f"One row per vertex, sorted by vertex, with the columns {', '.join(others)} and {last}."
     return "dask.dataframe.DataFrame\n" + textwrap.indent(textwrap.fill(text, 100), "    ")
 
 
@@ -126,7 +126,7 @@ def _errors(declared: Algorithm, own: str) -> str:
         "WeightError": declared.weights != "ignored" and declared.rows != "edges",
     }
     return "".join(
-        f"\n{error}\n    {text} Raised when the result is computed."
+        f"\n{error}\n    {text}\n    Raised when the result is computed."
         for error, text in ERRORS.items()
         if raised[error] and error not in own
     )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from dask_graphflow.exceptions import OptionError
@@ -36,7 +36,6 @@ CURVES = {
 }
 # One thread does this work, however many threads a worker has.
 SERIAL = "dense_ids", "far_ids", "text_ids"
-
 
 # Measured times are not exact. So the vertices between the last two sizes are assumed to take at least one
 # part in this many of the time of the last graph.
@@ -117,12 +116,12 @@ class Rates:
                 f"rates of the sizes {self.sizes!r}; give ascending numbers of vertices, and of each "
                 "kernel a rate for each, or none"
             )
-        if not all(0 < rate < math.inf for curve in curves for rate in curve):
-            wrong = {
-                name: value
-                for name, value in asdict(self).items()
-                if name in CURVES and not all(0 < rate < math.inf for rate in value)
-            }
+        wrong = {
+            name: curve
+            for name, curve in zip(CURVES, curves, strict=True)
+            if not all(0 < rate < math.inf for rate in curve)
+        }
+        if wrong:
             raise OptionError(f"rates {wrong}; give numbers above 0")
 
     def _head(self) -> list[str]:
@@ -133,9 +132,8 @@ class Rates:
         rows = [
             [said, *(f"{rate / 1e6:,.4g}" for rate in rates)] for said, rates in curves if rates
         ]
-        copies = [] if math.isinf(self.copies) else [f"{self.copies / 1e6:,.4g}"]
-        if copies:
-            rows.append(["copies, bytes/s", *copies * len(self.sizes)])
+        if not math.isinf(self.copies):
+            rows.append(["copies, bytes/s", *[f"{self.copies / 1e6:,.4g}"] * len(self.sizes)])
         return rows
 
     def __repr__(self) -> str:
@@ -185,9 +183,8 @@ class Rates:
         at = min(after, len(sizes) - 1)
         (low, high), (first, last) = sizes[at - 1 : at + 1], rates[at - 1 : at + 1]
         if after < len(sizes):
-            return float(
-                first * (last / first) ** (math.log(vertices / low) / math.log(high / low))
-            )
+            part = math.log(vertices / low) / math.log(high / low)
+            return float(first * (last / first) ** part)
         seconds = high / last
         more = max(seconds - low / first, seconds / LEAST_MORE) / (high - low)
         beyond = vertices / (seconds + (vertices - high) * more)
@@ -215,15 +212,12 @@ class Rates:
         >>> Rates((2**12,), hooks=(4e8,)).over(2).hooks
         (200000000.0,)
         """
-        found = self.as_dict()
-        return Rates.of(
-            {
-                name: [rate / (per_core if name in SERIAL else workers) for rate in value]
-                if isinstance(value, tuple) and name != "sizes"
-                else value
-                for name, value in found.items()
-            }
-        )
+        shares = {name: per_core if name in SERIAL else workers for name in CURVES}
+        curves: dict[str, Any] = {
+            name: tuple(rate / share for rate in getattr(self, name))
+            for name, share in shares.items()
+        }
+        return replace(self, **curves)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the rates as values that JSON can store; None stands for infinite.
