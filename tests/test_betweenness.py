@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 
 import networkx as nx
 import numpy as np
@@ -99,6 +100,20 @@ def test_more_paths_than_a_float_can_count(built, members):
         wanted[corners + side] = (last - corners - sides) / sides
     wanted[source] = np.nan
     np.testing.assert_allclose(found.betweenness, wanted * last, rtol=1e-12)
+
+
+def test_memory_does_not_grow_with_the_number_of_levels():
+    count = 4000
+    path = pd.DataFrame({"a": np.arange(count), "b": np.arange(1, count + 1)})
+    graph = gf.Graph(path, **ENDS, directed=False).persist()
+    graph.betweenness_centrality(k=1).compute(scheduler="synchronous")
+    tracemalloc.start()
+    try:
+        graph.betweenness_centrality(k=1).compute(scheduler="synchronous")
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 300 * count
 
 
 @pytest.mark.parametrize("vertices", [[], [3], [3, 5]])

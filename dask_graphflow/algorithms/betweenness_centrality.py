@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.costs.cost import Cost, levels
-from dask_graphflow.operators.level_sums import LevelSums
+from dask_graphflow.operators.level_sums import Levels, LevelSums
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
@@ -121,16 +121,17 @@ def _through(g: GraphView, source: Any, onward: LevelSums, back: LevelSums) -> t
         g.column(1, "int64"),
         g.column(0, "float64"),
     )
-    layers, frontier = [], g.frontier(source)
+    levels, frontier = Levels(g), g.frontier(source)
     while frontier:
         at = frontier.vertices
-        layers.append(frontier)
-        frontier, sums, powers = onward.send(frontier, paths[at], exponents[at], len(layers))
+        levels.append(frontier)
+        frontier, sums, powers = onward.send(frontier, paths[at], exponents[at], len(levels))
         paths[frontier.vertices], exponents[frontier.vertices] = sums, powers
-    for depth in range(len(layers) - 1, 0, -1):
-        at = layers[depth].vertices
+    for depth in range(len(levels) - 1, 0, -1):
+        level = levels[depth]
+        at = level.vertices
         shares, powers = np.frexp((1 + through[at]) / paths[at])
-        before, sums, powers = back.send(layers[depth], shares, powers - exponents[at], depth - 1)
+        before, sums, powers = back.send(level, shares, powers - exponents[at], depth - 1)
         at = before.vertices
         through[at] = np.ldexp(sums * paths[at], powers + exponents[at])
-    return through, sum(map(len, layers[1:]))
+    return through, levels.count - 1
