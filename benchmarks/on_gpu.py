@@ -34,55 +34,6 @@ from xml.etree import ElementTree
 from . import receipt
 from .receipt import FAILED, NOT_RUN, PASSED, ROOT
 
-TESTS = {
-    "tests-device": (
-        "tests/test_device.py",
-        "tests/test_forest.py",
-        "tests/test_cuda_compile.py",
-    ),
-    "tests-components": ("tests/test_components.py", "tests/test_streaming.py"),
-    "tests-searches": (
-        "tests/test_bfs.py",
-        "tests/test_betweenness.py",
-        "tests/test_closeness.py",
-        "tests/test_sssp.py",
-        "tests/test_strongly_connected_components.py",
-        "tests/test_similarity.py",
-        "tests/test_trusses.py",
-        "tests/test_subgraphs.py",
-        "tests/test_minimum_spanning_forest.py",
-        "tests/test_community_metrics.py",
-        "tests/test_clustering.py",
-        "tests/test_triangle_count.py",
-        "tests/test_core_number.py",
-        "tests/test_k_core.py",
-        "tests/test_maximal_independent_set.py",
-        "tests/test_greedy_color.py",
-    ),
-    "tests-ranks": (
-        "tests/test_pagerank.py",
-        "tests/test_scores.py",
-        "tests/test_degree_centrality.py",
-        "tests/test_label_propagation.py",
-    ),
-    "tests-graphs": (
-        "tests/test_programs.py",
-        "tests/test_graph.py",
-        "tests/test_graph_components.py",
-        "tests/test_members.py",
-    ),
-    "tests-advance": (
-        "tests/test_device_rows.py",
-        "tests/test_layout.py",
-        "tests/test_advance.py",
-        "tests/test_device_advance.py",
-        "tests/test_device_graphs.py",
-    ),
-    "tests-dask": ("tests/test_dataflow.py", "tests/test_cluster.py"),
-    "tests-merging": ("tests/test_merging.py", "tests/test_recovery.py"),
-}
-"""Test files by step; the step ``tests-rest`` runs all others."""
-
 SANITIZERS = ("memcheck", "racecheck", "initcheck")
 PATIENCE = 20  # seconds that an interrupted step has to write its results so far
 
@@ -109,7 +60,6 @@ BENCHMARKS = {
 TWO_GPUS = ("bench-two-gpus", "bench-members")
 
 GROUPS = {
-    "tests": (*TESTS, "tests-rest"),
     "sanitizer": SANITIZERS,
     "benchmark": tuple(name for name in BENCHMARKS if name not in TWO_GPUS),
     "two-gpus": ("tests-two-gpus", *TWO_GPUS),
@@ -182,24 +132,17 @@ class Steps:
             elif name == "tests-two-gpus":
                 result = self.two_gpus(scratch)
             else:
-                # Slow tests use other paths through the same kernels, or types that the host compiles for.
-                result = self.tests("not gpu2 and (gpu or not slow)", files_of(name), scratch)
+                result = self.tests(scratch)
         result.seconds = time.monotonic() - start
         result.quick = self.quick
         return result
 
-    def tests(self, marks: str, files: Sequence[str], scratch: Path) -> Result:
-        """Run tests with cuDF and CuPy: first those that can run in parallel, then the timed ones."""
-        if self.quick:
-            marks = f"({marks}) and not slow"
-        if self.jobs == 1:
-            return self.pytest(marks, files, scratch)
-        share = ["-n", str(self.jobs), "--dist", "worksteal"]
-        result = self.pytest(f"({marks}) and not alone", files, scratch, share)
-        alone = [file for file in files if "mark.alone" in (ROOT / file).read_text()]
-        if alone and result.status == PASSED:
-            result = together([result, self.pytest(f"({marks}) and alone", alone, scratch)])
-        return result
+    def tests(self, scratch: Path) -> Result:
+        """Run all tests with cuDF and CuPy, except those that need two GPUs."""
+        # Slow tests use other paths through the same kernels, or types that the host compiles for.
+        marks = "not gpu2 and not slow" if self.quick else "not gpu2 and (gpu or not slow)"
+        share = [] if self.jobs == 1 else ["-n", str(self.jobs), "--dist", "worksteal"]
+        return self.pytest(marks, ["tests"], scratch, share)
 
     def pytest(
         self, marks: str, files: Sequence[str], scratch: Path, options: Sequence[str] = ()
@@ -208,6 +151,8 @@ class Steps:
         report = scratch / "report.xml"
         report.unlink(missing_ok=True)
         command = [sys.executable, "-m", "pytest", "--backend", "cudf", "-m", marks, *options]
+        # pytest-benchmark warns about pytest-xdist, and in our tests a warning is an error.
+        command += ["-p", "no:benchmark"]
         code = call([*command, f"--junit-xml={report}", *files], self.limit)
         return judge_tests(code, report)
 
@@ -266,15 +211,6 @@ def marked(mark: str) -> tuple[str, ...]:
     files = sorted((ROOT / "tests").glob("test_*.py"))
     pattern = re.compile(rf"\bpytest\.mark\.{mark}\b")
     return tuple(f"tests/{file.name}" for file in files if pattern.search(file.read_text()))
-
-
-def files_of(step: str) -> tuple[str, ...]:
-    """Return the test files of a step; the step ``tests-rest`` has the files of no other step."""
-    if step in TESTS:
-        return TESTS[step]
-    taken = {file for files in TESTS.values() for file in files}
-    files = sorted(f"tests/{file.name}" for file in (ROOT / "tests").glob("test_*.py"))
-    return tuple(file for file in files if file not in taken)
 
 
 def together(parts: Sequence[Result]) -> Result:

@@ -57,15 +57,7 @@ NOT_ON_GPU = (
 )
 
 REQUIRED = (
-    "tests-device",
-    "tests-components",
-    "tests-searches",
-    "tests-ranks",
-    "tests-graphs",
-    "tests-advance",
-    "tests-dask",
-    "tests-merging",
-    "tests-rest",
+    "tests",
     "memcheck",
     "racecheck",
     "initcheck",

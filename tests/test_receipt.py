@@ -229,17 +229,16 @@ def test_dev_prints_and_checks_it_with_the_standard_library_alone():
 # The script that writes it
 
 
-def test_every_step_can_be_run_and_no_test_file_is_left_out():
-    runnable = {name for group in on_gpu.GROUPS.values() for name in group}
-    assert runnable == set(receipt.REQUIRED)
-    taken = [file for files in on_gpu.TESTS.values() for file in files]
-    assert len(taken) == len(set(taken))
-    assert all((ROOT / file).is_file() for file in taken)
-    everything = [f"tests/{file.name}" for file in (ROOT / "tests").glob("test_*.py")]
-    assert sorted([*taken, *on_gpu.files_of("tests-rest")]) == sorted(everything)
+def test_every_step_is_in_a_group_or_runs_the_tests():
+    grouped = {name for group in on_gpu.GROUPS.values() for name in group}
+    assert {*grouped, "tests"} == {*receipt.REQUIRED}
+
+
+def test_files_with_a_marker_are_found():
     mark = "gpu2"
-    for file in everything:
-        assert (file in on_gpu.marked(mark)) == (f"mark.{mark}" in (ROOT / file).read_text()), file
+    for file in (ROOT / "tests").glob("test_*.py"):
+        has = f"mark.{mark}" in file.read_text()
+        assert (f"tests/{file.name}" in on_gpu.marked(mark)) == has, file
 
 
 @pytest.mark.parametrize("name", on_gpu.BENCHMARKS)
@@ -340,19 +339,19 @@ def calls_of(steps, monkeypatch, step):
 
 
 @pytest.mark.parametrize("jobs", [1, 12])
-def test_tests_are_shared_out_but_for_those_that_measure_time(steps, monkeypatch, jobs):
+def test_all_tests_that_need_at_most_one_gpu_are_one_call_of_pytest(steps, monkeypatch, jobs):
     steps.jobs = jobs
-    (first, *more) = calls_of(steps, monkeypatch, "tests-rest")
-    assert ("-n" in first) == (jobs > 1)
-    marks = [one[one.index("-m", 2) + 1] for one in (first, *more)]
-    wanted = "not gpu2 and (gpu or not slow)"
-    if jobs == 1:
-        assert marks == [wanted]
-        return
-    assert marks == [f"({wanted}) and not alone", f"({wanted}) and alone"]
-    assert "-n" not in more[0]
-    assert {"tests/test_link_device.py", "tests/test_strangers.py"} <= {*more[0]}
-    assert len(calls_of(steps, monkeypatch, "tests-graphs")) == 1  # none there measures time
+    (call,) = calls_of(steps, monkeypatch, "tests")
+    assert ("-n" in call) == (jobs > 1)
+    assert call[call.index("-m", 2) + 1] == "not gpu2 and (gpu or not slow)"
+    assert call[-1] == "tests"
+
+
+@pytest.mark.parametrize("step", ["tests", "tests-two-gpus"])
+def test_a_plugin_that_warns_about_parallel_tests_is_left_out(steps, monkeypatch, step):
+    steps.gpus = 2
+    for call in calls_of(steps, monkeypatch, step):
+        assert call[call.index("-p") + 1] == "no:benchmark"
 
 
 def test_files_that_need_two_gpus_run_side_by_side_and_count_together(steps, monkeypatch):
