@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import frame
+from conftest import BACKEND, frame
 from shapes import DIFFICULT, ENDS
 
 import dask_graphflow as gf
@@ -103,6 +103,8 @@ def test_more_paths_than_a_float_can_count(built, members):
 
 
 def test_memory_does_not_grow_with_the_number_of_levels():
+    if BACKEND.name == "cudf":
+        pytest.skip("thousands of levels take a minute on a GPU, and the loop is the same")
     count = 4000
     path = pd.DataFrame({"a": np.arange(count), "b": np.arange(1, count + 1)})
     graph = gf.Graph(path, **ENDS, directed=False).persist()
