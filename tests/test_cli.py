@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import os
 import re
 import subprocess
@@ -18,7 +19,8 @@ from dask.utils import parse_bytes
 from fsspec.implementations.memory import MemoryFileSystem
 
 import dask_graphflow
-from dask_graphflow.cli import csv_files, engine, main, parquet_files, writing
+from dask_graphflow.cli import csv_files, csv_records, engine, main, parquet_files, writing
+from dask_graphflow.cli.csv_files import Format
 from dask_graphflow.cli.files import find_files
 from dask_graphflow.cli.reading import Reader
 
@@ -232,10 +234,12 @@ def in_small_pieces(monkeypatch):
 
 LINES = {
     "whole numbers": "1,2\n,3\n4,\n5,6\n",
+    "quoted": '"1","2"\n,"3"\n"4",\n5,6\n',
     "as pandas writes them": "1.0,2\n,3\n4.0,\n5.0,6\n",
     "only some as fractions": "1,2\n,3.0\n4,\n5,6.0\n",
     "empty at first": ",3\n4,\n" * 30 + "1,2.0\n5,6.0\n",
     "marked": "1,2\nNaN,3\n4,NA\n5,6\n",
+    "padded": "01, 2\n,3\n+4,\n5 ,6e0\n",
 }
 
 
@@ -245,9 +249,10 @@ def test_dropna_leaves_out_edges_of_csv_files_with_nulls_among_integers(lines, c
     if cut:
         in_small_pieces(monkeypatch)
     Path("in.csv").write_text("a,b\n" + LINES[lines])
-    run("components", "in.csv", *ENDS, "--dropna", "-o", "out.csv")
+    arguments = ["in.csv", *ENDS] + ["--integer-ids"] * (lines not in ("whole numbers", "quoted"))
+    run("components", *arguments, "--dropna", "-o", "out.csv")
     assert Path("out.csv").read_text() == "vertex,component\n1,1\n2,1\n5,5\n6,5\n"
-    assert "--dropna" in failing("components", "in.csv", *ENDS, "-o", "other.csv")
+    assert "--dropna" in failing("components", *arguments, "-o", "other.csv")
 
 
 def test_weights_of_csv_files_are_exact_whole_numbers_and_fractions_among_them(monkeypatch):
@@ -266,20 +271,177 @@ def test_weights_of_csv_files_are_exact_whole_numbers_and_fractions_among_them(m
         assert f"components at {name} " in out
 
 
-def test_ids_of_csv_files_that_are_fractions_are_refused():
-    Path("in.csv").write_text("a,b\n1,2\n2.5,3\n")
-    assert "has dtype" in failing("components", "in.csv", *ENDS, "-o", "out.csv")
-    Path("more.csv").write_text("a,b\n1,2\n")
-    message = failing("components", "more.csv", "in.csv", *ENDS, "-o", "out.csv")
-    assert "in.csv: column 'a' has numbers that are not whole" in message
-    run("components", "more.csv", "in.csv", *ENDS, "-o", "out.csv", "--text-ids")  # as it says
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("2.5", "numbers that are not whole"),
+        ("1e300", "numbers that are not whole"),
+        ("x", "ids that are not numbers"),
+    ],
+)
+def test_integer_ids_refuse_what_is_not_a_whole_number(value, words):
+    Path("in.csv").write_text(f"a,b\n1,2\n{value},3\n")
+    message = failing("components", "in.csv", *ENDS, "-o", "out.csv", "--integer-ids")
+    assert f"in.csv: column 'a' has {words}" in message
+    run("components", "in.csv", *ENDS, "-o", "out.csv")  # as it says
 
 
-def test_text_ids_keep_their_zeros_and_quotes():
-    Path("in.csv").write_text('a,b\n007,"x, ""y"""\n7,8\n')
-    run("components", "in.csv", *ENDS, "-o", "out.csv", "--text-ids")
-    labels = pd.read_csv("out.csv", dtype=str)
-    assert labels.values.tolist() == [["007", "007"], ["7", "7"], ["8", "7"], ['x, "y"', "007"]]
+WRITTEN = {
+    "large": ["9223372036854775808", "18446744073709551615"],
+    "exponent": ["1e5", "100000"],
+    "hexadecimal": ["0xFFFFFFF", "268435455"],
+    "zeros": ["007", "7", "0", "-0", "00"],
+    "signs": ["+7", "-7", "7"],
+    "fractions": ["1.0", "1", "2.50", "2.5"],
+    "spaces": [" 7", "7 ", "7"],
+    "dates": ["2024-01-05", "2024-01-05 00:00", "2024-1-5"],
+    "truths": ["true", "True", "TRUE"],
+    "markers": ["NA", "null", "nan", "None", "NaN", "N/A", "#N/A"],
+    "quotes": ['x, "y"', "two\nlines", "carriage\rreturn", ""],
+    "accents": ["é", "e\u0301", "\ufeffx", "x"],
+}
+
+
+@pytest.mark.parametrize("kind", WRITTEN)
+@pytest.mark.parametrize("where", ["first", "last", "other file", "vertices", "seed"])
+def test_ids_of_csv_files_stay_as_they_are_written(kind, where, monkeypatch):
+    in_small_pieces(monkeypatch)
+    ids = [*map(str, range(100, 110)), *WRITTEN[kind]]
+    edges = pd.DataFrame({"a": ids, "b": ids})
+    quoting = csv.QUOTE_ALL if kind == "quotes" else csv.QUOTE_MINIMAL
+    integers, others = edges[:10], edges[10:]
+    files, extra = [pd.concat([integers, others])], {}
+    if where == "first":
+        files = [pd.concat([others, integers])]
+    elif where == "other file":
+        files = [integers, others]
+    elif where != "last":
+        files, extra[where] = [integers], others
+        extra[where].columns = ["vertex", "component"]
+    for i, file in enumerate(files):
+        file.to_csv(f"in-{i}.csv", index=False, quoting=quoting)
+    options = []
+    for name, frame in extra.items():
+        frame.to_csv(f"{name}.csv", index=False, quoting=quoting)
+        options += [f"--{name}", f"{name}.csv"]
+        options += ["--vertex-column", "vertex"] if name == "vertices" else []
+    run("components", "in-*.csv", *ENDS, *options, "-o", "out.csv")
+    labels = pd.read_csv("out.csv", dtype=str, keep_default_na=False, encoding="utf-8")
+    assert labels.values.tolist() == [[name, name] for name in sorted(ids)]
+
+
+def test_text_in_a_parquet_file_makes_the_ids_of_csv_files_text():
+    pd.DataFrame({"id": ["x", "7"]}).to_parquet("ids.parquet")
+    Path("in.csv").write_text("a,b\n10,9\n")
+    run("components", "in.csv", *ENDS, "--vertices", "ids.parquet", "-o", "out.csv")
+    rows = ["vertex,component", "10,10", "7,7", "9,10", "x,x"]
+    assert Path("out.csv").read_text().split() == rows
+
+
+def test_only_those_columns_of_an_id_are_text_that_have_text():
+    Path("in.csv").write_text("a,k,b\n10,x,9\n10,1,11\n")
+    sides = ["--source", "a", "--source", "k", "--target", "b", "--target", "k"]
+    run("components", "in.csv", *sides, "-o", "out.parquet")
+    labels = pd.read_parquet("out.parquet")
+    assert labels.values.tolist() == [
+        [9, "x", 9, "x"],
+        [10, "1", 10, "1"],
+        [10, "x", 9, "x"],
+        [11, "1", 10, "1"],
+    ]
+
+
+NOTES = [
+    "two\nlines",
+    'a "quote", and a comma',
+    "1,2\n3,4\n",
+    "",
+    '"\n"',
+    "\r\n5,6\r\n",
+    "x" * 50,
+    "7,8\n" * 10,
+]
+
+
+@pytest.mark.parametrize("block_bytes", [1, 9, 40, 1000, 1 << 20])
+@pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["LF", "CRLF"])
+@pytest.mark.parametrize("named", ["header", "quoted header", "no header", "byte order mark"])
+def test_blocks_of_csv_files_are_cut_between_records(
+    block_bytes, end, named, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(csv_files, "SAMPLE_BYTES", 8)
+    monkeypatch.setattr(csv_records, "PIECE_BYTES", 7)
+    rows = [[f"{i}", note, f"{i + 1}"] for i, note in enumerate(NOTES * 3)]
+    header = ["a", "two\nlines" if named == "quoted header" else "note", "b"]
+    with open("in.csv", "w", newline="", encoding="utf-8-sig" if "mark" in named else None) as out:
+        csv.writer(out, lineterminator=end).writerows(
+            rows if named == "no header" else [header, *rows]
+        )
+    ids, how = ["a", "b"], Format(header=None)
+    if named == "no header":
+        ids, how = ["0", "2"], Format(header=False)
+    files = find_files(["in.csv"])
+    try:
+        table = Reader(block_bytes, tmp_path, how).read(files, ids)
+        found = table.frame.compute(scheduler="sync")
+    except csv_files.ReadAgain as why:
+        table = Reader(block_bytes, tmp_path, how).knowing(why).read(files, ids)
+        found = table.frame.compute(scheduler="sync")
+    assert found.values.tolist() == [[int(a), int(b)] for a, _, b in rows]
+    assert table.rows() == len(rows)
+    assert block_bytes > 40 or table.frame.npartitions > 5
+
+
+def test_a_quote_that_does_not_begin_a_cell_is_a_character(tmp_path):
+    lines = [f'{i},5" pipe,{i + 1}' for i in range(50)]
+    Path("in.csv").write_text("\n".join(["a,note,b", *lines]))
+    for known in (frozenset(), frozenset([str(tmp_path / "in.csv")])):
+        how = Format(quoted=known)
+        table = Reader(40, tmp_path, how).read(find_files(["in.csv"]), ["a", "b"])
+        assert table.frame.compute(scheduler="sync")["a"].tolist() == list(range(50))
+
+
+def test_a_cell_may_be_larger_than_arrows_blocks():
+    note = "1,2\n" * 600_000
+    Path("in.csv").write_text(f'a,note,b\n1,"{note}",2\n2,,3\n')
+    out, _ = run("components", "in.csv", *ENDS, "-o", "out.csv")
+    assert "vertices     3\nedges        2\n" in out
+
+
+@pytest.mark.parametrize("name", ["in.csv", "in.csv.gz"])
+def test_a_file_without_a_header_loses_no_edge(name):
+    pd.DataFrame([[1, 2, 0.5], [2, 3, 0.25]]).to_csv(name, index=False, header=False)
+    weight = ["--weight", "0.5", "--threshold", 0]
+    for first in (["--source", "1", "--target", "2"], ["--source", "1", "--target", "x"], ENDS):
+        message = failing("components", name, *first, *weight, "-o", "out.csv")
+        assert "first line has the number" in message
+        assert "--no-header" in message
+    named = ["--source", "0", "--target", "1", "--weight", "2", "--threshold", 0]
+    out, _ = run("components", name, *named, "--no-header", "-o", "out.csv")  # as it says
+    assert "vertices     3\nedges        2\n" in out
+
+
+def test_a_header_may_have_numbers_if_asked_or_in_other_columns():
+    Path("in.csv").write_text("0,1,2024\n5,6,7\n")
+    ends = ["--source", "0", "--target", "1"]
+    out, _ = run("components", "in.csv", *ends, "--header", "-o", "out.csv")
+    assert "edges        1\n" in out
+    Path("in.csv").write_text("a,b,2024\n5,6,7\n")
+    run("components", "in.csv", *ENDS, "-o", "out.csv", "--overwrite")
+
+
+def test_vertices_without_a_header_are_all_read_and_a_seed_has_one():
+    Path("ids.csv").write_text("7\n8\n")
+    Path("in.csv").write_text("1,2\n")
+    Path("seed.csv").write_text("vertex,component\n2,2\n3,2\n")
+    ends, vertices = ["--source", "0", "--target", "1"], ["--vertices", "ids.csv"]
+    Path("named.csv").write_text("0,1\n1,2\n")
+    message = failing("components", "named.csv", *ends, *vertices, "-o", "out.csv")
+    assert "--no-header" in message
+    seed = ["--seed", "seed.csv"]
+    run("components", "in.csv", *ends, *vertices, *seed, "--no-header", "-o", "out.csv")
+    rows = ["vertex,component", "1,1", "2,1", "3,1", "7,7", "8,8"]
+    assert Path("out.csv").read_text().split() == rows
 
 
 def test_separator_and_format_are_taken_as_given(edges):
@@ -301,7 +463,7 @@ def test_no_edges_give_no_labels(edges):
 @pytest.mark.parametrize("block_bytes", [200, 5_000, 1 << 20])
 @pytest.mark.parametrize("write", [write_for_glob, write_folder])
 def test_blocks_hold_every_row_once(edges, write, block_bytes, tmp_path):
-    table = Reader(block_bytes, tmp_path).read(write(edges), ids=["a", "b"])
+    table = Reader(block_bytes, tmp_path, Format()).read(find_files(write(edges)), ["a", "b"])
     pd.testing.assert_frame_equal(
         table.frame.compute(scheduler="sync").reset_index(drop=True), edges[["a", "b"]]
     )
@@ -309,7 +471,8 @@ def test_blocks_hold_every_row_once(edges, write, block_bytes, tmp_path):
 
 
 def test_rows_of_a_block_read_twice_count_once(edges, tmp_path):
-    table = Reader(5_000, tmp_path).read(write_csv(edges))
+    files = find_files(write_csv(edges))
+    table = Reader(5_000, tmp_path, Format()).read(files, ["a", "b"])
     for _ in range(2):
         table.frame.compute(scheduler="sync")
     assert table.rows() == len(edges)
@@ -362,9 +525,10 @@ def test_blocks_are_a_small_share_of_a_workers_memory():
         (b"\xff\xfe\x00a", ["bad.csv"], ["bad.csv", "UTF-8"]),
         (b"a,b\n1,2\n3\n", ["bad.csv"], ["bad.csv", "Expected 2 columns, got 1"]),
         (b"a,b\n1,2\n,3\n", ["bad.csv"], ["'a'", "1 null", "--dropna"]),
-        (b"a,b\nx,1\n", ["bad.csv"], ["--source 'a'", "--target 'b'"]),
+        (b"a,a\n1,2\n", ["bad.csv"], ["bad.csv", "two columns named 'a'", "--no-header"]),
+        (b"a,b,w\n1,2,x\n", ["bad.csv", "--weight", "w", "--threshold", "1"], ["'x'", "--weight"]),
+        (b"a,b\n1,2\n\xff,3\n", ["bad.csv"], ["bad.csv", "UTF-8"]),
         (b"a,c\n1,2\n", ["edges.csv", "bad.csv"], ["bad.csv", "no column 'b'"]),
-        (b"a,b\n1,2\nx,3\n", ["edges.csv", "bad.csv"], ["bad.csv", "'x'", "--text-ids"]),
         (b"PAR1", ["edges.csv", "bad.parquet"], ["edges.csv is CSV", "--format"]),
     ],
 )
@@ -431,7 +595,14 @@ def test_wrong_usage_has_exit_code_2(arguments):
 
 
 @pytest.mark.parametrize(
-    "arguments", [["--memory-limit", "much"], ["--memory-limit", "-1"], ["--vertex-column", "a"]]
+    "arguments",
+    [
+        ["--memory-limit", "much"],
+        ["--memory-limit", "-1"],
+        ["--vertex-column", "a"],
+        ["--separator", "||"],
+        ["--separator", '"'],
+    ],
 )
 def test_impossible_options_have_exit_code_2(edges, arguments):
     _, err = run("components", *write_csv(edges), *ENDS, "-o", "out.csv", *arguments, code=2)

@@ -41,6 +41,13 @@ def _thresholds(_: click.Context, __: click.Parameter, value: str | None) -> lis
         raise click.BadParameter(f"{value!r} is not a list of numbers such as 0.9,0.95") from None
 
 
+def _character(_: click.Context, __: click.Parameter, value: str | None) -> str | None:
+    """Read ``;``."""
+    if value is not None and (len(value) != 1 or not value.isascii() or value in '"\r\n'):
+        raise click.BadParameter(f"{value!r} is not one ASCII character such as ';'")
+    return value
+
+
 def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
     """Read ``4GB``."""
     if value is None:
@@ -129,9 +136,21 @@ def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | No
 @click.option(
     "--separator",
     metavar="CHARACTER",
+    callback=_character,
     help="Separator of CSV fields; by default a comma, or a tab for .tsv and .tab files.",
 )
-@click.option("--text-ids", is_flag=True, help="Read ids in CSV files as text; 007 stays 007.")
+@click.option(
+    "--header/--no-header",
+    default=None,
+    help="Whether CSV files begin with a line of column names. By default they do, but a name that is "
+    "a number is an error. Without it, the columns are named 0, 1, and so on. A --seed file always has it.",
+)
+@click.option(
+    "--text-ids/--integer-ids",
+    default=None,
+    help="Type of ids in CSV files. By default, ids stay as they are written: they are integers if "
+    "every one is written as an integer is, and text otherwise. As integers, 007, 7.0 and 7 are one id.",
+)
 @click.option(
     "--workers",
     type=click.IntRange(min=0),
@@ -163,7 +182,8 @@ def components(
     dropna: bool,
     kind: str,
     separator: str | None,
-    text_ids: bool,
+    header: bool | None,
+    text_ids: bool | None,
     workers: int,
     threads: int | None,
     memory_limit: int | None,
@@ -179,40 +199,44 @@ def components(
     if vertex_column and not vertices:
         raise click.UsageError("--vertex-column needs --vertices.")
     summary = Summary()
-    from dask_graphflow import connected_components
-
+    from .csv_files import Format, ReadAgain
     from .engine import Engine
+    from .files import find_files
     from .reading import Reader
     from .writing import Output
+
+    settings = {
+        "source": list(source),
+        "target": list(target),
+        "weight": weight,
+        "threshold": threshold,
+        "thresholds": thresholds,
+        "merge": merge,
+        "chunk_size": chunk_size,
+        "dropna": dropna,
+    }
 
     with (
         Output(output, overwrite=overwrite) as out,
         Engine(workers, threads, memory_limit, show_progress=not quiet) as engine,
     ):
-        # A threshold without a weight is an error that lists the columns, so read all of them.
-        incomplete = weight is None and (threshold is not None or thresholds is not None)
-        ids = () if incomplete else tuple(dict.fromkeys([*source, *target]))
-        reader = Reader(engine.block_bytes, out.scratch, separator=separator, text_ids=text_ids)
-        edges = reader.read(paths, ids=ids, weight=weight, kind=kind)
-        extra: dict[str, Any] = {}
-        if vertices:
-            extra["vertices"] = reader.read_vertices(vertices, vertex_column, len(source))
-        if seed:
-            extra["seed"] = reader.read([seed]).frame
-        labels = connected_components(
-            edges.frame,
-            source=list(source),
-            target=list(target),
-            weight=weight,
-            threshold=threshold,
-            thresholds=thresholds,
-            merge=merge,
-            chunk_size=chunk_size,
-            dropna=dropna,
-            **extra,
-        )
-        counts = count_components(labels, len(source), thresholds)
-        parts, counts = engine.compute(out.parts(labels), counts)
+        inputs = {"edges": find_files(paths)}
+        inputs |= {
+            name: find_files([path])
+            for name, path in (("vertices", vertices), ("seed", seed))
+            if path
+        }
+        out.keep(file for files in inputs.values() for file in files)
+        csv = Format(separator, header, text_ids, width=len(source))
+        reader = Reader(engine.block_bytes, out.scratch, csv)
+        while True:
+            try:
+                edges, labels = _find(reader, inputs, vertex_column, kind, settings)
+                counts = count_components(labels, len(source), thresholds)
+                parts, counts = engine.compute(out.parts(labels), counts)
+                break
+            except ReadAgain as found:
+                reader = reader.knowing(found)
         out.publish(parts)
         summary["vertices"] = int(parts["rows"].sum())
         summary["edges"] = edges.rows()
@@ -220,3 +244,28 @@ def components(
         summary.finish(output, engine.peak_memory())
     if not quiet:
         click.echo(summary)
+
+
+def _find(
+    reader: Any,
+    inputs: dict[str, Any],
+    vertex_column: tuple[str, ...],
+    kind: str,
+    settings: dict[str, Any],
+) -> tuple[Any, Any]:
+    """Return the table of edges, and the components, lazily."""
+    from dask_graphflow import connected_components
+
+    # A threshold without a weight is an error that lists the columns, so read all of them.
+    weight, thresholds = settings["weight"], (settings["threshold"], settings["thresholds"])
+    incomplete = weight is None and thresholds != (None, None)
+    ids = None if incomplete else [*settings["source"], *settings["target"]]
+    edges = reader.read(inputs["edges"], ids, weight, kind)
+    tables = {}
+    if "vertices" in inputs:
+        tables["vertices"] = reader.read_vertices(inputs["vertices"], vertex_column)
+    if "seed" in inputs:
+        tables["seed"] = reader.read_seed(inputs["seed"])
+    reader.check_texts(edges, *tables.values())
+    frames = {name: table.frame for name, table in tables.items()}
+    return edges, connected_components(edges.frame, **settings, **frames)

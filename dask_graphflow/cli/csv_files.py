@@ -1,12 +1,20 @@
-"""CSV files in blocks of lines."""
+"""CSV files in blocks of records.
+
+Arrow's reader parses each block. A file without quotes is cut at line breaks. In a file with quotes, cells
+may contain line breaks, so it is first searched for the borders of its records.
+
+Whether a file has quotes, and whether all of its ids are whole numbers, is only known after it was read.
+Blocks are read as the beginning of the file suggests. A block that is different raises :class:`ReadAgain`.
+"""
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,33 +23,91 @@ from fsspec.utils import read_block
 
 from dask_graphflow.exceptions import InputFileError
 
+from .csv_records import BYTE_ORDER_MARK, borders
 from .files import File
 
-__all__ = ["Block", "plan", "read"]
+__all__ = ["Block", "Format", "ReadAgain", "plan", "read"]
 
 SAMPLE_BYTES = 1 << 20
 LARGEST = 2**53  # up to here, float64 represents every whole number exactly
+MISSING = pa.array(pa_csv.ConvertOptions().null_values)  # a missing number, such as NA
+
+
+class ReadAgain(Exception):  # noqa: N818
+    """A block differs from the beginning of its file, so that the files have to be read in another way.
+
+    Parameters
+    ----------
+    texts : frozenset of int
+        Positions in an id at which some value is not a whole number.
+    quoted : frozenset of str
+        Files with a quote.
+    """
+
+    def __init__(
+        self, texts: frozenset[int] = frozenset(), quoted: frozenset[str] = frozenset()
+    ) -> None:
+        super().__init__(texts, quoted)  # the arguments, from which pickle makes a copy
+        self.texts = texts
+        self.quoted = quoted
+
+
+@dataclass(frozen=True)
+class Format:
+    """How CSV files are read.
+
+    Attributes
+    ----------
+    separator : str or None
+        None means a tab in files named .tsv or .tab, and a comma in other files.
+    header : bool or None
+        Whether the first record has the names of the columns. None means that it does, but that numbers are
+        not taken for names. Without a header, the columns are named 0, 1, and so on.
+    text_ids : bool or None
+        True reads ids as text, and False reads them as integers. None keeps ids as they are written: they
+        are integers if every one is written as an integer is, and text otherwise.
+    texts : frozenset of int
+        Positions in an id that are known to be text.
+    quoted : frozenset of str
+        Files that are known to have quotes.
+    width : int
+        Number of columns of an id.
+    """
+
+    separator: str | None = None
+    header: bool | None = True
+    text_ids: bool | None = None
+    texts: frozenset[int] = frozenset()
+    quoted: frozenset[str] = frozenset()
+    width: int = 1
+
+    def positions(self, columns: Container[str], ids: Sequence[str]) -> frozenset[int]:
+        """Return the positions in an id of some columns, if `ids` has the columns of several ids."""
+        return frozenset(i % self.width for i, name in enumerate(ids) if name in columns)
 
 
 @dataclass(frozen=True)
 class Block:
-    """The lines that begin in a byte range of a file.
+    """Some records of a file.
 
     Attributes
     ----------
     file : File
     start : int
     length : int or None
-        None for the whole file, because a compressed file cannot be read from the middle.
+        Number of bytes; None for the rest of the file.
+    lines : bool
+        Whether the block has the lines that begin in this range, or exactly the bytes in it.
     header : tuple of str
     separator : str
     ids : tuple of str
-        Columns of ids. If they contain numbers, these are whole numbers.
+        The columns of an id, then those of another one, and so on.
     """
 
     file: File
     start: int
     length: int | None
+    lines: bool
     header: tuple[str, ...]
     separator: str
     ids: tuple[str, ...] = ()
@@ -49,107 +115,268 @@ class Block:
 
 def plan(
     files: Sequence[File],
-    columns: Sequence[str],
+    ids: Sequence[str] | None,
+    weight: str | None,
     block_bytes: int,
-    *,
-    separator: str | None,
-    text: Sequence[str] | None,
-    ids: Sequence[str],
+    how: Format,
 ) -> tuple[list[Block], pa.Schema]:
-    """Split files into blocks, and infer the types from the beginning of the first file.
-
-    If a column in `columns` has no value there, its type is inferred from its first value.
+    """Split files into blocks, and choose the types of columns.
 
     Parameters
     ----------
     files : sequence of File
-    columns : sequence of str
-        Columns to read. If it is empty, or if one of them does not exist, all columns are read.
+    ids : sequence of str or None
+        The columns of an id, then those of another one, and so on. If it is empty, these are all columns.
+        None reads all columns as text.
+    weight : str or None
     block_bytes : int
-        Bytes of text per block.
-    separator : str or None
-        None means a tab in files named .tsv or .tab, and a comma in other files.
-    text : sequence of str or None
-        Columns to read as text, whatever they look like; None means all.
-    ids : sequence of str
-        Columns of ids. If they contain numbers, these must be whole numbers, in any notation.
+        Bytes of text per block. A block has at least one record.
+    how : Format
 
     Returns
     -------
     blocks : list of Block
     schema : pyarrow.Schema
+        Integer and text columns contain ids, and a float column contains weights.
     """
     blocks: list[Block] = []
     schema: pa.Schema = None
     for file in files:
         with _errors_named(file):
-            samples = _samples(file)
-            head = next(samples, b"")
-            size = None if file.compression else int(file.fs.size(file.path))
-        comma = separator or ("\t" if file.ending in (".tsv", ".tab") else ",")
-        header = _header(file, head, comma)
-        whole = Block(file, 0, None, header, comma, tuple(ids))
+            whole, sample, search = _begin(file, how)
+        if ids is not None:
+            whole = replace(whole, ids=tuple(ids or whole.header))
+        names = schema.names if schema else [*whole.ids, *([weight] if weight else [])]
+        _check_header(whole, names, files[0], how)
         if schema is None:
-            named = bool(columns) and set(columns) <= set(header)
-            names = list(dict.fromkeys(columns if named else header))
-            found = _parsed(head, whole, names, {})
-            with _errors_named(file):
-                types = _types(found, samples if named else iter(()), whole)
-            schema = _typed(types, text, columns if named else (), ids)
-        elif missing := [name for name in schema.names if name not in header]:
-            raise InputFileError(
-                f"{file}: has no column {missing[0]!r}, but {files[0]} has; "
-                "all files must have the same columns"
-            )
-        if size is None:
-            blocks.append(whole)
-        else:
-            blocks += [
-                replace(whole, start=start, length=block_bytes)
-                for start in range(0, size, block_bytes)
-            ]
+            schema = _schema(whole, sample, weight, how)
+        blocks += _cut(whole, block_bytes, search or str(file) in how.quoted)
     return blocks, schema
 
 
-def read(block: Block, schema: pa.Schema) -> pa.Table:
-    """Read the columns of `schema` from a block.
-
-    An integer column that does not contain ids is read as float64 if this block has fractions.
-    """
+def read(block: Block, schema: pa.Schema, *, how: Format) -> pa.Table:
+    """Read the columns of `schema` from a block. Weights without fractions are integers."""
     file = block.file
     with _errors_named(file), file.open(compression=file.compression) as stream:
-        if block.length is None:
-            content = stream.read()
-        else:
+        if block.lines:
             content = read_block(stream, block.start, block.length, delimiter=b"\n")
-    types = {field.name: field.type for field in schema}
+        else:
+            stream.seek(block.start)
+            content = stream.read(-1 if block.length is None else block.length)
+    if block.lines and b'"' in content:
+        raise ReadAgain(quoted=frozenset([str(file)]))
+    cells = _parsed(content, block, schema)
+    columns = {}
+    for field in schema:
+        values = cells[field.name]
+        if pa.types.is_floating(field.type):
+            values = _weights(values, block, field.name)
+        elif pa.types.is_integer(field.type) and how.text_ids is False:
+            values = _whole(values, block, field.name)
+        elif pa.types.is_integer(field.type):
+            integers = _integers(values)
+            if integers is None:
+                raise ReadAgain(texts=how.positions([field.name], block.ids))
+            values = integers
+        columns[field.name] = values
+    return pa.table(columns)
+
+
+def _begin(file: File, how: Format) -> tuple[Block, bytes, bool]:
+    """Return all records of a file as a block, the first records, and whether to search for borders."""
+    separator = how.separator or ("\t" if file.ending in (".tsv", ".tab") else ",")
+    with file.open(compression=file.compression) as stream:
+        content, first = b"", 0
+        while not first and (piece := stream.read(SAMPLE_BYTES)):
+            content += piece
+            first = next(borders(io.BytesIO(content), separator, 1), 0)
+        is_all = not stream.read(1)
+    header = _names(content[: first or None], file, separator, how)
+    start = 0 if how.header is False else first or len(content)
+    if is_all:
+        stop = len(content)
+    else:
+        *_, stop = start, *borders(io.BytesIO(content), separator, max(1, SAMPLE_BYTES // 16))
+    sample = content[start:stop]
+    # A header can also end in a carriage return, which blocks of lines do not expect.
+    search = b'"' in sample or content[:start].endswith(b"\r")
+    return Block(file, start, None, False, header, separator), sample, search
+
+
+def _names(record: bytes, file: File, separator: str, how: Format) -> tuple[str, ...]:
+    """Return the names of columns, given the first record."""
+    bare = how.header is False
     try:
-        return _parsed(content, block, schema.names, types)
-    except InputFileError as error:
-        whole = [name for name, kind in types.items() if kind == pa.int64()]
-        table = _parsed(content, block, schema.names, types | dict.fromkeys(whole, pa.string()))
-        for name in whole:
-            try:
-                values = _numbers(table[name], block, name)
-            except pa.ArrowException:
-                raise error from None  # the first error names the value
-            table = table.set_column(table.schema.get_field_index(name), name, values)
-        return table
+        names = pa_csv.read_csv(
+            pa.BufferReader(record + b"\n"),
+            pa_csv.ReadOptions(block_size=len(record) + 1, autogenerate_column_names=bare),
+            pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
+        ).column_names
+    except UnicodeDecodeError as error:
+        raise InputFileError(
+            f"{file}: this is not a CSV file in UTF-8 ({error}); convert it, or use --format parquet "
+            "if it is Parquet"
+        ) from error
+    except pa.ArrowInvalid as error:
+        raise InputFileError(
+            f"{file}: is empty, or its first line is; a CSV file must begin with a line of column names, "
+            "or with the first record if you give --no-header"
+        ) from error
+    return tuple(map(str, range(len(names)))) if bare else tuple(names)
 
 
-def _numbers(text: pa.ChunkedArray, block: Block, name: str) -> pa.ChunkedArray:
-    """Return numbers as int64, or as float64 if they are not ids and some of them are fractions."""
+def _check_header(whole: Block, names: Sequence[str], first: File, how: Format) -> None:
+    """Raise if a file does not have the columns of the first file, or if its header looks like data."""
+    there = [name for name in names if name in whole.header]
+    if whole.file == first:
+        numbers = [name for name in there or whole.header if _is_number(name)]
+        if numbers and how.header is None:
+            raise InputFileError(
+                f"{whole.file}: its first line has the number {numbers[0]!r} in place of a column name; "
+                "give --no-header if that line is data, or --header if the column has this name"
+            )
+    elif len(there) < len(names):
+        missing = next(name for name in names if name not in there)
+        raise InputFileError(
+            f"{whole.file}: has no column {missing!r}, but {first} has; all files must have the same "
+            "columns"
+        )
+    if twice := [name for name in there if whole.header.count(name) > 1]:
+        raise InputFileError(
+            f"{whole.file}: has two columns named {twice[0]!r}; give them different names, or give "
+            "--no-header if the first line is data"
+        )
+
+
+def _is_number(name: str) -> bool:
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _schema(whole: Block, sample: bytes, weight: str | None, how: Format) -> pa.Schema:
+    """Choose the types of columns by the first records."""
+    if not whole.ids or not {*whole.ids, weight or whole.ids[0]} <= set(whole.header):
+        return pa.schema([(name, pa.large_string()) for name in whole.header])
+    types = dict.fromkeys(whole.ids, pa.large_string())
+    texts = how.texts
+    if how.text_ids is None:
+        cells = _parsed(sample, whole, pa.schema(types.items()))
+        # Both ends of an edge have one type, so text in one column makes the other one text.
+        texts |= how.positions([n for n in types if _integers(cells[n]) is None], whole.ids)
+    for name in types:
+        if not how.text_ids and not how.positions([name], whole.ids) & texts:
+            types[name] = pa.int64()
+    if weight and weight not in types:
+        types[weight] = pa.float64()
+    return pa.schema(types.items())
+
+
+def _cut(whole: Block, block_bytes: int, search: bool) -> list[Block]:
+    """Cut a file into blocks of about `block_bytes`, at line breaks or at borders that are searched for."""
+    file = whole.file
+    with _errors_named(file):
+        # A compressed file cannot be read from the middle.
+        size = None if file.compression else int(file.fs.size(file.path))
+        if size is None or size - whole.start <= block_bytes:
+            return [whole]
+        if search:
+            with file.open() as stream:
+                stream.seek(whole.start)
+                starts = [0, *borders(stream, whole.separator, block_bytes)]
+            return [
+                replace(whole, start=whole.start + start, length=stop - start)
+                for start, stop in pairwise([*starts, size - whole.start])
+            ]
+    # The lines of a range begin after its first line break. So start with the one that ends the header.
+    start = max(0, whole.start - 1)
+    return [
+        replace(whole, start=start, length=block_bytes, lines=True)
+        for start in range(start, size, block_bytes)
+    ]
+
+
+def _parsed(content: bytes, block: Block, schema: pa.Schema) -> pa.Table:
+    """Return the cells of some columns as text. A cell that is empty and without quotes is null."""
+    types = {
+        field.name: field.type if pa.types.is_large_string(field.type) else pa.string()
+        for field in schema
+    }
+    if re.search(rb"[^\r\n]", content) is None:
+        return pa.schema(types.items()).empty_table()
+    if block.start and content.startswith(BYTE_ORDER_MARK):
+        content = b"\n" + content  # Arrow would drop the mark, although it is part of an id here
+    quoted = b'"' in content
+    try:
+        return pa_csv.read_csv(
+            pa.BufferReader(content),
+            pa_csv.ReadOptions(
+                column_names=block.header,
+                use_threads=False,  # blocks are already read in parallel
+                # Arrow fails at a record that is longer than its own blocks.
+                block_size=min(len(content), 2**31 - 1) if quoted else None,
+            ),
+            pa_csv.ParseOptions(delimiter=block.separator, newlines_in_values=quoted),
+            pa_csv.ConvertOptions(
+                include_columns=schema.names,
+                column_types=types,
+                null_values=[""],
+                strings_can_be_null=True,
+                quoted_strings_can_be_null=False,
+            ),
+        )
+    except pa.ArrowException as error:
+        raise InputFileError(
+            f"{block.file}: cannot be read as CSV: {error}; every record needs the cells of the columns "
+            f"{', '.join(map(repr, block.header))}, in UTF-8. Correct the file, or give its --separator"
+        ) from error
+
+
+def _integers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
+    """Return ids as int64 if each is written just as an integer is, and None otherwise."""
+    try:
+        integers = text.cast(pa.int64())
+    except pa.ArrowException:
+        return None
+    return integers if integers.cast(text.type).equals(text) else None
+
+
+def _numbers(text: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Return numbers in any notation as int64, or as float64 if some of them are fractions."""
+    text = pc.utf8_trim_whitespace(text)
+    text = pc.if_else(pc.is_in(text, MISSING), None, text)
     try:
         return text.cast(pa.int64())
     except pa.ArrowException:
-        values = text.cast(pa.float64())
-    if name not in block.ids:
-        return values
-    if not _are_whole(values):
+        return text.cast(pa.float64())
+
+
+def _weights(text: pa.ChunkedArray, block: Block, name: str) -> pa.ChunkedArray:
+    try:
+        return _numbers(text)
+    except pa.ArrowException as error:
+        raise InputFileError(
+            f"{block.file}: column {name!r} has weights that are not numbers: {error}; a weight is a "
+            "number, or empty. Correct the file, or name another column with --weight"
+        ) from error
+
+
+def _whole(text: pa.ChunkedArray, block: Block, name: str) -> pa.ChunkedArray:
+    """Return whole numbers in any notation as int64."""
+    try:
+        values = _numbers(text)
+    except pa.ArrowException as error:
+        raise InputFileError(
+            f"{block.file}: column {name!r} has ids that are not numbers: {error}; --integer-ids reads "
+            "only whole numbers. Leave the option out to keep the ids as they are written"
+        ) from error
+    if pa.types.is_floating(values.type) and not _are_whole(values):
         raise InputFileError(
             f"{block.file}: column {name!r} has numbers that are not whole, or that are larger than 2**53 "
-            "and written as fractions; an id is a whole number or a text. Correct the file, or give "
-            "--text-ids"
+            "and written as fractions; --integer-ids reads only whole numbers. Leave the option out to "
+            "keep the ids as they are written"
         )
     return values.cast(pa.int64())
 
@@ -171,90 +398,3 @@ def _errors_named(file: File) -> Iterator[None]:
         raise InputFileError(f"{file}: no permission to read it") from error
     except (OSError, EOFError, ValueError) as error:
         raise InputFileError(f"{file}: cannot be read: {error}") from error
-
-
-def _samples(file: File) -> Iterator[bytes]:
-    """Yield the lines of a file, about :data:`SAMPLE_BYTES` at a time."""
-    with file.open(compression=file.compression) as stream:
-        rest = b""
-        while piece := stream.read(SAMPLE_BYTES):
-            lines, newline, rest = (rest + piece).rpartition(b"\n")
-            if newline:
-                yield lines + newline
-        if rest:
-            yield rest
-
-
-def _types(found: pa.Table, samples: Iterator[bytes], whole: Block) -> dict[str, pa.Array]:
-    """Return the first values of each column, from later samples if the first has none."""
-    values = {name: found[name] for name in found.schema.names}
-    inside = replace(whole, start=1)  # past the header
-    while empty := [name for name, some in values.items() if pa.types.is_null(some.type)]:
-        sample = next(samples, None)
-        if sample is None:
-            break
-        later = _parsed(sample, inside, empty, {})
-        values |= {name: later[name] for name in empty}
-    return values
-
-
-def _header(file: File, head: bytes, separator: str) -> tuple[str, ...]:
-    try:
-        line = head.partition(b"\n")[0].decode("utf-8-sig").rstrip("\r")
-    except UnicodeDecodeError as error:
-        raise InputFileError(
-            f"{file}: this is not a CSV file in UTF-8 ({error}); convert it, or use --format parquet "
-            "if it is Parquet"
-        ) from error
-    names = next(csv.reader([line], delimiter=separator), [])
-    if not names:
-        raise InputFileError(f"{file}: is empty; a CSV file must begin with a line of column names")
-    return tuple(names)
-
-
-def _parsed(
-    content: bytes, block: Block, names: Sequence[str], types: dict[str, pa.DataType]
-) -> pa.Table:
-    if block.start == 0:
-        content = content.partition(b"\n")[2]
-    if not content.strip():
-        return pa.schema([(name, types.get(name, pa.null())) for name in names]).empty_table()
-    try:
-        return pa_csv.read_csv(
-            io.BytesIO(content),
-            # Blocks are already read in parallel.
-            read_options=pa_csv.ReadOptions(column_names=block.header, use_threads=False),
-            parse_options=pa_csv.ParseOptions(delimiter=block.separator),
-            convert_options=pa_csv.ConvertOptions(
-                include_columns=names,
-                column_types=types,
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            ),
-        )
-    except pa.ArrowException as error:
-        hint = "column types are inferred from the beginning of the first file"
-        if "conversion error" in str(error):
-            hint += "; --text-ids reads ids as text"
-        raise InputFileError(f"{block.file}: cannot be read as CSV: {error} ({hint})") from error
-
-
-def _typed(
-    found: dict[str, pa.ChunkedArray],
-    text: Sequence[str] | None,
-    named: Sequence[str],
-    ids: Sequence[str],
-) -> pa.Schema:
-    """Return the types of columns, given some of their values."""
-    fields = []
-    for name, values in found.items():
-        kind = values.type
-        if name in named and name not in ids and pa.types.is_null(kind):
-            kind = pa.float64()
-        if text is None or name in text or pa.types.is_null(kind) or pa.types.is_string(kind):
-            kind = pa.large_string()
-        # If an integer column has nulls, pandas writes all of its numbers as fractions.
-        if name in ids and pa.types.is_float64(kind) and _are_whole(values):
-            kind = pa.int64()
-        fields.append(pa.field(name, kind))
-    return pa.schema(fields)

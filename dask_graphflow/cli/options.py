@@ -37,8 +37,8 @@ def output(command: Callable[..., Any]) -> Callable[..., Any]:
     command = click.option(
         "--overwrite",
         is_flag=True,
-        help="Replace an earlier output, once the new one is complete. A folder is only replaced if "
-        "nothing but earlier outputs of graphflow is in it.",
+        help="Replace an earlier output, once the new one is complete. A file that the command reads is "
+        "never replaced, and a folder only if nothing but earlier outputs of graphflow is in it.",
     )(command)
     return click.option(
         "--output",

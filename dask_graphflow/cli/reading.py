@@ -1,15 +1,16 @@
 """Parquet and CSV files as Dask frames.
 
 A partition is a block of a given size in memory, whatever blocks the files have. Dask's readers are not
-used, for three reasons: here the size of a block is its size in memory, not in the file; integers with
-nulls stay exact; and an error names the file.
+used, for four reasons: here the size of a block is its size in memory, not in the file; ids stay as they
+are written; a quoted line break does not end a record; and an error names the file.
 """
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from dask_graphflow.cli import csv_files, parquet_files
 from dask_graphflow.exceptions import InputFileError, UnknownColumnError
 from dask_graphflow.showing.suggestions import nearest
 
-from .files import find_files, kind_of
+from .csv_files import Format, ReadAgain
+from .files import File, kind_of
 
 __all__ = ["Reader", "Table"]
 
@@ -44,10 +46,15 @@ class Table:
     tally : int or Path
         The number of rows, or if it is only known after reading, the folder where each block notes its
         number of rows.
+    is_csv : bool
+    texts : frozenset of int
+        Positions in an id that are text.
     """
 
     frame: Any
     tally: int | Path
+    is_csv: bool
+    texts: frozenset[int]
 
     def rows(self) -> int:
         """Return the number of rows. If `tally` is a folder, all blocks must have been read."""
@@ -66,76 +73,92 @@ class Reader:
         Maximum bytes of a block in memory.
     scratch : Path
         A folder that all worker processes can access.
-    separator : str or None
-        Separator of CSV fields; None means the default for the file's name.
-    text_ids : bool
-        Whether to read the ids in CSV files as text.
+    csv : Format
+        How CSV files are read.
     """
 
     block_bytes: int
     scratch: Path
-    separator: str | None = None
-    text_ids: bool = False
+    csv: Format
+
+    def knowing(self, found: ReadAgain) -> Reader:
+        """Return a reader that also knows what was found in a file."""
+        csv = self.csv
+        texts, quoted = csv.texts | found.texts, csv.quoted | found.quoted
+        return replace(self, csv=replace(csv, texts=texts, quoted=quoted))
 
     def read(
         self,
-        paths: Sequence[str],
-        ids: Sequence[str] = (),
+        files: Sequence[File],
+        ids: Sequence[str] | None = (),
         weight: str | None = None,
         kind: str = "auto",
     ) -> Table:
-        """Return some columns of files as one lazy table, or all columns if none are given.
+        """Return some columns of files as one lazy table.
 
         If a column does not exist, the frame has all columns. The library then raises the error, because it
         knows what the column is for.
+
+        Parameters
+        ----------
+        files : sequence of File
+        ids : sequence of str or None
+            The columns of an id, then those of another one, and so on. If it is empty, these are all
+            columns. None reads all columns, as text if the files are CSV.
+        weight : str, optional
+        kind : {"auto", "parquet", "csv"}
         """
-        files = find_files(paths)
-        columns = [*ids, *([weight] if weight else [])]
-        if (kind_of(files) if kind == "auto" else kind) == "parquet":
-            tally: int | Path
-            blocks: Sequence[Any]
-            blocks, schema, tally = parquet_files.plan(files, columns, self.block_bytes)
-            read: Callable[..., pa.Table] = parquet_files.read
+        is_csv = (kind_of(files) if kind == "auto" else kind) == "csv"
+        blocks: Sequence[Any]
+        tally: int | Path
+        notes: Path | None = None
+        if is_csv:
+            blocks, schema = csv_files.plan(files, ids, weight, self.block_bytes, self.csv)
+            read: Callable[..., pa.Table] = partial(csv_files.read, how=self.csv)
+            tally = notes = Path(tempfile.mkdtemp(prefix="rows-", dir=self.scratch))
         else:
-            blocks, schema = csv_files.plan(
-                files,
-                columns,
-                self.block_bytes,
-                separator=self.separator,
-                text=(ids or None) if self.text_ids else (),
-                ids=ids,
-            )
-            read = csv_files.read
-            tally = Path(tempfile.mkdtemp(prefix="rows-", dir=self.scratch))
+            columns = [*(ids or ()), *([weight] if weight else [])]
+            blocks, schema, tally = parquet_files.plan(files, columns, self.block_bytes)
+            read = parquet_files.read
         frame = dd.from_map(
             _partition,
             blocks,
             range(len(blocks)),
             read=read,
             schema=schema,
-            notes=tally if isinstance(tally, Path) else None,
+            notes=notes,
             meta=_to_pandas(schema.empty_table()),
         )
-        return Table(frame, tally)
+        texts = [one.name for one in schema if pa.types.is_large_string(one.type)]
+        return Table(frame, tally, is_csv, self.csv.positions(texts, ids or schema.names))
 
-    def read_vertices(self, path: str, columns: Sequence[str], width: int) -> Any:
-        """Return the `columns` of a file of ids. By default, all of its columns form the id."""
-        frame = self.read([path], columns).frame
-        have = list(frame.columns)
+    def read_vertices(self, files: Sequence[File], columns: Sequence[str]) -> Table:
+        """Return the `columns` of files of ids. By default, all of their columns form the id."""
+        table = self.read(files, columns)
+        have, width = list(table.frame.columns), self.csv.width
         for column in columns:
             if column not in have:
                 raise UnknownColumnError(
-                    f"--vertex-column {column!r} is not a column of {path}, which has "
+                    f"--vertex-column {column!r} is not a column of {files[0]}, which has "
                     f"{', '.join(map(repr, have))}{nearest(column, have)}"
                 )
         if len(columns or have) != width:
             raise InputFileError(
-                f"{path} has the columns {', '.join(map(repr, have))}, but an id needs {width}; name "
+                f"{files[0]} has the columns {', '.join(map(repr, have))}, but an id needs {width}; name "
                 f"{'it' if width == 1 else 'them'} with --vertex-column"
             )
-        if not columns:  # now it is known that all of them are ids
-            return self.read([path], have).frame
-        return frame[list(columns)]
+        return table
+
+    def read_seed(self, files: Sequence[File]) -> Table:
+        """Return an earlier result, which has a header if it is a CSV file."""
+        return replace(self, csv=replace(self.csv, header=True)).read(files)
+
+    def check_texts(self, *tables: Table) -> None:
+        """Raise :class:`ReadAgain` if ids are text in one table, and integers in a CSV file."""
+        texts = frozenset[int]().union(*(table.texts for table in tables))
+        differ = any(table.is_csv and table.texts != texts for table in tables)
+        if differ and self.csv.text_ids is None and not texts <= self.csv.texts:
+            raise ReadAgain(texts=texts)
 
 
 def _partition(

@@ -22,7 +22,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -33,11 +33,12 @@ import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 from fsspec import AbstractFileSystem
 from fsspec.core import url_to_fs
+from fsspec.implementations.cached import CachingFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
 from dask_graphflow.exceptions import OutputError
 
-from .files import KINDS
+from .files import KINDS, File
 
 __all__ = ["Output"]
 
@@ -92,6 +93,7 @@ class Output:
             )
         # Replace the target of a link, not the link itself.
         self._path: str = os.path.realpath(path) if self._is_local else path
+        self._inputs: tuple[File, ...] = ()
 
     def __enter__(self) -> Self:
         try:
@@ -118,6 +120,11 @@ class Output:
                 return
             time.sleep(REMOVAL_PAUSE)
 
+    def keep(self, files: Iterable[File]) -> None:
+        """Raise if the output would replace one of these files, now and before it is replaced."""
+        self._inputs = tuple(files)
+        self._check_free()
+
     def _check_free(self) -> None:
         """Raise if something exists at the destination that must not be replaced."""
         self._fs.invalidate_cache()
@@ -130,6 +137,7 @@ class Output:
             entries = [entry for entry in entries if entry["name"].rstrip("/") != self._path]
             if not entries:
                 return
+        self._check_not_read([self._path, *(entry["name"] for entry in entries)])
         if not self._overwrite:
             raise OutputError(
                 f"{self._url}: exists already; give --overwrite to replace it, or another name"
@@ -143,6 +151,16 @@ class Output:
             )
         if self._is_local and not os.access(self._path, os.W_OK):
             raise PermissionError(self._path)
+
+    def _check_not_read(self, paths: Sequence[str]) -> None:
+        """Raise if one of the existing `paths` is a file that the command reads, also by another name."""
+        ours = {_identity(self._fs, path) for path in paths}
+        for file in self._inputs:
+            if _identity(file.fs, file.path) in ours:
+                raise OutputError(
+                    f"{self._url}: would replace {file}, which this command reads; give the output another "
+                    "name"
+                )
 
     def _check_ours(self, entries: Sequence[dict[str, Any]]) -> None:
         """Raise unless an earlier run wrote everything in a folder."""
@@ -166,7 +184,7 @@ class Output:
     def parts(self, frame: Any) -> Any:
         """Return a lazy frame that writes the partitions of `frame`, with one row per partition."""
         folder = self.scratch / "parts"
-        folder.mkdir()
+        folder.mkdir(exist_ok=True)  # it exists if the files had to be read again
         return frame.map_partitions(
             _write_part,
             folder,
@@ -236,6 +254,16 @@ class Output:
         finally:
             if fs.exists(passing):
                 fs.rm(passing, recursive=True)
+
+
+def _identity(fs: AbstractFileSystem, path: str) -> tuple[Any, ...]:
+    """Return a value that is the same for all names of a file: links, or a cache in front of it."""
+    while isinstance(fs, CachingFileSystem):
+        fs = fs.fs
+    if isinstance(fs, LocalFileSystem) and os.path.exists(path):
+        found = os.stat(path)
+        return found.st_dev, found.st_ino
+    return type(fs), path.rstrip("/")
 
 
 def _write_part(frame: pd.DataFrame, folder: Path, kind: str) -> pd.DataFrame:
