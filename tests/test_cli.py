@@ -23,6 +23,7 @@ from dask_graphflow.cli import csv_files, csv_records, engine, main, parquet_fil
 from dask_graphflow.cli.csv_files import Format
 from dask_graphflow.cli.files import find_files
 from dask_graphflow.cli.reading import Reader
+from dask_graphflow.exceptions import InputFileError
 
 ENDS = ["--source", "a", "--target", "b"]
 
@@ -150,11 +151,17 @@ def test_a_parquet_name_gives_one_file_and_a_slash_a_folder(edges):
     assert [path.name for path in Path("out").iterdir()] == ["part-00000.parquet"]
 
 
-def test_workers_give_the_same_labels(edges):
+def test_workers_give_the_same_labels_also_if_files_have_to_be_read_again(edges, monkeypatch):
+    in_small_pieces(monkeypatch, 2000)
+    edges = edges.astype(str).replace("0", "007")
     limits = ["--workers", 2, "--threads", 1, "--memory-limit", "1GB"]
-    out, err = run("components", *write_csv(edges), *ENDS, "-o", "out.parquet", *limits)
+    write_csv(edges)
+    with open("in.csv", "a") as file:
+        file.write('2999,"two\nlines",""\n')
+    edges.loc[len(edges)] = ["2999", "two\nlines", ""]
+    out, err = run("components", "in.csv", *ENDS, "-o", "out.parquet", *limits)
     check(pd.read_parquet("out.parquet"), expected(edges))
-    assert "edges        2,000" in out
+    assert "edges        2,001" in out
     assert err == ""
 
 
@@ -222,14 +229,14 @@ def test_dropna_leaves_edges_out_and_large_integers_exact():
     )
 
 
-def in_small_pieces(monkeypatch):
+def in_small_pieces(monkeypatch, size=8):
     """Have CSV files looked at and read a line or two at a time."""
     for module, name in (
         (csv_files, "SAMPLE_BYTES"),
         (engine, "LEAST_BLOCK_BYTES"),
         (engine, "BLOCK_BYTES"),
     ):
-        monkeypatch.setattr(module, name, 8)
+        monkeypatch.setattr(module, name, size)
 
 
 LINES = {
@@ -302,32 +309,34 @@ WRITTEN = {
 }
 
 
-@pytest.mark.parametrize("kind", WRITTEN)
-@pytest.mark.parametrize("where", ["first", "last", "other file", "vertices", "seed"])
+PLACES = ["first", "other file", "vertices", "seed"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "where"),
+    [*((kind, "last") for kind in WRITTEN), *(("zeros", where) for where in PLACES)],
+)
 def test_ids_of_csv_files_stay_as_they_are_written(kind, where, monkeypatch):
     in_small_pieces(monkeypatch)
-    ids = [*map(str, range(100, 110)), *WRITTEN[kind]]
-    edges = pd.DataFrame({"a": ids, "b": ids})
-    quoting = csv.QUOTE_ALL if kind == "quotes" else csv.QUOTE_MINIMAL
-    integers, others = edges[:10], edges[10:]
-    files, extra = [pd.concat([integers, others])], {}
-    if where == "first":
-        files = [pd.concat([others, integers])]
-    elif where == "other file":
-        files = [integers, others]
-    elif where != "last":
-        files, extra[where] = [integers], others
-        extra[where].columns = ["vertex", "component"]
-    for i, file in enumerate(files):
-        file.to_csv(f"in-{i}.csv", index=False, quoting=quoting)
-    options = []
-    for name, frame in extra.items():
+    integers, ids = [*map(str, range(100, 110))], WRITTEN[kind]
+    files = {
+        "last": {"in": [*integers, *ids]},
+        "first": {"in": [*ids, *integers]},
+        "other file": {"in": integers, "in-2": ids},
+    }.get(where, {"in": integers, where: ids})
+    for name, column in files.items():
+        frame = pd.DataFrame({"a": column, "b": column})
+        quoting = csv.QUOTE_ALL if kind == "quotes" else csv.QUOTE_MINIMAL
         frame.to_csv(f"{name}.csv", index=False, quoting=quoting)
-        options += [f"--{name}", f"{name}.csv"]
-        options += ["--vertex-column", "vertex"] if name == "vertices" else []
-    run("components", "in-*.csv", *ENDS, *options, "-o", "out.csv")
-    labels = pd.read_csv("out.csv", dtype=str, keep_default_na=False, encoding="utf-8")
-    assert labels.values.tolist() == [[name, name] for name in sorted(ids)]
+    options = {"vertices": ["--vertices", "vertices.csv", "--vertex-column", "a"]}
+    if where == "seed":
+        frame.to_csv("seed.csv", index=False, header=["vertex", "component"])
+        options["seed"] = ["--seed", "seed.csv"]
+    run("components", "in*.csv", *ENDS, *options.get(where, []), "-o", "out.csv")
+    labels = pd.read_csv("out.csv", dtype=str, keep_default_na=False)
+    assert labels.values.tolist() == [[name, name] for name in sorted([*integers, *ids])]
+    run("components", "in*.csv", *ENDS, "--seed", "out.csv", "-o", "again.csv")
+    check(pd.read_csv("again.csv", dtype=str, keep_default_na=False), labels)
 
 
 def test_text_in_a_parquet_file_makes_the_ids_of_csv_files_text():
@@ -399,6 +408,23 @@ def test_a_quote_that_does_not_begin_a_cell_is_a_character(tmp_path):
         how = Format(quoted=known)
         table = Reader(40, tmp_path, how).read(find_files(["in.csv"]), ["a", "b"])
         assert table.frame.compute(scheduler="sync")["a"].tolist() == list(range(50))
+
+
+@pytest.mark.parametrize("record", [0, 1, 30])
+@pytest.mark.parametrize("block_bytes", [40, 1 << 20])
+@pytest.mark.parametrize("sample_bytes", [8, 1 << 20])
+def test_a_quote_that_is_never_closed_does_not_hide_edges(
+    record, block_bytes, sample_bytes, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(csv_files, "SAMPLE_BYTES", sample_bytes)
+    lines = ["a,note,b", *(f"{i},'',{i}" for i in range(40))]
+    lines[record] = lines[record].replace(",", ',"', 1)
+    Path("in.csv").write_text("\n".join(lines).replace("'", '"'))
+    words = f"never closed in the record that begins with '{lines[record][:3]}"
+    for known in (frozenset(), frozenset([str(tmp_path / "in.csv")])):
+        reader = Reader(block_bytes, tmp_path, Format(quoted=known))
+        with pytest.raises(InputFileError, match=words):
+            reader.read(find_files(["in.csv"]), ["a", "b"]).frame.compute(scheduler="sync")
 
 
 def test_a_cell_may_be_larger_than_arrows_blocks():
@@ -799,6 +825,100 @@ def test_a_link_stays_and_what_it_points_to_is_replaced(edges):
     run("components", "in.csv", *ENDS, "-o", "out.csv", "--overwrite")
     assert os.path.islink("out.csv")
     check(pd.read_csv("real.csv"), expected(edges))
+
+
+def linked_input(link):
+    def put():
+        os.makedirs("kept")
+        os.rename("in.csv", "kept/edges.csv")
+        link("kept/edges.csv", "in.csv")
+        return "in.csv", "kept/edges.csv"
+
+    return put
+
+
+def folder_of_inputs():
+    run("components", "in.csv", *ENDS, "-o", "out/")
+    return "out", "out/"
+
+
+def linked_folder():
+    run("components", "in.csv", *ENDS, "-o", "out/")
+    os.symlink("out", "linked")
+    return "linked", "out/"
+
+
+def linked_part_of_a_folder():
+    run("components", "in.csv", *ENDS, "-o", "out/")
+    os.link("out/part-00000.parquet", "in.parquet")
+    return "in.parquet", "out/"
+
+
+def remote(path, output):
+    def put():
+        run(
+            "components",
+            "in.csv",
+            *ENDS,
+            "-o",
+            f"memory://data/{'' if output[-1] == '/' else 'x.csv'}",
+        )
+        return path, output
+
+    return put
+
+
+SAME = {
+    "name": lambda: ("in.csv", "in.csv"),
+    "path": lambda: ("in.csv", f"{os.getcwd()}/../{Path.cwd().name}/./in.csv"),
+    "glob": lambda: ("i*.csv", "in.csv"),
+    "folder": lambda: (".", "in.csv"),
+    "symbolic link to the input": lambda: os.symlink("in.csv", "out.csv") or ("in.csv", "out.csv"),
+    "symbolic link to the output": linked_input(lambda old, new: os.symlink(old, new)),
+    "hard link": linked_input(os.link),
+    "URL": lambda: ("in.csv", f"file://{os.getcwd()}/in.csv"),
+    "folder of inputs": folder_of_inputs,
+    "link to a folder of inputs": linked_folder,
+    "link to a file of a folder": linked_part_of_a_folder,
+    "remote file": remote("memory://data/*.csv", "memory://data/x.csv"),
+    "cached remote file": remote("simplecache::memory://data/x.csv", "memory://data/x.csv"),
+    "remote folder": remote("memory://data", "memory://data/"),
+}
+
+
+@pytest.mark.parametrize(
+    ("option", "same"),
+    [*(("PATH", same) for same in SAME), ("--vertices", "name"), ("--seed", "name")],
+)
+def test_no_file_that_is_read_is_overwritten(edges, same, option):
+    write_csv(edges[["a", "b"]])
+    name, output = SAME[same]()
+    columns = ["--source", "vertex", "--target", "component"] if name[0] in "olm" else ENDS
+    edges[["a", "b"]].to_csv("other.txt", index=False)
+    arguments = [name, *columns]
+    if option != "PATH":
+        arguments = ["other.txt", *ENDS, option, name]
+    contents = [path.read_bytes() for path in listing() if path.is_file()]
+    stored = dict(MemoryFileSystem.store)
+    message = failing("components", *arguments, "-o", output, "--overwrite")
+    assert f"{output}: would replace " in message
+    assert contents == [path.read_bytes() for path in listing() if path.is_file()]
+    assert stored == MemoryFileSystem.store
+
+
+def test_a_link_to_the_input_that_is_put_at_the_output_meanwhile_is_not_overwritten(
+    edges, monkeypatch
+):
+    def compute(*given):
+        os.symlink("in.csv", "out.csv")
+        return original(*given)
+
+    write_csv(edges)
+    original = engine.Engine.compute
+    monkeypatch.setattr(engine.Engine, "compute", compute)
+    message = failing("components", "in.csv", *ENDS, "-o", "out.csv", "--overwrite")
+    assert "would replace" in message
+    assert len(pd.read_csv("in.csv")) == len(edges)
 
 
 # What it says.

@@ -29,6 +29,9 @@ from .files import File
 __all__ = ["Block", "Format", "ReadAgain", "plan", "read"]
 
 SAMPLE_BYTES = 1 << 20
+LONGEST_HEADER = 64 << 20
+ARROW_BYTES = 1 << 20
+LONGEST = 2**31 - 1  # the largest block that Arrow can parse
 LARGEST = 2**53  # up to here, float64 represents every whole number exactly
 MISSING = pa.array(pa_csv.ConvertOptions().null_values)  # a missing number, such as NA
 
@@ -156,19 +159,10 @@ def plan(
 
 def read(block: Block, schema: pa.Schema, *, how: Format) -> pa.Table:
     """Read the columns of `schema` from a block. Weights without fractions are integers."""
-    file = block.file
-    with _errors_named(file), file.open(compression=file.compression) as stream:
-        if block.lines:
-            content = read_block(stream, block.start, block.length, delimiter=b"\n")
-        else:
-            stream.seek(block.start)
-            content = stream.read(-1 if block.length is None else block.length)
-    if block.lines and b'"' in content:
-        raise ReadAgain(quoted=frozenset([str(file)]))
-    cells = _parsed(content, block, schema)
+    cells = _parsed(_content(block), block, schema).columns
     columns = {}
     for field in schema:
-        values = cells[field.name]
+        values = cells.pop(0)  # only one column at a time exists both as text and as numbers
         if pa.types.is_floating(field.type):
             values = _weights(values, block, field.name)
         elif pa.types.is_integer(field.type) and how.text_ids is False:
@@ -182,25 +176,57 @@ def read(block: Block, schema: pa.Schema, *, how: Format) -> pa.Table:
     return pa.table(columns)
 
 
+def _content(block: Block) -> bytes:
+    """Return the text of a block."""
+    file = block.file
+    with _errors_named(file), file.open(compression=file.compression) as stream:
+        if not block.lines:
+            stream.seek(block.start)
+            content: bytes = stream.read(-1 if block.length is None else block.length)
+        else:
+            content = read_block(stream, block.start, block.length, delimiter=b"\n")
+    if block.lines and b'"' in content:
+        raise ReadAgain(quoted=frozenset([str(file)]))
+    if block.length is None and b'"' in content:
+        *_, (_, in_quotes) = borders(io.BytesIO(content), block.separator, len(content) + 1)
+        if in_quotes:
+            raise _never_closed(block)
+    return content
+
+
+def _never_closed(block: Block) -> InputFileError:
+    """Return an error that names the last record from the start of a block on."""
+    with block.file.open(compression=block.file.compression) as stream:
+        stream.seek(block.start)
+        *_, last, _ = 0, *(at for at, _ in borders(stream, block.separator, 1))
+        stream.seek(block.start + last)
+        record = stream.read(40).decode(errors="replace")
+    return InputFileError(
+        f"{block.file}: a quote is never closed in the record that begins with {record!r}; a cell that "
+        "begins with a quote must end with one, and quotes in it must be doubled. Correct the file"
+    )
+
+
 def _begin(file: File, how: Format) -> tuple[Block, bytes, bool]:
     """Return all records of a file as a block, the first records, and whether to search for borders."""
     separator = how.separator or ("\t" if file.ending in (".tsv", ".tab") else ",")
     with file.open(compression=file.compression) as stream:
-        content, first = b"", 0
-        while not first and (piece := stream.read(SAMPLE_BYTES)):
-            content += piece
-            first = next(borders(io.BytesIO(content), separator, 1), 0)
+        content = stream.read(SAMPLE_BYTES)
+        first, in_quotes = next(borders(io.BytesIO(content), separator, 1))
+        if first == len(content):
+            content += stream.read(LONGEST_HEADER)
+            first, in_quotes = next(borders(io.BytesIO(content), separator, 1))
         is_all = not stream.read(1)
-    header = _names(content[: first or None], file, separator, how)
-    start = 0 if how.header is False else first or len(content)
-    if is_all:
-        stop = len(content)
-    else:
-        *_, stop = start, *borders(io.BytesIO(content), separator, max(1, SAMPLE_BYTES // 16))
-    sample = content[start:stop]
+    whole = Block(file, 0, None, False, (), separator)
+    stops = [(first, in_quotes), *borders(io.BytesIO(content), separator, SAMPLE_BYTES // 8)]
+    if in_quotes or (is_all and stops[-1][1]):
+        raise _never_closed(whole)
+    start = 0 if how.header is False else first
+    sample = content[start : stops[-1 if is_all else -2][0]]
     # A header can also end in a carriage return, which blocks of lines do not expect.
     search = b'"' in sample or content[:start].endswith(b"\r")
-    return Block(file, start, None, False, header, separator), sample, search
+    header = _names(content[:first], file, separator, how)
+    return replace(whole, start=start, header=header), sample, search
 
 
 def _names(record: bytes, file: File, separator: str, how: Format) -> tuple[str, ...]:
@@ -285,11 +311,14 @@ def _cut(whole: Block, block_bytes: int, search: bool) -> list[Block]:
         if search:
             with file.open() as stream:
                 stream.seek(whole.start)
-                starts = [0, *borders(stream, whole.separator, block_bytes)]
-            return [
+                found = [(0, False), *borders(stream, whole.separator, block_bytes)]
+            blocks = [
                 replace(whole, start=whole.start + start, length=stop - start)
-                for start, stop in pairwise([*starts, size - whole.start])
+                for (start, _), (stop, _) in pairwise(found)
             ]
+            if found[-1][1]:
+                raise _never_closed(blocks[-1])
+            return blocks
     # The lines of a range begin after its first line break. So start with the one that ends the header.
     start = max(0, whole.start - 1)
     return [
@@ -308,39 +337,39 @@ def _parsed(content: bytes, block: Block, schema: pa.Schema) -> pa.Table:
         return pa.schema(types.items()).empty_table()
     if block.start and content.startswith(BYTE_ORDER_MARK):
         content = b"\n" + content  # Arrow would drop the mark, although it is part of an id here
-    quoted = b'"' in content
-    try:
-        return pa_csv.read_csv(
-            pa.BufferReader(content),
-            pa_csv.ReadOptions(
-                column_names=block.header,
-                use_threads=False,  # blocks are already read in parallel
-                # Arrow fails at a record that is longer than its own blocks.
-                block_size=min(len(content), 2**31 - 1) if quoted else None,
-            ),
-            pa_csv.ParseOptions(delimiter=block.separator, newlines_in_values=quoted),
-            pa_csv.ConvertOptions(
-                include_columns=schema.names,
-                column_types=types,
-                null_values=[""],
-                strings_can_be_null=True,
-                quoted_strings_can_be_null=False,
-            ),
-        )
-    except pa.ArrowException as error:
-        raise InputFileError(
-            f"{block.file}: cannot be read as CSV: {error}; every record needs the cells of the columns "
-            f"{', '.join(map(repr, block.header))}, in UTF-8. Correct the file, or give its --separator"
-        ) from error
+    parse = pa_csv.ParseOptions(delimiter=block.separator, newlines_in_values=b'"' in content)
+    convert = pa_csv.ConvertOptions(
+        include_columns=schema.names,
+        column_types=types,
+        null_values=[""],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
+    # Arrow is fastest with small blocks of its own, but a record can be longer than such a block.
+    for size in (ARROW_BYTES, max(ARROW_BYTES, min(len(content), LONGEST))):
+        # Blocks are already read in parallel.
+        options = pa_csv.ReadOptions(column_names=block.header, use_threads=False, block_size=size)
+        try:
+            return pa_csv.read_csv(pa.BufferReader(content), options, parse, convert)
+        except pa.ArrowException as error:
+            failure = error
+    raise InputFileError(
+        f"{block.file}: cannot be read as CSV: {failure}; every record needs the cells of the columns "
+        f"{', '.join(map(repr, block.header))}, in UTF-8. Correct the file, or give its --separator"
+    ) from failure
 
 
 def _integers(text: pa.ChunkedArray) -> pa.ChunkedArray | None:
     """Return ids as int64 if each is written just as an integer is, and None otherwise."""
-    try:
-        integers = text.cast(pa.int64())
-    except pa.ArrowException:
-        return None
-    return integers if integers.cast(text.type).equals(text) else None
+    integers = []
+    for chunk in text.chunks:
+        try:
+            integers.append(chunk.cast(pa.int64()))
+        except pa.ArrowException:
+            return None
+        if not integers[-1].cast(text.type).equals(chunk):
+            return None
+    return pa.chunked_array(integers, pa.int64())
 
 
 def _numbers(text: pa.ChunkedArray) -> pa.ChunkedArray:

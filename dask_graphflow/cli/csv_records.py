@@ -24,8 +24,8 @@ QUOTE, LINE_FEED, CARRIAGE_RETURN = b'"\n\r'
 CELL_END, IN_CELL, IN_QUOTES, QUOTE_IN_QUOTES, AFTER_RETURN = range(5)
 
 
-def borders(stream: Any, separator: str, every: int) -> Iterator[int]:
-    """Yield the positions in a stream of bytes at which records begin.
+def borders(stream: Any, separator: str, every: int) -> Iterator[tuple[int, bool]]:
+    """Yield positions in a stream of bytes at which records begin, and the end of the stream.
 
     Parameters
     ----------
@@ -33,6 +33,12 @@ def borders(stream: Any, separator: str, every: int) -> Iterator[int]:
     separator : str
     every : int
         Minimum number of bytes between two positions, and before the first one.
+
+    Yields
+    ------
+    position : int
+    in_quotes : bool
+        Whether this is the end of the stream, and a quote is not closed there.
     """
     state, last, base = CELL_END, 0, 0
     while piece := stream.read(PIECE_BYTES):
@@ -42,8 +48,9 @@ def borders(stream: Any, separator: str, every: int) -> Iterator[int]:
             at, state, found = _advance(content, at, state, ord(separator), last + every - base)
             if found:
                 last = base + at
-                yield last
+                yield last, False
         base += len(content)
+    yield base, state == IN_QUOTES
 
 
 @compiled

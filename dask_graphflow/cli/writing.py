@@ -309,7 +309,8 @@ def _join_csv(files: Sequence[Path], target: Path, separator: str) -> None:
     header = io.StringIO()
     csv.writer(header, delimiter=separator, lineterminator="\n").writerow(first.schema.names)
     # Arrow quotes either all texts or none. Most ids need no quotes and are easier to read without them.
-    special = f'[{separator}"\\r\\n]'
+    # A text without letters needs them too, since it would otherwise be read as a missing id.
+    special = f'^$|[{separator}"\\r\\n]'
     texts = [field.name for field in first.schema if pa.types.is_large_string(field.type)]
     with target.open("wb") as sink:
         sink.write(header.getvalue().encode())
