@@ -16,7 +16,7 @@ from typing import IO, Any
 import click
 
 from dask_graphflow import __version__
-from dask_graphflow.exceptions import GraphflowError
+from dask_graphflow.exceptions import GraphflowError, VertexTypeError
 
 from .components import components
 from .doctor import doctor
@@ -53,6 +53,11 @@ class _Commands(click.Group):
 
 def _explained(error: Exception) -> str:
     """Return the message of an error, with advice if the error does not include any."""
+    if isinstance(error, VertexTypeError):
+        return (
+            f"{_in_options(str(error))}. That is for Python: the command itself only converts ids of CSV "
+            "files, with --text-ids or --integer-ids"
+        )
     if isinstance(error, GraphflowError):
         return _in_options(str(error))
     if isinstance(error, MemoryError):

@@ -143,7 +143,8 @@ def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | No
     "--header/--no-header",
     default=None,
     help="Whether CSV files begin with a line of column names. By default they do, but a name that is "
-    "a number is an error. Without it, the columns are named 0, 1, and so on. A --seed file always has it.",
+    "a number is an error. Without names, the columns are named 0, 1, and so on. A --seed file always "
+    "has names.",
 )
 @click.option(
     "--text-ids/--integer-ids",

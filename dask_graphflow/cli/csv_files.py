@@ -43,13 +43,11 @@ class ReadAgain(Exception):  # noqa: N818
     ----------
     texts : frozenset of int
         Positions in an id at which some value is not a whole number.
-    quoted : frozenset of str
-        Files with a quote.
+    quoted : bool
+        Whether a file has a quote.
     """
 
-    def __init__(
-        self, texts: frozenset[int] = frozenset(), quoted: frozenset[str] = frozenset()
-    ) -> None:
+    def __init__(self, texts: frozenset[int] = frozenset(), quoted: bool = False) -> None:
         super().__init__(texts, quoted)  # the arguments, from which pickle makes a copy
         self.texts = texts
         self.quoted = quoted
@@ -71,8 +69,8 @@ class Format:
         are integers if every one is written as an integer is, and text otherwise.
     texts : frozenset of int
         Positions in an id that are known to be text.
-    quoted : frozenset of str
-        Files that are known to have quotes.
+    quoted : bool
+        Whether some file is known to have quotes.
     width : int
         Number of columns of an id.
     """
@@ -81,7 +79,7 @@ class Format:
     header: bool | None = True
     text_ids: bool | None = None
     texts: frozenset[int] = frozenset()
-    quoted: frozenset[str] = frozenset()
+    quoted: bool = False
     width: int = 1
 
     def positions(self, columns: Container[str], ids: Sequence[str]) -> frozenset[int]:
@@ -153,14 +151,14 @@ def plan(
         _check_header(whole, names, files[0], how)
         if schema is None:
             schema = _schema(whole, sample, weight, how)
-        blocks += _cut(whole, block_bytes, search or str(file) in how.quoted)
+        blocks += _cut(whole, block_bytes, search or how.quoted)
     return blocks, schema
 
 
 def read(block: Block, schema: pa.Schema, *, how: Format) -> pa.Table:
     """Read the columns of `schema` from a block. Weights without fractions are integers."""
     cells = _parsed(_content(block), block, schema).columns
-    columns = {}
+    columns, texts = {}, frozenset[int]()
     for field in schema:
         values = cells.pop(0)  # only one column at a time exists both as text and as numbers
         if pa.types.is_floating(field.type):
@@ -168,11 +166,12 @@ def read(block: Block, schema: pa.Schema, *, how: Format) -> pa.Table:
         elif pa.types.is_integer(field.type) and how.text_ids is False:
             values = _whole(values, block, field.name)
         elif pa.types.is_integer(field.type):
-            integers = _integers(values)
-            if integers is None:
-                raise ReadAgain(texts=how.positions([field.name], block.ids))
-            values = integers
+            values = _integers(values)
+            if values is None:
+                texts |= how.positions([field.name], block.ids)
         columns[field.name] = values
+    if texts:
+        raise ReadAgain(texts=texts)
     return pa.table(columns)
 
 
@@ -186,7 +185,7 @@ def _content(block: Block) -> bytes:
         else:
             content = read_block(stream, block.start, block.length, delimiter=b"\n")
     if block.lines and b'"' in content:
-        raise ReadAgain(quoted=frozenset([str(file)]))
+        raise ReadAgain(quoted=True)
     if block.length is None and b'"' in content:
         *_, (_, in_quotes) = borders(io.BytesIO(content), block.separator, len(content) + 1)
         if in_quotes:

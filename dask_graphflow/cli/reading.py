@@ -84,7 +84,7 @@ class Reader:
     def knowing(self, found: ReadAgain) -> Reader:
         """Return a reader that also knows what was found in a file."""
         csv = self.csv
-        texts, quoted = csv.texts | found.texts, csv.quoted | found.quoted
+        texts, quoted = csv.texts | found.texts, csv.quoted or found.quoted
         return replace(self, csv=replace(csv, texts=texts, quoted=quoted))
 
     def read(
