@@ -492,6 +492,27 @@ def test_no_edges_give_no_labels(edges):
     assert "vertices     0\nedges        0\ncomponents   0\n" in out
 
 
+@pytest.mark.parametrize(
+    ("pattern", "found"),
+    [
+        ("*", ["in/y.csv", "x.csv"]),
+        ("**", ["in/y.csv", "x.csv"]),
+        ("*.csv", ["x.csv"]),
+        (".h*", [".h.csv"]),
+        (".g*", [".graphflow-1/part"]),
+        (".graphflow-1/*", [".graphflow-1/part"]),
+    ],
+)
+def test_a_glob_matches_files_once_and_hidden_ones_only_if_it_names_them(pattern, found, tmp_path):
+    os.mkdir(".graphflow-1")
+    os.mkdir("in")
+    for name in ("x.csv", "in/y.csv", ".h.csv", ".graphflow-1/part"):
+        Path(name).touch()
+    names = [os.path.relpath(file.path, tmp_path) for file in find_files([pattern])]
+    os.rename(".graphflow-1", "seen")
+    assert names == found
+
+
 # How the input is cut into blocks.
 
 

@@ -84,12 +84,27 @@ def find_files(paths: Iterable[str]) -> list[File]:
 def _expand(url: str) -> list[File]:
     fs, path = url_to_fs(url)
     # A name can contain a bracket or a star, so an existing path takes precedence over a glob.
-    matches = [path] if fs.exists(path) else sorted(fs.glob(path))
+    matches = [path] if fs.exists(path) else _matches(fs, path)
     files = []
     for match in matches:
         # Check for a file first, because the HTTP file system takes every page with links for a folder.
         files += [File(fs, match)] if fs.isfile(match) else _within(fs, match)
-    return files
+    # The pattern ** matches a folder, and the files in it too.
+    return list(dict.fromkeys(files))
+
+
+def _matches(fs: AbstractFileSystem, pattern: str) -> list[str]:
+    """Return what a glob matches, without hidden files, unless it names them, as in a shell."""
+    named = PurePosixPath(pattern).parts
+    matches: list[str] = sorted(fs.glob(pattern))
+    if any(part.startswith(".") and set(part) & set("*?[") for part in named):
+        return matches
+    # A hidden folder may be the scratch folder of a command that is running.
+    return [
+        match
+        for match in matches
+        if not any(p.startswith(".") for p in PurePosixPath(match).parts if p not in named)
+    ]
 
 
 def _within(fs: AbstractFileSystem, folder: str) -> list[File]:
