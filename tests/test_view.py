@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 
 import networkx as nx
@@ -81,6 +82,15 @@ def test_weighted_degrees_are_sums_of_weights(built, directed):
         plain, lambda g: {"d": g.weighted_degrees, "e": g.degrees}, d="float64", e="int64"
     )
     assert (found["d"] == found["e"]).all()
+
+
+def test_the_order_of_parallel_edges_changes_no_bit_of_weighted_degrees(built):
+    sums = set()
+    for weights in itertools.permutations([0.1, 0.7, 1 / 3]):
+        graph = built(frame([(0, 1)] * 3).assign(w=weights))
+        degrees = asked(graph, lambda g: {"d": g.weighted_degrees}, d="float64")["d"]
+        sums.add(degrees.to_numpy().tobytes())
+    assert len(sums) == 1
 
 
 def test_weights_that_are_not_valid_raise_an_error_in_all_members(built):

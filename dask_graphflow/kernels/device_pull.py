@@ -51,7 +51,7 @@ def sum_contributions(rows: Rows, contribution: Any, sums: Any, *, threads: int 
 
 
 def row_totals(rows: Rows) -> Any:
-    """Return the sum of each row's weights. The order, and so the bits, can differ from the host's."""
+    """Return the sum of each row's weights, with the same bits as on the host."""
     count, weights = len(rows.offsets) - 1, floats(rows.weights)
     totals = cupy.zeros(count, "float64")
     if count:

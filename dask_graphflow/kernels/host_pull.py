@@ -11,6 +11,8 @@ through three functions and would not be vectorized.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .compiling import compiled as _compiled
@@ -29,6 +31,7 @@ __all__ = [
 
 ONE = 2.0**62
 CHANGE = 2.0**60  # changes of ranks can add up to 2
+WHOLE_BITS = 62  # bits of a sum of weights as a whole number
 
 
 @_compiled
@@ -139,14 +142,36 @@ def sum_contributions(
     share(lambda part: _sum(*rows[:3], contribution, sums, ranges, part), threads, threads)
 
 
+@_compiled
+def _row_totals(offsets, weights, totals):  # type: ignore[no-untyped-def]
+    for row in range(totals.size):
+        start, stop = np.uint64(offsets[row]), np.uint64(offsets[row + 1])
+        largest = 0.0
+        for k in range(start, stop):
+            largest = max(largest, np.float64(weights[k]))
+        bits = WHOLE_BITS - math.frexp(np.float64(stop - start))[1]
+        power = bits - math.frexp(largest)[1]
+        # In two steps, because the power of 2 itself can be out of range.
+        half, rest = math.ldexp(1.0, power // 2), math.ldexp(1.0, power - power // 2)
+        fine = math.ldexp(1.0, bits)
+        high, low = np.int64(0), np.int64(0)
+        for k in range(start, stop):
+            value = np.float64(weights[k]) * half * rest
+            whole = np.int64(value)
+            high += whole
+            low += np.int64((value - np.float64(whole)) * fine)
+        totals[row] = math.ldexp(np.float64(high) + np.float64(low) / fine, -power)
+
+
 def row_totals(rows: Rows) -> np.ndarray:
-    """Return the sum of each row's weights, as float64."""
+    """Return the sum of each row's weights, which are at least 0, as float64.
+
+    A weight counts as a whole multiple of a unit that depends on the row's largest weight, and the rest as
+    one of a finer unit. So a sum has the same bits in every order.
+    """
     assert rows.weights is not None
-    totals = np.zeros(len(rows.offsets) - 1)
-    filled = np.flatnonzero(np.diff(rows.offsets))
-    if len(filled):
-        with np.errstate(over="ignore"):
-            totals[filled] = np.add.reduceat(rows.weights.astype("float64"), rows.offsets[filled])
+    totals = np.empty(len(rows.offsets) - 1)
+    _row_totals(rows.offsets, rows.weights, totals)
     return totals
 
 

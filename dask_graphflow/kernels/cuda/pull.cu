@@ -6,6 +6,7 @@
 
 constexpr double ONE = 4611686018427387904.0;     // 2**62
 constexpr double CHANGE = 1152921504606846976.0;  // 2**60
+constexpr int WHOLE_BITS = 62;                    // bits of a sum of weights as a whole number
 constexpr int BATCH = 4;                          // reads in flight at once
 constexpr int SHORT = 64;                         // most edges of a row that a lane adds up by itself
 
@@ -112,15 +113,32 @@ __global__ void __launch_bounds__(THREADS)
     sum_rows(Weighted<W>{weights}, offsets, ends, rows, contribution, sums);
 }
 
-// Sum the weights of each row, one warp per row, in an order that depends only on the row.
+// Sum the weights of each row, one warp per row. A weight counts as a whole multiple of a unit that depends on the row's
+// largest weight, and the rest as one of a finer unit. So a sum has the same bits in every order, and as on the host.
 template <typename W>
 __global__ void __launch_bounds__(THREADS) row_totals(const i64* offsets, const W* weights, u64 rows, double* totals)
 {
     for (u64 row = thread_index() / 32; row < rows; row += thread_count() / 32) {
-        double sum = 0;
-        for (i64 edge = offsets[row] + lane(); edge < offsets[row + 1]; edge += 32) sum += double(weights[edge]);
-        sum = warp_sum(sum);
-        if (lane() == 0) totals[row] = sum;
+        const i64 start = offsets[row], stop = offsets[row + 1];
+        double largest = 0;
+        for (i64 edge = start + lane(); edge < stop; edge += 32) largest = fmax(largest, double(weights[edge]));
+        largest = warp_max(largest);
+        int count_bits, largest_bits;
+        frexp(double(stop - start), &count_bits);
+        frexp(largest, &largest_bits);
+        const int bits = WHOLE_BITS - count_bits, power = bits - largest_bits;
+        // In two steps, because the power of 2 itself can be out of range. A shift rounds down, as // does on the host.
+        const double half = ldexp(1.0, power >> 1), rest = ldexp(1.0, power - (power >> 1)), fine = ldexp(1.0, bits);
+        i64 high = 0, low = 0;
+        for (i64 edge = start + lane(); edge < stop; edge += 32) {
+            const double value = __dmul_rn(__dmul_rn(double(weights[edge]), half), rest);
+            const i64 whole = i64(value);
+            high += whole;
+            low += i64(__dmul_rn(__dsub_rn(value, double(whole)), fine));
+        }
+        high = warp_sum(high);
+        low = warp_sum(low);
+        if (lane() == 0) totals[row] = ldexp(__dadd_rn(double(high), __ddiv_rn(double(low), fine)), -power);
     }
 }
 
