@@ -8,7 +8,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-from dask.delayed import delayed
+from dask.delayed import Delayed, delayed
 
 from dask_graphflow.algorithms.algorithm import Answer
 from dask_graphflow.algorithms.options import check_count
@@ -27,7 +27,7 @@ from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels import summable
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.scheduling import gang, gang_build, partitions, placement
-from dask_graphflow.scheduling.expr import Held, held_by
+from dask_graphflow.scheduling.expr import Held, bind, bind_known, held_by
 from dask_graphflow.scheduling.parquet import num_rows
 from dask_graphflow.scheduling.progress import Progress, listener
 from dask_graphflow.scheduling.with_frames import with_frames
@@ -235,6 +235,17 @@ class Graph(GraphMethods):
     @cached_property
     def _built(self) -> Any:
         return self._build()
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        bind_known(self._futures())
+
+    def _futures(self) -> list[Any]:
+        """Return the futures of a persisted graph; an empty list if no cluster stores it."""
+        kept = [] if self._build is not None else [*self._built, self._choice]
+        layers = [part.dask for part in kept if isinstance(part, Delayed)]
+        found = (value for layer in layers for value in layer.values())
+        return [value for value in found if hasattr(value, "add_done_callback")]
 
     def _rows(self) -> list[tuple[str, str]]:
         """Return the known facts about the graph, without computing anything."""
@@ -600,6 +611,7 @@ optional
         frames: Mapping[str, Any] | None = None,
         idle: Any = None,
     ) -> Any:
+        bind(self._futures())
         self._settle()
         # The result of a member without a shard. Naming it takes longer than the rest of a small call.
         idle = (meta if idle is None else idle) if self._shards > 1 else None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import uuid
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from dask._task_spec import Task, TaskRef
@@ -22,6 +23,8 @@ from dask.utils import key_split
 
 from dask_graphflow.exceptions import UsageError, missing_column
 
+from . import placement
+
 __all__ = [
     "Empty",
     "Held",
@@ -29,6 +32,8 @@ __all__ = [
     "Result",
     "Source",
     "as_computed",
+    "bind",
+    "bind_known",
     "collection",
     "futures_in",
     "held_by",
@@ -148,7 +153,56 @@ def futures_in(layer: dict[Any, Any]) -> list[Any]:
     expression. A future's own token cannot be used, because it changes when the future is finished.
     """
     futures = [value for value in layer.values() if hasattr(value, "add_done_callback")]
+    bind(futures)
     return [(future.client.id, future.key) for future in futures]
+
+
+def bind(futures: Sequence[Any]) -> None:
+    """Bind futures that were unpickled to the client in use, and check that the results still exist.
+
+    Until a future is bound, it does not keep its result in memory, and its state is not known.
+
+    Raises
+    ------
+    UsageError
+        There is no client, or it does not know all results.
+    """
+    unbound = [future for future in futures if future.client is None]
+    cancelled = [future for future in futures if future.status == "cancelled"]
+    if not unbound and not cancelled:
+        return
+    client = placement.any_client()
+    if client is None:
+        raise UsageError(
+            "a persisted graph or frame is in the memory of a cluster's workers, and this process has no "
+            "open client of that cluster; connect to it with distributed.Client(address), or persist the "
+            "graph or frame again"
+        )
+    new = [future.key for future in unbound if future.key not in client.futures]
+    asked = new + [future.key for future in cancelled]  # another client may keep the results
+    if asked and not client.asynchronous and client.run_on_scheduler(_unknown, asked):
+        raise UsageError(
+            "parts of a persisted graph or frame are no longer in the cluster's memory, because the client "
+            "that persisted it was closed or restarted, or because it released them; persist the graph or "
+            "frame again"
+        )
+    for future in unbound:
+        future.bind_client(client)
+    if new:
+        client._inform_scheduler_of_futures()
+
+
+def bind_known(futures: Sequence[Any]) -> None:
+    """Bind unpickled futures whose results a client of this process already keeps. Does not wait."""
+    client = placement.default_client()
+    for future in futures if client is not None else ():
+        if future.client is None and future.key in client.futures:
+            future.bind_client(client)
+
+
+def _unknown(keys: Sequence[Any], dask_scheduler: Any) -> bool:
+    """Return whether a scheduler lacks one of the keys."""
+    return any(key not in dask_scheduler.tasks for key in keys)
 
 
 class Held:
@@ -160,8 +214,10 @@ class Held:
     npartitions = 1
 
     def __init__(self, frame: Any) -> None:
-        self._meta = frame
-        self.columns = frame.columns
+        # A snapshot, since the caller may edit the frame before compute(). pandas copies what is edited. In
+        # cuDF, only new columns are apart: a deep copy would take as much GPU memory as the edges.
+        self._meta = frame.copy(deep=False)
+        self.columns = self._meta.columns
         self._token = uuid.uuid4().hex
 
     def __call__(self) -> Any:

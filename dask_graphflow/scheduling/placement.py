@@ -21,9 +21,12 @@ __all__ = [
     "GPU",
     "Worker",
     "again",
+    "any_client",
     "check_spilling",
+    "check_waiting",
     "client_in_use",
     "computed",
+    "default_client",
     "described",
     "held_bytes",
     "homes",
@@ -65,11 +68,12 @@ class Worker(NamedTuple):
 
 def client_in_use() -> Any:
     """Return the client that ``compute`` would use, or None without a cluster or in an event loop."""
-    client = _any_client()
+    client = any_client()
     return None if client is None or client.asynchronous else client
 
 
-def _any_client() -> Any:
+def any_client() -> Any:
+    """Return the client that ``compute`` would use, also in its event loop, or None."""
     distributed = sys.modules.get("distributed")  # always imported if there is a client
     if distributed is None or dask.config.get("scheduler", None) not in (
         None,
@@ -78,7 +82,16 @@ def _any_client() -> Any:
     ):
         return None
     try:
-        return distributed.default_client()
+        return distributed.get_client()  # in a task, the one of its worker, like ``compute``
+    except ValueError:
+        return None
+
+
+def default_client() -> Any:
+    """Return the client that was made last in this process, or None. Does not make one in a task."""
+    distributed = sys.modules.get("distributed")
+    try:
+        return None if distributed is None else distributed.default_client()
     except ValueError:
         return None
 
@@ -89,7 +102,7 @@ def persisted(collection: Any) -> Any:
     ``dask.persist`` rejects a client whose event loop is the caller's, although that client's own method
     works there.
     """
-    client = _any_client()
+    client = any_client()
     if client is None or not client.asynchronous:
         return dask.persist(collection)[0]
     several = isinstance(collection, list)
@@ -111,18 +124,36 @@ def computed(value: Any, asked: str) -> Any:
     UsageError
         The call would block the event loop in which the client runs.
     """
-    client = _any_client()
+    check_waiting(asked, f"graph.{asked}")
+    return value.compute()
+
+
+def check_waiting(what: str, call: str) -> None:
+    """Check that a call may wait for a result.
+
+    Parameters
+    ----------
+    what : str
+        What waits, for the error.
+    call : str
+        The expression that the caller can evaluate in a thread.
+
+    Raises
+    ------
+    UsageError
+        The call would block the event loop in which the client runs.
+    """
+    client = any_client()
     if client is not None and client.asynchronous:
         raise UsageError(
-            f"{asked} waits for a result, which would block the event loop of an asynchronous client. "
-            f"Ask for it in a thread: await asyncio.to_thread(lambda: graph.{asked})"
+            f"{what} waits for a result, which would block the event loop of an asynchronous client. "
+            f"Ask for it in a thread: await asyncio.to_thread(lambda: {call})"
         )
-    return value.compute()
 
 
 def known(value: Any) -> Any:
     """Return the result of a persisted delayed object if it is available, else None. Does not wait."""
-    client = _any_client()
+    client = any_client()
     (found,) = value.dask.values()
     if client is None or client.asynchronous or not hasattr(found, "status"):
         return None
@@ -250,10 +281,11 @@ def homes(keys: Sequence[Any], futures: Sequence[Any], count: int) -> list[str |
         Number of partitions, including those without keys yet.
     """
     client = client_in_use()
-    wanted = {future.key: future for future in futures}
+    wanted = {future.key for future in futures}
     if client is None or not wanted:
         return [None] * count
-    held = client.who_has(list(wanted.values()))
+    # By key, because another client than that of the futures may have kept the partitions.
+    held = client.sync(client.scheduler.who_has, keys=list(wanted))
     return [next(iter(held.get(key, ())), None) for key in keys]
 
 
