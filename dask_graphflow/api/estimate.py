@@ -80,6 +80,8 @@ def calibrate(
         No usable GPU was found.
     OptionError
         `cluster` or `progress` is invalid.
+    UsageError
+        The caller is the event loop of an asynchronous client. The message names a call that works.
 
     Notes
     -----
@@ -99,6 +101,7 @@ def calibrate(
     >>> found.kinds[0].rates == rates, 0 < found.links.call < 10
     (True, True)
     """
+    placement.check_waiting("gf.calibrate", "gf.calibrate(...)")
     return _calibrated(_kinds(cluster, device), fresh=fresh, progress=progress)
 
 
@@ -171,6 +174,9 @@ def estimate(
         The edges or the columns are invalid.
     BackendError
         `cluster` has GPUs but no `links`, and this machine has no GPU to measure the links with.
+    UsageError
+        The caller is the event loop of an asynchronous client, and the answer needs its cluster. The
+        message names a call that works.
 
     Notes
     -----
@@ -211,6 +217,8 @@ def estimate(
             f"algorithm={algorithm!r}; give {', '.join(map(repr, ALGORITHMS))}"
             f"{nearest(algorithm, ALGORITHMS)}"
         )
+    if cluster is None:
+        placement.check_waiting("gf.estimate", "gf.estimate(...)")
     merging.merge_policy(merge)
     check_count("shards", shards, least=1, optional=True)
     check_count("k", k, least=1, optional=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -110,7 +109,7 @@ def client_in_use() -> Any:
     """Return the client that ``compute`` would use, if it has workers, or None."""
     if placement.slots().workers == (None,):
         return None
-    return sys.modules["distributed"].default_client()
+    return placement.client_in_use()
 
 
 def in_use(device: bool) -> list[ClusterSpec]:
@@ -135,7 +134,8 @@ def in_use(device: bool) -> list[ClusterSpec]:
     for (there, threads), addresses in sorted(kinds.items()):
         hosts = Counter(workers[address]["host"] for address in addresses)
         if there:
-            room = client.submit(room_of, True, workers=addresses[:1], pure=False).result()
+            asked = client.submit(room_of, True, workers=addresses[:1], pure=False)
+            room = placement.result_of(asked)
         else:
             room = min(int(workers[address]["memory_limit"] or 0) for address in addresses) or None
         found.append(
@@ -201,7 +201,8 @@ def _on(kind: ClusterSpec, function: Callable[..., Any], *args: Any) -> Any:
     given = kind.device, kind.threads, beside, *args
     if client is None:
         return function(*given)
-    return client.submit(function, *given, workers=kind.addresses[:1], pure=False).result()
+    asked = client.submit(function, *given, workers=kind.addresses[:1], pure=False)
+    return placement.result_of(asked)
 
 
 def remember(kinds: Sequence[ClusterSpec]) -> None:
@@ -231,6 +232,7 @@ def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:
     known = _here if client is None else _joined.setdefault(client, {})
     about = all(kind.device for kind in kinds), len(placement.slots().workers)
     if fresh or about not in known:
+        placement.check_waiting("gf.estimate, which measures links,", "gf.estimate(...)")
         known[about] = measure_links(client, device=about[0])
     return known[about]
 

@@ -18,6 +18,7 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.scheduling import gang, plugins
+from dask_graphflow.scheduling.placement import result_of
 from dask_graphflow.showing.tables import as_html, as_text, duration
 
 from .microbenchmarks import kernels_on
@@ -131,11 +132,11 @@ def _moves(client: Any, addresses: Sequence[str], device: bool) -> float:
         turns = []
         for _ in range(MOVED):
             made = client.submit(_forest, size, device, workers=addresses[:1], pure=False)
-            client.submit(_same, 0, workers=addresses[1:], pure=False).result()
-            client.submit(_covered, made, workers=addresses[:1], pure=False).result()
+            result_of(client.submit(_same, 0, workers=addresses[1:], pure=False))
+            result_of(client.submit(_covered, made, workers=addresses[:1], pure=False))
             began = time.perf_counter()
             there = client.submit(_covered, made, workers=addresses[1:], pure=False)
-            there.result()
+            result_of(there)
             turns.append(time.perf_counter() - began)
             del made, there
         taken[size] = min(turns)

@@ -36,6 +36,7 @@ __all__ = [
     "on_gpu_worker",
     "own_worker",
     "persisted",
+    "result_of",
     "slots",
     "slots_of",
     "task_memory",
@@ -149,6 +150,16 @@ def check_waiting(what: str, call: str) -> None:
             f"{what} waits for a result, which would block the event loop of an asynchronous client. "
             f"Ask for it in a thread: await asyncio.to_thread(lambda: {call})"
         )
+
+
+def result_of(future: Any) -> Any:
+    """Return the result of a future. If the caller is a task, it frees its thread meanwhile, as `compute`."""
+    if own_worker() is None:
+        return future.result()
+    from distributed import worker_client
+
+    with worker_client():
+        return future.result()
 
 
 def known(value: Any) -> Any:
@@ -294,7 +305,10 @@ def held_bytes(futures: Sequence[Any]) -> int | None:
     client = client_in_use()
     if client is None or not futures:
         return None
-    found = client.nbytes([future.key for future in futures], summary=False)
+    try:
+        found = client.nbytes([future.key for future in futures], summary=False)
+    except KeyError:  # the scheduler has not received the tasks yet, which the client sends in batches
+        return None
     sizes = [found.get(future.key) for future in futures]
     return None if None in sizes else sum(sizes)
 

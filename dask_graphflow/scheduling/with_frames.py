@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
 from dask.delayed import Delayed, delayed
@@ -19,8 +20,10 @@ __all__ = ["with_frames"]
 class _ShardWithFrames(Subset):
     """A shard and additional frames, each as the list of its partitions."""
 
-    def __init__(self, shard: Any, frames: dict[str, list[Any]]) -> None:
-        self.shard, self.frames, self.members = shard, frames, shard.members
+    def __init__(self, shard: Any, counts: Mapping[str, int], *partitions: Any) -> None:
+        self.shard, self.members = shard, shard.members
+        rest = iter(partitions)
+        self.frames = {name: list(islice(rest, count)) for name, count in counts.items()}
 
 
 def with_frames(
@@ -37,8 +40,11 @@ def with_frames(
         arguments.
     """
     read = {name: _partitions(frame) for name, frame in frames.items()}
+    counts = {name: len(partitions) for name, partitions in read.items()}
     both = delayed(_ShardWithFrames, pure=True)
-    return [both(shard, read) for shard in shards], partial(_run, loop=loop)
+    # Not in a dict or list: Dask drops the futures of persisted partitions from nested arguments.
+    every = list(chain.from_iterable(read.values()))
+    return [both(shard, counts, *every) for shard in shards], partial(_run, loop=loop)
 
 
 def _partitions(frame: Any) -> list[Delayed]:
