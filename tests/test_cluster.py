@@ -5,6 +5,7 @@ With ``--backend cudf`` the two workers share a GPU.
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import re
@@ -12,13 +13,14 @@ import signal
 import sys
 import time
 
+import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import as_dict, frame, on_backend, oracle, partitioned, to_host
 from dask.base import tokenize
-from distributed import futures_of, get_worker, wait
+from distributed import Client, futures_of, get_worker, wait, worker_client
 from distributed.client import FutureCancelledError
 from distributed.scheduler import KilledWorker
 from members import eventually
@@ -26,6 +28,8 @@ from members import eventually
 import dask_graphflow as gf
 from dask_graphflow.components import id_look
 from dask_graphflow.components.forest import Forest
+from dask_graphflow.costs import cluster
+from dask_graphflow.exceptions import UsageError
 from dask_graphflow.scheduling import placement, plugins
 from dask_graphflow.scheduling.expr import Resident
 
@@ -388,3 +392,133 @@ def test_a_forest_that_does_not_fit_on_a_worker_is_named_with_its_bytes(client):
     assert raised.value.available is None or raised.value.available < raised.value.needed
     labels = gf.connected_components(partitioned(frame([(1, 2), (2, 3)]), 2), **ENDS)
     assert as_dict(computed(client, labels)) == {1: 1, 2: 1, 3: 1}
+
+
+WIDEST = gf.EdgeOp("widest", target="width", signal="min(width[src], weight)", slot="max")
+
+
+def asked(graph, edges):
+    """Return results of each kind of call on a persisted graph and on a persisted frame."""
+    search, trace = dask.compute(*graph.bfs(sources=[0], trace=True))
+    return {
+        "search": (len(search), trace["superstep"].nunique()),
+        "sizes": (graph.num_vertices, graph.num_edges),
+        "program": len(graph.run(WIDEST, columns={"width": 0.0}).compute()),
+        "components": len(graph.connected_components().compute()),
+        "streamed": len(gf.connected_components(edges, **ENDS).compute()),
+        "columns": len(gf.pagerank(edges[["a", "b"]], **ENDS).compute()),
+        "paths": len(gf.shortest_paths(search, targets=[5]).compute()),
+        "rates": [kind.workers for kind in cluster.in_use(False) if cluster.known_rates_of(kind)],
+    }
+
+
+EXPECTED = {
+    "search": (10, 10),
+    "sizes": (10, 9),
+    **dict.fromkeys(("program", "components", "streamed", "columns"), 10),
+    "paths": 6,
+    "rates": [2],
+}
+
+
+def asked_with_a_client(graph, edges):
+    with worker_client():
+        return asked(graph, edges)
+
+
+def submitted(client, asks, *given):
+    """Run the same task on each worker at the same time, so that no thread is free."""
+    workers = client.run(os.getpid)
+    tasks = [client.submit(asks, *given, workers=[each], pure=False) for each in workers]
+    found = client.gather(tasks)
+    assert found[0] == found[1]
+    return found[0]
+
+
+def from_dataset(client, *given):
+    client.publish_dataset(list(given), name="kept")
+    try:
+        return asked(*client.get_dataset("kept"))
+    finally:
+        client.unpublish_dataset("kept")
+
+
+PLACES = {
+    "here": lambda client, *given: asked(*given),
+    "submit": lambda client, *given: submitted(client, asked, *given),
+    "worker_client": lambda client, *given: submitted(client, asked_with_a_client, *given),
+    "scatter": lambda client, *given: client.submit(asked, *client.scatter(given)).result(),
+    "delayed": lambda client, graph, edges: dask.delayed(lambda g: asked(g, edges))(
+        graph
+    ).compute(),
+    "pickle": lambda client, *given: asked(*pickle.loads(pickle.dumps(given))),
+    "deepcopy": lambda client, *given: asked(*copy.deepcopy(given)),
+    "published": from_dataset,
+}
+
+
+@pytest.fixture
+def persisted(client):
+    """Return a graph and a frame in the memory of the workers."""
+    edges = partitioned(frame([(i, i + 1) for i in range(9)]).assign(w=1.0), 4)
+    graph = gf.Graph(edges, **ENDS, weight="w", shards=2).persist()
+    return on_backend(graph), on_backend(edges).persist()
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_is_persisted_works_wherever_it_is_sent(client, persisted, place):
+    assert PLACES[place](client, *persisted) == EXPECTED
+
+
+def test_a_copy_of_a_persisted_graph_keeps_it_in_memory(client):
+    graph = on_backend(gf.Graph(partitioned(frame([(0, 1), (1, 2)]), 2), **ENDS).persist())
+    copies = copy.deepcopy(graph), pickle.loads(pickle.dumps(graph))
+    wait([part.dask[part.key] for part in graph._built])
+    del graph
+    for each in copies:
+        assert eventually(lambda each=each: repr(each).count("chosen by the build") == 0)
+        assert each.num_edges == 2
+
+
+def test_a_persisted_frame_lives_as_long_as_the_result_of_the_call(client):
+    edges = partitioned(frame([(0, 1), (1, 2)]), 2)
+    graph = gf.Graph(edges, **ENDS)
+    lazy = graph.community_metrics(communities=on_backend(graph.louvain()).persist())
+    assert len(lazy.compute()) == 1
+    # Sent in a batch, so the scheduler does not know its partitions when it is asked for their sizes.
+    kept = on_backend(edges.assign(more=1)).persist()
+    assert len(gf.pagerank(kept[["a", "b"]], **ENDS).compute()) == 3
+    assert placement.held_bytes([type("Future", (), {"key": "not sent"})]) is None
+
+
+def test_a_persisted_graph_of_a_closed_client_says_so(shared_cluster):
+    lazy = on_backend(partitioned(frame([(0, 1), (1, 2)]), 2))
+    with Client(shared_cluster) as client:
+        graph, edges = gf.Graph(lazy, **ENDS, shards=2).persist(), lazy.persist()
+        sent = pickle.dumps(on_backend(graph))
+        wait(edges)
+    asks = (
+        lambda: graph.bfs(sources=[0]),
+        lambda: graph.num_edges,
+        lambda: gf.pagerank(edges, **ENDS),
+        lambda: gf.connected_components(edges[["a", "b"]], **ENDS),
+        lambda: pickle.loads(sent).degrees(),
+    )
+    for ask in asks:
+        with pytest.raises(UsageError, match=r"no open client .*distributed.Client"):
+            ask()
+    assert "shards" in repr(graph)
+    with Client(shared_cluster) as client:
+        for ask in asks:
+            with pytest.raises(UsageError, match=r"closed, restarted .* make it again"):
+                ask()
+        # What the message advises:
+        assert gf.Graph(lazy, **ENDS, shards=2).persist().num_edges == 2
+    # As long as another client keeps the data, they can be used.
+    with Client(shared_cluster) as client:
+        with Client(shared_cluster):
+            graph = on_backend(gf.Graph(lazy, **ENDS, shards=2).persist())
+            with client.as_current():
+                kept = pickle.loads(pickle.dumps(graph))
+                assert kept.num_edges == 2
+        assert kept.num_edges == graph.num_edges == 2

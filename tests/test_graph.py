@@ -574,6 +574,95 @@ def test_edges_are_those_of_a_pipeline_too():
     assert degrees["vertex"].tolist() == [0, 1, 11, 12]
 
 
+# Edited inputs
+
+
+def edited_in_place(given):
+    """Change an input in each way that does not make a new object."""
+    if isinstance(given, pd.DataFrame):
+        given.iloc[0, 0] = given.iloc[-1, 0]
+        given.loc[:, given.columns[-1]] = given.iloc[0, -1]
+        given[given.columns[0]] = given[given.columns[0]].iloc[-1]
+        del given[given.columns[-1]]
+        given.columns = [f"new {name}" for name in given.columns]
+    elif isinstance(given, dict):
+        given[next(iter(given))] = list(given.values())[-1]
+    else:
+        first = given.iloc if isinstance(given, pd.Series) else given
+        first[0] = first[len(given) - 1]
+
+
+def edges_to_edit(dtype="int64"):
+    return frame([(0, 1), (0, 2), (1, 2), (3, 4)], dtype).assign(w=[1.0, 2.0, 3.0, 4.0])
+
+
+def to_ask():
+    return gf.Graph(edges_to_edit(), **ENDS, weight="w")
+
+
+IDS = {
+    "list": lambda: [0, 3],
+    "array": lambda: np.array([0, 3]),
+    "series": lambda: pd.Series([0, 3]),
+    "frame": lambda: pd.DataFrame({"id": [0, 3]}),
+}
+EDITED = {
+    "edges": (edges_to_edit, lambda e: gf.Graph(e, **ENDS, weight="w").sssp([0])),
+    "text": (lambda: edges_to_edit("str"), lambda e: gf.core_number(e, **ENDS)),
+    "streamed": (edges_to_edit, lambda e: gf.connected_components(e, **ENDS)),
+    "vertices": (IDS["series"], lambda v: gf.degrees(edges_to_edit(), **ENDS, vertices=v)),
+    **{f"sources, {kind}": (make, lambda v: to_ask().bfs(v)) for kind, make in IDS.items()},
+    "weights, dict": (lambda: {0: 1.0, 3: 2.0}, lambda v: to_ask().pagerank(personalization=v)),
+    "weights, series": (
+        lambda: pd.Series({0: 1.0, 3: 2.0}),
+        lambda v: to_ask().pagerank(nstart=v, max_iter=2, tol=None),
+    ),
+    "weights, frame": (
+        lambda: pd.DataFrame({"id": [0, 3], "p": [1.0, 2.0]}),
+        lambda v: to_ask().pagerank(dangling=v),
+    ),
+    "pairs": (
+        lambda: pd.DataFrame({"a": [0, 1], "b": [3, 2]}),
+        lambda v: to_ask().similarity(pairs=v),
+    ),
+    "communities": (
+        lambda: to_ask().louvain().compute(),
+        lambda v: to_ask().community_metrics(communities=v),
+    ),
+    "result": (
+        lambda: to_ask().bfs([0, 3]).compute(),
+        lambda v: gf.shortest_paths(v, targets=[2]),
+    ),
+    "start": (
+        lambda: pd.DataFrame({"vertex": [0, 3], "width": [5.0, 6.0]}),
+        lambda v: to_ask().run(WIDEST, columns={"width": 0.0}, start=v),
+    ),
+    "step": (
+        lambda: {"x": "x + y", "y": "2 * x"},
+        lambda v: to_ask().run([v], columns={"x": 1.0, "y": 3.0}, max_iter=2),
+    ),
+}
+WIDEST = gf.EdgeOp("widest", target="width", signal="min(width[src], weight)", slot="max")
+
+
+@pytest.mark.usefixtures("host_memory")  # cuDF writes in place into columns that two frames share
+@pytest.mark.parametrize("what", EDITED)
+def test_an_input_that_is_edited_after_the_call_changes_nothing(what):
+    make, ask = EDITED[what]
+    given = make()
+    lazy, wanted = ask(given), ask(make()).compute()
+    edited_in_place(given)
+    pd.testing.assert_frame_equal(lazy.compute(), wanted)
+
+
+@pytest.mark.parametrize("call", [gf.core_number, gf.connected_components])
+def test_a_column_that_is_replaced_after_the_call_changes_nothing(call):
+    edges = on_backend(edges_to_edit())
+    lazy, wanted = on_backend(call(edges, **ENDS)), to_host(call(edges, **ENDS).compute())
+    edges["b"] = 0
+    pd.testing.assert_frame_equal(to_host(lazy.compute()), wanted)
+
+
 # Bad input
 
 

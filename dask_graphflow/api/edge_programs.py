@@ -91,7 +91,7 @@ def _steps(given: Any) -> list[Step]:
         texts = [*step, *step.values()] if isinstance(step, Mapping) else []
         if not isinstance(step, EdgeOp) and not (texts and all(isinstance(t, str) for t in texts)):
             raise OptionError(f"{step!r} is not a step; give {what}")
-    return list(given)
+    return [step if isinstance(step, EdgeOp) else dict(step) for step in given]
 
 
 def _numbers(params: Any) -> dict[str, Any]:
@@ -263,7 +263,7 @@ def _fitting(given: Any, name: str, dtype: np.dtype[Any]) -> np.ndarray:
         raise OptionError(
             f"start has a null in column {name!r}; give a value for each vertex, or leave these rows out"
         )
-    values: np.ndarray = given.to_numpy()
+    values: np.ndarray = given.to_numpy(copy=True)  # the caller may edit the frame before compute()
     if values.dtype == object:
         values = np.array(values.tolist())
     if values.dtype == dtype:

@@ -242,7 +242,7 @@ class Graph(GraphMethods):
 
     def _futures(self) -> list[Any]:
         """Return the futures of a persisted graph; an empty list if no cluster stores it."""
-        kept = [] if self._build is not None else [*self._built, self._choice]
+        kept: list[Any] = [] if self._build is not None else [*self._built, self._choice]
         layers = [part.dask for part in kept if isinstance(part, Delayed)]
         found = (value for layer in layers for value in layer.values())
         return [value for value in found if hasattr(value, "add_done_callback")]
@@ -300,6 +300,12 @@ class Graph(GraphMethods):
         -------
         Graph
             The same graph, built. Its results do not read the edges again.
+
+        Notes
+        -----
+        Like a persisted Dask frame, a persisted graph can be pickled, copied and passed to tasks, and tasks
+        can make calls on it. On a cluster, it stays in memory as long as an open client has the graph or
+        one of its copies.
 
         Examples
         --------

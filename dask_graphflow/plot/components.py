@@ -13,6 +13,7 @@ import pandas as pd
 from dask_graphflow.exceptions import EdgeListError, NullVertexError, UnknownColumnError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.scheduling.placement import check_waiting
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
@@ -59,6 +60,8 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
         `labels` is not a DataFrame.
     BackendError
         Matplotlib is not installed.
+    UsageError
+        `labels` is lazy, and the caller is the event loop of an asynchronous client.
 
     Examples
     --------
@@ -154,6 +157,7 @@ def _sizes(labels: Any, column: Any) -> _Sizes:
     names = _columns(labels, column)
     if not isinstance(labels, dd.DataFrame):
         return _Sizes.of(_counted(labels[names]))
+    check_waiting("gf.plot.components", "gf.plot.components(...)")
     meta = _counted(labels._meta[names])
     counts = labels[names].map_partitions(_counted, meta=meta)
     # In the worst case, there are as many components as vertices, so use as many partitions.

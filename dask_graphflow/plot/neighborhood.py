@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dask_graphflow.scheduling.placement import check_waiting
 from dask_graphflow.showing.tables import counted
 
 from .canvas import INK, PALETTE, named, new_axes, pyplot
@@ -78,6 +79,8 @@ def neighborhood(
         The edges or an argument are invalid.
     BackendError
         Matplotlib is not installed.
+    UsageError
+        The caller is the event loop of an asynchronous client.
 
     Notes
     -----
@@ -94,6 +97,7 @@ def neighborhood(
     ['app', 'curl', 'ssl']
     """
     pyplot()  # before anything is computed
+    check_waiting("gf.plot.neighborhood", "gf.plot.neighborhood(...)")
     found = around(
         edges,
         vertex,

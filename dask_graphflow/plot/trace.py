@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.exceptions import EdgeListError, UnknownColumnError
+from dask_graphflow.scheduling.placement import check_waiting
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 
@@ -61,6 +62,8 @@ def trace(steps: Any, *, fig: Any = None) -> np.ndarray:
         `steps` is not a DataFrame.
     BackendError
         Matplotlib is not installed.
+    UsageError
+        `steps` is lazy, and the caller is the event loop of an asynchronous client.
 
     Examples
     --------
@@ -117,7 +120,10 @@ def _checked(steps: Any) -> pd.DataFrame:
                 f"steps has no column {name!r}, but {', '.join(map(repr, have)) or 'none'}"
                 f"{nearest(name, have)}; give the second frame that trace=True returns"
             )
-    found: pd.DataFrame = steps.compute() if isinstance(steps, dd.DataFrame) else steps
+    if isinstance(steps, dd.DataFrame):
+        check_waiting("gf.plot.trace", "gf.plot.trace(...)")
+        steps = steps.compute()
+    found: pd.DataFrame = steps
     return found
 
 

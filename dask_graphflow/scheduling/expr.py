@@ -158,14 +158,14 @@ def futures_in(layer: dict[Any, Any]) -> list[Any]:
 
 
 def bind(futures: Sequence[Any]) -> None:
-    """Bind futures that were unpickled to the client in use, and check that the results still exist.
+    """Bind futures that were unpickled to the client in use, and check that their results still exist.
 
-    Until a future is bound, it does not keep its result in memory, and its state is not known.
+    An unbound future does not keep its result in memory, and does not know its state.
 
     Raises
     ------
     UsageError
-        There is no client, or it does not know all results.
+        There is no client, or its cluster lacks some of the results.
     """
     unbound = [future for future in futures if future.client is None]
     cancelled = [future for future in futures if future.status == "cancelled"]
@@ -174,17 +174,17 @@ def bind(futures: Sequence[Any]) -> None:
     client = placement.any_client()
     if client is None:
         raise UsageError(
-            "a persisted graph or frame is in the memory of a cluster's workers, and this process has no "
-            "open client of that cluster; connect to it with distributed.Client(address), or persist the "
-            "graph or frame again"
+            "a persisted graph or frame is in the memory of a cluster, and this process has no open client "
+            "of that cluster; connect to it with distributed.Client(address), or make the graph or frame "
+            "again from lazy edges and persist the new one"
         )
     new = [future.key for future in unbound if future.key not in client.futures]
-    asked = new + [future.key for future in cancelled]  # another client may keep the results
+    asked = new + [future.key for future in cancelled]  # another client may keep their results
     if asked and not client.asynchronous and client.run_on_scheduler(_unknown, asked):
         raise UsageError(
-            "parts of a persisted graph or frame are no longer in the cluster's memory, because the client "
-            "that persisted it was closed or restarted, or because it released them; persist the graph or "
-            "frame again"
+            "parts of a persisted graph or frame are not in the memory of the current client's cluster. "
+            "They stay there until the client that persisted them is closed, restarted or releases them; "
+            "make the graph or frame again from lazy edges and persist the new one"
         )
     for future in unbound:
         future.bind_client(client)
@@ -214,8 +214,9 @@ class Held:
     npartitions = 1
 
     def __init__(self, frame: Any) -> None:
-        # A snapshot, since the caller may edit the frame before compute(). pandas copies what is edited. In
-        # cuDF, only new columns are apart: a deep copy would take as much GPU memory as the edges.
+        # The caller may edit the frame before compute(). pandas copies a column when it is edited. Without its
+        # option copy_on_write, cuDF does not, so this only preserves columns that the caller replaces: a deep
+        # copy would need as much GPU memory as the edges.
         self._meta = frame.copy(deep=False)
         self.columns = self._meta.columns
         self._token = uuid.uuid4().hex
@@ -285,6 +286,7 @@ def held_by(frame: Expr | Held) -> tuple[list[Any], list[Any]]:
     for node in frame.find_operations(FromGraph) if isinstance(frame, Expr) else ():
         if node.npartitions == frame.npartitions:
             layer = node.operand("layer")
-            futures = [value for value in layer.values() if hasattr(value, "key")]
+            futures = [value for value in layer.values() if hasattr(value, "add_done_callback")]
+            bind(futures)
             return list(node.operand("keys")), futures
     return [], []

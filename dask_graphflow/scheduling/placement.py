@@ -83,13 +83,13 @@ def any_client() -> Any:
     ):
         return None
     try:
-        return distributed.get_client()  # in a task, the one of its worker, like ``compute``
+        return distributed.get_client()  # in a task, this is the client of its worker
     except ValueError:
         return None
 
 
 def default_client() -> Any:
-    """Return the client that was made last in this process, or None. Does not make one in a task."""
+    """Return the current client of this process, or None. Unlike :func:`any_client`, it creates none."""
     distributed = sys.modules.get("distributed")
     try:
         return None if distributed is None else distributed.default_client()
@@ -135,7 +135,7 @@ def check_waiting(what: str, call: str) -> None:
     Parameters
     ----------
     what : str
-        What waits, for the error.
+        Name of the call that waits, for the error.
     call : str
         The expression that the caller can evaluate in a thread.
 
@@ -153,7 +153,7 @@ def check_waiting(what: str, call: str) -> None:
 
 
 def result_of(future: Any) -> Any:
-    """Return the result of a future. If the caller is a task, it frees its thread meanwhile, as `compute`."""
+    """Return the result of a future. Like ``compute``, a task frees its thread while it waits."""
     if own_worker() is None:
         return future.result()
     from distributed import worker_client
@@ -307,7 +307,9 @@ def held_bytes(futures: Sequence[Any]) -> int | None:
         return None
     try:
         found = client.nbytes([future.key for future in futures], summary=False)
-    except KeyError:  # the scheduler has not received the tasks yet, which the client sends in batches
+    except (
+        KeyError
+    ):  # the scheduler has not received the tasks yet, which the client sends in batches
         return None
     sizes = [found.get(future.key) for future in futures]
     return None if None in sizes else sum(sizes)
