@@ -510,7 +510,7 @@ def test_a_persisted_graph_of_a_closed_client_says_so(shared_cluster):
     assert "shards" in repr(graph)
     with Client(shared_cluster) as client:
         for ask in asks:
-            with pytest.raises(UsageError, match=r"closed, restarted .* make it again"):
+            with pytest.raises(UsageError, match=r"closed, restarted .* persist the new one"):
                 ask()
         # What the message advises:
         assert gf.Graph(lazy, **ENDS, shards=2).persist().num_edges == 2

@@ -214,9 +214,9 @@ class Held:
     npartitions = 1
 
     def __init__(self, frame: Any) -> None:
-        # The caller may edit the frame before compute(). pandas copies a column when it is edited. Without its
-        # option copy_on_write, cuDF does not, so this only preserves columns that the caller replaces: a deep
-        # copy would need as much GPU memory as the edges.
+        # The caller may edit the frame before compute(). pandas copies a column when it is edited. cuDF
+        # does not, unless its option copy_on_write is set: only columns that the caller replaces are
+        # preserved. A deep copy would need as much GPU memory as the edges.
         self._meta = frame.copy(deep=False)
         self.columns = self._meta.columns
         self._token = uuid.uuid4().hex
