@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+from functools import partial
 
 import pytest
 
-from benchmarks.fuzz import fuzz
+from benchmarks.fuzz import fuzz, graph_cases, oracles, relations
 from benchmarks.fuzz.columns import FAMILIES, NUMBERS, Unfit, exact, make
+from dask_graphflow.algorithms.algorithm import ALGORITHMS
+from dask_graphflow.operators.view import GraphView
 
 CASES = 60
+KINDS = {"answers": graph_cases.answers, "changes": graph_cases.changes}
 
 
 def test_random_calls_are_right_or_refused_by_a_named_error():
@@ -18,6 +22,27 @@ def test_random_calls_are_right_or_refused_by_a_named_error():
     assert results["cases"] == CASES
     right = sum(count for name, count in results["outcomes"].items() if name.startswith("right"))
     assert right > CASES / 3  # so that the test does not pass by refusing everything
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_calls_on_random_graphs_are_right_and_a_planted_fault_is_found(kind, monkeypatch):
+    found = partial(fuzz, minutes=5, first=0, kinds={KINDS[kind]: 1})
+    results = found(most=CASES)
+    assert [case["told"] for case in results["findings"]] == []
+    right = sum(count for name, count in results["outcomes"].items() if name.startswith("right"))
+    assert right > CASES / 2
+    monkeypatch.setattr(graph_cases, "PATIENCE", 1.0)
+    monkeypatch.setattr(oracles, "ORACLES", {"core_number": oracles.ORACLES["core_number"]})
+    monkeypatch.setattr(relations, "draw", lambda rng: ("repeated", "core_number"))
+    monkeypatch.setattr(GraphView, "simple", property(lambda graph: graph.undirected))
+    told = found(most=20)["findings"][0]["told"]
+    named = {}
+    exec(told.partition("To reproduce:")[2], named)
+    assert "core" in named["found"]
+
+
+def test_every_function_has_an_oracle_and_a_rule():
+    assert {*ALGORITHMS, "shortest_paths"} == oracles.ORACLES.keys() == relations.RULES.keys()
 
 
 @pytest.mark.parametrize("form", sorted({*itertools.chain(*FAMILIES.values()), *NUMBERS}))

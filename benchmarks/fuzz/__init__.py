@@ -1,4 +1,4 @@
-"""Random calls on columns of every type, and random edge programs; every answer is checked."""
+"""Random calls of all functions on columns of every type, and edge programs; answers are checked."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from collections.abc import Callable, Mapping
 from random import Random
 from typing import Any
 
@@ -16,10 +17,17 @@ import dask
 
 from benchmarks import report
 
-from . import cases, programs
+from . import cases, graph_cases, programs
+from .cases import Outcome
 
 PATIENCE = 120.0  # seconds after which a call counts as hanging
-PROGRAMS = 0.05  # fraction of all cases; low, because each program is compiled
+KINDS: Mapping[Callable[[Random], Outcome], float] = {
+    programs.run: 0.05,  # low, because each program is compiled
+    cases.run: 0.3,
+    graph_cases.answers: 0.35,
+    graph_cases.changes: 0.3,
+}
+"""The kinds of cases, and their fractions."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +49,12 @@ def run(options: argparse.Namespace) -> int:
     return 1 if results["findings"] else 0
 
 
-def fuzz(minutes: float, first: int, most: int | None = None) -> dict[str, Any]:
+def fuzz(
+    minutes: float,
+    first: int,
+    most: int | None = None,
+    kinds: Mapping[Callable[[Random], Outcome], float] = KINDS,
+) -> dict[str, Any]:
     """Run one case after another, each with its own seed, until the time is up."""
     outcomes: Counter[str] = Counter()
     errors: dict[str, str] = {}
@@ -54,7 +67,8 @@ def fuzz(minutes: float, first: int, most: int | None = None) -> dict[str, Any]:
         try:
             with dask.config.set(scheduler="sync"), warnings.catch_warnings():
                 warnings.simplefilter("error")
-                outcome = (programs if rng.random() < PROGRAMS else cases).run(rng)
+                (run_case,) = rng.choices(list(kinds), list(kinds.values()))
+                outcome = run_case(rng)
             outcomes[outcome.what] += 1
             if outcome.error:
                 errors.setdefault(outcome.error.partition(":")[0], outcome.error)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -33,7 +32,7 @@ IDS: dict[str, Callable[[int], Any]] = {
 """The id of each vertex, by type; ids are in the order of the vertices."""
 
 NAMES_VERTICES = {"sources", "targets", "centers", "subset", "starts", "seeds"}
-WEIGHS_VERTICES = {"personalization", "nstart", "dangling"}
+WEIGHS_VERTICES = ("personalization", "nstart", "dangling")
 ID_COLUMNS = {
     *("vertex", "predecessor", "component", "label", "source", "target", "seed", "first", "second")
 }
@@ -171,7 +170,9 @@ class Form:
         if name == "pairs" and value is not None:
             sides = zip(*value, strict=True) if value else ((), ())
             named = zip("xy", sides, strict=True)
-            return pd.DataFrame({k: s for x, side in named for k, s in self.columns(x, side).items()})
+            return pd.DataFrame(
+                {k: s for x, side in named for k, s in self.columns(x, side).items()}
+            )
         if name in WEIGHS_VERTICES and isinstance(value, dict):
             if not self.frames:
                 return {IDS[self.ids](vertex): weight for vertex, weight in value.items()}
