@@ -460,13 +460,13 @@ def greedy_color(net: Network, o: dict[str, Any], rows: Any) -> None:
         )
 
 
-@oracle("sums", max_iter=([1, 2, 10, 10**6], [0, -1, 1.5, None]))
+@oracle("sums", max_iter=([1, 2, 10, 301], [0, -1, 1.5, None]))
 def label_propagation(net: Network, o: dict[str, Any], rows: Any) -> Any:
     near, label = net.near(), {v: v for v in net.vertices}
     for a, b, w in net.edges if net.directed else ():
         near[b].append((a, w if net.weighted else 1.0))
     past = []
-    for _ in range(min(o.get("max_iter", 10), 1000)):
+    for _ in range(o.get("max_iter", 10)):
         if label in past[-2:]:  # the labels of two iterations alternate, or stay
             break
         past.append(label)

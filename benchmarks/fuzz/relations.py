@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from .cases import Outcome, Wrong
-from .networks import ID_COLUMNS, Asker, Edge, Network, same
+from .networks import ID_COLUMNS, Asker, Network, same
 from .oracles import expect, modularity
 
 __all__ = ["CHANGES", "EQUALITIES", "RULES", "Rule"]
@@ -27,26 +27,22 @@ class Rule:
 
     Attributes
     ----------
-    options : dict
-        Options of all calls.
-    vertices : str
-        The option that names vertices.
-    joined : str
-        With another graph beside this one, the answer has the rows of "both", or "this": its own rows are
-        the same.
-    isolated : str
+    options, vertices
+        Options of all calls, and the option that names vertices.
+    joined : {"both", "this"}
+        With another graph beside it, the answer has the rows of "both", or those of "this" graph.
+    isolated : {"this"}
         With an isolated vertex more, the rows of "this" graph are the same.
-    repeated : str or dict
+    repeated : "once", or dict
         "once": an edge that is repeated changes no row, but can be listed again. Or by how much columns are
         multiplied if all edges are repeated.
-    doubled : dict
-        By how much columns are multiplied if all weights are doubled.
-    changed : dict
-        By how much an option is multiplied if all edges are repeated or all weights are doubled.
-    turned : str or dict
-        "same", or what columns are called after all edges of a directed graph are reversed.
-    per : callable
-        Values times this function of the number of vertices are compared.
+    doubled, changed : dict
+        By how much columns are multiplied if all weights are doubled; and by how much options are
+        multiplied then, or if all edges are repeated.
+    turned : "same", or dict
+        What columns are called after all edges of a directed graph are reversed.
+    among_others : bool
+        Values are divided by the number of other vertices.
     rtol, atol : float
         By how much numbers may differ.
     """
@@ -59,12 +55,13 @@ class Rule:
     doubled: Any = field(default_factory=dict)
     changed: Mapping[str, float] = field(default_factory=dict)
     turned: Any = "same"
-    per: Callable[[int], float] = lambda n: 1.0
+    among_others: bool = False
     rtol: float = 0.0
     atol: float = 0.0
 
 
 AHEAD = "edges are followed ahead only"
+SLOW = "without cycles, scores come near their limit slowly"
 DRAWN = "random numbers depend on the number of edges or vertices"
 SWAPPED = {"source": "target", "target": "source"}
 HEAVIER = {"weight": 2}
@@ -91,7 +88,7 @@ RULES: dict[str, Rule] = {
     "connected_components": Rule(),
     "core_number": Rule(),
     "degree_centrality": Rule(
-        per=lambda n: n - 1, rtol=1e-12,
+        among_others=True, rtol=1e-12,
         repeated=dict.fromkeys(("degree_centrality", "in_degree_centrality", "out_degree_centrality"), 2),
         turned={"in_degree_centrality": "out_degree_centrality",
                 "out_degree_centrality": "in_degree_centrality"},
@@ -104,9 +101,7 @@ RULES: dict[str, Rule] = {
     "eigenvector_centrality": Rule(
         {"max_iter": 20_000, "tol": 1e-12, "fail_on_nonconvergence": False},
         joined="the part with the larger eigenvalue has all of the score",
-        isolated="scores converge slowly if there are no cycles",
-        repeated="scores converge slowly if there are no cycles",
-        doubled="scores converge slowly if there are no cycles", turned=AHEAD,
+        isolated=SLOW, repeated=SLOW, doubled=SLOW, turned=AHEAD,
     ),
     "greedy_color": Rule(joined="this"),
     "harmonic_centrality": Rule(turned=AHEAD, rtol=1e-12),
@@ -127,7 +122,7 @@ RULES: dict[str, Rule] = {
     "maximal_independent_set": Rule(joined="this"),
     "minimum_spanning_forest": Rule(doubled=HEAVIER),
     "neighbors": Rule(vertices="sources", repeated={}, doubled=HEAVIER, turned=AHEAD),
-    "pagerank": Rule(STEPS, "personalization", joined="this", repeated={}, turned=AHEAD, **ITERATED),
+    "pagerank": Rule(STEPS, joined="this", repeated={}, turned=AHEAD, **ITERATED),
     "personalized_pagerank": Rule(
         {**STEPS, "top_k": None}, "sources", joined="this", repeated={}, turned=AHEAD, **ITERATED
     ),
@@ -150,9 +145,9 @@ def ask(asker: Asker, name: str, network: Network, at: Any, form: Any = None, **
     rule = RULES[name]
     options = {**rule.options, **more}
     if rule.vertices:
-        options[rule.vertices] = (
-            dict.fromkeys(at, 1.0) if rule.vertices == "personalization" else at
-        )
+        options[rule.vertices] = at
+    if name == "pagerank":
+        options["personalization"] = dict.fromkeys(at, 1.0)
     if name == "shortest_paths":
         options["targets"] = network.vertices
     if name == "community_metrics":
@@ -163,8 +158,8 @@ def ask(asker: Asker, name: str, network: Network, at: Any, form: Any = None, **
 def compare(name: str, found: pd.DataFrame, expected: pd.DataFrame, *, exact: bool = False) -> None:
     rule = RULES[name]
     rows = [list(frame.itertuples(index=False, name=None)) for frame in (found, expected)]
-    if not rule.vertices and not exact and [*found][:1] == ["source"]:
-        rows = [sorted(some) for some in rows]
+    if not exact and [*found][:2] == ["source", "target"]:
+        rows = [sorted(some) for some in rows]  # reversed edges come in another order
     tolerance = (0.0, 0.0) if exact else (rule.rtol, rule.atol)
     if list(found) != list(expected) or not same(*rows, *tolerance):
         raise Wrong(f"found\n{found.to_string()}\nexpected\n{expected.to_string()}")
@@ -172,10 +167,6 @@ def compare(name: str, found: pd.DataFrame, expected: pd.DataFrame, *, exact: bo
 
 def _times(frame: pd.DataFrame, factors: Any) -> pd.DataFrame:
     return frame.assign(**{c: frame[c] * by for c, by in factors.items() if c in frame})
-
-
-def _values(frame: pd.DataFrame) -> list[str]:
-    return [c for c in frame if frame[c].dtype == "float64"]
 
 
 def _within(frame: pd.DataFrame, vertices: set[int]) -> pd.DataFrame:
@@ -201,42 +192,39 @@ def flipped(name: str, asker: Asker, network: Network, at: list[int]) -> None:
     compare(name, ask(asker, name, network.with_edges(edges), at), one, exact=True)
 
 
-def _shifted(edges: Any, by: int) -> list[Edge]:
-    return [(a + by, b + by, w) for a, b, w in edges]
-
-
 def joined(name: str, asker: Asker, network: Network, at: list[int]) -> None:
     """The answer of two disjoint graphs is that of each."""
-    rule, shift = RULES[name], max(network.vertices, default=-1) + 1
-    step = [(b, a, w) for a, b, w in network.edges if a <= b] + [(0, 1, 1.0), (1, 2, 1.0)]
-    second = Network(tuple(_shifted(step, shift)), (), network.directed, network.weighted)
+    both_rows, by = RULES[name].joined == "both", max(network.vertices) + 1
+    kept = [(b, a, w) for a, b, w in network.edges if a <= b] + [(0, 1, 1.0), (1, 2, 1.0)]
+    second = replace(network, edges=tuple((a + by, b + by, w) for a, b, w in kept), given=())
     both = network.with_edges([*network.edges, *second.edges])
-    from_both = [*at, second.vertices[0]] if rule.joined == "both" else at
-    found = _per(rule, ask(asker, name, both, from_both), both)
-    one = _per(rule, ask(asker, name, network, at), network)
+    found = ask(asker, name, both, [*at, second.vertices[0]] if both_rows else at)
+    found, one = (
+        _undivided(name, found, both),
+        _undivided(name, ask(asker, name, network, at), network),
+    )
     compare(name, _within(found, {*network.vertices}), one)
-    if rule.joined == "both":
-        other = _per(rule, ask(asker, name, second, second.vertices[:1]), second)
+    if both_rows:
+        other = _undivided(name, ask(asker, name, second, second.vertices[:1]), second)
         compare(name, _within(found, {*second.vertices}), other)
         expect(len(found) == len(one) + len(other), f"rows of both graphs:\n{found.to_string()}")
-
-
-def _per(rule: Rule, frame: pd.DataFrame, network: Network) -> pd.DataFrame:
-    return _times(frame, dict.fromkeys(_values(frame), rule.per(len(network.vertices))))
 
 
 def isolated(name: str, asker: Asker, network: Network, at: list[int]) -> None:
     """An isolated vertex more changes no other row."""
     more = network.with_edges(network.edges, [max(network.vertices) + 2])
-    rule, before = RULES[name], ask(asker, name, network, at)
-    found = ask(asker, name, more, at)
+    before, found = ask(asker, name, network, at), ask(asker, name, more, at)
     if name == "community_metrics":
-        found, before = (
-            frame[["internal_edges", "cut_edges", "modularity"]] for frame in (found, before)
-        )
-        found = found[: len(before)]
-    found = _within(_per(rule, found, more), {*network.vertices})
-    compare(name, found, _per(rule, before, network))
+        counted = ["internal_edges", "cut_edges", "modularity"]
+        before, found = before[counted], found[counted][: len(before)]
+    found = _within(_undivided(name, found, more), {*network.vertices})
+    compare(name, found, _undivided(name, before, network))
+
+
+def _undivided(name: str, frame: pd.DataFrame, network: Network) -> pd.DataFrame:
+    """Return a result without the division by the number of other vertices."""
+    others = len(network.vertices) - 1 if RULES[name].among_others else 1
+    return _times(frame, {column: others for column in frame if frame[column].dtype == "float64"})
 
 
 def repeated(name: str, asker: Asker, network: Network, at: list[int]) -> None:
@@ -383,7 +371,7 @@ def relate(
 ) -> Outcome:
     """Check a relation on a graph."""
     at = [v for v in options["at"] if v in network.vertices] or network.vertices[:1]
-    if not at:
+    if not at or (name and RULES[name].among_others and len(network.vertices) == 1):
         return Outcome("unfit")
     if name == "sssp":
         network = replace(network, weighted=True)
