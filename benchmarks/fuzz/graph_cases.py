@@ -73,10 +73,11 @@ class GraphCase:
             fewer = {name: value for name, value in self.options.items() if name != option}
             yield replace(self, options=fewer)
         size = len(self.network.edges)
-        while size := size // 2:
+        while size:
             for at in range(0, len(self.network.edges), size):
                 edges = self.network.edges[:at] + self.network.edges[at + size :]
                 yield replace(self, network=replace(self.network, edges=edges))
+            size //= 2
         if self.network.given:
             yield replace(self, network=replace(self.network, given=self.network.given[1:]))
 

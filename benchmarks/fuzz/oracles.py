@@ -138,7 +138,7 @@ def refusals(name: str, network: Network, options: dict[str, Any]) -> set[type[G
                 found |= {EdgeListError, UnknownVertexError}
         elif not named <= vertices and (name, option) != ("shortest_paths", "targets"):
             found.add(UnknownVertexError)
-        if option in NAMES_VERTICES and not value:
+        if option in (*NAMES_VERTICES, "pairs") and not value:
             found.add(EdgeListError)
         if option in WEIGHS_VERTICES and not sum(value.values()):
             found |= {EdgeListError, OptionError}
@@ -199,7 +199,7 @@ def expect(condition: Any, message: str) -> None:
 
 
 def distances(network: Network, sources: list[int], *, hops: bool = True) -> dict[int, float]:
-    """Return the distance from the nearest source to each vertex that is reached."""
+    """Return the distance from the nearest source to each vertex, if it is finite."""
     graph = nx.DiGraph()
     graph.add_nodes_from(network.vertices)
     for a, ends in network.near().items():
@@ -208,7 +208,8 @@ def distances(network: Network, sources: list[int], *, hops: bool = True) -> dic
             graph.add_edge(
                 a, b, weight=min(w, graph.edges[a, b]["weight"] if graph.has_edge(a, b) else w)
             )
-    return nx.multi_source_dijkstra_path_length(graph, {*sources})
+    reach = nx.multi_source_dijkstra_path_length(graph, {*sources})
+    return {v: distance for v, distance in reach.items() if distance < math.inf}
 
 
 def sample(network: Network, o: dict[str, Any]) -> list[int]:

@@ -370,7 +370,7 @@ def relate(
     change: str, name: str, asker: Asker, network: Network, options: dict[str, Any]
 ) -> Outcome:
     """Check a relation on a graph."""
-    at = [v for v in options["at"] if v in network.vertices] or network.vertices[:1]
+    at = [v for v in options.get("at", ()) if v in network.vertices] or network.vertices[:1]
     if not at or (name and RULES[name].among_others and len(network.vertices) == 1):
         return Outcome("unfit")
     if name == "sssp":
