@@ -143,13 +143,14 @@ class Form:
     persisted: bool = False
     order: int = 0  # of the edges: a seed, or 0 for their own order
     frames: bool = False  # whether vertices in options are frames or Series, instead of lists
+    back: bool = False  # whether the edges are reversed, and then the names of their columns too
 
     @classmethod
     def random(cls, rng: Random) -> Form:
         return cls(
             rng.choice(list(IDS)), *rng.choice([(1, 1), (2, 1), (3, 3), (7, 2), (20, 1)]),
             rng.choice(["sync", "sync", "threads"]), rng.random() < 0.3, rng.randrange(3),
-            rng.random() < 0.5,
+            rng.random() < 0.5, rng.random() < 0.3,
         )  # fmt: skip
 
     def columns(self, name: str, vertices: Sequence[int]) -> dict[str, pd.Series]:
@@ -206,9 +207,11 @@ def script(name: str, network: Network, options: dict[str, Any], form: Form) -> 
     edges = list(network.edges)
     if form.order:
         Random(form.order).shuffle(edges)
-    ends = [form.columns(end, [edge[i] for edge in edges]) for i, end in enumerate("ab")]
+    ends = [form.columns(end, [edge[i] for edge in edges])
+            for i, end in enumerate("ba" if form.back else "ab")]  # fmt: skip
     weight = {"w": pd.Series([w for *_, w in edges], dtype="float64")} if network.weighted else {}
-    frame = _code(pd.DataFrame({**ends[0], **ends[1], **weight}))
+    first, second = ends[::-1] if form.back else ends
+    frame = _code(pd.DataFrame({**first, **second, **weight}))
     how = {"source": list(ends[0]), "target": list(ends[1]), "directed": network.directed,
            "weight": "w" if network.weighted else None, "shards": form.shards}  # fmt: skip
     if network.given:

@@ -61,7 +61,7 @@ class Rule:
 
 
 AHEAD = "edges are followed ahead only"
-SLOW = "without cycles, scores come near their limit slowly"
+SLOW = "on some graphs, scores come near their limit slowly"
 DRAWN = "random numbers depend on the number of edges or vertices"
 SWAPPED = {"source": "target", "target": "source"}
 HEAVIER = {"weight": 2}
@@ -179,7 +179,7 @@ def _within(frame: pd.DataFrame, vertices: set[int]) -> pd.DataFrame:
 
 
 def renamed(name: str, asker: Asker, network: Network, at: list[int]) -> None:
-    """Ids of another type in the same order, partitions, shards and schedulers change no bit."""
+    """Ids of another type in the same order, partitions, shards, and reversing twice change no bit."""
     one = ask(asker, name, network, at)
     compare(name, ask(asker, name, network, at, asker.other), one, exact=True)
 
