@@ -19,6 +19,7 @@ from dask_graphflow.costs.cost import STEP
 from dask_graphflow.costs.curves import CURVES
 from dask_graphflow.costs.defaults import default_rates
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.scheduling.memory_limits import PROCESS
 
 ENDS = {"source": "src", "target": "dst"}
 EDGES = gf.generate.rmat(8).compute()
@@ -120,7 +121,7 @@ def test_components_by_hand():
     calls = found.parts["Dask"] - estimate_module.MAKING["forest"]
     assert calls == pytest.approx(0.01 + 7 * 0.005)
     assert found.seconds == pytest.approx(sum(found.parts.values()))
-    assert found.bytes_per_worker == (2 * forest + 16 * 1_000_000,) * 4
+    assert found.bytes_per_worker == (PROCESS + 2 * forest + 16 * 1_000_000,) * 4
     assert found.plan["merges on the longest path"] == 2
     # Nothing that the call itself does not go by, such as sizes of chunks that it never makes.
     assert found.plan.keys() == {"workers", "merge", "merges on the longest path", "shares"}

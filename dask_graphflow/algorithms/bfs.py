@@ -44,7 +44,7 @@ __all__ = ["bfs"]
         fused=True,
         sparse_kernel="labels",
         both_ways=True,
-        scratch=37,
+        scratch=75,
         reference=True,
     ),
 )

@@ -23,7 +23,7 @@ __all__ = ["clustering"]
 @algorithm(
     columns={"clustering": "float64"},
     directed=False,
-    cost=Cost("labels", 1, passes=5, rows=1, copies=1),
+    cost=Cost("labels", 1, passes=5, rows=1, copies=1, scratch=95),
 )
 def clustering(g: GraphView) -> Answer:
     """Return the clustering coefficient of each vertex.

@@ -25,7 +25,7 @@ __all__ = ["ego_graph"]
     checks={"centers": VertexIds(), "radius": Count(least=0)},
     weights="optional",
     rows="edges",
-    cost=Cost("searches", 1, passes=2, both_ways=True, scratch=37),
+    cost=Cost("searches", 1, passes=2, both_ways=True, scratch=55),
 )
 def ego_graph(g: GraphView, centers: Any, *, radius: int = 1) -> Answer:
     """Return the edges between all vertices that are at most `radius` edges away from some centers.

@@ -27,7 +27,7 @@ __all__ = ["eigenvector_centrality"]
     columns={"eigenvector": "float64"},
     checks=CONVERGENCE,
     weights="optional",
-    cost=Cost("pulls", converging, each=1, rows=1.7, copies=1),
+    cost=Cost("pulls", converging, each=1, sparse=10, rows=1.7, copies=1, scratch=90),
 )
 def eigenvector_centrality(
     g: GraphView,

@@ -46,7 +46,7 @@ COLLECT = EdgeOp("collect", target="used", signal=BIT, slot="or", cond="moved[ds
     columns={"color": "int32"},
     checks={"seed": Count(least=0)},
     directed=False,
-    cost=Cost("labels", rounds(3, 0.3), passes=6, rows=1, copies=1),
+    cost=Cost("labels", rounds(3, 0.3), passes=6, rows=1, copies=1, scratch=100),
 )
 def greedy_color(g: GraphView, *, seed: int = 0) -> Answer:
     """Return a color for each vertex, such that neighbors have different colors.

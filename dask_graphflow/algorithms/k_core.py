@@ -27,7 +27,7 @@ __all__ = ["k_core"]
     weights="optional",
     directed=False,
     rows="edges",
-    cost=Cost("labels", rounds(0.03, 0.03), passes=2.5, rows=1, copies=1),
+    cost=Cost("labels", rounds(0.03, 0.03), passes=2.5, rows=1, copies=1, edge=20),
 )
 def k_core(g: GraphView, *, k: int | None = None) -> Answer:
     """Return the edges of the k-core.

@@ -26,7 +26,7 @@ __all__ = ["k_truss"]
     weights="optional",
     directed=False,
     rows="edges",
-    cost=Cost("labels", rounds(0.1, 0.05), passes=24, sparse=0.3, rows=1, copies=1),
+    cost=Cost("labels", rounds(0.1, 0.05), passes=24, sparse=0.3, rows=1, copies=1, edge=150),
 )
 def k_truss(g: GraphView, *, k: int) -> Answer:
     """Return the edges of the k-truss.

@@ -34,7 +34,7 @@ ENDLESS = 1e100  # beyond, scores grow without a bound; products with sums of we
         **CONVERGENCE,
     },
     weights="optional",
-    cost=Cost("pulls", converging, each=1, rows=1.7, copies=1),
+    cost=Cost("pulls", converging, each=1, sparse=4, rows=1.7, copies=1, scratch=90),
 )
 def katz_centrality(
     g: GraphView,

@@ -39,7 +39,7 @@ __all__ = ["label_propagation"]
         each=0.5,
         sparse=1.6,
         both_ways=True,
-        scratch=24,
+        scratch=60,
         reference=True,
     ),
 )

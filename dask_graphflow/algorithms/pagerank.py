@@ -35,7 +35,9 @@ __all__ = ["pagerank"]
     },
     weights="optional",
     incoming=True,
-    cost=Cost("pulls", converging, each=1, rows=1.7, copies=1, scratch=56, reference=True),
+    cost=Cost(
+        "pulls", converging, each=1, sparse=4, rows=1.7, copies=1, scratch=75, reference=True
+    ),
 )
 def pagerank(
     g: GraphView,

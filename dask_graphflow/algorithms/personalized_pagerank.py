@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, converging
+from dask_graphflow.costs.cost import Cost, converging, scores_listed
 from dask_graphflow.operators.batched_pull import WIDTH, BatchedPull
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.top_rows import largest, top_rows
@@ -40,7 +40,9 @@ __all__ = ["personalized_pagerank"]
     },
     weights="optional",
     rows="listed",
-    cost=Cost("pulls", converging, each=20, sources=16, both_ways=True, scratch=512),
+    cost=Cost(
+        "pulls", converging, each=20, sources=WIDTH, both_ways=True, scratch=450, listed=scores_listed
+    ),
 )
 def personalized_pagerank(
     g: GraphView,

@@ -13,20 +13,21 @@ from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import model
 from dask_graphflow.costs.cluster import ClusterSpec, KnownRates
-from dask_graphflow.costs.cost import is_sparse
+from dask_graphflow.costs.cost import ROW, Shape, is_sparse
 from dask_graphflow.costs.curves import Rates
 from dask_graphflow.costs.defaults import READ, default_rates
 from dask_graphflow.costs.links import Links
-from dask_graphflow.costs.members import choose, never_split
+from dask_graphflow.costs.members import choose, never_split, search_levels
 from dask_graphflow.costs.microbenchmarks import STEPS
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.build import Size
 from dask_graphflow.graph.load_balance import share_out
 from dask_graphflow.scheduling import placement, trees
+from dask_graphflow.scheduling.memory_limits import PROCESS, pause_fraction
 from dask_graphflow.showing.bar import listener
 from dask_graphflow.showing.suggestions import nearest
-from dask_graphflow.showing.tables import counted
+from dask_graphflow.showing.tables import counted, duration
 
 from .components import tasks_of
 from .estimate_result import Calibration, Estimate, kind_name
@@ -46,6 +47,10 @@ TYPICAL = (
     "; rates of a typical machine, because this one was never measured: gf.calibrate() does that"
 )
 TEXT = 16  # bytes of an id
+LISTED = 20  # labels that are counted in the time it takes to list a row
+PATHS = "shortest_paths"  # reads the result of a search
+PATHS_VERTEX, PATHS_ROW = 80, 80  # bytes per vertex of the search, and per row of the result
+FOLLOW = 2e-5  # seconds per step of the longest path
 
 
 def calibrate(
@@ -119,6 +124,7 @@ def estimate(
     shards: int | None = None,
     supersteps: int | None = None,
     k: int | None = None,
+    top_k: int | None = None,
     merge: str = "tree",
     dense_ids: bool | None = None,
 ) -> Estimate:
@@ -151,7 +157,12 @@ def estimate(
         graphs. If an algorithm searches from many vertices, this is the number of supersteps of one search,
         which can start from one vertex or from several together.
     k : int, optional
-        Number of sampled sources, like the function's option `k`. By default, all vertices are sources.
+        Number of sources: the function's option `k`, or the number of `sources`. By default, all vertices
+        are sources. For "shortest_paths", the number of targets; 1 by default. For "similarity", the number
+        of given pairs; by default, all pairs with a common neighbor are listed.
+    top_k : int, optional
+        Number of rows per vertex or source, like the option `top_k` of :func:`similarity` and
+        :func:`personalized_pagerank`. By default, all rows are listed.
     merge : {"tree", "one-way", "ring", "adaptive"}
         The option of connected components; see :func:`connected_components`. "tree" by default.
     dense_ids : bool, optional
@@ -162,8 +173,8 @@ def estimate(
     Returns
     -------
     Estimate
-        ``seconds`` and the ``parts`` that they consist of; ``bytes_per_worker``, and ``fits``;
-        the ``plan`` and the ``reason``. It prints as a table.
+        ``seconds`` and the ``parts`` that they consist of; ``most_seconds``; ``bytes_per_worker``, and
+        ``fits``; the ``plan`` and the ``reason``. It prints as a table.
 
     Raises
     ------
@@ -212,28 +223,40 @@ def estimate(
     >>> about.fits, about.plan["shares"]
     (True, [0.25, 0.25, 0.25, 0.25])
     """
-    if algorithm not in ALGORITHMS:
+    known_names = [*ALGORITHMS, PATHS]
+    if algorithm not in known_names:
         raise OptionError(
-            f"algorithm={algorithm!r}; give {', '.join(map(repr, ALGORITHMS))}"
-            f"{nearest(algorithm, ALGORITHMS)}"
+            f"algorithm={algorithm!r}; give {', '.join(map(repr, known_names))}"
+            f"{nearest(algorithm, known_names)}"
         )
     if cluster is None:
         placement.check_waiting("gf.estimate", "gf.estimate(...)")
     merging.merge_policy(merge)
     check_count("shards", shards, least=1, optional=True)
     check_count("k", k, least=1, optional=True)
-    if k is not None and ALGORITHMS[algorithm].cost.sources is None:
-        sampling = [name for name, one in ALGORITHMS.items() if one.cost.sources]
+    check_count("top_k", top_k, least=1, optional=True)
+    cost = None if algorithm == PATHS else ALGORITHMS[algorithm].cost
+    if k is not None and cost is not None and not cost.takes_k:
+        sampling = [name for name, one in ALGORITHMS.items() if one.cost.takes_k]
         raise OptionError(
             f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
-            f"{', '.join(sampling)}"
+            f"{', '.join([*sampling, PATHS])}"
+        )
+    if top_k is not None and (cost is None or cost.listed is None):
+        listing = [name for name, one in ALGORITHMS.items() if one.cost.listed]
+        raise OptionError(
+            f"top_k={top_k}, but {algorithm} does not have this option; leave out top_k=, which is for "
+            f"{', '.join(listing)}"
         )
     options: dict[str, Any] = {"num_edges": num_edges, "num_vertices": num_vertices}
     options["dense_ids"] = dense_ids
+    options["count_degrees"] = cost is None or bool(cost.limits)
     graph = known(edges, source=source, target=target, weight=weight, directed=directed, **options)
     kinds = _kinds(cluster, graph.device)
     known_rates = [clusters.known_rates_of(kind) for kind in kinds]
     calibration = _calibration(kinds, known_rates)
+    if cost is None:
+        return _noted(_paths(graph, calibration, k or 1), known_rates, PATHS)
     if algorithm == "connected_components" and not graph.built:
         return _noted(_components(graph, calibration, merge), known_rates, "hooks")
     if shards is None and cluster is None and isinstance(edges, Graph):
@@ -245,8 +268,8 @@ def estimate(
         # If the frame stands in for a larger one, it may have too few partitions for all members.
         readers = max(members, min(total, graph.partitions))
     calibration = replace(calibration, kinds=used)
-    found = _supersteps(graph, algorithm, calibration, supersteps, k, split, readers, total)
-    kernel = ALGORITHMS[algorithm].cost.kernel_on(sparse=is_sparse(graph.vertices, graph.edges))
+    found = _supersteps(graph, algorithm, calibration, supersteps, k, top_k, split, readers, total)
+    kernel = cost.kernel_on(sparse=is_sparse(graph.vertices, graph.edges))
     return _noted(found, known_rates, kernel)
 
 
@@ -332,7 +355,7 @@ class _Members:
 
     @property
     def room(self) -> list[float]:
-        return [math.inf if one.memory is None else float(one.memory) for one in self.all]
+        return [_room(one) for one in self.all]
 
     def rates(self, kernel: str, vertices: float) -> list[float]:
         return [_own(one).rate(kernel, vertices) for one in self.all]
@@ -351,6 +374,14 @@ class _Members:
             return known.rate(part, graph.vertices)
 
         return max(math.fsum(1 / rate(kind, part) for part in parts) for kind in self.kinds)
+
+
+def _room(kind: ClusterSpec) -> float:
+    """Return the bytes that a worker can use before Dask pauses it."""
+    if kind.memory is None:
+        return math.inf
+    paused = bool(kind.addresses) and not kind.device
+    return kind.memory * (pause_fraction() if paused else 1.0)
 
 
 def _own(kind: ClusterSpec) -> Rates:
@@ -415,10 +446,13 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
         work = model.joined(2 * edges, vertices, graph.partitions, chains)
         parts["numbering"] = (work + vertices) * members.numbering(graph)
     seconds += parts["reading"] + parts["numbering"]
+    result = 2 * graph.id_bytes * vertices // count
     sizes = tuple(
         memory.components_bytes(
             vertices, graph.chunk, members=count, device=one.device, id_bytes=graph.id_bytes
         )
+        + result
+        + (0 if one.device else PROCESS)
         for one in members.all
     )
     cut = {
@@ -438,8 +472,42 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
     )
     fits = all(size <= room for size, room in zip(sizes, members.room, strict=True))
     return Estimate(
-        "connected_components", vertices, edges, seconds, parts, sizes, fits, cut, reason
+        "connected_components", vertices, edges, seconds, parts, sizes, fits, cut, reason, seconds
     )
+
+
+def _paths(graph: Known, calibration: Calibration, targets: int) -> Estimate:
+    """Return the estimate of following predecessors, on the workers that hold the result of a search."""
+    members, links = _Members(calibration.kinds), calibration.links
+    count, vertices, edges = len(members.all), graph.vertices, graph.edges
+    shape = graph.shape or Shape.most(vertices, edges)
+    most = min(shape.inner + 2, max(vertices, 1))  # vertices of a path
+    usual = min(math.ceil(search_levels(vertices, 2 * edges / max(vertices, 1))) + 1, most)
+    kind = "text_ids" if "text_ids" in graph.ids else "far_ids"
+    looked = 3 * vertices / count * members.numbering(graph._replace(ids=(kind,) * len(graph.ids)))
+    parts = {
+        "numbering": looked,
+        "following": usual * FOLLOW,
+        "Dask": _dask(graph._replace(built=True), links, count, count, together=True),
+    }
+    each = int(PATHS_VERTEX * vertices / count + PATHS_ROW * targets * most)
+    sizes = (PROCESS + each,) * count
+    fits = all(size <= room for size, room in zip(sizes, members.room, strict=True))
+    seconds = sum(parts.values())
+    most_seconds = seconds + (most - usual) * FOLLOW
+    reason = (
+        f"{_binding(parts)} takes longest; {_limits(['the diameter'], most_seconds)}; sizes "
+        f"{graph.source}"
+    )
+    cut = {"workers": count}
+    return Estimate(
+        PATHS, vertices, edges, seconds, parts, sizes, fits, cut, reason, most_seconds
+    )
+
+
+def _limits(limits: Sequence[str], most_seconds: float) -> str:
+    """Return a text about what the time depends on."""
+    return f"the time depends on {' and '.join(limits)}, and is at most {duration(most_seconds)}"
 
 
 def _supersteps(
@@ -448,6 +516,7 @@ def _supersteps(
     calibration: Calibration,
     supersteps: int | None,
     k: int | None,
+    top_k: int | None,
     split: str,
     readers: int,
     total: int,
@@ -460,13 +529,17 @@ def _supersteps(
     degree = entries / max(vertices, 1)
     read = model.remote(vertices, degree, count)
     rates = members.rates(cost.kernel, vertices)
+    usual, most = graph.shape or Shape.usual(vertices, edges), graph.shape or Shape.most(vertices, edges)
+    if cost.wedges and k is not None:  # given pairs
+        usual = most = Shape(most.inner, 0.0)
+    listed = ROW * cost.listed(vertices, most.wedges, k, top_k) if cost.listed else 0.0
 
     def needs(share: float) -> int:
         return memory.graph_bytes(
-            vertices, edges, cost.scratch, cost.copies, share=share, remote=read,
-            directed=graph.directed, weight_bytes=graph.weight_bytes, id_bytes=graph.id_bytes,
-            device=graph.device, built=graph.built,
-        )  # fmt: skip
+            vertices, edges, cost.scratch, cost.copies, edge=cost.edge, listed=listed, share=share,
+            remote=read, directed=graph.directed, weight_bytes=graph.weight_bytes,
+            id_bytes=graph.id_bytes, device=graph.device, built=graph.built,
+        ) + (0 if graph.device else PROCESS)  # fmt: skip
 
     fixed, whole = needs(0.0), needs(1.0)
     room = [max(one - fixed, 0.0) / max(whole - fixed, 1) for one in members.room]
@@ -482,11 +555,19 @@ def _supersteps(
     sparse = is_sparse(vertices, edges)
     neighbors = 2 * edges / max(vertices, 1)
     runs = cost.runs(vertices, k)
-    steps = runs * (cost.supersteps(vertices, neighbors) if supersteps is None else supersteps)
+    steps, most_steps = cost.supersteps(vertices, neighbors, most.inner)
+    if supersteps is not None:
+        steps = most_steps = supersteps
     each = [entries * share for share in shares]
-    kernel = cost.kernel_on(sparse=sparse)
-    how: dict[str, Any] = {"steps": steps, "runs": runs, "sparse": sparse}
-    running = cost.seconds(each, members.rates(kernel, vertices), **how, read=read, links=links)
+    kernel_rates = members.rates(cost.kernel_on(sparse=sparse), vertices)
+
+    def running_with(steps: int, shape: Shape) -> dict[str, float]:
+        return cost.seconds(
+            each, kernel_rates, steps=runs * steps, runs=runs, sparse=sparse,
+            near=shape.wedges / max(entries, 1), read=read, links=links,
+        )  # fmt: skip
+
+    running, bound = running_with(steps, usual), running_with(most_steps, most)
     # If true, the graph is built and used in one run, which makes only the rows of incoming edges.
     plain = declared.incoming and graph.directed and not graph.weight_bytes and readers > 1
     parts = {
@@ -499,6 +580,9 @@ def _supersteps(
         "Dask": _dask(graph, links, readers, count, together=plain),
     }
     builds = members.rates("builds", vertices)
+    if cost.listed:
+        rows = cost.listed(vertices, usual.wedges, k, top_k)
+        parts["result"] += LISTED * rows / count / min(members.rates("labels", vertices))
     # The algorithm makes its own rows in the first call.
     parts["building"] = cost.rows * _slowest(each, builds)
     if not graph.built:
@@ -532,16 +616,19 @@ def _supersteps(
     sizes = tuple(needs(share) for share in shares)
     cut = {
         "workers": count,
-        "supersteps": steps,
+        "supersteps": runs * steps,
         "shares": shares,
         "boundary": read / max(vertices, 1) if count > 1 else 0.0,
     }
+    seconds = sum(parts.values())
+    most_seconds = seconds + max(sum(bound.values()) - sum(running.values()), 0.0)
+    depends = f"{_limits(cost.limits, most_seconds)}; " if cost.limits else ""
     reason = (
-        f"{_binding(parts)} takes longest; shares follow the rates, and {limit}{split}; sizes "
+        f"{_binding(parts)} takes longest; {depends}shares follow the rates, and {limit}{split}; sizes "
         f"{graph.source}"
     )
     return Estimate(
-        algorithm, vertices, edges, sum(parts.values()), parts, sizes, fits, cut, reason
+        algorithm, vertices, edges, seconds, parts, sizes, fits, cut, reason, most_seconds
     )
 
 

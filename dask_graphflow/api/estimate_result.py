@@ -69,13 +69,19 @@ class Estimate:
     parts : dict of str to float
         The seconds of each part of the work; they add up to `seconds`.
     bytes_per_worker : tuple of int
-        Peak memory in bytes that each worker needs in addition to the data that it already holds.
+        Peak memory in bytes of each worker. It includes the edges and, unless it is memory of a GPU, the
+        process itself, which takes about 300 MB.
     fits : bool
-        Whether every worker has enough memory.
+        Whether every worker has enough memory. If the memory depends on degrees or on the diameter, and
+        these are not known, this is about the largest possible ones.
     plan : dict
         How the work is divided: the share of each worker, and further choices of the algorithm.
     reason : str
-        Which part takes longest, why the work is divided this way, and where the sizes come from.
+        Which part takes longest, what the time depends on, why the work is divided this way, and where the
+        sizes come from.
+    most_seconds : float
+        The time if the degrees, the diameter or the number of iterations is as large as it can be. Equal to
+        `seconds` if the time does not depend on these.
     """
 
     algorithm: str
@@ -87,6 +93,7 @@ class Estimate:
     fits: bool
     plan: dict[str, Any]
     reason: str
+    most_seconds: float
 
     def _rows(self) -> list[tuple[str, str]]:
         parts = ", ".join(

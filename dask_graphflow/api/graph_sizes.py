@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.algorithms.options import check_count
+from dask_graphflow.costs.cost import Shape
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.frames import is_pandas
@@ -51,6 +52,8 @@ class Known(NamedTuple):
         Bytes in memory of the columns that are read from Parquet files; 0 if there are no such files.
     sent_bytes : int
         Bytes of the frame in this process that the call sends to a cluster.
+    shape : Shape or None
+        The degrees, if they were counted.
     """
 
     vertices: int
@@ -68,6 +71,7 @@ class Known(NamedTuple):
     steps: int = 1
     read_bytes: int = 0
     sent_bytes: int = 0
+    shape: Shape | None = None
 
 
 def known(
@@ -80,6 +84,7 @@ def known(
     num_edges: int | None = None,
     num_vertices: int | None = None,
     dense_ids: bool | None = None,
+    count_degrees: bool = False,
 ) -> Known:
     """Return the sizes of a graph from its frame's length, from Parquet's metadata, or from a built graph.
 
@@ -92,6 +97,9 @@ def known(
         Sizes that the caller gives; these take precedence.
     dense_ids : bool, optional
         Whether ids are integers close together, if the caller says so.
+    count_degrees : bool
+        Whether to count the edges of each vertex, if the frame is in memory and ids are integers close
+        together. This reads all edges.
 
     Raises
     ------
@@ -110,6 +118,9 @@ def known(
     ids = [*columns.source, *columns.target]
     single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
     data, how = read_of(frame) if isinstance(edges, dd.DataFrame) else edges, "as given"
+    shape = None
+    # A frame whose size the caller gives may stand in for a larger one.
+    count_degrees &= num_edges is None and num_vertices is None
     files = isinstance(data, list)
     if data is not None and (None in (num_edges, num_vertices) or (single and dense_ids is None)):
         count, low, high = _counted(data, ids if single else [])
@@ -121,6 +132,8 @@ def known(
             dense_ids = base is not None if dense_ids is None else dense_ids
             if num_vertices is None and base is not None:
                 num_vertices = high - base + 1
+                if count_degrees and not files:
+                    shape = _shape(data, ids, base, num_vertices)
     if num_edges is None or num_vertices is None:
         missing = "edges" if num_edges is None else "vertices"
         raise OptionError(
@@ -151,7 +164,16 @@ def known(
         steps=2 if data is None and len(meta.columns) > len(columns.columns) else 1,
         read_bytes=read_bytes,
         sent_bytes=(2 * id_bytes + weight_bytes) * len(data) if here else 0,
+        shape=shape,
     )
+
+
+def _shape(data: Any, ends: list[Any], low: int, vertices: int) -> Shape:
+    """Count the edges of each vertex of a frame in memory, whose ids are dense."""
+    degrees = np.zeros(vertices, np.int64)
+    for column in ends:
+        degrees += np.bincount(data[column].to_numpy("int64") - low, minlength=vertices)
+    return Shape(int((degrees > 1).sum()), float((degrees.astype(float) ** 2).sum()))
 
 
 def _of_graph(

@@ -13,6 +13,7 @@ from dask.system import CPU_COUNT
 
 from dask_graphflow.exceptions import BackendError, OptionError
 from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.memory_limits import PROCESS
 from dask_graphflow.scheduling.progress import Listener, Progress, Told
 from dask_graphflow.showing.bar import Step
 from dask_graphflow.showing.tables import counted
@@ -57,7 +58,8 @@ class ClusterSpec:
     device : bool
         Whether each worker has its own GPU, which holds its part of the graph. False by default.
     memory : int or None
-        Memory that each worker has for a graph, in bytes. None, the default, means no limit.
+        Memory of each worker, in bytes. The process of a worker without a GPU takes about 300 MB of it.
+        None, the default, means no limit.
     hosts : int
         Number of machines that the workers are spread over; 1 by default. Workers on one machine share
         its cores.
@@ -123,6 +125,8 @@ def in_use(device: bool) -> list[ClusterSpec]:
     client = client_in_use()
     if client is None:
         memory = room_of(device)
+        if memory is not None and not device:
+            memory += PROCESS  # the memory of this process is not free any more
         return [ClusterSpec(1, placement.task_threads(1), device, memory)]
     workers = placement.described(client)
     told = any(info.get("resources", {}).get(DEVICE, 0) > 0 for info in workers.values())

@@ -6,7 +6,9 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from dask_graphflow.operators.common_neighbors import BLOCK
 
 from . import model
 from .members import SPARSE, search_levels
@@ -14,11 +16,73 @@ from .members import SPARSE, search_levels
 if TYPE_CHECKING:
     from .links import Links
 
-__all__ = ["Cost", "buckets", "converging", "is_sparse", "levels", "rounds"]
+__all__ = [
+    "ROW",
+    "Cost",
+    "Shape",
+    "Steps",
+    "buckets",
+    "converging",
+    "is_sparse",
+    "levels",
+    "pairs_listed",
+    "rounds",
+    "scores_listed",
+]
 
 MIXING = 0.4  # ratio of the changes that two successive power iterations make
 STEP = 6e-5  # seconds per superstep, however few edges it follows
 MESSAGE = 8  # bytes that a member sends per vertex that another one reads
+ITERATIONS = 100  # default of the option `max_iter`
+HUBS = 0.34  # on R-MAT graphs, a neighbor has V**0.34 times as many neighbors as a vertex
+DIAMETER = "the diameter"
+ROW = 64  # bytes per row that an algorithm lists, while the result is made
+
+
+class Shape(NamedTuple):
+    """What is known about the degrees of a graph, in which edges in both directions count.
+
+    Attributes
+    ----------
+    inner : int
+        Number of vertices with at least two edges. A shortest path has at most one more edge.
+    wedges : float
+        The sum of the squared degrees. This is the number of walks along two edges.
+    """
+
+    inner: int
+    wedges: float
+
+    @classmethod
+    def usual(cls, vertices: int, edges: int) -> Shape:
+        """Return a typical shape of a graph, each of whose edges counts once."""
+        near = 2 * edges / max(vertices, 1)
+        if not is_sparse(vertices, edges):
+            near *= vertices**HUBS
+        return cls(vertices, min(2 * edges * near, cls.most(vertices, edges).wedges))
+
+    @classmethod
+    def most(cls, vertices: int, edges: int) -> Shape:
+        """Return upper bounds for all graphs with these numbers of vertices and edges."""
+        return cls(vertices, 2.0 * edges * min(2 * edges, max(vertices, 1)))
+
+
+class Steps(NamedTuple):
+    """Number of supersteps, if it depends on more than the size of the graph.
+
+    Attributes
+    ----------
+    limit : str
+        What it depends on.
+    usual : callable
+        Returns a typical number, given the numbers of vertices and of neighbors per vertex.
+    most : callable
+        Returns the largest possible number, given the largest possible diameter.
+    """
+
+    limit: str
+    usual: Callable[[int, float], float]
+    most: Callable[[int], float]
 
 
 @dataclass(frozen=True)
@@ -29,12 +93,14 @@ class Cost:
     ----------
     kernel : {"pulls", "searches", "paths", "labels"}
         The rate of a pass over the edges; see :class:`~dask_graphflow.costs.Rates`.
-    steps : int or callable
-        Number of supersteps, or a function of the numbers of vertices and of neighbors per vertex.
+    steps : int or Steps
+        Number of supersteps.
     passes : float
         Number of passes over all edges, for all supersteps together.
     each : float
         Number of additional passes over all edges in each superstep.
+    wedges : float
+        Number of additional passes over the walks along two edges; see :class:`Shape`.
     fused : bool
         Whether one kernel does many supersteps, so that launching supersteps takes no extra time.
     sparse : float
@@ -52,15 +118,21 @@ class Cost:
         Bytes per vertex, including the result.
     copies : int
         Number of copies of the rows that are kept.
+    edge : int
+        Further bytes per edge.
+    listed : callable, optional
+        Returns the number of rows that the algorithm lists, given the numbers of vertices and of walks
+        along two edges, and the options `k` and `top_k` of the call.
     reference : bool
         Whether the rate of `kernel` is the rate of this algorithm itself. If so, the time of a call shows
         the rate; see :func:`.corrections.learn`. For other algorithms the number of passes is only typical.
     """
 
     kernel: str
-    steps: int | Callable[[int, float], float]
+    steps: int | Steps
     passes: float = 0.0
     each: float = 0.0
+    wedges: float = 0.0
     fused: bool = False
     sparse: float = 1.0
     sparse_kernel: str | None = None
@@ -69,7 +141,20 @@ class Cost:
     both_ways: bool = False
     scratch: int = 64
     copies: int = 0
+    edge: int = 0
+    listed: Callable[[int, float, int | None, int | None], float] | None = None
     reference: bool = False
+
+    @property
+    def takes_k(self) -> bool:
+        """Whether the cost depends on a number of sources or pairs."""
+        return self.sources is not None or self.wedges > 0
+
+    @property
+    def limits(self) -> list[str]:
+        """What the time depends on, besides the numbers of vertices and edges."""
+        limits = [self.steps.limit] if isinstance(self.steps, Steps) else []
+        return [*limits, *(["the degrees"] if self.wedges else [])]
 
     def kernel_on(self, *, sparse: bool) -> str:
         """Return the kernel of the passes on grids and road networks, or on other graphs."""
@@ -83,6 +168,7 @@ class Cost:
         steps: float,
         runs: int = 1,
         sparse: bool = False,
+        near: float = 0.0,
         read: float = 0.0,
         links: Links | None = None,
     ) -> dict[str, float]:
@@ -100,6 +186,8 @@ class Cost:
             Number of runs; see :meth:`runs`.
         sparse : bool
             Whether the graph is a grid or a road network; see :func:`is_sparse`.
+        near : float
+            Mean number of edges that continue an edge to a walk along two edges.
         read : float
             Number of vertices of other members that a member reads.
         links : Links, optional
@@ -111,6 +199,9 @@ class Cost:
             "computing", "launching", "messages" and "latency".
         """
         passes = (runs * self.passes + steps * self.each) * (self.sparse if sparse else 1)
+        if isinstance(self.steps, Steps) and self.steps.limit == DIAMETER and not self.fused:
+            passes = min(passes, steps)  # a level of a search follows each edge at most once
+        passes += self.wedges * near
         slowest = max(edge / rate for edge, rate in zip(edges, rates, strict=True))
         found = {
             "computing": passes * slowest,
@@ -146,10 +237,21 @@ class Cost:
         given = [name for name, value in options.items() if defaults[name] is not value]
         return all(defaults[name] is inspect.Parameter.empty for name in given)
 
-    def supersteps(self, vertices: int, neighbors: float) -> int:
-        """Return the number of supersteps of a run."""
-        steps = self.steps
-        return math.ceil(steps(vertices, neighbors) if callable(steps) else steps)
+    def supersteps(self, vertices: int, neighbors: float, inner: int) -> tuple[int, int]:
+        """Return a typical number of supersteps of a run, and the largest possible number.
+
+        Parameters
+        ----------
+        vertices : int
+        neighbors : float
+            Mean number of neighbors per vertex.
+        inner : int
+            See :class:`Shape`.
+        """
+        if not isinstance(self.steps, Steps):
+            return self.steps, self.steps
+        most = math.ceil(self.steps.most(inner + 1))
+        return min(math.ceil(self.steps.usual(vertices, neighbors)), most), most
 
     def runs(self, vertices: int, sources: int | None) -> int:
         """Return the number of runs from this number of sources; None stands for all vertices."""
@@ -163,24 +265,44 @@ def is_sparse(vertices: float, edges: float) -> bool:
     return 2 * edges < SPARSE * vertices
 
 
-def levels(times: float = 1.0) -> Callable[[int, float], float]:
-    """Return a function that computes the number of levels of a search, multiplied by `times`."""
-    return lambda vertices, neighbors: times * math.ceil(search_levels(vertices, neighbors))
+def levels(times: float = 1.0) -> Steps:
+    """Return the number of levels of a search, multiplied by `times`."""
+    return Steps(
+        DIAMETER,
+        lambda vertices, neighbors: times * math.ceil(search_levels(vertices, neighbors)),
+        lambda diameter: times * (diameter + 1),
+    )
 
 
-def buckets(vertices: int, neighbors: float) -> float:
-    """Return the number of supersteps of shortest paths, several per level of a search on random graphs."""
+def _buckets(vertices: int, neighbors: float) -> float:
     found = math.ceil(search_levels(vertices, neighbors))
     return found * max(1, math.ceil(min(neighbors, 64))) if neighbors >= SPARSE else found
 
 
-def converging(vertices: int, _: float) -> float:
-    """Return the number of iterations after which scores change by less than 1e-6 per vertex."""
-    return model.iterations(vertices, MIXING)
+#: Supersteps of shortest paths, several per level of a search on random graphs.
+buckets = Steps(DIAMETER, _buckets, lambda diameter: 64 * (diameter + 1))
+#: Iterations after which scores change by less than 1e-6 per vertex.
+converging = Steps(
+    "the number of iterations",
+    lambda vertices, _: model.iterations(vertices, MIXING),
+    lambda _: ITERATIONS,
+)
 
 
-def rounds(dense: float, sparse: float) -> Callable[[int, float], float]:
-    """Return a function that computes supersteps that grow with the square root of the number of vertices.
+def pairs_listed(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
+    """Return the number of rows of all pairs with common neighbors, and of a block of them, or of k pairs."""
+    if k is not None:
+        return k
+    return min(wedges, BLOCK) + min(wedges, top_k * vertices if top_k else math.inf)
+
+
+def scores_listed(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
+    """Return the number of rows of the scores of k sources."""
+    return (k or vertices) * min(vertices, top_k or vertices)
+
+
+def rounds(dense: float, sparse: float) -> Steps:
+    """Return supersteps that typically grow with the square root of the number of vertices.
 
     Parameters
     ----------
@@ -188,7 +310,7 @@ def rounds(dense: float, sparse: float) -> Callable[[int, float], float]:
         Supersteps divided by the square root: for random graphs, and for grids and road networks.
     """
 
-    def count(vertices: int, neighbors: float) -> float:
+    def usual(vertices: int, neighbors: float) -> float:
         return (sparse if neighbors < SPARSE else dense) * math.sqrt(vertices)
 
-    return count
+    return Steps("the number of rounds", usual, lambda diameter: diameter + 1)

@@ -45,6 +45,8 @@ def graph_bytes(
     scratch: int,
     copies: int,
     *,
+    edge: int = 0,
+    listed: float = 0.0,
     share: float = 1.0,
     remote: float = 0.0,
     directed: bool = True,
@@ -68,6 +70,10 @@ def graph_bytes(
         Bytes per vertex that the algorithm keeps, including the result.
     copies : int
         Copies of the rows that the algorithm makes.
+    edge : int
+        Further bytes per edge that the algorithm keeps.
+    listed : float
+        Bytes of all rows that the algorithm lists.
     share : float
         The worker's fraction of the vertices and edges.
     remote : float
@@ -88,4 +94,5 @@ def graph_bytes(
     # The other direction is made from the first, after writing out the other end of each edge.
     building = keys + rows * ways + (index * entries if directed else 0)
     running = rows * (ways + copies) + scratch * (vertices * share + remote)
+    running += (edge * edges + listed) * share
     return int(running - rows if built else given + max(building, running))
