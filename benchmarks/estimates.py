@@ -100,7 +100,9 @@ def measure(options: argparse.Namespace) -> Any:
 
 def alone(graph: str, call: str, size: int, timeout: float) -> dict[str, Any]:
     """Return what a call takes in a process of its own, or why it failed."""
-    context = multiprocessing.get_context("spawn")
+    # The server only imports this module, so its children need not import it again.
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload([__name__])
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_child, args=(sender, graph, call, size))
     process.start()
@@ -182,7 +184,10 @@ def prepared(
         how["directed"] = about["directed"]
     work = getattr(gf, name)(frame, **ENDS, **how)
     if call == PATHS:
-        work, shown = gf.shortest_paths(work.compute(), some.to_list()), f"targets=[{len(some)} ids]"
+        work, shown = (
+            gf.shortest_paths(work.compute(), some.to_list()),
+            f"targets=[{len(some)} ids]",
+        )
     return frame, work.compute, about, shown
 
 
@@ -215,7 +220,10 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
     for row in rows:
         by_call.setdefault(row["call"], {})[row["graph"]] = row
     tables = (
-        ("MB, measured / bound", lambda row: f"{row['peak'] / 1e6:,.0f} / {row['bound'] / 1e6:,.0f}"),
+        (
+            "MB, measured / bound",
+            lambda row: f"{row['peak'] / 1e6:,.0f} / {row['bound'] / 1e6:,.0f}",
+        ),
         ("s, measured / estimated (at most)", _seconds),
     )
     parts = []
@@ -223,7 +231,11 @@ def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
         lines = [f"| {head} | {' | '.join(graphs)} |", "|---|" + "---:|" * len(graphs)]
         for call, found in sorted(by_call.items()):
             shown = [
-                "failed" if "failed" in found[graph] else cell(found[graph]) if graph in found else ""
+                "failed"
+                if "failed" in found[graph]
+                else cell(found[graph])
+                if graph in found
+                else ""
                 for graph in graphs
             ]
             lines.append(f"| `{call}` | {' | '.join(shown)} |")

@@ -18,6 +18,7 @@ import dask_graphflow as gf
 from benchmarks import __main__ as command
 from benchmarks import (
     compare,
+    estimates,
     first_calls,
     levels,
     machine,
@@ -477,15 +478,19 @@ def compared(arguments, kept):
 
 def test_estimates_stand_beside_whole_calls(tmp_path, capsys):
     kept = tmp_path / "kept.json"
-    calls = ["connected_components", "bfs", "sssp", "pagerank", "betweenness_centrality", "k_core"]
-    asked = ["--scales", "4", "--grids", "3", "--repeat", "1", "--places", "process", "--parts"]
-    assert command.main(["estimates", "--calls", *calls, *asked, "--json", str(kept)]) == 0
+    calls = ["sssp", "similarity", "shortest_paths"]
+    asked = ["--size", "100", "--graphs", "star", "--json", str(kept)]
+    assert command.main(["estimates", "--calls", *calls, *asked]) == 0
     rows = json.loads(kept.read_text())["rows"]
-    assert [row["call"] for row in rows] == 2 * 3 * calls
+    assert [row["call"] for row in rows] == calls
     for row in rows:
-        assert row["predicted"] == pytest.approx(sum(row["parts"].values()))
-        assert len(row["seconds"]) == 1
-    assert "predicted / measured" in capsys.readouterr().out
+        assert row["estimated"] == pytest.approx(sum(row["parts"].values()))
+        assert row["seconds"] > 0 < row["bound"]
+    assert "MB / bound" in capsys.readouterr().out
+    assert command.main(["estimates", "--kept", str(kept)]) == 0
+    page = estimates.replaced(f"a{estimates.BEGIN}b{estimates.END}c", estimates.markdown(rows))
+    assert page.count("| `sssp` |") == 2
+    assert page[0] + page[-1] == "ac"
 
 
 def test_levels_stand_beside_those_of_an_empty_graph(client):

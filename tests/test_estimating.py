@@ -121,7 +121,7 @@ def test_components_by_hand():
     calls = found.parts["Dask"] - estimate_module.MAKING["forest"]
     assert calls == pytest.approx(0.01 + 7 * 0.005)
     assert found.seconds == pytest.approx(sum(found.parts.values()))
-    assert found.bytes_per_worker == (PROCESS + 2 * forest + 16 * 1_000_000,) * 4
+    assert found.bytes_per_worker == (PROCESS + 2 * forest + 16 * 1_000_000 + 16 * 250,) * 4
     assert found.plan["merges on the longest path"] == 2
     # Nothing that the call itself does not go by, such as sizes of chunks that it never makes.
     assert found.plan.keys() == {"workers", "merge", "merges on the longest path", "shares"}
@@ -220,7 +220,7 @@ def test_what_is_built_is_not_built_again():
     graph = gf.Graph(EDGES, **ENDS).persist()
     assert estimate(graph, "bfs").parts["building"] == 0
     assert estimate(EDGES, "bfs").parts["building"] > 0
-    needed = [estimate(one, "bfs").bytes_per_worker[0] for one in (graph, EDGES)]
+    needed = [estimate(one, "bfs").bytes_per_worker[0] - PROCESS for one in (graph, EDGES)]
     assert needed[0] < needed[1] / 2
 
 
@@ -370,6 +370,72 @@ def test_calls_that_are_wrong():
     ):
         with pytest.raises(OptionError, match=message):
             estimate(**options)
+
+
+# What depends on more than the numbers of vertices and edges
+
+
+def star(leaves):
+    return pd.DataFrame({"src": 0, "dst": range(1, leaves + 1)})
+
+
+def path(edges):
+    return pd.DataFrame({"src": range(edges), "dst": range(1, edges + 1)})
+
+
+def test_similar_vertices_of_a_hub_take_time_and_memory_for_each_pair():
+    typical = workers(memory=8 << 30)
+    hub, chain = (estimate(edges, "similarity", typical) for edges in (star(20_000), path(20_000)))
+    assert hub.seconds > 1000 * chain.seconds
+    assert hub.most_seconds == hub.seconds
+    assert "the time depends on the degrees" in hub.reason
+    assert chain.fits
+    assert not hub.fits  # 400 million pairs
+    few = estimate(star(20_000), "similarity", typical, top_k=2)
+    assert few.fits
+    # The sizes alone do not tell whether there is a hub.
+    sizes = {"num_vertices": 20_001, "num_edges": 20_000}
+    unknown = estimate(algorithm="similarity", cluster=typical, **sizes)
+    assert unknown.seconds < hub.seconds / 100
+    assert unknown.most_seconds >= hub.seconds
+    assert not unknown.fits
+    assert estimate(star(20_000), "similarity", typical, k=10).seconds < chain.seconds
+
+
+@pytest.mark.parametrize(
+    "algorithm", ["closeness_centrality", "betweenness_centrality", "strongly_connected_components"]
+)
+def test_a_search_takes_at_most_a_level_per_vertex_with_two_edges(algorithm):
+    options = {"directed": False} | ({"k": 1} if algorithm.endswith("centrality") else {})
+    hub, chain, twice = (
+        estimate(edges, algorithm, **options)
+        for edges in (star(5000), path(5000), pd.concat([path(5000)] * 2))
+    )
+    assert hub.plan["supersteps"] <= 12
+    assert hub.most_seconds == pytest.approx(hub.seconds)
+    for found in chain, twice:
+        assert found.most_seconds >= 5000 * STEP > found.parts["launching"]
+        assert "the time depends on the diameter" in found.reason
+    given = estimate(path(5000), algorithm, **options, supersteps=7)
+    assert given.most_seconds == given.seconds
+
+
+def test_paths_need_memory_for_the_longest_path():
+    short, long = (
+        estimate(edges, "shortest_paths", workers(), k=20) for edges in (star(5000), path(5000))
+    )
+    assert long.bytes_per_worker[0] > PROCESS + 20 * 5000 * 20 > short.bytes_per_worker[0]
+    assert long.most_seconds > long.seconds == pytest.approx(sum(long.parts.values()))
+    with pytest.raises(OptionError, match="leave out top_k=, which is for"):
+        estimate(algorithm="shortest_paths", top_k=2)
+
+
+def test_the_memory_of_a_worker_includes_its_process():
+    one, gpu = (
+        estimate(cluster=workers(device=device)).bytes_per_worker[0] for device in (False, True)
+    )
+    assert one > PROCESS > gpu
+    assert not estimate(algorithm="bfs", cluster=workers(memory=PROCESS)).fits
 
 
 # What is there

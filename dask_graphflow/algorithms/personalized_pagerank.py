@@ -41,7 +41,13 @@ __all__ = ["personalized_pagerank"]
     weights="optional",
     rows="listed",
     cost=Cost(
-        "pulls", converging, each=20, sources=WIDTH, both_ways=True, scratch=450, listed=scores_listed
+        "pulls",
+        converging,
+        each=20,
+        sources=WIDTH,
+        both_ways=True,
+        scratch=450,
+        listed=scores_listed,
     ),
 )
 def personalized_pagerank(

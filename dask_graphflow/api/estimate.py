@@ -500,9 +500,7 @@ def _paths(graph: Known, calibration: Calibration, targets: int) -> Estimate:
         f"{graph.source}"
     )
     cut = {"workers": count}
-    return Estimate(
-        PATHS, vertices, edges, seconds, parts, sizes, fits, cut, reason, most_seconds
-    )
+    return Estimate(PATHS, vertices, edges, seconds, parts, sizes, fits, cut, reason, most_seconds)
 
 
 def _limits(limits: Sequence[str], most_seconds: float) -> str:
@@ -529,7 +527,10 @@ def _supersteps(
     degree = entries / max(vertices, 1)
     read = model.remote(vertices, degree, count)
     rates = members.rates(cost.kernel, vertices)
-    usual, most = graph.shape or Shape.usual(vertices, edges), graph.shape or Shape.most(vertices, edges)
+    usual, most = (
+        graph.shape or Shape.usual(vertices, edges),
+        graph.shape or Shape.most(vertices, edges),
+    )
     if cost.wedges and k is not None:  # given pairs
         usual = most = Shape(most.inner, 0.0)
     listed = ROW * cost.listed(vertices, most.wedges, k, top_k) if cost.listed else 0.0
@@ -581,8 +582,10 @@ def _supersteps(
     }
     builds = members.rates("builds", vertices)
     if cost.listed:
-        rows = cost.listed(vertices, usual.wedges, k, top_k)
-        parts["result"] += LISTED * rows / count / min(members.rates("labels", vertices))
+        row = LISTED / count / min(members.rates("labels", vertices))
+        rows, most_rows = (cost.listed(vertices, one.wedges, k, top_k) for one in (usual, most))
+        parts["result"] += row * rows
+        bound["result"] = row * (most_rows - rows)
     # The algorithm makes its own rows in the first call.
     parts["building"] = cost.rows * _slowest(each, builds)
     if not graph.built:

@@ -290,7 +290,7 @@ converging = Steps(
 
 
 def pairs_listed(vertices: int, wedges: float, k: int | None, top_k: int | None) -> float:
-    """Return the number of rows of all pairs with common neighbors, and of a block of them, or of k pairs."""
+    """Return the number of rows of k given pairs, or of a block and the result of all similar pairs."""
     if k is not None:
         return k
     return min(wedges, BLOCK) + min(wedges, top_k * vertices if top_k else math.inf)
