@@ -50,7 +50,7 @@ def _columns(graph: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     directed=False,
     supersteps=False,
     rows="listed",
-    cost=Cost("labels", 0, passes=2, scratch=100),
+    cost=Cost("labels", 0, passes=3, scratch=60, edge=40),
 )
 def community_metrics(g: GraphView, communities: Any) -> Answer:
     """Return how large, dense and well separated each community is.

@@ -36,7 +36,7 @@ __all__ = ["leiden"]
     },
     weights="optional",
     directed=False,
-    cost=Cost("labels", 1500, passes=40, rows=6, copies=2),
+    cost=Cost("labels", 1500, passes=40, sparse=2, rows=6, copies=2, scratch=200),
 )
 def leiden(
     g: GraphView,

@@ -31,7 +31,7 @@ __all__ = ["louvain"]
     },
     weights="optional",
     directed=False,
-    cost=Cost("labels", 1000, passes=16, rows=4, copies=2),
+    cost=Cost("labels", 1000, passes=16, sparse=2, rows=4, copies=2, scratch=150),
 )
 def louvain(
     g: GraphView,

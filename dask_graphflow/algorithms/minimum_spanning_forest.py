@@ -37,7 +37,7 @@ def _columns(graph: Any, options: Any) -> Any:
     directed=False,
     supersteps=False,
     rows="listed",
-    cost=Cost("labels", 0, passes=1.6, sparse=5, scratch=105),
+    cost=Cost("labels", 0, passes=1.6, sparse=5, scratch=85, edge=20),
 )
 def minimum_spanning_forest(g: GraphView) -> Answer:
     """Return the edges of the minimum spanning forest.

@@ -581,7 +581,7 @@ def _supersteps(
         "Dask": _dask(graph, links, readers, count, together=plain),
     }
     builds = members.rates("builds", vertices)
-    if cost.listed:
+    if cost.listed and not cost.wedges:
         row = LISTED / count / min(members.rates("labels", vertices))
         rows, most_rows = (cost.listed(vertices, one.wedges, k, top_k) for one in (usual, most))
         parts["result"] += row * rows
