@@ -150,7 +150,7 @@ def test_an_estimate_is_the_same_table_in_a_notebook():
     edges = frame([(0, 1), (1, 2)])
     found = said(gf.estimate(edges, "pagerank", cluster, source="a", target="b"))
     assert found["graph"] == "3 vertices, 2 edges"
-    assert "bytes" in found["memory per worker"]
+    assert "MiB" in found["memory per worker"]
 
 
 def test_a_calibration_has_a_row_for_each_kind():
