@@ -32,6 +32,7 @@ __all__ = [
 
 MIXING = 0.4  # ratio of the changes that two successive power iterations make
 STEP = 6e-5  # seconds per superstep, however few edges it follows
+FUSED_STEP = 2e-6  # the same, if one kernel does many supersteps
 MESSAGE = 8  # bytes that a member sends per vertex that another one reads
 ITERATIONS = 100  # default of the option `max_iter`
 HUBS = 0.34  # on R-MAT graphs, a neighbor has V**0.34 times as many neighbors as a vertex
@@ -102,7 +103,7 @@ class Cost:
     wedges : float
         Number of additional passes over the walks along two edges; see :class:`Shape`.
     fused : bool
-        Whether one kernel does many supersteps, so that launching supersteps takes no extra time.
+        Whether one kernel does many supersteps, so that launching supersteps takes little extra time.
     sparse : float
         Factor by which grids and road networks take more passes than other graphs.
     sparse_kernel : str, optional
@@ -205,7 +206,7 @@ class Cost:
         slowest = max(edge / rate for edge, rate in zip(edges, rates, strict=True))
         found = {
             "computing": passes * slowest,
-            "launching": 0.0 if self.fused else steps * STEP,
+            "launching": steps * (FUSED_STEP if self.fused else STEP),
             "messages": 0.0,
             "latency": 0.0,
         }
@@ -280,7 +281,7 @@ def _buckets(vertices: int, neighbors: float) -> float:
 
 
 #: Supersteps of shortest paths, several per level of a search on random graphs.
-buckets = Steps(DIAMETER, _buckets, lambda diameter: 64 * (diameter + 1))
+buckets = Steps(DIAMETER, _buckets, lambda diameter: diameter + 1)
 #: Iterations after which scores change by less than 1e-6 per vertex.
 converging = Steps(
     "the number of iterations",
