@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import pickle
 import re
-import types
 
 import dask.dataframe as dd
 import numpy as np
@@ -106,43 +105,6 @@ def test_a_limit_below_what_a_worker_takes_is_refused_at_the_call(monkeypatch):
         gf.connected_components(edges, **ENDS)
     monkeypatch.setattr(placement, "least_room", lambda: (advised(refused.value), 1, 2))
     assert len(gf.connected_components(edges, **ENDS).compute()) == 3
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "spillable", "outcome"),
-    [
-        (400, 400, 0, "as it is"),
-        (900, 700, 0, "given back"),
-        (900, 850, 100, "given back"),
-        (900, 850, 0, "refused"),
-    ],
-)
-def test_a_worker_that_would_stay_paused_raises(monkeypatch, before, after, spillable, outcome):
-    uses, given = [before], []
-    million = 10**6
-    worker = types.SimpleNamespace(
-        address="tcp://here",
-        memory_manager=types.SimpleNamespace(memory_limit=1000 * million),
-        monitor=types.SimpleNamespace(get_process_memory=lambda: uses[-1] * million),
-        data=types.SimpleNamespace(fast=types.SimpleNamespace(total_weight=spillable * million)),
-    )
-
-    def give_back():
-        given.append(True)
-        uses.append(after)
-
-    monkeypatch.setattr(memory_limits, "own_worker", lambda: worker)
-    monkeypatch.setattr(memory_limits, "_give_back", give_back)
-    if outcome == "refused":
-        with (
-            pytest.raises(GraphMemoryError, match="cannot be written to disk") as refused,
-            memory_limits.given_back(),
-        ):
-            pass
-        worker.memory_manager.memory_limit, uses[:] = advised(refused.value), [before]
-    with memory_limits.given_back():
-        pass
-    assert bool(given) == (outcome != "as it is")
 
 
 def test_chains_that_were_written_to_disk_share_a_forest_again():

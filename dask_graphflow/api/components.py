@@ -258,6 +258,7 @@ def connected_components(
     if streamed or not is_pandas(type(edges._meta)):
         plugins.preload("dask_graphflow.components.serialization")
         device_readers.find_readers(slots.workers)
+    plugins.watch_pauses()
     owners, shares = _owners(len(chains), partitions, slots)
     parts = {"hook": partitions, "label": owners * shares}
     told = Progress(shown and Tally(shown, parts))

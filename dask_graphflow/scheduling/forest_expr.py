@@ -42,7 +42,7 @@ from dask.dataframe.dask_expr._expr import Expr
 
 from dask_graphflow.showing.tables import counted
 
-from . import memory_limits
+from . import memory_limits, plugins
 from .expr import Held, Resident, Source
 from .names import brought, pinned
 from .trees import Chain, Merge, together
@@ -385,5 +385,6 @@ def _read_and_hook(
     hook: Callable[..., Any], state: Any, read: _Reader, position: int, partition: int
 ) -> Any:
     """Read a partition, hook it, and free it, together with the memory that reading took."""
+    plugins.watch_worker()
     with memory_limits.given_back():
         return hook(state, read(), position, partition)

@@ -122,6 +122,7 @@ def run(
     program = _Program(loop, args, timeout, alone, idle)
     result = None if meta is None else Empty(meta)
     expr = Gang(_parts(shards), name or funcname(loop), program, result)
+    plugins.watch_pauses()
     if expr.npartitions > 1:
         plugins.keep_gangs()
     return delayed_parts(expr) if meta is None else collection(expr)
@@ -182,6 +183,7 @@ class _Program:
     def only(self, shard: Any) -> Any:
         (channel,) = in_process(1)
         _here.members = 1
+        plugins.watch_worker()
         return self.loop(channel, shard, 0, *self.args)
 
     def member(self, shard: Any, gang: str, rank: int, size: int) -> Any:
@@ -195,6 +197,7 @@ class _Program:
             return self.only(shard)
         from .membership import joined
 
+        plugins.watch_worker()
         with joined(worker, gang, rank, size, self.timeout, self.alone) as (channel, members):
             _here.members = members
             return self.loop(channel, shard, rank, *self.args)

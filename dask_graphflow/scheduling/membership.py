@@ -77,6 +77,11 @@ class Membership(WorkerPlugin):  # type: ignore[misc]
         message["op"] = f"graphflow-gang-{op}"
         self._worker.loop.add_callback(self._worker.batched_send, message)
 
+    @property
+    def going(self) -> bool:
+        """Whether a member here has started to work with the others of its gang."""
+        return any(member.started for member in list(self._members.values()))
+
     @contextlib.contextmanager
     def listed(self, member: _Member) -> Iterator[None]:
         """Deliver the scheduler's messages to a member while the context is open."""
@@ -128,6 +133,11 @@ class _Member:
         self._news.put(None)
         if waits_for is not None:
             waits_for.abort(error)
+
+    @property
+    def started(self) -> bool:
+        """Whether all members of the gang have joined."""
+        return self._waits_for is not None
 
     def waits_for(self, other: Listener | Channel) -> None:
         """Set the object to abort if the run ends."""

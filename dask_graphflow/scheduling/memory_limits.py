@@ -1,8 +1,7 @@
 """Return memory that a worker no longer uses to the system, before Dask pauses the worker because of it.
 
 Dask pauses a worker whose process uses more than 80 % of the memory limit, and resumes it once the process
-uses less. Allocators keep memory that was freed. A worker without any data that Dask could write to disk
-would stay paused forever, and the call would wait for it without a message.
+uses less. Allocators keep memory that was freed. :mod:`.pauses` handles workers that are paused anyway.
 """
 
 from __future__ import annotations
@@ -20,7 +19,15 @@ from dask_graphflow.showing.tables import size
 
 from .placement import own_worker
 
-__all__ = ["PROCESS", "check_limit", "given_back", "pause_fraction", "too_low"]
+__all__ = [
+    "PROCESS",
+    "check_limit",
+    "give_back",
+    "given_back",
+    "pause_fraction",
+    "resident",
+    "too_low",
+]
 
 PROCESS = 300_000_000  # bytes of a worker with its modules imported and the kernels compiled
 
@@ -31,31 +38,12 @@ STEP = 50_000_000  # suggested limits are multiples of this many bytes
 
 @contextmanager
 def given_back() -> Iterator[None]:
-    """Give memory back after a step of a task, if the worker is near its limit.
-
-    Raises
-    ------
-    GraphMemoryError
-        So much memory is still in use that Dask would pause the worker and never resume it.
-    """
+    """Give memory back after a step of a task, if the worker is near its limit."""
+    yield
     worker = own_worker()
     limit = worker and worker.memory_manager.memory_limit
-    yield
-    if not limit:
-        return
-    before = _resident(worker)
-    if before < NEAR * limit:
-        return
-    _give_back()
-    after, spillable = _resident(worker), getattr(worker.data, "fast", None)
-    stays = after - int(getattr(spillable, "total_weight", 0))
-    if stays > pause_fraction() * limit:
-        raise too_low(
-            limit,
-            max(before, after),
-            f"{worker.address} still needs {size(stays)} that cannot be written to disk",
-            "use fewer threads per worker, or read the edges in smaller partitions",
-        )
+    if limit and resident(worker) >= NEAR * limit:
+        give_back()
 
 
 def check_limit(limit: int) -> None:
@@ -100,11 +88,13 @@ def pause_fraction() -> float:
     return float(fraction) if fraction else 1.0
 
 
-def _resident(worker: Any) -> int:
+def resident(worker: Any) -> int:
+    """Return the bytes that a worker's process uses."""
     return int(worker.monitor.get_process_memory())
 
 
-def _give_back() -> None:
+def give_back() -> None:
+    """Return the memory that allocators keep to the system."""
     arrow = sys.modules.get("pyarrow")
     if arrow is not None:
         arrow.default_memory_pool().release_unused()

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
-from .placement import again, client_in_use
+from .placement import again, client_in_use, own_worker
 
-__all__ = ["keep_gangs", "keep_pins", "preload"]
+__all__ = ["keep_gangs", "keep_pins", "preload", "watch_pauses", "watch_worker"]
 
 _preloaded: WeakKeyDictionary[Any, set[str]] = WeakKeyDictionary()  # modules by client
 _with_gangs: WeakSet[Any] = WeakSet()  # clients
+_with_watch: WeakSet[Any] = WeakSet()  # clients
 
 # The plugins are imported inside the functions: their base classes are in distributed, which takes half a
 # second to import and is not needed without a cluster.
@@ -33,6 +34,29 @@ def keep_gangs() -> None:
 
         register(client)
         _with_gangs.add(client)
+
+
+def watch_pauses() -> None:
+    """Have calls end with an error if they wait for a worker that Dask has paused and cannot resume."""
+    client = client_in_use()
+    if client is not None and client not in _with_watch:
+        from .pauses import register
+
+        register(client)
+        _with_watch.add(client)
+
+
+def watch_worker() -> None:
+    """Do the same on the worker of the calling task, if the call was made without a client."""
+    worker = own_worker()
+    if worker is None or not worker.memory_manager.memory_limit:
+        return
+    from .pauses import PauseWatch, register
+
+    if PauseWatch.name not in worker.plugins:
+        from distributed import get_client
+
+        register(get_client())
 
 
 def preload(module: str) -> None:

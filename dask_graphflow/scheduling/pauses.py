@@ -1,0 +1,150 @@
+"""Workers that Dask has paused because of their memory: resume them, or end the calls that wait for them.
+
+Dask pauses a worker above a fraction of its memory limit. It resumes the worker once tasks that are still
+running have freed memory, or once data was written to disk. If no task is running and all data is on disk,
+only memory that allocators keep can be freed. If that does not suffice either, the worker stays paused, and
+a call that needs it would wait forever. Therefore:
+
+* :class:`PauseWatch` on each worker frees this memory, and tells the scheduler if that is not enough.
+* :class:`StuckCalls` on the scheduler then fails the tasks of this library that wait for the worker.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import pickle
+import time
+from typing import Any
+
+from distributed import SchedulerPlugin, WorkerPlugin
+from distributed.core import Status
+from distributed.utils import key_split
+from tornado.ioloop import PeriodicCallback
+
+from dask_graphflow.showing.tables import size
+
+from . import memory_limits
+from .placement import again
+
+__all__ = ["PauseWatch", "StuckCalls", "register"]
+
+LOOK = 0.2  # seconds between two looks at a worker's state
+LOOKS = 10  # number of looks without progress after which a worker is reported
+PROGRESS = 0.99  # a fall of a worker's memory below this fraction of its lowest value is progress
+GROWTH = 12  # bytes that a task may need per byte of its inputs, for most algorithms
+WAITING = ("processing", "queued", "no-worker")  # states of tasks whose inputs exist
+PACKAGE = __name__.partition(".")[0]
+
+
+class PauseWatch(WorkerPlugin):  # type: ignore[misc]
+    """Frees memory of a paused worker, and reports the worker if it stays paused."""
+
+    name = "graphflow-memory"
+    idempotent = True
+
+    def setup(self, worker: Any) -> None:
+        """Start to look at the worker's state."""
+        self._worker = worker
+        self._looks, self._least = 0, math.inf
+        self._timer = PeriodicCallback(self._look, LOOK * 1000)
+        self._timer.start()
+
+    def teardown(self, worker: Any) -> None:
+        """Stop looking."""
+        self._timer.stop()
+
+    async def _look(self) -> None:
+        worker = self._worker
+        limit = worker.memory_manager.memory_limit
+        if worker.status != Status.paused or not limit or self._runs():
+            self._looks, self._least = 0, math.inf
+            return
+        await asyncio.to_thread(memory_limits.give_back)
+        used = memory_limits.resident(worker)
+        if used < PROGRESS * self._least:
+            self._looks, self._least = 0, used
+        self._looks += 1
+        if self._looks % LOOKS == 0 and used > memory_limits.pause_fraction() * limit:
+            worker.batched_send({"op": "graphflow-stuck", "used": used, "limit": limit})
+
+    def _runs(self) -> bool:
+        """Say whether a task is running, other than members that wait for the rest of their gang."""
+        members = self._worker.plugins.get("graphflow-members")
+        return bool(self._worker.state.executing) or (members is not None and members.going)
+
+
+class StuckCalls(SchedulerPlugin):  # type: ignore[misc]
+    """Fails the tasks of this library's calls that wait for a worker which stays paused."""
+
+    name = "graphflow-stuck"
+    idempotent = True
+
+    async def start(self, scheduler: Any) -> None:
+        """Register the handler of reports."""
+        self._scheduler = scheduler
+        self._reported: dict[str, float] = {}  # the time of each worker's last report
+        scheduler.stream_handlers["graphflow-stuck"] = self._stuck
+
+    def _stuck(self, worker: str, used: int, limit: int) -> None:
+        scheduler = self._scheduler
+        self._reported[worker] = time.monotonic()
+        waiting = list(scheduler.workers[worker].processing)
+        if not scheduler.running and self._all_stuck():
+            waiting += [*scheduler.unrunnable, *scheduler.queued]
+        if not waiting:
+            return
+        ours = _of_our_calls(scheduler.tasks.values())
+        for task in waiting:
+            # A task that fails before may have released this one.
+            if task in ours and task.state in WAITING:
+                self._fail(task, worker, used, limit)
+
+    def _all_stuck(self) -> bool:
+        recent = time.monotonic() - 2 * LOOK * LOOKS
+        return all(self._reported.get(at, -math.inf) > recent for at in self._scheduler.workers)
+
+    def _fail(self, task: Any, worker: str, used: int, limit: int) -> None:
+        needed = used + max(
+            GROWTH * sum(max(one.nbytes, 0) for one in task.dependencies), used // 2
+        )
+        error = memory_limits.too_low(
+            limit,
+            needed,
+            f"a worker needs about {size(needed)} for task {key_split(task.key)!r}: {worker} uses "
+            f"{size(used)} that it cannot free or write to disk",
+            "use more workers, or restart the workers with client.restart() if earlier work filled them",
+        )
+        key, stimulus, at = task.key, f"graphflow-stuck-{time.time()}", task.processing_on
+        how = {"cause": key, "exception": pickle.dumps(error), "exception_text": repr(error)}
+        found = self._scheduler.transition(key, "erred", stimulus_id=stimulus, **how)
+        self._scheduler.transitions(found, stimulus_id=stimulus)
+        if at is not None:  # it must not run when the worker resumes
+            free = {"op": "free-keys", "keys": [key], "stimulus_id": stimulus}
+            self._scheduler.worker_send(at.address, free)
+
+
+def _of_our_calls(tasks: Any) -> set[Any]:
+    """Return the tasks that run this library's functions, and all tasks before and after them."""
+    own = [task for task in tasks if _module(task).partition(".")[0] == PACKAGE]
+    return _reached(own, "dependencies") | _reached(own, "dependents")
+
+
+def _module(task: Any) -> str:
+    return str(getattr(getattr(task.run_spec, "func", None), "__module__", ""))
+
+
+def _reached(tasks: list[Any], along: str) -> set[Any]:
+    seen, left = set(tasks), list(tasks)
+    while left:
+        more = set(getattr(left.pop(), along)) - seen
+        seen |= more
+        left += more
+    return seen
+
+
+def register(client: Any) -> None:
+    """Register the plugins with a cluster's scheduler and with its present and future workers."""
+    # The order matters: a worker's report needs the scheduler's plugin.
+    client.register_plugin(StuckCalls())
+    again(lambda: client.register_plugin(PauseWatch()))
