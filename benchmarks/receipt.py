@@ -47,6 +47,7 @@ NOT_ON_GPU = (
     "host_local_rows.py",
     "host_outbox.py",
     "host_partition.py",
+    "host_paths.py",
     "host_peel.py",
     "host_pull.py",
     "host_rows.py",

@@ -83,7 +83,7 @@ def shortest_paths(result: Any, targets: Any) -> dd.DataFrame:
         [(frame if isinstance(frame, Held) else frame[columns], read)],
         paths.walk,
         members,
-        paths.frame_of_paths(empty, np.zeros(0), empty, like),
+        paths.frame_of_paths(empty, np.zeros(0, np.int64), empty, like),
         ordered.reset_index(drop=True),
         like,
         name="shortest-paths",

@@ -19,6 +19,7 @@ from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import UsageError
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.kernels.host_paths import follow, rows_along
 
 from . import frames
 from .edgelist import vertex_names
@@ -61,6 +62,15 @@ def read(frame: Any, partition: int, width: int) -> Rows:
     return Rows(vertices, predecessors, sources)
 
 
+class _Followed(NamedTuple):
+    """Parts of paths that a member followed in a round: one entry per path."""
+
+    paths: np.ndarray  # numbers of the paths
+    before: np.ndarray  # number of vertices of the path from its target to this part
+    counts: np.ndarray  # number of vertices of the part
+    starts: np.ndarray  # the row of the part's first vertex
+
+
 class _Step(NamedTuple):
     """The outcome of a round: one entry per path that a member followed."""
 
@@ -101,22 +111,16 @@ def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like
         ahead = index.get_indexer(_index(predecessors))
     count = exchange.all_reduce(sums=(len(vertices),)).sums[0]
 
+    ahead[sources] = -1
     lengths = np.zeros(len(targets), np.int64)
-    chains: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []  # paths, vertices before, rows
+    followed: list[_Followed] = []
     paths, at = np.arange(len(targets)), targets
     while len(paths):
         found = index.get_indexer(_index(at))
         own = np.flatnonzero(found >= 0)
-        row, path = found[own], paths[own]
-        last, before, open_ = row.copy(), lengths[path], np.arange(len(own))
-        steps = np.zeros(len(own), np.int64)
-        while len(open_):
-            chains.append((path[open_], before[open_] + steps[open_], row[open_]))
-            last[open_] = row[open_]
-            steps[open_] += 1
-            going = ~sources[row[open_]] & (ahead[row[open_]] >= 0) & (steps[open_] <= count)
-            open_ = open_[going]
-            row[open_] = ahead[row[open_]]
+        path = paths[own]
+        steps, last = follow(ahead, found[own], count)
+        followed.append(_Followed(path, lengths[path], steps, found[own]))
         step = _Step(path, steps, sources[last], predecessors.iloc[last])
         told = swap(exchange, [step] * exchange.size)
         if sum(len(each.paths) for each in told) < len(paths) and lengths[paths].any():
@@ -127,40 +131,55 @@ def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like
             raise _broken("has predecessors that lead in a circle")
         paths = np.concatenate([each.paths[~each.ended] for each in told])
         at = frames.stack([each.following[~each.ended] for each in told])
-    return _collected(exchange, targets, lengths, chains, vertices, like)
-
-
-def _collected(
-    exchange: Exchange,
-    targets: Any,
-    lengths: np.ndarray,
-    chains: list[tuple[np.ndarray, np.ndarray, np.ndarray]],
-    vertices: Any,
-    like: Any,
-) -> Any:
-    """Send the vertices of each path to the member that collects it; return this member's paths."""
-    none = np.zeros(0, np.int64)
-    path, back, row = (np.concatenate(parts) for parts in zip((none,) * 3, *chains, strict=True))
     cuts = [len(targets) * part // exchange.size for part in range(exchange.size + 1)]
-    pieces = []
+    columns = [np.concatenate(parts) for parts in zip(*followed, strict=True)]
+    sent = []
     for low, high in itertools.pairwise(cuts):
-        some = (path >= low) & (path < high)
-        pieces.append((path[some], back[some], vertices.iloc[row[some]]))
-    paths, backs, ids = zip(*swap(exchange, pieces), strict=True)
-    path, back = np.concatenate(paths), np.concatenate(backs)
-    step = lengths[path] - 1 - back
-    order = np.lexsort((step, path))
-    found = frames.stack([each for each in ids if len(each)] or ids[:1]).iloc[order]
-    return frame_of_paths(targets.iloc[path[order]], step[order], found, like)
+        some = (columns[0] >= low) & (columns[0] < high)
+        part = _Followed(*(column[some] for column in columns))
+        sent.append((part, _taken(vertices, rows_along(ahead, part.starts, part.counts))))
+    del ahead, index, vertices, predecessors  # before memory for the result is allocated
+    parts = swap(exchange, sent)
+    sent.clear()
+    mine = slice(*cuts[rank : rank + 2])
+    return frame_of_paths(targets.iloc[mine], lengths[mine], _in_order(parts), like)
 
 
-def frame_of_paths(targets: Any, steps: np.ndarray, vertices: Any, like: Any) -> Any:
+def _in_order(parts: list[tuple[_Followed, Any]]) -> Any:
+    """Return the vertices of paths, one path after another, from parts of them that members followed.
+
+    The list is emptied, so that its frames are freed as soon as possible.
+    """
+    followed = [part for part, _ in parts]
+    path, before, counts, _ = (np.concatenate(column) for column in zip(*followed, strict=True))
+    ids = [vertices for _, vertices in parts if len(vertices)] or [parts[0][1]]
+    parts.clear()
+    stacked = frames.stack(ids)
+    ids.clear()
+    # The part of a path that is nearest to the source comes first.
+    sorting = np.lexsort((-before, path))
+    starts, counts = (np.cumsum(counts) - counts)[sorting], counts[sorting]
+    order = np.arange(len(stacked))
+    order += np.repeat(starts - (np.cumsum(counts) - counts), counts)
+    return _taken(stacked, order)
+
+
+def frame_of_paths(targets: Any, lengths: np.ndarray, vertices: Any, like: Any) -> Any:
     """Return the frame of some paths, with the backend and dtypes of the result."""
     names = list(vertices.columns)
-    targets, vertices = targets.reset_index(drop=True), vertices.reset_index(drop=True)
-    targets = targets.set_axis(vertex_names("target", len(names)), axis=1)
-    middle = pd.DataFrame({"step": steps.astype("int32")})
-    return brought(pd.concat([targets, middle, vertices], axis=1), like)
+    total = int(lengths.sum())
+    steps = np.arange(total, dtype="int32")
+    steps -= np.repeat((np.cumsum(lengths) - lengths).astype("int32"), lengths)
+    ids = zip(vertex_names("target", len(names)), targets.columns, strict=True)
+    columns = {name: targets[column].array.repeat(lengths) for name, column in ids}
+    columns |= {"step": steps, **{name: vertices[name].array for name in names}}
+    return brought(frames.build(pd.DataFrame, columns), like)
+
+
+def _taken(frame: Any, rows: np.ndarray) -> Any:
+    """Return some rows of a frame, with a new index from 0."""
+    columns = {name: frame[name].array.take(rows) for name in frame.columns}
+    return frames.build(pd.DataFrame, columns)
 
 
 def _index(ids: Any) -> pd.Index:
