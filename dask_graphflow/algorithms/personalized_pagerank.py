@@ -18,7 +18,7 @@ import numpy as np
 from dask_graphflow.costs.cost import Cost, converging, scores_listed
 from dask_graphflow.operators.batched_pull import WIDTH, BatchedPull
 from dask_graphflow.operators.pull import Pull
-from dask_graphflow.operators.top_rows import largest, top_rows
+from dask_graphflow.operators.top_rows import largest, listed_rows
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -111,7 +111,7 @@ def personalized_pagerank(
     share, least = pull.shares("float64")[0], (tol or 0) * pull.count
     for first in range(0, len(every), WIDTH):
         last = min(first + WIDTH, len(every))
-        batch = BatchedPull(g, pull, share, places, range(first, last))
+        batch, ended = BatchedPull(g, pull, share, places, range(first, last)), []
         for column, change in _ended(g, pull, batch, alpha, max_iter, least):
             if fail_on_nonconvergence and tol is not None and change >= least:
                 so_far = f"ranks still change by {change / pull.count:.2g} per vertex"
@@ -120,11 +120,12 @@ def personalized_pagerank(
             at = np.flatnonzero(g.exists if top_k is None else rank > 0)
             if top_k is not None:
                 at = at[largest(rank[at], top_k)]
-            found.append((np.full_like(at, first + column), rank[at], g.numbers[at]))
-    place, rank, vertex = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    to = place * exchange.size // len(every)
-    place, rank, vertex = top_rows(exchange, to, place, rank, vertex, top_k)
-    return Answer({"source": every[place], "vertex": vertex, "pagerank": rank})
+            ended.append((first + column, rank[at], g.numbers[at]))
+        del batch  # its memory is used to sort the rows
+        rows = listed_rows(exchange, ended, len(every), top_k)
+        found += [(every[place], rank, vertex) for place, rank, vertex in rows]
+    source, rank, vertex = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    return Answer({"source": source, "vertex": vertex, "pagerank": rank})
 
 
 def _ended(

@@ -50,7 +50,7 @@ class BatchedPull:
         self.rank = np.zeros_like(self._share, shape=(size, width))
         self.rank[own, columns] = 1
         self._told = np.zeros_like(self._share, shape=(self._layout.size, width))
-        self._told[:size] = self.rank * self._share[:, None]
+        self._told[own, columns] = self._share[own]
         self._sums = np.zeros_like(self._share, "int64", shape=(size, width))
         self._at, self._totals = np.full(width, -1), np.zeros((2, width), "int64")
         sinks = (self._share[own] == 0).tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,7 @@ from dask_graphflow.comm.exchange import Exchange
 
 from .send_rows import send_rows
 
-__all__ = ["largest", "top_rows"]
+__all__ = ["largest", "listed_rows"]
 
 
 def largest(values: Any, k: int) -> Any:
@@ -28,6 +30,33 @@ def largest(values: Any, k: int) -> Any:
     chosen = values > least
     chosen[np.flatnonzero(values == least)[: k - int(chosen.sum())]] = True
     return np.flatnonzero(chosen)
+
+
+def listed_rows(
+    exchange: Exchange, ranked: list[tuple[int, Any, Any]], count: int, k: int | None = None
+) -> Iterator[tuple[Any, Any, Any]]:
+    """Send rows to the members that list their groups, and yield the sorted rows of some groups at a time.
+
+    All members call it. Each member lists about as many of all groups as the others. Without `k`, there is
+    one group at a time, because sorting takes several times the memory of the rows.
+
+    Parameters
+    ----------
+    exchange : Exchange
+    ranked : list of tuple
+        For each group its number, and values and vertices as in :func:`top_rows`. The list is emptied.
+    count : int
+        Number of all groups.
+    k : int, optional
+        Number of rows to keep per group; all by default.
+    """
+    ranked.sort(key=itemgetter(0), reverse=True)
+    while ranked:
+        some = [ranked.pop() for _ in range(1 if k is None else len(ranked))]
+        groups = np.concatenate([np.full_like(at, number, "int64") for number, _, at in some])
+        values, vertices = (np.concatenate([row[i] for row in some]) for i in (1, 2))
+        to = groups * exchange.size // count
+        yield top_rows(exchange, to, groups, values, vertices, k)
 
 
 def top_rows(
