@@ -7,7 +7,7 @@ moves. The next pass begins with the communities of the last one. Its single ver
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ from .resolution import columns
 __all__ = ["communities"]
 
 PASSES = 3  # at most
+
+_Step = tuple[Level, Groups, Any]
 
 
 def communities(
@@ -89,20 +91,31 @@ def _hierarchy(level: Level, *, refined: bool, tol: float, seed: int, levels: in
 
 def _pass(first: Level, labels: Any, refined: bool, draws: Iterator[int]) -> tuple[Any, float]:
     """Improve communities; return them as the smallest numbers in them, and their quality."""
-    *_, (level, groups, top) = _climb(first, labels, draws, refined=refined)
+    level, groups, top = _last(_climb(first, labels, draws, refined=refined))
     if refined:
         groups = level.groups(components(level, groups))
     last, numbers = level.contracted(groups)
     top = _followed(level, numbers, top)
+    del level, groups, numbers
     return _smallest(first, last, top), last.quality()
+
+
+def _last(steps: Generator[Any, None, _Step]) -> _Step:
+    """Return what a generator returns at its end, and keep nothing that it yields before."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value  # type: ignore[no-any-return]
 
 
 def _climb(
     first: Level, labels: Any, draws: Iterator[int], *, refined: bool, moving: bool = True
-) -> Iterator[tuple[Level, Groups, Any]]:
+) -> Generator[_Step, None, _Step]:
     """Yield each level, its communities, and the number in it of each vertex of the first level.
 
-    Without moving, the communities stay as they are, and levels have ever larger parts of them.
+    The last of them are also returned. Without moving, the communities stay as they are, and levels have
+    ever larger parts of them.
     """
     level, groups, top = first, first.groups(labels), None
     while True:
@@ -111,11 +124,14 @@ def _climb(
         yield level, groups, top
         parts = connected_parts(level, groups, next(draws)) if refined else groups
         coarser, numbers = level.contracted(parts)
+        del parts  # no level but the first and the current one is kept in memory
         if coarser.g.size == level.vertices:
-            return
+            return level, groups, top
         top = _followed(level, numbers, top)
         labels = _carried(level, groups, coarser, numbers) if refined else None
-        level, groups = coarser, coarser.groups(labels)
+        level = coarser
+        del groups, coarser, numbers
+        groups = level.groups(labels)
 
 
 def _followed(level: Level, numbers: Any, top: Any) -> Any:

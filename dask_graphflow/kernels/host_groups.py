@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from . import joined
 from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_threads import even_turns, share, take
@@ -264,8 +265,8 @@ def sums_between(
     """
     count = len(rows.offsets) - 1
     vertices = np.argsort(number[:count])
-    degrees = rows.offsets[vertices + 1] - rows.offsets[vertices]
-    costs = np.concatenate([np.zeros(1, np.int64), np.cumsum(degrees)])
+    costs = np.zeros(count + 1, np.int64)
+    np.cumsum(np.diff(rows.offsets)[vertices], out=costs[1:])
     parts = max(1, threads)
     cuts = [0, *np.searchsorted(costs, costs[-1] * np.arange(1, parts) // parts).tolist(), count]
     bounds = costs[cuts].tolist()
@@ -275,7 +276,7 @@ def sums_between(
     )  # fmt: skip
     weighted = rows.weights is not None
     weights = rows.weights if weighted else costs[:1]
-    most = int(min(number.max(initial=-1) + 1, bounds[-1]))
+    most = int(min(number.max(initial=-1) + 1, _most_edges(number[vertices], costs)))
 
     def work(part: int) -> int:
         table = _table(max(2, 1 << max(2 * most - 1, 0).bit_length()), number.dtype)
@@ -286,8 +287,15 @@ def sums_between(
 
     counts = share(work, parts, parts)
     taken = [slice(low, low + size) for low, size in zip(bounds, counts, strict=False)]
-    source, target, sums = (np.concatenate([side[part] for part in taken]) for side in found)
+    del vertices, costs, weights
+    source, target, sums = (joined([side[part] for part in taken]) for side in found)
     return source, target, sums
+
+
+def _most_edges(groups: np.ndarray, costs: np.ndarray) -> int:
+    """Return the largest number of edges of a group, given the group and the first edge of each vertex."""
+    starts = costs[:-1][np.append(True, groups[1:] != groups[:-1])[: len(groups)]]
+    return int(np.diff(starts, append=costs[-1]).max(initial=0))
 
 
 def _table(size: int, dtype: np.dtype[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

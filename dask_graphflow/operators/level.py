@@ -57,7 +57,9 @@ class Level(NamedTuple):
         Vertices without mass have a number below 0.
         """
         has = groups.load > 0
-        numbers = np.where(has, np.cumsum(has) - 1, -1)
+        numbers = np.cumsum(has, dtype=self.g.index)
+        numbers -= 1
+        numbers[~has] = -1
         made, weights = contract(self.g, groups.labels, self.weights, numbers)
         mass = beside(weights, groups.load[has][made.shard.low : made.shard.high])
         own = np.where(self.mass > 0, numbers[groups.own], -1)
