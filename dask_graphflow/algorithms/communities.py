@@ -18,7 +18,7 @@ from dask_graphflow.operators.level import Level, first_levels
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer
-from .local_moving import NONE, components, connected_parts, move
+from .local_moving import NONE, carried, components, connected_parts, move
 from .resolution import columns
 
 __all__ = ["communities"]
@@ -128,7 +128,7 @@ def _climb(
         if coarser.g.size == level.vertices:
             return level, groups, top
         top = _followed(level, numbers, top)
-        labels = _carried(level, groups, coarser, numbers) if refined else None
+        labels = carried(level, groups, coarser, numbers) if refined else None
         level = coarser
         del groups, coarser, numbers
         groups = level.groups(labels)
@@ -139,15 +139,6 @@ def _followed(level: Level, numbers: Any, top: Any) -> Any:
     if top is None:
         return numbers
     return np.where(top >= 0, fetch(level.g, numbers, np.maximum(top, 0)), -1)
-
-
-def _carried(level: Level, groups: Groups, coarser: Level, numbers: Any) -> Any:
-    """Return the community of each vertex of the coarser graph, as one of its vertices."""
-    has = numbers >= 0
-    labels, first = coarser.g.column(NONE, "int64"), level.g.column(NONE, "int64")
-    combine(coarser.g, labels, numbers[has], groups.own[has].astype("int64"), "min")
-    combine(level.g, first, labels, coarser.g.numbers.astype("int64"), "min")
-    return fetch(level.g, first, labels)
 
 
 def _smallest(first: Level, last: Level, top: Any) -> Any:

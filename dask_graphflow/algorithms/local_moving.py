@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.access import combine, fetch, gather
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.groups import Groups
@@ -24,7 +24,7 @@ from dask_graphflow.operators.level import Level
 
 from .priorities import priorities
 
-__all__ = ["NONE", "components", "connected_parts", "move"]
+__all__ = ["NONE", "carried", "components", "connected_parts", "move"]
 
 CLASSES = 8  # of vertices, one of which moves at a time
 SWEEPS = 5  # at most, on each level
@@ -89,3 +89,12 @@ def components(level: Level, groups: Groups) -> Any:
     part = level.g.numbers.astype("int64")
     fixpoint(level.g, CONNECT, {"part": part, "label": groups.own})
     return part
+
+
+def carried(level: Level, groups: Groups, coarser: Level, numbers: Any) -> Any:
+    """Return the community of each vertex of the coarser graph, as one of its vertices."""
+    has = numbers >= 0
+    labels, first = coarser.g.column(NONE, "int64"), level.g.column(NONE, "int64")
+    combine(coarser.g, labels, numbers[has], groups.own[has].astype("int64"), "min")
+    combine(level.g, first, labels, coarser.g.numbers.astype("int64"), "min")
+    return fetch(level.g, first, labels)

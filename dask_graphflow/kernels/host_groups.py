@@ -287,7 +287,6 @@ def sums_between(
 
     counts = share(work, parts, parts)
     taken = [slice(low, low + size) for low, size in zip(bounds, counts, strict=False)]
-    del vertices, costs, weights
     source, target, sums = (joined([side[part] for part in taken]) for side in found)
     return source, target, sums
 
