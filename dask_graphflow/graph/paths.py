@@ -18,8 +18,7 @@ import pandas as pd
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import UsageError
-from dask_graphflow.kernels import kernels_for
-from dask_graphflow.kernels.host_paths import follow, rows_along
+from dask_graphflow.kernels import kernels_for, kernels_of
 
 from . import frames
 from .edgelist import vertex_names
@@ -112,6 +111,7 @@ def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like
     count = exchange.all_reduce(sums=(len(vertices),)).sums[0]
 
     ahead[sources] = -1
+    kernels = kernels_of("paths", ahead)
     lengths = np.zeros(len(targets), np.int64)
     followed: list[_Followed] = []
     paths, at = np.arange(len(targets)), targets
@@ -119,7 +119,7 @@ def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like
         found = index.get_indexer(_index(at))
         own = np.flatnonzero(found >= 0)
         path = paths[own]
-        steps, last = follow(ahead, found[own], count)
+        steps, last = kernels.follow(ahead, found[own], count)
         followed.append(_Followed(path, lengths[path], steps, found[own]))
         step = _Step(path, steps, sources[last], predecessors.iloc[last])
         told = swap(exchange, [step] * exchange.size)
@@ -137,8 +137,9 @@ def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like
     for low, high in itertools.pairwise(cuts):
         some = (columns[0] >= low) & (columns[0] < high)
         part = _Followed(*(column[some] for column in columns))
-        sent.append((part, _taken(vertices, rows_along(ahead, part.starts, part.counts))))
-    del ahead, index, vertices, predecessors  # before memory for the result is allocated
+        along = kernels.rows_along(ahead, part.starts, part.counts)
+        sent.append((part, _taken(vertices, along)))
+    del ahead, index, vertices, predecessors, along  # before memory for the result is allocated
     parts = swap(exchange, sent)
     sent.clear()
     mine = slice(*cuts[rank : rank + 2])
