@@ -170,17 +170,75 @@ def test_weights_multiply_what_an_edge_carries(name):
     pd.testing.assert_frame_equal(weighted, doubled)
 
 
-# Eigenvector centrality adds the identity, which has a scale.
-@pytest.mark.parametrize("name", ["hits", "katz_centrality"])
-@pytest.mark.parametrize("scale", [1e-180, 1e180])
-def test_the_scale_of_the_weights_changes_nothing(name, scale):
+@pytest.mark.parametrize("scale", [2.0**-600, 2.0**600])
+def test_the_scale_of_the_weights_changes_no_bit(name, scale):
     edges, few = rmat(weighted=True), {"max_iter": 3, "fail_on_nonconvergence": False}
     alpha = {"alpha": 0.002} if name == "katz_centrality" else {}
     wanted = getattr(gf, name)(edges, **ENDS, weight="w", **few, **alpha).compute()
     alpha = {"alpha": 0.002 / scale} if alpha else {}
     scaled = edges.assign(w=edges.w * scale)
     found = getattr(gf, name)(scaled, **ENDS, weight="w", **few, **alpha).compute()
-    pd.testing.assert_frame_equal(found, wanted, rtol=1e-12)
+    same_bits(name, found, wanted)
+
+
+@pytest.mark.parametrize("scale", [1e-160, 1e-6, 1e6, 1e160])
+def test_eigenvector_scores_of_small_and_large_weights_are_those_of_usual_ones(built, scale):
+    # A path is bipartite, so that scores would swap forever without a shift.
+    edges, near = frame([(0, 1), (1, 2), (2, 300), (2, 4)]), {"tol": 1e-13, "max_iter": 1000}
+    wanted = built(edges, directed=False).eigenvector_centrality(**near).compute()
+    found = built(edges.assign(w=scale), directed=False).eigenvector_centrality(**near).compute()
+    np.testing.assert_allclose(found.eigenvector, wanted.eigenvector, rtol=1e-10)
+
+
+def test_eigenvector_scores_do_not_converge_while_a_large_shift_hides_the_changes(built):
+    # The eigenvalue of the cycle is 1. The heavy edge is in no cycle, so its weight must not count.
+    cycle = frame([(0, 1), (1, 2), (2, 0), (1, 0), (7, 8)]).assign(w=[1, 1, 1, 1, 1e9])
+    with pytest.raises(ConvergenceError, match="still change by"):
+        built(cycle).eigenvector_centrality().compute()
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [[1e6] * 6, [1e-6] * 6, [1e15] * 6, [1e20, 1e-20] * 3, [1e-20, 1, 1e20, 1e20, 1e-20, 1e20]],
+)
+def test_katz_scores_that_spread_widely_keep_their_digits(built, weights):
+    wanted = [1.0]
+    for weight in weights:
+        wanted.append(1 + 0.1 * weight * wanted[-1])
+    edges = frame((100 * i, 100 * i + 100) for i in range(6)).assign(w=weights)
+    katz = built(edges).katz_centrality
+    found = katz(normalized=False).compute().katz
+    np.testing.assert_allclose(found, wanted, rtol=1e-12)
+    normalized = katz().compute().katz
+    np.testing.assert_allclose(normalized, wanted / np.linalg.norm(wanted), rtol=1e-12)
+
+
+def test_katz_scores_of_a_wide_spread_have_the_same_bits_everywhere(built):
+    edges = rmat(weighted=True)
+    edges = edges[edges.a < edges.b].assign(w=lambda e: e.w * 10.0 ** (e.a % 7 * 5 - 15))
+    few = {"max_iter": 9, "fail_on_nonconvergence": False, "normalized": False}
+    wanted = gf.katz_centrality(edges, **ENDS, weight="w", **few).compute()
+    found = built(edges.sample(frac=1, random_state=1), partitions=7).katz_centrality(**few)
+    same_bits("katz_centrality", found.compute(), wanted)
+
+
+@pytest.mark.parametrize("beta", [1e-300, 1e-200, 2, 1e101, 1e300])
+def test_katz_scores_are_proportional_to_beta(built, beta):
+    katz = built([(0, 1), (0, 2), (1, 200)]).katz_centrality
+    one, other = (katz(beta=b, normalized=False).compute().katz for b in (1, beta))
+    np.testing.assert_allclose(other, one * beta, rtol=1e-15)
+    pd.testing.assert_series_equal(katz(beta=beta).compute().katz, katz().compute().katz)
+
+
+def test_katz_scores_that_are_no_floats_raise_an_error(built):
+    graph = built(frame([(0, 1), (1, 2)]).assign(w=[1e160, 1e160]))
+    with pytest.raises(
+        ConvergenceError, match=r"exceed 1e\+100 times beta; give an alpha below 1\."
+    ):
+        graph.katz_centrality(alpha=1).compute()
+    assert graph.katz_centrality(alpha=1e-160, normalized=False).compute().katz.max() == 3
+    with pytest.raises(OptionError, match=r"give a beta below 5.9.*e\+307, or normalized=True"):
+        graph.katz_centrality(alpha=1e-160, beta=1e308, normalized=False).compute()
 
 
 def test_too_few_iterations_raise_an_error_or_return_the_scores_so_far(built, name):
@@ -201,8 +259,8 @@ def test_scores_without_a_bound_raise_an_error(built):
     [
         (-1.0, "negative, infinite or NaN"),
         (np.inf, "negative, infinite or NaN"),
-        (1e300, "sum to 1e[+]300; scale them"),
-        (1e-300, "sum to 1e-300; scale them"),
+        (1e300, r"sum to 1e[+]300; .* above 1e-200 and below 1e[+]200\. Divide all weights"),
+        (1e-300, r"sum to 1e-300; .* above 1e-200 and below 1e[+]200\. Divide all weights"),
     ],
 )
 def test_weights_that_cannot_be_added_up_raise_an_error(built, name, weight, message):
@@ -217,7 +275,9 @@ def test_options_out_of_range_raise_an_error(name, option):
         getattr(gf, name)(partitioned(frame(DIFFICULT), 2), **ENDS, **option)
 
 
-@pytest.mark.parametrize("option", [{"alpha": 0}, {"beta": -1}, {"normalized": 1}])
+@pytest.mark.parametrize(
+    "option", [{"alpha": 0}, {"alpha": np.inf}, {"beta": -1}, {"beta": 10**400}, {"normalized": 1}]
+)
 def test_options_of_katz_out_of_range_raise_an_error(option):
     with pytest.raises(OptionError, match="give"):
         gf.katz_centrality(frame(DIFFICULT), **ENDS, **option)

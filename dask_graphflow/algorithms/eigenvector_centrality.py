@@ -1,8 +1,10 @@
 """Eigenvector centrality: vertices score high if vertices that score high have edges to them.
 
 The scores are the eigenvector of the largest eigenvalue of the transposed adjacency matrix [1]_. Each
-iteration multiplies the scores by this matrix plus the identity, which has the same eigenvectors and keeps
-scores of bipartite graphs from swapping forever. Then it scales them so that their squares sum to 1.
+iteration multiplies the scores by this matrix plus a multiple of the identity, which has the same
+eigenvectors and keeps scores of bipartite graphs from swapping forever. Then it scales them so that their
+squares sum to 1. The multiple is 1, or near the mean weight, so that the scale of the weights changes
+nothing.
 
 Scores are summed as whole numbers, so they are bit-identical for every partitioning and number of threads.
 
@@ -12,6 +14,8 @@ Scores are summed as whole numbers, so they are bit-identical for every partitio
 from __future__ import annotations
 
 import math
+
+import numpy as np
 
 from dask_graphflow.costs.cost import Cost, converging
 from dask_graphflow.operators.neighbor_sums import NeighborSums
@@ -45,7 +49,8 @@ def eigenvector_centrality(
     Parameters
     ----------
     tol : float
-        Stop when the mean absolute change per vertex is less than this; 1e-6 by default.
+        Stop when the mean absolute change per vertex is less than this; 1e-6 by default. With weights, if
+        the eigenvalue is less than their mean, the change is divided by the ratio of the two.
 
     References
     ----------
@@ -63,20 +68,36 @@ def eigenvector_centrality(
     """
     sums = NeighborSums(g)
     entering, count, change = sums.most_entering, sums.count, math.inf
-    most = 1 / max(1, count)
+    most, shift = 1 / max(1, count), _shift(g, sums)
     score = sums.column(most)
     for _ in range(max_iter):
         before = score
+        # The error of the sums is harmless, because `entering` is at most the number of edges times twice
+        # the shift, and the norm of the new scores is at least 1.
         found, unit = sums.pull(before, most * entering)
-        score = before + unit * found
+        score = before + unit / shift * found
         largest = g.largest(score)
         norm = math.sqrt(g.total(score * score, largest * largest)) or 1.0
         score /= norm
         most = largest / norm
         change = g.total(abs(score - before), 1.0)
+        if g.weighted:
+            # The norm tends to 1 plus the eigenvalue divided by the shift.
+            change /= min(1.0, norm - 1) if norm > 1 else 1.0
         if change < tol * count or not count:
             return Answer({"eigenvector": sums.by_vertex(score)})
     if fail_on_nonconvergence:
         so_far = f"scores still change by {change / count:.2g} per vertex"
         raise not_converged(so_far, tol, max_iter)
     return Answer({"eigenvector": sums.by_vertex(score)})
+
+
+def _shift(g: GraphView, sums: NeighborSums) -> float:
+    """Return what is added to the diagonal: 1, or the mean of the weights above 0, as a power of 2."""
+    if not sums.most_entering or sums.entering is None:
+        return 1.0
+    edges = g.all_reduce(sums=(int(np.count_nonzero(sums.layout.rows.weights)),)).sums[0]
+    mean = g.total(sums.entering, sums.most_entering) / edges
+    # The last bits of weighted degrees can differ between backends, so a mean just below a power of 2 is
+    # rounded up to it.
+    return math.ldexp(0.5, math.frexp(mean * (1 + 2.0**-40))[1])

@@ -11,9 +11,12 @@ Scores are summed as whole numbers, so they are bit-identical for every partitio
 from __future__ import annotations
 
 import math
+import sys
+
+import numpy as np
 
 from dask_graphflow.costs.cost import Cost, converging
-from dask_graphflow.exceptions import ConvergenceError
+from dask_graphflow.exceptions import ConvergenceError, OptionError
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
@@ -23,13 +26,15 @@ from .options import Flag, Number
 
 __all__ = ["katz_centrality"]
 
-ENDLESS = 1e100  # beyond, scores grow without a bound; products with sums of weights are numbers
+LARGEST = 1e100  # beyond, products of scores and weights could exceed the range of floats
+BOUND = 1e300  # of products of scores, weights and alpha
+ACCURACY = 2.0**-24  # relative error that rounding in a pull may add to a score
 
 
 @algorithm(
     columns={"katz": "float64"},
     checks={
-        **dict.fromkeys(("alpha", "beta"), Number(above=0)),
+        **dict.fromkeys(("alpha", "beta"), Number(above=0, finite=True)),
         "normalized": Flag(),
         **CONVERGENCE,
     },
@@ -57,17 +62,20 @@ def katz_centrality(
     alpha : float
         How much an edge counts; 0.1 by default.
     beta : float
-        Score of a vertex that no edge enters; 1 by default.
+        Score of a vertex that no edge enters; 1 by default. All scores are proportional to it.
     tol : float
-        Stop when the mean absolute change per vertex is less than this; 1e-6 by default.
+        Stop when the mean absolute change per vertex is less than this times `beta`; 1e-6 by default.
     normalized : bool
         Whether to scale the scores so that their squares sum to 1; True by default.
 
     Raises
     ------
     ConvergenceError
-        `max_iter` iterations did not reach `tol`, or the scores grow without a bound. Raised when the
+        `max_iter` iterations did not reach `tol`, or a score exceeds 1e100 times `beta`. Raised when the
         result is computed.
+    OptionError
+        An option is not allowed, or a score exceeds the range of floats because of `beta`. The latter is
+        raised when the result is computed.
 
     References
     ----------
@@ -86,24 +94,45 @@ def katz_centrality(
     """
     sums = NeighborSums(g)
     entering, count, change = sums.most_entering, sums.count, math.inf
-    score, most = sums.column(0), 0.0
+    coarsest = _coarsest(g, sums, alpha)
+    score, most = sums.column(0), 0.0  # divided by beta
     for _ in range(max_iter):
-        before = score
-        found, unit = sums.pull(before, most * entering)
-        score = alpha * unit * found + beta
+        before, largest = score, most
+        found, unit = sums.pull(before, most * entering, coarsest)
+        score = alpha * unit * found + 1.0
         most = g.largest(score)
-        if most > ENDLESS:
+        if most > LARGEST or alpha * most * entering > BOUND:
             raise ConvergenceError(
-                f"scores exceed {ENDLESS:g} and keep growing; give an alpha below {alpha:g}: it has to be "
-                "less than one divided by the largest eigenvalue of the adjacency matrix"
+                f"scores may exceed {LARGEST:g} times beta; give an alpha below {alpha:g}. Scores are "
+                "finite if it is less than one divided by the largest eigenvalue of the adjacency matrix"
             )
-        change = g.total(abs(score - before), most)
+        change = g.total(abs(score - before), max(most, largest))
         if change < tol * count or not count:
             break
     else:
         if fail_on_nonconvergence:
-            so_far = f"scores still change by {change / count:.2g} per vertex"
+            so_far = f"scores still change by {change / count:.2g} times beta per vertex"
             raise not_converged(so_far, tol, max_iter, "a smaller alpha, a larger max_iter or tol")
     if normalized and count:
         score /= math.sqrt(g.total(score * score, most * most))
+    elif most * beta > sys.float_info.max:
+        raise OptionError(
+            f"beta={beta:g}, and the largest score is {most:g} times beta, which is no float; give a beta "
+            f"below {sys.float_info.max / most:g}, or normalized=True"
+        )
+    else:
+        score *= beta
     return Answer({"katz": sums.by_vertex(score)})
+
+
+def _coarsest(g: GraphView, sums: NeighborSums, alpha: float) -> float:
+    """Return the largest unit of sums with which scores are accurate.
+
+    A sum of k edges is rounded by at most k units. If w is their total weight, the score is at least
+    ``1 + alpha * w``, because no score is less than 1.
+    """
+    edges = np.diff(sums.layout.rows.offsets)
+    weight = edges if sums.entering is None else sums.take(sums.entering)
+    with np.errstate(over="ignore"):
+        worst = g.largest(edges / (1 / alpha + weight))
+    return ACCURACY / worst if worst else math.inf

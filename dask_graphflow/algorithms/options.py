@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -10,6 +11,8 @@ import numpy as np
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
+
+LARGEST = sys.float_info.max  # unlike infinity, it also refuses integers that are no floats
 
 __all__ = ["Check", "Choice", "Count", "Flag", "Number", "check_count"]
 
@@ -72,11 +75,12 @@ class Count(Check):
 
 @dataclass(frozen=True)
 class Number(Check):
-    """A number from `low` to `high`, or one above `above`."""
+    """A number from `low` to `high`, or one above `above`, or a finite number."""
 
     low: float | None = None
     high: float | None = None
     above: float | None = None
+    finite: bool = False
     optional: bool = False
 
     @property
@@ -93,6 +97,7 @@ class Number(Check):
             (self.low is None or value >= self.low)
             and (self.high is None or value <= self.high)
             and (self.above is None or value > self.above)
+            and not (self.finite and abs(value) > LARGEST)
         )
         if not fits or value != value:
             none = ", or None" if self.optional else ""
@@ -101,7 +106,7 @@ class Number(Check):
 
     def _allowed(self) -> str:
         if self.above is not None:
-            return f" above {self.above}"
+            return f"{' that is finite and' * self.finite} above {self.above}"
         if self.high is not None:
             return f" from {self.low} to {self.high}"
         return "" if self.low is None else f", {self.low} or more"

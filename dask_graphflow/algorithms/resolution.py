@@ -14,6 +14,8 @@ from .options import Check, Number
 
 __all__ = ["Resolution", "columns"]
 
+RESOLUTION = Number(above=0, finite=True)
+
 
 @dataclass(frozen=True)
 class Resolution(Check):
@@ -27,8 +29,8 @@ class Resolution(Check):
     def check(self, name: str, value: Any, graph: Any) -> Any:
         """Return the number, or a tuple of numbers."""
         if not isinstance(value, list | tuple | np.ndarray):
-            return Number(above=0).check(name, value, graph)
-        found = tuple(Number(above=0).check(name, item, graph) for item in value)
+            return RESOLUTION.check(name, value, graph)
+        found = tuple(RESOLUTION.check(name, item, graph) for item in value)
         if not found or len(set(map(_named, found))) < len(found):
             raise OptionError(f"{name}={value!r}; give at least one number, and each number once")
         return found

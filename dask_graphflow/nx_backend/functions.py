@@ -90,6 +90,8 @@ def katz_centrality(
         beta = float(beta)
     except (TypeError, ValueError) as error:
         raise NotImplementedError("beta= has to be a number") from error
+    if beta > 0:
+        tol = tol / beta  # NetworkX compares it with changes that are not divided by beta
     options = {"alpha": alpha, "beta": beta, "max_iter": max_iter, "tol": tol}
     found = G.run("katz_centrality", weight, normalized=bool(normalized), **options)
     return G.by_node(found.katz)

@@ -19,7 +19,7 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Exchange, Totals
 from dask_graphflow.comm.mirrors import Mirrors
-from dask_graphflow.exceptions import WeightError
+from dask_graphflow.exceptions import GraphflowError, WeightError
 from dask_graphflow.graph import build, derived, numbering, vertex_numbers
 from dask_graphflow.graph.local_rows import Local
 from dask_graphflow.graph.shard import Shard
@@ -250,6 +250,11 @@ class GraphView:
             Upper bound of the magnitudes of all values.
         count : int, optional
             Maximum number of nonzero values over all members; by default the number of vertices.
+
+        Raises
+        ------
+        GraphflowError
+            The values add up to more than `bound` allows. All members raise it.
         """
         if not bound:
             return 0.0
@@ -262,6 +267,11 @@ class GraphView:
         rest = (values - whole * coarse) / fine
         parts = int(whole.astype("int64").sum()), int(rest.astype("int64").sum())
         high, low = self.all_reduce(sums=parts).sums
+        if not (math.isfinite(bound) and abs(high) <= 2**SUM_BITS):
+            raise GraphflowError(
+                f"values add up to more than {count} times their bound, which is {bound:g}; give the "
+                "largest magnitude of the values as the bound"
+            )
         return high * coarse + low * fine
 
     def frontier(self, vertices: Any) -> Frontier:

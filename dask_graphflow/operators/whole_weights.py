@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .neighbor_sums import most_leaving
+from .neighbor_sums import leaving
 from .view import GraphView
 
 __all__ = ["whole_weights"]
@@ -41,7 +41,7 @@ def whole_weights(g: GraphView, sides: Sequence[Any]) -> tuple[list[Any], float]
     """
     if not g.weighted:
         return list(sides), 1.0
-    total = g.total(g.weighted_degrees, most_leaving(g))
+    total = g.total(*leaving(g))
     unit = math.ldexp(1.0, math.frexp(2 * total)[1] - BITS) if total else 1.0
     weights = [np.rint(rows.weights.astype("float64") / unit).astype("int64") for rows in sides]
     return [rows._replace(weights=own) for rows, own in zip(sides, weights, strict=True)], unit
