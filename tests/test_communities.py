@@ -91,6 +91,19 @@ def test_partitions_members_and_types_of_ids_change_no_label(built, method):
 
 
 @METHODS
+@pytest.mark.parametrize("scale", [1e-160, 1e-6, 2e15, 1e160])
+def test_the_scale_of_weights_changes_no_community(built, method, scale):
+    edges = frame(planted(4))
+    found = getattr(built(edges.assign(w=scale), directed=False), method)().compute()
+    assert found.community.tolist() == [vertex // 32 * 32 for vertex in range(128)]
+    # Heavy edges elsewhere: modularity joins the light ones, whose communities it cannot tell apart.
+    heavy = frame([(1000, 1001)]).assign(w=2e15 * scale)
+    both = pd.concat([edges.assign(w=scale), heavy], ignore_index=True)
+    found = getattr(built(both, directed=False), method)().compute()
+    assert found.community.tolist() == [0] * 128 + [1000] * 2
+
+
+@METHODS
 def test_directions_parallel_edges_and_self_loops(built, method):
     """A directed graph has the communities of its edges without directions."""
     edges = frame(DIFFICULT).assign(w=[1, 2, 3, 4, 5, 6, 7, 8, 9])

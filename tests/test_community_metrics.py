@@ -83,6 +83,26 @@ def test_weights_without_a_short_binary_form_give_the_same_bits(built):
     assert found.modularity.sum() == pytest.approx(sum(r[-1] for r in by_networkx(edges, CHOSEN)))
 
 
+def test_light_communities_beside_heavy_ones(built):
+    cliques = [(10 * k + i, 10 * k + j) for k in range(2) for i in range(4) for j in range(i)]
+    edges = frame([*cliques, (3, 10)]).assign(w=[1e15] * 6 + [0.75] * 6 + [0.5])
+    chosen = pd.DataFrame({"v": [*range(4), *range(10, 14)], "c": [0] * 4 + [1] * 4})
+    found = built(edges, directed=False).community_metrics(chosen).compute()
+    # NetworkX adds up floats, and loses a cut edge.
+    assert found.internal_edges.tolist() == [6e15, 4.5]
+    assert found.cut_edges.tolist() == [0.5, 0.5]
+    assert found.density.tolist() == [1e15, 0.75]
+    edges["w"] = [1e20] * 6 + [0.75] * 6 + [0.5]
+    g = built(edges, directed=False)
+    for call in (lambda: g.community_metrics(chosen), g.louvain, g.leiden):
+        with pytest.raises(WeightError, match=r"at least 2\*\*-57 of the .*below 1.6e\+04"):
+            call().compute()
+    left = built(edges[edges.w >= 1.6e4], directed=False, vertices=pd.Series([10, 11, 12, 13]))
+    found = left.community_metrics(chosen).compute()
+    assert found.internal_edges.tolist() == [6e20, 0]
+    assert left.louvain().compute().community.tolist() == [0, 0, 0, 0, 10, 11, 12, 13]
+
+
 def test_ids_and_communities_of_several_types(built):
     edges = pd.DataFrame({"a": list("xyzx"), "b": list("yzxw"), "w": [1, 1, 1, 1]})
     g = built(edges, directed=False, vertices=pd.Series(["u"]))

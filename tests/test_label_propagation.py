@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -98,14 +98,22 @@ def test_the_order_of_edges_changes_no_sum(built, directed):
     rng = np.random.default_rng(4)
     pairs = (100 * rng.random((3000, 2)) ** 2).astype(int).tolist()
     edges = weighted(pairs, 10 ** rng.uniform(-20, 3, len(pairs)))
-    # The sum of all weighted degrees: without direction, an edge counts at both ends, and a self-loop once.
-    total = edges.w.sum() if directed else 2 * edges.w.sum() - edges.w[edges.a == edges.b].sum()
-    unit = 2.0 ** (math.frexp(2 * total)[1] - 51)
-    whole = edges.assign(w=np.rint(edges.w / unit).astype("int64"))
-    assert whole.w.min() == 0 < whole.w.max() < 2**51
-    wanted = by_hand(rows(whole), 4, directed=directed)
+    wanted = by_hand(rows(edges.assign(w=edges.w.map(Fraction))), 4, directed=directed)
     for some in (edges, edges.sample(frac=1, random_state=1, ignore_index=True)):
         assert labels(built(some, directed=directed).label_propagation(max_iter=4)) == wanted
+
+
+@DIRECTED
+@pytest.mark.parametrize("scales", [[2.0**-1000, 1], [2.0**-60, 2.0**60], [2.0**500, 2.0**-500]])
+def test_light_edges_count_as_much_as_heavy_ones_elsewhere(built, directed, scales):
+    rng = np.random.default_rng(6)
+    pairs = (50 * rng.random((300, 2)) ** 2).astype(int)
+    edges = weighted(
+        [*pairs.tolist(), *(pairs + 1000).tolist()], [*rng.integers(1, 9, 300) / 4] * 2
+    )
+    wanted = by_hand(rows(edges), 3, directed=directed)
+    edges["w"] *= np.repeat(scales, 300)
+    assert labels(built(edges, directed=directed).label_propagation(max_iter=3)) == wanted
 
 
 @DIRECTED

@@ -1,7 +1,7 @@
 """Community metrics: how large, dense and well separated each community is.
 
-Weights are added up as whole multiples of a power of two, so the sums are exact, and have the same bits for
-every partitioning.
+Weights are added up as whole multiples of a power of two, 2**-61 of the sum of all weights or less, so the
+sums have the same bits for every partitioning.
 
 .. [1] M. E. J. Newman, M. Girvan, "Finding and Evaluating Community Structure in Networks", Physical Review
    E 69, 2004.
@@ -84,7 +84,8 @@ def community_metrics(g: GraphView, communities: Any) -> Answer:
         A vertex has no row in `communities`, or several, or a community is null. Raised when the result is
         computed.
     WeightError
-        A weight is negative, infinite or NaN. Raised when the result is computed.
+        A weight is negative, infinite or NaN, or the edges of a vertex are too light beside the sum of all
+        weights: their mean weight is less than 2**-57 of it. Raised when the result is computed.
 
     References
     ----------
@@ -104,7 +105,7 @@ def community_metrics(g: GraphView, communities: Any) -> Answer:
     1          4     2               1          1        0.11
     """
     g, (rows, names) = g.undirected, communities
-    (whole,), unit = whole_weights(g, [g.local("out").rows])
+    whole, unit = whole_weights(g, g.local("out").rows)
     weights = whole.weights
     self_loops = loops(g, weights)
     degrees = whole_degrees(g, weights, self_loops)

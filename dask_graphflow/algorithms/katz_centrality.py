@@ -73,9 +73,6 @@ def katz_centrality(
     ConvergenceError
         `max_iter` iterations did not reach `tol`, or a score exceeds 1e100 times `beta`. Raised when the
         result is computed.
-    OptionError
-        An option is not allowed, or a score exceeds the range of floats because of `beta`. The latter is
-        raised when the result is computed.
 
     References
     ----------

@@ -4,10 +4,10 @@ The result has a row for every vertex with its label, which is the id of a verte
 
 Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the label
 that most of their neighbors had, and the smallest one if there is a tie [1]_. With weights, they adopt the
-label whose neighbors had the largest sum of weights. Weights are rounded to whole multiples of a unit, so
-sums and ties are the same for every partitioning. Simultaneous updates and ties by order follow
-Graphalytics [2]_ and make the result deterministic. Labels can oscillate where updates of one vertex at a
-time would converge, so the number of iterations is limited.
+label whose neighbors had the largest sum of weights. Each vertex rounds the weights of its edges to whole
+multiples of a unit, so sums and ties are the same for every partitioning. Simultaneous updates and ties by
+order follow Graphalytics [2]_ and make the result deterministic. Labels can oscillate where updates of one
+vertex at a time would converge, so the number of iterations is limited.
 
 .. [1] U. N. Raghavan, R. Albert, S. Kumara, "Near linear time algorithm to detect community structures in
    large-scale networks", Physical Review E 76, 2007.
@@ -61,8 +61,8 @@ def label_propagation(g: GraphView, *, max_iter: int = 10) -> Answer:
     Raises
     ------
     WeightError
-        A weight is negative, infinite or NaN, or the weights of a vertex's edges sum to more than 1e200 or
-        less than 1e-200. Raised when the result is computed.
+        A weight is negative, infinite or NaN, or the largest weighted degree is not between 1e-200 and
+        1e200. Raised when the result is computed.
 
     References
     ----------

@@ -104,11 +104,13 @@ class VertexWeights(Check):
                 f"{name} has weights of dtype {parts.dtype}; give a number for each id"
             )
         weights = parts.to_numpy("float64", na_value=np.nan)
-        if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.sum() > 0):
+        if not (np.isfinite(weights).all() and (weights >= 0).all() and (weights > 0).any()):
             raise OptionError(
                 f"{name} has weights that are negative, infinite, null or all 0; give weights of at "
                 "least 0, and at least one above 0"
             )
+        # The sum of large weights must not overflow. Powers of 2 change no bit of the fractions.
+        weights = np.ldexp(weights, -np.frexp(weights.max())[1])
         return ids, weights / weights.sum()
 
     def resolve(self, g: Any, sent: Any) -> Any:

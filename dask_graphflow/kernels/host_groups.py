@@ -139,8 +139,8 @@ def best_groups(
         Rows, without duplicates. Defaults to all rows.
     masses : tuple, optional
         The mass of each vertex (int64, shape (masters,)), the load of each label (int64, the total mass of
-        its vertices), and the factor (float). Sums of weights and loads are at most 2**53, so that
-        scores do not depend on the order of edges. Masses require a single side.
+        its vertices), and the factor (float). Sums of weights and loads are whole numbers below 2**62, so
+        that scores do not depend on the order of edges. Masses require a single side.
     limits : tuple, optional
         Only with masses. The first item is an array of the dtype of `labels`, shape (masters + mirrors,).
         Neighbors whose value there differs from that of the vertex do not count. The second item is an

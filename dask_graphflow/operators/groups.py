@@ -4,7 +4,7 @@ The score of a label for a vertex is the sum of the weights of its edges to that
 the mass of all vertices with that label. With degrees as masses, this is the gain of modularity; with
 vertex counts, it is the gain of the constant Potts model (Traag et al. [1]_).
 
-Weights and masses are whole numbers whose sums are below 2**53, so scores have the same bits in every
+Weights and masses are whole numbers whose sums are below 2**62, so scores have the same bits in every
 order.
 
 Each member stores the mass of every label, because vertices of other members can have any label. A change

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.kernels import kernels_for
+
 from .view import GraphView
 
 __all__ = ["own_sums", "sums_by_label"]
@@ -19,8 +21,11 @@ def own_sums(labels: Any, values: Any, count: int) -> Any:
     """
     if not len(labels):  # CuPy's bincount rejects empty input
         return np.zeros_like(labels, "int64", shape=count)
-    values = None if values is None else values.astype("float64")
-    return np.bincount(labels, values, minlength=count).astype("int64")
+    if values is None:
+        return np.bincount(labels, minlength=count).astype("int64")
+    sums = np.zeros_like(values, shape=count)
+    kernels_for(values).namespace.add.at(sums, labels, values)
+    return sums
 
 
 def sums_by_label(g: GraphView, labels: Any, values: Any, count: int) -> Any:
@@ -32,8 +37,7 @@ def sums_by_label(g: GraphView, labels: Any, values: Any, count: int) -> Any:
     labels : array of integers, shape (f,)
         Label of each value, from 0 to `count` - 1.
     values : array of int64, shape (f,), or None
-        Values whose sum over all members is below 2**53, so that sums of floats are exact; 1 each by
-        default.
+        Values; 1 each by default.
     count : int
         Number of labels. The first members get the sums of the first labels.
 

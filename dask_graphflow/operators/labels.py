@@ -16,7 +16,7 @@ from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
 
 from .view import GraphView
-from .whole_weights import whole_weights
+from .whole_weights import whole_weights_by_vertex
 from .wide_column import update_mirrors
 
 __all__ = ["Labels", "NeighborLabels"]
@@ -75,7 +75,7 @@ class NeighborLabels(Labels):
     ----------
     g : GraphView
         In a directed graph, a neighbor counts once for each edge, in either direction. The weights of the
-        edges are rounded; see :func:`.whole_weights`.
+        edges are rounded; see :func:`.whole_weights_by_vertex`.
 
     Raises
     ------
@@ -91,7 +91,7 @@ class NeighborLabels(Labels):
                 sides.append(g.rows("into"))
         else:
             sides = [g.shard.here("local around", _around(g.shard.host, g)).rows]
-        super().__init__(g, whole_weights(g, sides)[0], which=which)
+        super().__init__(g, whole_weights_by_vertex(g, sides), which=which)
 
     def take(self, *, last: bool = False) -> int:
         """Have each vertex take the label with the largest total weight; return how many labels changed.

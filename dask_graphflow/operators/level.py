@@ -92,9 +92,9 @@ def first_levels(
     Raises
     ------
     WeightError
-        A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
+        A weight is negative, infinite or NaN, or weights differ too much to be added up.
     """
-    (rows,), unit = whole_weights(g, [g.local("out").rows])
+    rows, unit = whole_weights(g, g.local("out").rows)
     degrees = whole_degrees(g, rows.weights, loops(g, rows.weights))
     everything = g.all_reduce(sums=(int(degrees.sum()),)).sums[0]
     if potts:

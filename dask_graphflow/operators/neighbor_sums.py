@@ -56,7 +56,8 @@ class NeighborSums(HubRows):
     """
 
     def __init__(self, g: GraphView) -> None:
-        self.entering, self._own_units = None, None
+        self.entering = None
+        self._own_units: tuple[FloatSums, dict[str, Any]] | None = None
         if g.weighted:
             # First, because the hub-first rows can be made from the rows that this makes.
             self.entering, self.most_entering = leaving(g.T)

@@ -7,6 +7,7 @@ every order. The sum of all contributions must be at most 1.
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,9 @@ from .hub_rows import HubRows
 __all__ = ["Pull"]
 
 ONE = 2.0**62  # a contribution of 1, as a whole number
+NORMAL = (
+    1e15  # a share divided by it is a normal number, so that small ranks times the share are, too
+)
 
 
 class Pull(HubRows):
@@ -47,8 +51,7 @@ class Pull(HubRows):
         total = self._totals()
         with np.errstate(all="ignore"):
             share = np.where(total > 0, ONE / total, 0).astype(precision)
-            # A rank of 1e-15 times the share must be a normal number, too.
-            fits = (share >= np.finfo(precision).tiny * 1e15) & np.isfinite(share)
+            fits = (share >= np.finfo(precision).tiny * NORMAL) & np.isfinite(share)
         wrong = total[~(fits | (total == 0))][:1]
         sinks = int(np.count_nonzero((share == 0) & self.layout.has))
         unfit, sinks = self._g.all_reduce((len(wrong), sinks)).sums
@@ -56,7 +59,7 @@ class Pull(HubRows):
             largest = self._g.all_reduce(most=float(wrong[0]) if len(wrong) else -math.inf).most
             raise WeightError(
                 f"the weights of the edges that leave a vertex add up to {largest:g}, and {precision} "
-                "cannot divide by this sum; scale the weights to about 1"
+                f"cannot divide by this sum; scale the weights to have sums between {_limits(precision)}"
             )
         return share, sinks
 
@@ -109,3 +112,10 @@ class Pull(HubRows):
             self._sums, rank, self._share, self._own, base, alpha, threads=self._g.threads
         )
         return found
+
+
+def _limits(precision: str) -> str:
+    """Return the sums of weights that :meth:`Pull.shares` can divide by, as text."""
+    limits = np.finfo(precision)
+    low, high = ONE / float(limits.max), ONE / float(limits.tiny * NORMAL)
+    return f"{low:.1g} and {min(high, sys.float_info.max):.1g}"

@@ -8,31 +8,77 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.exceptions import WeightError
+from dask_graphflow.kernels import kernels_of
+
 from .neighbor_sums import leaving
 from .view import GraphView
 
-__all__ = ["whole_weights"]
+__all__ = ["whole_weights", "whole_weights_by_vertex"]
 
-BITS = 51  # bits of the sum of all weights as a whole number, counting both ends of each edge
+BITS = 61  # bits of the sum of all weights as a whole number, counting both ends of each edge
+BITS_BY_VERTEX = 51  # bits of the sum of the weights of a vertex's edges; a float64 holds it
+LEAST = 4  # mean weight of a vertex's edges in units: rounding changes their sum by less than 1/8
+NEXT = 1 + 2.0**-40  # the last bits of a sum of floats can differ between backends
 
 
-def whole_weights(g: GraphView, sides: Sequence[Any]) -> tuple[list[Any], float]:
+def whole_weights(g: GraphView, rows: Any) -> tuple[Any, float]:
     """Return rows with weights rounded to whole multiples of a unit, and the unit.
 
-    All members call it. They use the same unit, which is a power of 2. Weights below half of it become 0.
-    Without weights, the rows are unchanged and the unit is 1.
+    All members call it. They use the same unit, which is a power of 2: the sum of all weights over all
+    members is at most 2**61 units. Without weights, the rows are unchanged and the unit is 1.
+
+    Parameters
+    ----------
+    g : GraphView
+        Undirected.
+    rows : Rows
+        The rows of ``g.local("out")``.
+
+    Returns
+    -------
+    Rows
+        The rows, with int64 weights.
+    float
+
+    Raises
+    ------
+    WeightError
+        A weight is negative, infinite or NaN, or weights differ too much to be added up.
+    """
+    if not g.weighted:
+        return rows, 1.0
+    totals, largest = leaving(g)
+    total = g.total(totals, largest)
+    unit = math.ldexp(1.0, math.frexp(2 * total * NEXT)[1] - BITS) if total else 1.0
+    lost = (totals > 0) & (totals < LEAST * unit * g.degrees)
+    if g.all_reduce(sums=(int(np.count_nonzero(lost)),)).sums[0]:
+        raise WeightError(
+            f"the edges of a vertex weigh less than {LEAST * unit:.2g} on average, which has to be at "
+            f"least 2**-57 of the sum of all weighted degrees, {total:g}. Leave out the edges with weights "
+            f"below {2 * LEAST * unit:.2g}"
+        )
+    weights = rows.weights.astype("float64", copy=False) / unit
+    return rows._replace(weights=np.rint(weights, out=weights).astype("int64")), unit
+
+
+def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
+    """Return rows with weights rounded to whole multiples of a unit of each vertex.
+
+    All members call it. The sum of the weights of a vertex's edges is at most 2**51 of its units. Without
+    weights, the rows are unchanged.
 
     Parameters
     ----------
     g : GraphView
     sides : sequence of Rows
-        Rows of edges of `g`, in which each edge occurs at most twice.
+        Rows of all owned vertices. Together, they have each edge that leaves a vertex, and in a directed
+        graph each edge that enters it.
 
     Returns
     -------
     list of Rows
-        The rows, with int64 weights. The sum of all weights over all members is at most 2**51.
-    float
+        The rows, with int64 weights.
 
     Raises
     ------
@@ -40,8 +86,17 @@ def whole_weights(g: GraphView, sides: Sequence[Any]) -> tuple[list[Any], float]
         A weight is negative, infinite or NaN, or the weights are far too large or small to be added up.
     """
     if not g.weighted:
-        return list(sides), 1.0
-    total = g.total(*leaving(g))
-    unit = math.ldexp(1.0, math.frexp(2 * total)[1] - BITS) if total else 1.0
-    weights = [np.rint(rows.weights.astype("float64") / unit).astype("int64") for rows in sides]
-    return [rows._replace(weights=own) for rows, own in zip(sides, weights, strict=True)], unit
+        return list(sides)
+    totals = leaving(g)[0]
+    if g.directed:
+        totals = totals + leaving(g.T)[0]
+    powers = BITS_BY_VERTEX - np.frexp(totals * NEXT)[1]
+    return [
+        rows._replace(weights=_scaled(rows._replace(first=0), powers, g.threads)) for rows in sides
+    ]
+
+
+def _scaled(rows: Any, powers: Any, threads: int) -> Any:
+    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=threads)
+    scaled = np.ldexp(rows.weights.astype("float64", copy=False), powers[owners])
+    return np.rint(scaled, out=scaled).astype("int64")
