@@ -213,6 +213,14 @@ def test_an_iteration_is_one_message_to_each_member(built, members):
         assert many - few == (10 if members > 1 else 0)
 
 
+@pytest.mark.parametrize("scale", [1e-310, 1e-160, 1e160, 1e308])
+def test_the_scale_of_restart_weights_changes_nothing(built, scale):
+    g = built(DANGLING)
+    wanted = g.pagerank(personalization={0: 1, 1: 1}).compute()
+    found = g.pagerank(personalization={0: scale, 1: scale}).compute()
+    pd.testing.assert_frame_equal(found, wanted, check_exact=True)
+
+
 # Bad input
 
 
@@ -222,8 +230,8 @@ def test_an_iteration_is_one_message_to_each_member(built, members):
         ([1.0, -1.0], "float64", r"a weight is negative, infinite or NaN"),
         ([1.0, np.inf], "float64", r"a weight is negative, infinite"),
         ([1.0, np.nan], "float64", r"column 'w' has 1 null"),
-        ([1.0, 1e-300], "float64", r"add up to 1e-300, and float64 cannot divide by .*; scale"),
-        ([1.0, 1e-25], "float32", r"add up to 1e-25, and float32 cannot divide"),
+        ([1.0, 1e-300], "float64", r"to 1e-300, and float64 cannot .* between 3e-290 and 2e\+308"),
+        ([1.0, 1e-25], "float32", r"to 1e-25, and float32 cannot .* between 1e-20 and 4e\+41"),
         ([1.0, 1e60], "float32", r"add up to 1e\+60, and float32"),
     ],
 )

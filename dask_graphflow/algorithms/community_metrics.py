@@ -84,8 +84,8 @@ def community_metrics(g: GraphView, communities: Any) -> Answer:
         A vertex has no row in `communities`, or several, or a community is null. Raised when the result is
         computed.
     WeightError
-        A weight is negative, infinite or NaN, or the edges of a vertex are too light beside the sum of all
-        weights: their mean weight is less than 2**-57 of it. Raised when the result is computed.
+        A weight is negative, infinite or NaN, or the edges of a vertex weigh less on average than 2**-57 of
+        the sum of all weighted degrees. Raised when the result is computed.
 
     References
     ----------

@@ -96,7 +96,7 @@ def _shift(g: GraphView, sums: NeighborSums) -> float:
     """Return what is added to the diagonal: 1, or the mean of the weights above 0, as a power of 2."""
     if not sums.most_entering or sums.entering is None:
         return 1.0
-    edges = g.all_reduce(sums=(int(np.count_nonzero(sums.layout.rows.weights)),)).sums[0]
+    edges = g.all_reduce(sums=(int(np.count_nonzero(sums.layout.rows.weights > 0)),)).sums[0]
     mean = g.total(sums.entering, sums.most_entering) / edges
     # The last bits of weighted degrees can differ between backends, so a mean just below a power of 2 is
     # rounded up to it.

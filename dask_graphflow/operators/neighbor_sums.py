@@ -18,7 +18,7 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 
 from .float_sums import FloatSums
 from .hub_rows import HubRows
-from .view import GraphView
+from .view import Frontier, GraphView
 
 __all__ = ["NeighborSums", "leaving"]
 
@@ -108,7 +108,7 @@ class NeighborSums(HubRows):
         steps, columns = self._own_units
         columns["score"][self.layout.names] = scores
         columns["sum"][:] = 0
-        steps.pull(g.everyone())
+        steps.pull(Frontier(None, self.count, self.edges))
         return self.take(columns["sum"])
 
 
