@@ -14,7 +14,7 @@ from test_core_number import MIXED
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.algorithm import Answer
-from dask_graphflow.exceptions import WeightError
+from dask_graphflow.exceptions import GraphflowError, WeightError
 from dask_graphflow.graph.memo import Memo
 from dask_graphflow.operators.advance import Advance
 
@@ -34,6 +34,17 @@ def asked(graph, work, **dtypes):
 
 def degrees(view):
     return {"into": view.T.degrees.copy(), "out": view.degrees.copy()}
+
+
+@pytest.mark.parametrize(
+    ("value", "bound"), [(1e30, 1.0), (3.0, 1.0), (np.nan, 1.0), (np.inf, 1.0), (1.0, np.inf)]
+)
+def test_a_total_of_values_beyond_their_bound_is_an_error(built, value, bound):
+    def total(g):
+        return {"total": g.column(g.total(g.column(value, "float64"), bound), "float64")}
+
+    with pytest.raises(GraphflowError, match="exceed their bound"):
+        asked(built(MIXED), total, total="float64")
 
 
 @WAYS

@@ -1,7 +1,8 @@
 """Katz centrality: the number of walks that end at a vertex, of which long ones count less.
 
 In each iteration, vertices pull the scores of the vertices that have an edge to them. The new score is
-``alpha`` times this sum, plus ``beta`` [1]_. A walk of k edges so counts ``alpha**k`` times.
+``alpha`` times this sum, plus ``beta`` [1]_. A walk of k edges so counts ``alpha**k`` times. Scores are
+proportional to ``beta``, so the iterations compute them with 1, and multiply by ``beta`` at the end.
 
 Scores are summed as whole numbers, so they are bit-identical for every partitioning and number of threads.
 
@@ -114,8 +115,8 @@ def katz_centrality(
         score /= math.sqrt(g.total(score * score, most * most))
     elif most * beta > sys.float_info.max:
         raise OptionError(
-            f"beta={beta:g}, and the largest score is {most:g} times beta, which is no float; give a beta "
-            f"below {sys.float_info.max / most:g}, or normalized=True"
+            f"beta={beta:g}, and the largest score is {most:g} times beta, which is too large for float64; "
+            f"give a beta below {sys.float_info.max / most:g}, or normalized=True"
         )
     else:
         score *= beta

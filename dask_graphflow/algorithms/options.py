@@ -12,7 +12,7 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 
-LARGEST = sys.float_info.max  # unlike infinity, it also refuses integers that are no floats
+LARGEST = sys.float_info.max  # integers can be larger, too
 
 __all__ = ["Check", "Choice", "Count", "Flag", "Number", "check_count"]
 

@@ -254,7 +254,7 @@ class GraphView:
         Raises
         ------
         GraphflowError
-            The values add up to more than `bound` allows. All members raise it.
+            A value exceeds `bound`, or `bound` is infinite or NaN. All members raise it.
         """
         if not bound:
             return 0.0
@@ -263,14 +263,17 @@ class GraphView:
         # ones. Neither sum can reach 2**62.
         coarse = math.ldexp(1.0, math.frexp(bound * count)[1] - SUM_BITS)
         fine = math.ldexp(coarse, math.frexp(count)[1] - SUM_BITS)
-        whole = np.floor(values / coarse)
-        rest = (values - whole * coarse) / fine
-        parts = int(whole.astype("int64").sum()), int(rest.astype("int64").sum())
-        high, low = self.all_reduce(sums=parts).sums
-        if not (math.isfinite(bound) and abs(high) <= 2**SUM_BITS):
+        # A larger value, which could exceed the range of int64, or a NaN is an error on all members.
+        fits = (values < 2 * bound).all()
+        with np.errstate(invalid="ignore"):
+            whole = np.floor(values / coarse)
+            rest = (values - whole * coarse) / fine
+            found = [whole.astype("int64").sum(), rest.astype("int64").sum(), ~fits]
+        high, low, wrong = self.all_reduce(sums=np.stack(found).tolist()).sums
+        if wrong or not math.isfinite(bound):
             raise GraphflowError(
-                f"values add up to more than {count} times their bound, which is {bound:g}; give the "
-                "largest magnitude of the values as the bound"
+                f"values to add up exceed their bound, which is {bound:g}; give the largest magnitude of "
+                "the values as a finite bound"
             )
         return high * coarse + low * fine
 
