@@ -266,8 +266,11 @@ class GraphView:
         # A larger value, which could exceed the range of int64, or a NaN is an error on all members.
         fits = (values < 2 * bound).all()
         with np.errstate(invalid="ignore"):
-            whole = np.floor(values / coarse)
-            rest = (values - whole * coarse) / fine
+            whole = values / coarse
+            np.floor(whole, out=whole)
+            rest = whole * coarse
+            np.subtract(values, rest, out=rest)
+            rest /= fine
             found = [whole.astype("int64").sum(), rest.astype("int64").sum(), ~fits]
         high, low, wrong = self.all_reduce(sums=np.stack(found).tolist()).sums
         if wrong or not math.isfinite(bound):
