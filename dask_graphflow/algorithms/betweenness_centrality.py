@@ -105,8 +105,11 @@ def betweenness_centrality(
         sampled_as = (places >= 0) * (count < every and not endpoints)
         sources = np.maximum(min(count, pairs) - sampled_as, 0).astype("float64")
         undirected = 1 if g.directed else 2
-        with np.errstate(invalid="ignore"):
-            betweenness /= sources * ((pairs - 1) if normalized else undirected / pairs)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            # In the order of NetworkX, so that whole sums are rounded in the same way.
+            betweenness *= (
+                1 / (sources * (pairs - 1)) if normalized else pairs / (sources * undirected)
+            )
     return Answer({"betweenness": betweenness})
 
 
