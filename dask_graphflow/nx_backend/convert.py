@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,9 +14,9 @@ import pandas as pd
 
 from dask_graphflow.api.graph import Graph
 
-__all__ = ["ConvertedGraph", "convert_from_nx", "convert_to_nx"]
+from .adjacency import Node, check_symmetry, is_kept, rows_of
 
-Node = Hashable
+__all__ = ["ConvertedGraph", "convert_from_nx", "convert_to_nx"]
 
 
 class Data(NamedTuple):
@@ -224,7 +224,8 @@ def convert_from_nx(
     Parameters
     ----------
     graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
-        The graph. A later change of it does not change the result.
+        The graph. A later change of it does not change the result. A class that overrides how it is read is
+        read by its ``adj``. NetworkX does not keep the conversion of such a graph, or of a view.
     edge_attrs : dict, optional
         The edge attributes to convert, and the value of each for edges that do not have it. They must be
         numbers.
@@ -240,7 +241,8 @@ def convert_from_nx(
     Raises
     ------
     NotImplementedError
-        A value of an edge attribute is not a number.
+        A value of an edge attribute is not a number, an edge of an undirected view is not the same from
+        both of its ends, or a class overrides how it is read and its members disagree.
 
     Examples
     --------
@@ -253,8 +255,11 @@ def convert_from_nx(
     [1, 1, 1]
     """
     nodes = list(graph)
-    adjacency = graph._adj
-    rows = [adjacency[node] for node in nodes]
+    if not is_kept(graph) and getattr(graph, "__networkx_cache__", None) is not None:
+        # NetworkX does not notice when the graph of a view changes, and would use this conversion again.
+        graph.__networkx_cache__ = None
+    used = bool(edge_attrs or preserve_edge_attrs or preserve_graph_attrs)
+    rows, plain = rows_of(graph, nodes, data=used)
     lengths = np.fromiter(map(len, rows), np.int64, len(nodes))
     ends: Iterable[Any] = itertools.chain.from_iterable(rows)
     if not _are_positions(nodes):
@@ -272,7 +277,6 @@ def convert_from_nx(
     directed = graph.is_directed()
     # An undirected edge is in the rows of both of its ends.
     kept = slice(None) if directed else sources <= targets
-    used = edge_attrs or preserve_edge_attrs or preserve_graph_attrs
     data = [edge for row in rows for edge in row.values()] if used else []
     if preserve_edge_attrs:
         edge_attrs = dict.fromkeys(itertools.chain.from_iterable(data), 1)
@@ -280,11 +284,13 @@ def convert_from_nx(
     for attribute, default in (edge_attrs or {}).items():
         values = _numbers([edge.get(attribute, default) for edge in data])
         if values is not None:
-            attributes[attribute] = values[kept]
+            attributes[attribute] = values
         elif not preserve_edge_attrs:
             raise NotImplementedError(
                 f"the edge attribute {attribute!r} has values that are not numbers"
             )
+    if not (directed or plain):
+        check_symmetry(sources, targets, attributes)
     every = None
     if preserve_graph_attrs:
         places = np.arange(len(data))[kept].tolist()
@@ -294,7 +300,7 @@ def convert_from_nx(
         nodes,
         sources[kept],
         targets[kept],
-        attributes,
+        {attribute: values[kept] for attribute, values in attributes.items()},
         directed=directed,
         multigraph=multigraph,
         data=every,

@@ -1,0 +1,129 @@
+"""How graphs of NetworkX are read: plain graphs, views, and classes with their own way to be read."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+__all__ = ["Node", "check_symmetry", "is_kept", "overridden", "rows_of"]
+
+Node = Hashable
+
+KINDS = (nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph)
+#: The members by which a graph is read. NetworkX's functions use some of these, each function other ones.
+MEMBERS = (
+    *("__contains__", "__getitem__", "__iter__", "__len__", "_adj", "_node", "_pred", "_succ"),
+    *("adj", "adjacency", "degree", "edges", "get_edge_data", "has_edge", "has_node"),
+    *("has_predecessor", "has_successor", "in_degree", "in_edges", "is_directed"),
+    *("is_multigraph", "nbunch_iter", "neighbors", "nodes", "number_of_edges"),
+    *("number_of_nodes", "order", "out_degree", "out_edges", "pred", "predecessors"),
+    *("size", "succ", "successors"),
+)
+
+
+def overridden(graph: Any) -> list[str]:
+    """Return the members by which the class of a graph is read in another way than NetworkX's class."""
+    own = type(graph)
+    kind = next((base for base in own.__mro__ if base in KINDS), object)
+    return [name for name in MEMBERS if getattr(own, name, None) is not getattr(kind, name, None)]
+
+
+def is_kept(graph: Any) -> bool:
+    """Return whether the methods of a graph are the only way to change it.
+
+    A view also changes with its graph, and the data of a class with its own members can be anywhere.
+    """
+    return not hasattr(graph, "_graph") and not overridden(graph)
+
+
+def rows_of(graph: Any, nodes: list[Node], *, data: bool) -> tuple[list[dict[Any, Any]], bool]:
+    """Return the neighbors of each node, and whether they are the dicts of a plain graph.
+
+    Parameters
+    ----------
+    graph : networkx.Graph, DiGraph, MultiGraph or MultiDiGraph
+        The graph.
+    nodes : list
+        Its nodes.
+    data : bool
+        Whether the attributes of the edges are needed. The rows of a multigraph always have them.
+
+    Raises
+    ------
+    NotImplementedError
+        The class of the graph overrides how it is read, and its members contradict each other.
+    """
+    others = overridden(graph)
+    # The dicts of `adj` are wrapped, which takes longer.
+    adjacency = graph.adj if others else graph._adj
+    rows = [adjacency[node] for node in nodes]
+    if type(adjacency) is dict and all(type(row) is dict for row in rows):
+        return rows, True
+    # The rows of a view are computed whenever they are read, and their lengths are not always right.
+    if graph.is_multigraph():
+        rows = [{other: dict(edges) for other, edges in row.items()} for row in rows]
+    else:
+        rows = [dict(row) if data else dict.fromkeys(row) for row in rows]
+    if others:
+        _check_members(graph, others, nodes, rows)
+    return rows, False
+
+
+def _check_members(
+    graph: Any, others: list[str], nodes: list[Node], rows: list[dict[Any, Any]]
+) -> None:
+    pairs = {(node, other) for node, row in zip(nodes, rows, strict=True) for other in row}
+    if set(graph.nodes) != set(nodes) or not {other for _, other in pairs} <= set(nodes):
+        raise _contradiction(graph, others, "nodes")
+    for name, found in _pairs(graph, others, nodes):
+        if set(found) != pairs:
+            raise _contradiction(graph, others, name)
+
+
+def _pairs(
+    graph: Any, others: list[str], nodes: list[Node]
+) -> Iterator[tuple[str, Iterator[tuple[Node, Node]]]]:
+    """Yield the pairs of adjacent nodes, once for each member by which they can be read."""
+    yield "neighbors", ((node, other) for node in nodes for other in graph.neighbors(node))
+    yield "__getitem__", ((node, other) for node in nodes for other in graph[node])
+    if graph.is_directed():
+        yield "pred", ((other, node) for node in nodes for other in graph.pred[node])
+    if "edges" in others:
+        edges = [(u, v) for u, v, *_ in graph.edges]
+        yield "edges", iter(edges if graph.is_directed() else edges + [(v, u) for u, v in edges])
+
+
+def _contradiction(graph: Any, others: list[str], name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"{type(graph).__name__} overrides {', '.join(others)}, and its adj and {name} disagree; "
+        "override both in the same way, or make a graph of a class of NetworkX with the same edges"
+    )
+
+
+def check_symmetry(sources: Any, targets: Any, attributes: Mapping[Any, Any]) -> None:
+    """Raise an error unless each edge is the same from both of its ends.
+
+    Parameters
+    ----------
+    sources, targets : array of int64
+        Both directions of each edge.
+    attributes : dict of str to array
+        The attributes of the edges.
+
+    Raises
+    ------
+    NotImplementedError
+        An edge can be seen from one of its ends only, or an attribute is not the same from both.
+    """
+    values = list(attributes.values())
+    forth = np.lexsort((*values, targets, sources))
+    back = np.lexsort((*values, sources, targets))
+    columns = [(sources, targets), (targets, sources), *zip(values, values, strict=True)]
+    if not all(np.array_equal(one[forth], other[back], equal_nan=True) for one, other in columns):
+        raise NotImplementedError(
+            "the graph is undirected, and an edge or its attributes are not the same from both ends; "
+            "use a filter that gives the same answer for (u, v) and (v, u), or copy the graph"
+        )
