@@ -293,10 +293,8 @@ def test_views_are_converted_as_their_graphs_are(graph, name):
 class Thin(nx.Graph):
     """A graph whose edges share one dict of attributes."""
 
-    shared = {"weight": 2}
-
-    def edge_attr_dict_factory(self):
-        return self.shared
+    def edge_attr_dict_factory(self, shared={"weight": 2}):  # noqa: B006
+        return shared
 
 
 class Ordered(nx.MultiDiGraph):
@@ -483,6 +481,16 @@ def test_values_per_node_are_those_of_networkx(name, kind, nodes):
         assert_same(name, graph, **options)
         if name in BY_NODE:
             assert list(ours(name, graph, **options)) == list(graph)
+
+
+@pytest.mark.parametrize("count", [2, 3, 10, 50])
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph])
+def test_betweenness_of_a_path_is_rounded_as_by_networkx(kind, count):
+    graph = nx.path_graph(count, create_using=kind)
+    for options in BY_NODE["betweenness_centrality"]:
+        assert ours("betweenness_centrality", graph, **options) == nx.betweenness_centrality(
+            graph, **options
+        )
 
 
 @pytest.mark.parametrize(("name", "kind", "nodes"), each_type(OF_A_NODE, NODES))

@@ -18,7 +18,8 @@ import pandas as pd
 
 from _graphflow_networkx import FUNCTIONS
 
-from .convert import ConvertedGraph, Node
+from .adjacency import Node
+from .convert import ConvertedGraph
 from .errors import with_networkx_errors
 
 __all__ = [*FUNCTIONS]
