@@ -60,7 +60,7 @@ def rows_of(graph: Any, nodes: list[Node], *, data: bool) -> tuple[list[dict[Any
     # The dicts of `adj` are wrapped, which takes longer.
     adjacency = graph.adj if others else graph._adj
     rows = [adjacency[node] for node in nodes]
-    if type(adjacency) is dict and all(type(row) is dict for row in rows):
+    if not others and type(adjacency) is dict and all(type(row) is dict for row in rows):
         return rows, True
     # The rows of a view are computed whenever they are read, and their lengths are not always right.
     if graph.is_multigraph():
