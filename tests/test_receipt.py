@@ -349,13 +349,6 @@ def test_all_tests_that_need_at_most_one_gpu_are_one_call_of_pytest(steps, monke
     assert call[-1] == "tests"
 
 
-@pytest.mark.parametrize("step", ["tests", "tests-two-gpus"])
-def test_a_plugin_that_warns_about_parallel_tests_is_left_out(steps, monkeypatch, step):
-    steps.gpus = 2
-    for call in calls_of(steps, monkeypatch, step):
-        assert call[call.index("-p") + 1] == "no:benchmark"
-
-
 def test_files_that_need_two_gpus_run_side_by_side_and_count_together(steps, monkeypatch):
     steps.gpus = 2
     seen = calls_of(steps, monkeypatch, "tests-two-gpus")
