@@ -59,9 +59,9 @@ def spanning_forest(size: int, source: Any, target: Any, weight: Any = None) -> 
 
 def _light(size: int, weight: Any, count: int, like: Any) -> Any:
     """Return which edges are about the first ``LIGHT * size`` edges in their order."""
-    part = LIGHT * size / max(1, count)
-    if part >= 1:
+    if LIGHT * size >= count:  # also if there are neither vertices nor edges
         return np.ones_like(like)
+    part = LIGHT * size / count
     if weight is None:
         light = np.zeros_like(like)
         light[: int(part * count)] = True

@@ -1,0 +1,75 @@
+"""Every function works on graphs without rows, vertices or edges between different vertices."""
+
+from __future__ import annotations
+
+import itertools
+
+import pandas as pd
+import pytest
+from conftest import frame, is_as_announced
+
+from dask_graphflow.algorithms.algorithm import ALGORITHMS
+from dask_graphflow.exceptions import UnknownVertexError
+
+# The edges, and all vertices.
+SHAPES = {
+    "no vertices": ([], []),
+    "one vertex": ([], [7]),
+    "one self-loop": ([(7, 7)], [7]),
+    "self-loops only": ([(7, 7), (300, 300), (300, 300)], [7, 300]),
+    "isolated vertices only": ([], [7, 300, 301]),
+    "text": ([("y", "y")], ["x", "y"]),
+}
+# Options that name vertices; a function gets all vertices of the graph.
+NAMED = {
+    "bfs": "sources",
+    "ego_graph": "centers",
+    "induced_subgraph": "subset",
+    "neighbors": "sources",
+    "personalized_pagerank": "sources",
+    "random_walks": "starts",
+    "sample_neighbors": "seeds",
+    "sssp": "sources",
+}
+OTHERS = {"k_truss": {"k": 2}, "random_walks": {"length": 3}}
+
+
+def rows_of(name, edges, vertices, result):
+    """Return the possible numbers of rows of a result on a graph without edges between vertices."""
+    declared = ALGORITHMS[name]
+    if name in ("personalized_pagerank",):
+        return [len(vertices) ** 2]
+    if declared.rows == "vertices" or name in ("community_metrics",):
+        return [len(vertices)]
+    if name == "random_walks":  # self-loops are followed until the walk ends
+        return [len(vertices) + 3 * len({a for a, _ in edges})]
+    return range(len(edges) + 1)  # self-loops, if the function does not ignore them
+
+
+@pytest.mark.parametrize("members", [1, 2])
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_a_graph_without_edges_between_vertices(name, members, built):
+    for (pairs, vertices), weighted, directed in itertools.product(
+        SHAPES.values(), (False, True), (True, False)
+    ):
+        if ALGORITHMS[name].weights == "required" and not weighted:
+            continue
+        dtype = "str" if "x" in vertices else "int64"
+        edges = frame(pairs, dtype)
+        edges = edges.assign(w=1.5) if weighted else edges
+        given = pd.Series(vertices, dtype=dtype)
+        g = built(edges, directed=directed, vertices=given)
+        options = dict(OTHERS.get(name, {}))
+        if name == "community_metrics":
+            options["communities"] = pd.DataFrame({"vertex": given, "community": given})
+        if name in NAMED:
+            options[NAMED[name]] = vertices or [7]
+        result = getattr(g, name)(**options)
+        if name in NAMED and not vertices:
+            with pytest.raises(UnknownVertexError, match="7"):
+                result.compute(scheduler="sync")
+            continue
+        found = result.compute()
+        assert is_as_announced(found, result)
+        assert len(found) in rows_of(name, pairs, vertices, found)
+        assert g.num_vertices == len(vertices)
