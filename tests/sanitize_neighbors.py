@@ -252,6 +252,9 @@ def walked(kernels, parents, ids):
         found = sample.walk(out, sums, there(starts), there(keys), 6, bias)
         steps = kernels.to_host(found)
         np.testing.assert_array_equal(steps[:, 0], starts)
+        at, last = (there(np.ascontiguousarray(steps[:, step])) for step in (3, 2))
+        rest = sample.walk(out, sums, at, there(keys), 3, bias, first=3, before=last)
+        np.testing.assert_array_equal(kernels.to_host(rest), steps[:, 3:])
         masses = weights > 0 if sums is not None else weights >= 0
         near = set(zip(owners[masses].tolist(), ends[masses].tolist(), strict=True))
         for step, (at, following) in enumerate(zip(steps.T, steps.T[1:], strict=False), 1):

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import ast
+import os
 import pathlib
 import re
+import subprocess
+import sys
 
 import dask
 import dask.dataframe as dd
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from conftest import frame, partitioned
 
@@ -55,7 +59,23 @@ LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
         ({"source": "name", "target": "name", "renumber": False}, ex.OptionError, "integers.*str"),
         ({**ENDS, "chunk_size": 1.5}, ex.OptionError, "1 or more"),
         ({**ENDS, "vertices": pd.Series(["x"])}, ex.VertexTypeError, "vertices.*int64"),
-        ({**ENDS, "vertices": [1, 2]}, ex.EdgeListError, "Dask DataFrame"),
+        (
+            {**ENDS, "vertices": [1.0]},
+            ex.VertexTypeError,
+            "^vertices= has dtype float64; .* 1 instead",
+        ),
+        ({**ENDS, "vertices": ["x"]}, ex.VertexTypeError, "edges' id has dtype int64"),
+        ({**ENDS, "vertices": [(1, 2)]}, ex.VertexTypeError, "^vertices= has dtype list"),
+        (
+            {**ENDS, "vertices": {1: 2}},
+            ex.EdgeListError,
+            "vertices is a builtins.dict; give a Dask",
+        ),
+        (
+            {**ENDS, "vertices": pa.array([1])},
+            ex.EdgeListError,
+            r"Convert it with vertices.to_pandas\(\)$",
+        ),
         (
             {**ENDS, "seed": frame([(1, 1)])},
             ex.UnknownColumnError,
@@ -104,6 +124,65 @@ def test_one_null_of_one_edge_is_said_to_be_one():
 def test_edges_that_are_no_frame(edges):
     with pytest.raises(ex.EdgeListError, match="Dask DataFrame"):
         gf.connected_components(edges, **ENDS)
+
+
+class Polars:
+    """A frame of a library that is not installed here; polars' own has these names too."""
+
+    columns = ("a", "b")
+
+    def __init__(self, frame):
+        self.frame = frame
+
+    def to_pandas(self):
+        return self.frame
+
+
+@pytest.mark.parametrize("made", [Polars, pa.Table.from_pandas], ids=["polars", "arrow"])
+def test_a_frame_of_another_library_is_refused_with_the_conversion(made):
+    edges, ids = made(PAIRS), made(PAIRS[["a"]])
+    with pytest.raises(ex.EdgeListError, match=r"; .*\. Convert it with edges\.to_pandas\(\)$"):
+        gf.pagerank(edges, **ENDS)
+    assert len(gf.pagerank(edges.to_pandas(), **ENDS).compute()) == 3
+    for function, option in (
+        (gf.bfs, "sources"),
+        (gf.similarity, "pairs"),
+        (gf.pagerank, "personalization"),
+        (gf.community_metrics, "communities"),
+        (gf.pagerank, "vertices"),
+    ):
+        with pytest.raises(ex.EdgeListError, match=rf"Convert it with {option}\.to_pandas\(\)$"):
+            function(PAIRS, **ENDS, **{option: ids})
+
+
+@pytest.mark.parametrize(
+    ("function", "option", "value", "error", "message"),
+    [
+        (
+            "bfs",
+            "sources",
+            [1.0],
+            ex.VertexTypeError,
+            "^sources has dtype float64; .* 1 instead of 1.0$",
+        ),
+        ("bfs", "sources", [1, "x"], ex.VertexTypeError, r"^sources holds Python objects \(mixed"),
+        ("bfs", "targets", [[1]], ex.VertexTypeError, r"^targets has dtype list.* in targets\]$"),
+        (
+            "similarity",
+            "pairs",
+            [(1, 2)],
+            ex.OptionError,
+            r"pairs is a list; .* pd\.DataFrame\(pairs\)",
+        ),
+        ("similarity", "pairs", PAIRS[["a"]], ex.OptionError, "pairs has 1 column; give"),
+    ],
+)
+def test_ids_that_are_refused_are_called_by_the_name_of_the_option(
+    function, option, value, error, message
+):
+    needed = {"sources": 1} if function == "bfs" else {}
+    with pytest.raises(error, match=message):
+        getattr(gf, function)(PAIRS, **ENDS, **needed | {option: value})
 
 
 @pytest.mark.parametrize("dtype", ["str", object, "Int64", "datetime64[ns]"])
@@ -174,6 +253,22 @@ def test_results_that_cannot_go_there(tmp_path):
     with pytest.raises(ex.OutputError, match=r"end it in \.parquet or \.csv"):
         Output(str(tmp_path / "labels.txt"), overwrite=False)
     assert (tmp_path / "labels.csv").read_text() == "there"
+
+
+def test_without_compiled_code_an_error_says_which_setting_turns_it_off():
+    code = (
+        "import pandas as pd, dask_graphflow as gf\n"
+        "gf.degrees(pd.DataFrame({'a': [1], 'b': [2]}), source='a', target='b').compute()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    last = done.stderr.strip().splitlines()[-1]
+    assert "UsageError: NUMBA_DISABLE_JIT is set" in last
 
 
 # The catalogue, docs/reference/errors.md

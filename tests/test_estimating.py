@@ -202,6 +202,23 @@ def test_searches_from_fewer_sources_take_less():
         estimate(algorithm="bfs", **SIZES, k=2)
 
 
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"supersteps": -1}, "supersteps=-1; give a whole number, 1 or more, or None"),
+        ({"supersteps": 0.5}, "supersteps=0.5; give a whole number"),
+        ({"shards": -1}, "shards=-1; give a whole number"),
+        ({"shards": 100}, r"shards=100, and there is 1 worker; give at most 1, or .*ClusterSpec"),
+        ({"shards": 3, "cluster": workers(2)}, "there are 2 workers; give at most 2"),
+    ],
+)
+def test_numbers_of_supersteps_and_shards_that_cannot_be_are_refused(given, message):
+    with pytest.raises(OptionError, match=message):
+        estimate(
+            algorithm="betweenness_centrality", **SIZES, k=5, **{"cluster": workers(1)} | given
+        )
+
+
 def test_results_with_more_columns_of_ids_take_longer():
     degrees, components, edges = (
         estimate(algorithm=name, **SIZES).parts["result"]

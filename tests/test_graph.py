@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import signal
+from decimal import Decimal
+from fractions import Fraction
 
 import dask
 import dask.dataframe as dd
@@ -333,11 +335,12 @@ def test_listed_vertices_of_which_no_edge_is():
 @pytest.mark.parametrize(
     ("vertices", "error", "message"),
     [
-        ([1, 2], EdgeListError, r"vertices is a builtins.list; give a Dask DataFrame"),
+        (5, EdgeListError, r"vertices is a builtins.int; give a Dask DataFrame"),
+        ([(1, 2)], VertexTypeError, r"^vertices= has dtype list"),
         (pd.Series(["x"]), VertexTypeError, r"of one type"),
         (pd.DataFrame(index=[0]), EdgeListError, r"vertices has 0 columns and an id has 1"),
     ],
-    ids=["a list", "text", "no column"],
+    ids=["an id", "pairs", "text", "no column"],
 )
 def test_vertices_that_are_refused(vertices, error, message):
     with pytest.raises(error, match=message):
@@ -686,6 +689,64 @@ def test_calls_that_are_refused(options, error, message):
     edges = frame([(0, 1)]).assign(f=0.5, s="x", w=1.0)
     with pytest.raises(error, match=message):
         gf.Graph(edges, **{**ENDS, **options})
+
+
+@pytest.mark.parametrize(
+    "vertices",
+    [[9, 1, 9], (9,), {9}, range(9, 10), np.array([9]), np.array([9], "int8"), pd.Index([9])],
+    ids=lambda vertices: type(vertices).__name__,
+)
+def test_vertices_are_a_list_an_array_or_a_frame(vertices):
+    for call in (gf.pagerank, gf.connected_components):
+        found = call(frame([(0, 1)]), **ENDS, vertices=vertices).compute()
+        assert to_host(found).vertex.tolist() == [0, 1, 9]
+        assert len(call(frame([(0, 1)]), **ENDS, vertices=[]).compute()) == 2
+
+
+@pytest.mark.parametrize("vertices", [[(5, "x")], np.array([(5, "x")], object), []], ids=str)
+def test_vertices_of_two_parts_are_a_list_of_tuples_or_a_table(vertices):
+    edges = frame([(0, 1)]).assign(c="x", d="y")
+    g = gf.Graph(edges, source=["a", "c"], target=["b", "d"], vertices=vertices)
+    found = to_host(g.degrees().compute())
+    wanted = [(0, "x"), (1, "y"), (5, "x")][: 2 + len(vertices)]
+    assert list(zip(found.vertex_0, found.vertex_1, strict=True)) == wanted
+
+
+@pytest.mark.usefixtures("host_memory")
+def test_a_tuple_that_is_the_name_of_a_column_is_one_column():
+    edges = frame([(0, 1), (1, 2)]).assign(w=1.0)
+    edges.columns = pd.MultiIndex.from_tuples([("a", "s"), ("a", "t"), ("b", "w")])
+    ends = {"source": ("a", "s"), "target": ("a", "t")}
+    found = gf.sssp(edges, **ends, weight=("b", "w"), sources=[0]).compute()
+    assert found.distance.tolist() == [0, 1, 2]
+    assert len(gf.connected_components(edges, **ends).compute()) == 3
+    assert len(gf.pagerank(frame([(0, 1)]), source=("a",), target=("b",)).compute()) == 2
+
+
+WEIGHTS = ["float16", "longdouble", "bool", "uint8", "uint64", ">f8", "Int64", "Float32", "boolean"]
+
+
+@pytest.mark.usefixtures("host_memory")
+@pytest.mark.parametrize(
+    "dtype", [*WEIGHTS, "halffloat[pyarrow]", "uint64[pyarrow]", "bool[pyarrow]"]
+)
+def test_weights_of_every_type_of_real_numbers_are_read(dtype):
+    edges = frame([(0, 1), (1, 2), (0, 2), (0, 2)]).assign(w=pd.Series([1, 1, 1, 1]).astype(dtype))
+    for multi in ("keep", "sum", "min"):
+        result = gf.Graph(edges, **ENDS, weight="w", multi=multi).k_core(k=1)
+        found = result.compute()
+        assert found.weight.sum() == (3 if multi == "min" else 4)
+        assert found.dtypes.equals(result.dtypes)
+    assert gf.sssp(edges, **ENDS, weight="w", sources=[0]).compute().distance.tolist() == [0, 1, 1]
+    assert len(gf.louvain(edges, **ENDS, weight="w").compute()) == 3
+
+
+@pytest.mark.usefixtures("host_memory")
+@pytest.mark.parametrize("weight", [1j, Decimal(1), Fraction(1), "1"], ids=repr)
+def test_weights_that_are_not_real_numbers_are_refused(weight):
+    edges = frame([(0, 1)]).assign(w=pd.Series([weight]))
+    with pytest.raises(WeightError, match=r"weight='w' has dtype .* a weight is a real number"):
+        gf.Graph(edges, **ENDS, weight="w")
 
 
 @pytest.mark.usefixtures("host_memory")  # cuDF has no columns of Python objects

@@ -582,6 +582,35 @@ def test_a_trace_says_what_each_superstep_did(built):
 
 
 @pytest.mark.parametrize(
+    ("width", "columns", "name"),
+    [
+        (1, {"vertex": 0}, "vertex"),
+        (2, {"vertex_0": 0}, "vertex_0"),
+        (2, {"least": "vertex", "least_1": 0}, "least_1"),
+    ],
+)
+def test_a_column_with_the_name_of_another_one_of_the_result_is_refused(width, columns, name):
+    edges = frame([(0, 1)]).assign(c=0, d=0)
+    g = gf.Graph(edges, source=["a", "c"][:width], target=["b", "d"][:width])
+    steps = [{column: "degree"} for column, begin in columns.items() if begin == 0]
+    steps += [LEAST] if "least" in columns else []
+    with pytest.raises(gf.exceptions.OptionError, match=rf"called {name!r} in the result, like"):
+        g.run(steps, columns=columns, max_iter=1)
+
+
+@pytest.mark.parametrize("begin", [0, 0.5])
+def test_an_expression_can_have_more_operations_than_python_nests_parentheses(begin):
+    g = gf.Graph(frame([(0, 1), (1, 2)]), source="a", target="b")
+    terms = "+".join(["x[src]"] * 100)
+    deep = gf.EdgeOp("deep", target="x", signal=f"max({terms}, 7)", slot="max")
+    found = g.run(deep, columns={"x": begin}, max_iter=1).compute()
+    assert found.x.tolist() == [begin, *[max(100 * begin, 7)] * 2]
+    values = ", ".join(f"x + {i}" for i in range(1000))
+    found = g.run([{"x": f"max({values})"}], columns={"x": begin}, max_iter=1).compute()
+    assert found.x.tolist() == [begin + 999] * 3
+
+
+@pytest.mark.parametrize(
     ("options", "error", "says"),
     [
         ({"columns": {}}, "OptionError", "'width'"),

@@ -16,11 +16,12 @@ from shapes import DIFFICULT, ENDS, LARGE, SMALL, both_ways, weights
 import dask_graphflow as gf
 from dask_graphflow.exceptions import (
     EdgeListError,
+    GraphMemoryError,
     OptionError,
     UnknownVertexError,
     WeightError,
 )
-from dask_graphflow.operators import sample
+from dask_graphflow.operators import sample, walks
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -214,3 +215,23 @@ def test_weights_that_are_refused(built):
     edges = frame([(0, 1), (1, 2)]).assign(w=[1.0, -1.0])
     with pytest.raises(WeightError, match="a weight is negative"):
         built(edges).random_walks([0], length=3).compute()
+
+
+@DIRECTED
+@pytest.mark.parametrize("members", [1])
+def test_walks_that_are_made_in_several_blocks_are_the_same(built, directed, members, monkeypatch):
+    ends = [*NEAR, *((i, i + 1) for i in range(7, 40))]  # a path, on which directed walks end
+    g = built(ends, directed=directed)
+    options = {"starts": vertices_of(ends), "length": 60, "walks_per_vertex": 3, "q": 2}
+    wanted = g.random_walks(**options).compute()
+    monkeypatch.setattr(walks, "BLOCK", 300)
+    pd.testing.assert_frame_equal(g.random_walks(**options).compute(), wanted)
+
+
+@pytest.mark.parametrize("members", [1, 2])
+def test_memory_is_for_steps_that_are_done_and_too_many_walks_are_refused(built, members):
+    g = built([(i, 999) for i in range(999)])
+    found = g.random_walks(list(range(999)), length=10**9).compute()
+    assert len(found) == 2 * 999
+    with pytest.raises(GraphMemoryError, match=r"vertices of walks needs .* Give fewer starts"):
+        g.random_walks([0], length=1, walks_per_vertex=2**55).compute()

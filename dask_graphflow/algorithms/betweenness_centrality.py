@@ -25,7 +25,7 @@ from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import Count, Flag
+from .options import SEED, Count, Flag
 from .sampling import sampled
 
 __all__ = ["betweenness_centrality"]
@@ -36,7 +36,7 @@ __all__ = ["betweenness_centrality"]
     checks={
         **dict.fromkeys(("normalized", "endpoints"), Flag()),
         "k": Count(optional=True),
-        "seed": Count(least=0),
+        "seed": SEED,
     },
     cost=Cost("labels", levels(3), passes=1, sources=1, rows=1, copies=1, scratch=150),
 )

@@ -17,7 +17,7 @@ from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import Count, Flag
+from .options import SEED, Count, Flag
 from .sampling import sampled
 
 __all__ = ["closeness_centrality"]
@@ -25,7 +25,7 @@ __all__ = ["closeness_centrality"]
 
 @algorithm(
     columns={"closeness": "float64"},
-    checks={"wf_improved": Flag(), "k": Count(optional=True), "seed": Count(least=0)},
+    checks={"wf_improved": Flag(), "k": Count(optional=True), "seed": SEED},
     cost=Cost("labels", levels(), passes=4, sparse=80, sources=64, both_ways=True, scratch=105),
 )
 def closeness_centrality(

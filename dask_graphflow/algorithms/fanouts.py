@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.values import shown
 
-from .options import Check
+from .options import MOST, Check
 
 __all__ = ["Fanouts"]
 
@@ -32,11 +33,12 @@ class Fanouts(Check):
         fit = [
             isinstance(one, int | np.integer)
             and not isinstance(one, bool)
-            and (one >= 1 or one == -1)
+            and (1 <= one <= MOST or one == -1)
             for one in counts
         ]
         if not fit or not all(fit):
             raise OptionError(
-                f"{name}={value!r}; give a list of whole numbers, each 1 or more, or -1 for all"
+                f"{name}={shown(value)}; give a list of whole numbers, each 1 or more, or -1 for all. "
+                f"The largest one is {MOST}"
             )
         return tuple(int(one) for one in counts)

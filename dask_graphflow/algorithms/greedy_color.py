@@ -25,7 +25,7 @@ from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import Count
+from .options import SEED
 from .priorities import priorities
 
 __all__ = ["greedy_color"]
@@ -44,7 +44,7 @@ COLLECT = EdgeOp("collect", target="used", signal=BIT, slot="or", cond="moved[ds
 
 @algorithm(
     columns={"color": "int32"},
-    checks={"seed": Count(least=0)},
+    checks={"seed": SEED},
     directed=False,
     cost=Cost("labels", rounds(3, 0.3), passes=6, rows=1, copies=1, scratch=100),
 )

@@ -15,7 +15,7 @@ from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import Count
+from .options import SEED, Count
 from .sampling import sampled
 
 __all__ = ["harmonic_centrality"]
@@ -23,7 +23,7 @@ __all__ = ["harmonic_centrality"]
 
 @algorithm(
     columns={"harmonic": "float64"},
-    checks={"k": Count(optional=True), "seed": Count(least=0)},
+    checks={"k": Count(optional=True), "seed": SEED},
     cost=Cost("labels", levels(), passes=4, sparse=80, sources=64, both_ways=True, scratch=105),
 )
 def harmonic_centrality(g: GraphView, *, k: int | None = None, seed: int = 0) -> Answer:

@@ -19,7 +19,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .communities import communities
-from .options import Choice, Count, Number
+from .options import SEED, Choice, Count, Number
 from .resolution import Resolution, columns
 
 __all__ = ["leiden"]
@@ -31,8 +31,8 @@ __all__ = ["leiden"]
         "objective": Choice(("modularity", "cpm")),
         "resolution": Resolution(),
         "tol": Number(low=0),
-        "levels": Count(),
-        "seed": Count(least=0),
+        "levels": Count(most=100),
+        "seed": SEED,
     },
     weights="optional",
     directed=False,

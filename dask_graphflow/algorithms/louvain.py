@@ -15,7 +15,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .communities import communities
-from .options import Count, Number
+from .options import SEED, Count, Number
 from .resolution import Resolution, columns
 
 __all__ = ["louvain"]
@@ -26,8 +26,8 @@ __all__ = ["louvain"]
     checks={
         "resolution": Resolution(),
         "tol": Number(low=0),
-        "levels": Count(),
-        "seed": Count(least=0),
+        "levels": Count(most=100),
+        "seed": SEED,
     },
     weights="optional",
     directed=False,

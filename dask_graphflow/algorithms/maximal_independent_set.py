@@ -20,7 +20,7 @@ from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import Count
+from .options import SEED
 from .priorities import priorities
 
 __all__ = ["maximal_independent_set"]
@@ -33,7 +33,7 @@ EXCLUDE = EdgeOp("exclude", target="excluded", signal="1", slot="max")
 
 @algorithm(
     columns={"selected": "bool"},
-    checks={"seed": Count(least=0)},
+    checks={"seed": SEED},
     directed=False,
     cost=Cost("labels", rounds(0.05, 0.05), passes=1.2, rows=1, copies=1),
 )

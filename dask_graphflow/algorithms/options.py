@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -11,19 +11,27 @@ import numpy as np
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.showing.values import shown
 
-LARGEST = sys.float_info.max  # integers can be larger, too
+__all__ = ["MOST", "SEED", "Check", "Choice", "Count", "Flag", "Number", "check_count"]
 
-__all__ = ["Check", "Choice", "Count", "Flag", "Number", "check_count"]
+MOST = 2**63 - 1  # kernels count with int64
 
 
-def check_count(name: str, value: Any, *, least: int = 1, optional: bool = False) -> None:
-    """Raise unless an option is a whole number, `least` or more; or None if it is optional."""
+def check_count(
+    name: str, value: Any, *, least: int = 1, most: int = MOST, optional: bool = False
+) -> None:
+    """Raise unless an option is a whole number, `least` to `most`; or None if it is optional."""
     if optional and value is None:
         return
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        none = ", or None" if optional else ""
-        raise OptionError(f"{name}={value!r}; give a whole number, {least} or more{none}")
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if whole and value >= least and value <= most:
+        return
+    # The limit of int64 is of interest only if a value is above it.
+    bounded = most < MOST or (whole and value > most)
+    allowed = f" from {least} to {most}" if bounded else f", {least} or more"
+    none = ", or None" if optional else ""
+    raise OptionError(f"{name}={shown(value)}; give a whole number{allowed}{none}")
 
 
 class Check:
@@ -57,9 +65,10 @@ class Check:
 
 @dataclass(frozen=True)
 class Count(Check):
-    """A whole number, `least` or more."""
+    """A whole number, `least` to `most`."""
 
     least: int = 1
+    most: int = MOST
     optional: bool = False
 
     @property
@@ -69,8 +78,11 @@ class Count(Check):
 
     def check(self, name: str, value: Any, graph: Any) -> int | None:
         """Return the number."""
-        check_count(name, value, least=self.least, optional=self.optional)
+        check_count(name, value, least=self.least, most=self.most, optional=self.optional)
         return None if value is None else int(value)
+
+
+SEED = Count(least=0, most=2**128 - 1)
 
 
 @dataclass(frozen=True)
@@ -89,20 +101,28 @@ class Number(Check):
         return "float | None" if self.optional else "float"
 
     def check(self, name: str, value: Any, graph: Any) -> Any:
-        """Return the number."""
+        """Return the number as a float; kernels do not take all of NumPy's types."""
         if self.optional and value is None:
             return None
-        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-        fits = number and (
-            (self.low is None or value >= self.low)
-            and (self.high is None or value <= self.high)
-            and (self.above is None or value > self.above)
-            and not (self.finite and abs(value) > LARGEST)
+        number, large = math.nan, False
+        if isinstance(value, int | float | np.integer | np.floating) and not isinstance(
+            value, bool
+        ):
+            try:
+                number = float(value)
+            except OverflowError:
+                large = True
+        fits = (
+            (self.low is None or number >= self.low)
+            and (self.high is None or number <= self.high)
+            and (self.above is None or number > self.above)
+            and not (self.finite and math.isinf(number))
         )
-        if not fits or value != value:
+        if not fits or math.isnan(number):
             none = ", or None" if self.optional else ""
-            raise OptionError(f"{name}={value!r}; give a number{self._allowed()}{none}")
-        return value
+            most = " that a float can hold" if large else ""
+            raise OptionError(f"{name}={shown(value)}; give a number{self._allowed()}{most}{none}")
+        return number
 
     def _allowed(self) -> str:
         if self.above is not None:
@@ -127,7 +147,8 @@ class Choice(Check):
         """Return the name."""
         if not isinstance(value, str) or value not in self.names:
             raise OptionError(
-                f"{name}={value!r}; give {', '.join(map(repr, self.names))}{nearest(value, self.names)}"
+                f"{name}={shown(value)}; give {', '.join(map(repr, self.names))}"
+                f"{nearest(value, self.names)}"
             )
         return value
 
@@ -144,5 +165,5 @@ class Flag(Check):
     def check(self, name: str, value: Any, graph: Any) -> bool:
         """Return the truth value."""
         if not isinstance(value, bool | np.bool_):
-            raise OptionError(f"{name}={value!r}; give True or False")
+            raise OptionError(f"{name}={shown(value)}; give True or False")
         return bool(value)

@@ -21,10 +21,10 @@ import numpy as np
 from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.walks import walk, walk_bias
+from dask_graphflow.operators.walks import check_walks, walk, walk_bias
 
 from .algorithm import Answer, algorithm
-from .options import Count, Number
+from .options import SEED, Count, Number
 from .priorities import priorities
 from .vertex_options import VertexIds
 
@@ -41,7 +41,7 @@ MOST_STEPS = 2**31 - 1  # of an int32
         "walks_per_vertex": Count(),
         "p": Number(above=0),
         "q": Number(low=0.001, high=1000),
-        "seed": Count(least=0),
+        "seed": SEED,
     },
     weights="optional",
     supersteps=False,
@@ -115,6 +115,7 @@ def random_walks(
     4     0     4       2
     """
     own = g.ranks[starts]
+    check_walks(own, len(own) * walks_per_vertex)
     every = np.sort(gather(g, own))
     first = np.searchsorted(every, own).astype("int64") * walks_per_vertex
     walks = (first[:, None] + np.arange(walks_per_vertex, like=first)).ravel()

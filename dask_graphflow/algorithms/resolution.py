@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.values import shown
 
 from .options import Check, Number
 
@@ -28,11 +29,13 @@ class Resolution(Check):
 
     def check(self, name: str, value: Any, graph: Any) -> Any:
         """Return the number, or a tuple of numbers."""
-        if not isinstance(value, list | tuple | np.ndarray):
+        if not isinstance(value, list | tuple | np.ndarray) or getattr(value, "ndim", 1) != 1:
             return RESOLUTION.check(name, value, graph)
         found = tuple(RESOLUTION.check(name, item, graph) for item in value)
         if not found or len(set(map(_named, found))) < len(found):
-            raise OptionError(f"{name}={value!r}; give at least one number, and each number once")
+            raise OptionError(
+                f"{name}={shown(value)}; give at least one number, and each number once"
+            )
         return found
 
 

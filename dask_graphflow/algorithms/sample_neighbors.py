@@ -25,7 +25,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .fanouts import Fanouts
-from .options import Count, Flag
+from .options import SEED, Flag
 from .priorities import priorities
 from .vertex_options import VertexIds
 
@@ -38,7 +38,7 @@ __all__ = ["sample_neighbors"]
         "seeds": VertexIds(),
         "fanouts": Fanouts(),
         "replace": Flag(),
-        "seed": Count(least=0),
+        "seed": SEED,
     },
     supersteps=False,
     rows="listed",

@@ -47,10 +47,15 @@ class VertexPairs(Check):
         if value is None:
             return None
         width = len(graph._ids.columns)
+        vertex_ids.check_frame(value, name)
         if not hasattr(value, "columns") or len(value.columns) < 2 * width:
+            has = (
+                f"has {counted(len(value.columns), 'column')}" if hasattr(value, "columns") else ""
+            )
             raise OptionError(
-                f"{name} is a {type(value).__name__} without two ids in each row; give a DataFrame whose "
-                f"first {2 * width} columns are the ids of the first and of the second vertex"
+                f"{name} {has or f'is a {type(value).__name__}'}; give a DataFrame whose first "
+                f"{2 * width} columns are the ids of the first and of the second vertex, such as "
+                f"pd.DataFrame({name}) for a list of pairs"
             )
         sides = value.iloc[:, :width], value.iloc[:, width : 2 * width]
         first, second = (vertex_ids.named(side, graph._ids, name) for side in sides)
@@ -84,6 +89,7 @@ class VertexWeights(Check):
             value = pd.Series(value)
         elif hasattr(value, "to_pandas") and not hasattr(value, "columns"):
             value = value.to_pandas()
+        vertex_ids.check_frame(value, name)
         if hasattr(value, "columns"):
             width = len(graph._ids.columns)
             if len(value.columns) != width + 1:

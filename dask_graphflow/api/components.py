@@ -116,7 +116,7 @@ def connected_components(
         Columns with the ids at the two ends of each edge. Several columns form one id. Ids can be
         integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
         have the same type.
-    vertices : Series, DataFrame or Index, optional
+    vertices : list, array, Series, DataFrame or Index, optional
         All vertex ids. Vertices without an edge then appear as components of their own. In a frame, the
         first columns are the id, as many as `source` has. The ids in the result get the integer type or the
         unit of time that can represent these ids and those of the edges.

@@ -28,6 +28,7 @@ from dask_graphflow.operators.direction import WAYS
 from dask_graphflow.operators.iteration import Step
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.showing.values import shown
 
 __all__ = ["run"]
 
@@ -56,8 +57,8 @@ def run(
     if isinstance(op, EdgeOp):
         if until is not None:
             raise OptionError(
-                f"until={until!r} with {op}, which ends when no vertex changes; give a list of steps, such "
-                "as [op], to repeat it until a test holds"
+                f"until={shown(until)} with {op}, which ends when no vertex changes; give a list of steps, "
+                "such as [op], to repeat it until a test holds"
             )
         check_count("max_iter", max_iter, optional=True)
         name = op.name
@@ -67,11 +68,17 @@ def run(
         check_count("max_iter", max_iter)
         settings |= {"until": until, "fail": fail_on_nonconvergence}
         name = "-".join(step.name for step in steps if isinstance(step, EdgeOp)) or "vertices"
+    if not isinstance(columns, Mapping):
+        raise OptionError(
+            f"columns={shown(columns)}; give a dict of the columns and their initial values, for example "
+            "{'rank': 0.0}"
+        )
     numbers = _numbers({} if params is None else params)
     dtypes = _dtypes(graph, steps, columns, numbers, until)
     if isinstance(op, EdgeOp):
         dtypes = {column: dtypes[column] for column in op.columns}
     given = None if start is None else _started(graph, name, dtypes, start)
+    _check_names(graph, dtypes)
     begin = {column: _begins(column, columns[column]) for column in dtypes}
     asked = op if isinstance(op, EdgeOp) else steps, begin, numbers, given, settings
     return graph._ask(name, run_program, dtypes, *asked, trace=trace, progress=progress)
@@ -85,27 +92,27 @@ def _steps(given: Any) -> list[Step]:
     )
     if not isinstance(given, list | tuple) or not given:
         raise OptionError(
-            f"{given!r} is not a program; give an EdgeOp, or a list of steps: each is {what}"
+            f"{shown(given)} is not a program; give an EdgeOp, or a list of steps: each is {what}"
         )
     for step in given:
         texts = [*step, *step.values()] if isinstance(step, Mapping) else []
         if not isinstance(step, EdgeOp) and not (texts and all(isinstance(t, str) for t in texts)):
-            raise OptionError(f"{step!r} is not a step; give {what}")
+            raise OptionError(f"{shown(step)} is not a step; give {what}")
     return [step if isinstance(step, EdgeOp) else dict(step) for step in given]
 
 
 def _numbers(params: Any) -> dict[str, Any]:
     """Return the parameters as NumPy scalars."""
     if not isinstance(params, Mapping):
-        raise OptionError(f"params={params!r}; give a dict of names and numbers")
+        raise OptionError(f"params={shown(params)}; give a dict of names and numbers")
     found = {}
     for name, value in params.items():
         _check_name("params", name)
         found[name] = scalar(value)
         if found[name] is None:
             raise OptionError(
-                f"params[{name!r}]={value!r}; give True, False, an int that int64 can hold, a float, or a "
-                f"NumPy number of {', '.join(COLUMN_TYPES)}"
+                f"params[{name!r}]={shown(value)}; give True, False, an int that int64 can hold, a float "
+                f"or a NumPy number of {', '.join(COLUMN_TYPES)}"
             )
     return found
 
@@ -175,11 +182,27 @@ def _dtypes(
     return dtypes
 
 
+def _check_names(graph: Any, dtypes: Mapping[str, Any]) -> None:
+    """Raise if two columns of the result have the same name."""
+    width = len(graph._ids.columns)
+    taken = dict.fromkeys(vertex_names("vertex", width), "the id of the vertex")
+    for column, dtype in dtypes.items():
+        for name in vertex_names(column, width if dtype == "id" else 1):
+            if name in taken:
+                raise OptionError(
+                    f"columns has {column!r}, whose values are called {name!r} in the result, like "
+                    f"{taken[name]}; give the column another name"
+                )
+            taken[name] = f"those of column {column!r}"
+
+
 def _reader(
     label: str, text: Any, columns: Mapping[str, str], numbers: Mapping[str, Any]
 ) -> VertexReader:
     if not isinstance(text, str):
-        raise OptionError(f"{label}={text!r}; give an expression, for example 'total(x) < 1e-6'")
+        raise OptionError(
+            f"{label}={shown(text)}; give an expression, for example 'total(x) < 1e-6'"
+        )
     return VertexReader(label, text, columns, {name: v.dtype.name for name, v in numbers.items()})
 
 
@@ -202,8 +225,8 @@ def _begins(name: str, value: Any) -> Any:
     found = value if isinstance(value, str) else scalar(value)
     if found is None:
         raise OptionError(
-            f"columns[{name!r}]={value!r}; give a number of {', '.join(COLUMN_TYPES)}, for example 0, 0.0 "
-            f"or np.int32(0), give {ITSELF!r}, or an expression such as '1 / n'"
+            f"columns[{name!r}]={shown(value)}; give a number of {', '.join(COLUMN_TYPES)}, for example 0, "
+            f"0.0 or np.int32(0), give {ITSELF!r}, or an expression such as '1 / n'"
         )
     return found
 
@@ -223,7 +246,7 @@ def _started(
     named = [name for name in dtypes if set(parts[name]) & set(start.columns)]
     taken = {part for name in named for part in parts[name]}
     others = [name for name in start.columns if name not in taken]
-    ids = named_ids(start[others[:width]], graph._ids)
+    ids = named_ids(start[others[:width]], graph._ids, "start")
     if unknown := others[width:]:
         raise OptionError(
             f"start has a column {unknown[0]!r}; after {counted(width, 'column')} of ids "
@@ -239,7 +262,7 @@ def _started(
                 f"{', '.join(map(repr, parts[name]))}"
             )
         if dtypes[name] == "id":
-            vertices[name] = named_ids(start[parts[name]], graph._ids)
+            vertices[name] = named_ids(start[parts[name]], graph._ids, "start")
         else:
             numbers[name] = _fitting(start[name], name, np.dtype(dtypes[name]))
     rows = start.drop_duplicates()[others]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dask_graphflow.algorithms.algorithm import ALGORITHMS, Algorithm
-from dask_graphflow.algorithms.options import check_count
+from dask_graphflow.algorithms.options import Choice, Flag, check_count
 from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import model
@@ -26,8 +26,8 @@ from dask_graphflow.graph.load_balance import share_out
 from dask_graphflow.scheduling import placement, trees
 from dask_graphflow.scheduling.memory_limits import PROCESS, pause_fraction
 from dask_graphflow.showing.bar import listener
-from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted, duration
+from dask_graphflow.showing.values import shown
 
 from .components import tasks_of
 from .estimate_result import Calibration, Estimate, kind_name
@@ -179,8 +179,8 @@ def estimate(
     Raises
     ------
     OptionError
-        The algorithm is unknown or takes no number of sources, `shards` is not a number of workers, or the
-        size of the graph is not known.
+        The algorithm is unknown or takes no number of sources, `shards` is larger than the number of
+        workers, `supersteps` is not a whole number of at least 1, or the size of the graph is not known.
     UnknownColumnError, VertexTypeError, WeightError, EdgeListError
         The edges or the columns are invalid.
     BackendError
@@ -223,16 +223,13 @@ def estimate(
     >>> about.fits, about.plan["shares"]
     (True, [0.25, 0.25, 0.25, 0.25])
     """
-    known_names = [*ALGORITHMS, PATHS]
-    if algorithm not in known_names:
-        raise OptionError(
-            f"algorithm={algorithm!r}; give {', '.join(map(repr, known_names))}"
-            f"{nearest(algorithm, known_names)}"
-        )
+    Choice((*ALGORITHMS, PATHS)).check("algorithm", algorithm, None)
     if cluster is None:
         placement.check_waiting("gf.estimate", "gf.estimate(...)")
     merging.merge_policy(merge)
+    Flag().check("directed", directed, None)
     check_count("shards", shards, least=1, optional=True)
+    check_count("supersteps", supersteps, least=1, optional=True)
     check_count("k", k, least=1, optional=True)
     check_count("top_k", top_k, least=1, optional=True)
     cost = None if algorithm == PATHS else ALGORITHMS[algorithm].cost
@@ -253,6 +250,12 @@ def estimate(
     options["count_degrees"] = cost is None or bool(cost.limits)
     graph = known(edges, source=source, target=target, weight=weight, directed=directed, **options)
     kinds = _kinds(cluster, graph.device)
+    workers = sum(kind.workers for kind in kinds)
+    if shards is not None and shards > workers:
+        raise OptionError(
+            f"shards={shards}, and there {'is' if workers == 1 else 'are'} {counted(workers, 'worker')}; "
+            f"give at most {workers}, or describe a larger cluster with cluster=ClusterSpec(...)"
+        )
     known_rates = [clusters.known_rates_of(kind) for kind in kinds]
     calibration = _calibration(kinds, known_rates)
     if cost is None:
@@ -321,7 +324,7 @@ def _kinds(cluster: Any, device: bool) -> list[ClusterSpec]:
         or not kinds
         or not all(isinstance(kind, ClusterSpec) for kind in kinds)
     ):
-        raise OptionError(f"cluster={cluster!r}; give a ClusterSpec, or a list of some")
+        raise OptionError(f"cluster={shown(cluster)}; give a ClusterSpec, or a list of some")
     return list(kinds)
 
 

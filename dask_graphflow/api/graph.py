@@ -11,11 +11,11 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from dask_graphflow.algorithms.algorithm import Answer
-from dask_graphflow.algorithms.options import check_count
+from dask_graphflow.algorithms.options import Choice, Flag, check_count
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate
-from dask_graphflow.exceptions import OptionError, WeightError
+from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph import edgelist
 from dask_graphflow.graph.build import build
 from dask_graphflow.graph.counting import num_edges, num_vertices
@@ -31,7 +31,6 @@ from dask_graphflow.scheduling.expr import Held, bind, bind_known, held_by
 from dask_graphflow.scheduling.parquet import num_rows
 from dask_graphflow.scheduling.progress import Progress, listener
 from dask_graphflow.scheduling.with_frames import with_frames
-from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, as_text
 
 from . import edge_programs, inputs
@@ -61,7 +60,7 @@ class Graph(GraphMethods):
         integers, strings, categoricals or dates: anything that can be hashed and sorted. Both ends must
         have the same type.
     weight : column name, optional
-        Numeric column with the weights of the edges.
+        Numeric column with the weights of the edges. They are stored as int32, int64, float32 or float64.
     directed : bool
         Whether an edge leads only from its source to its target. True by default; False makes every edge
         count in both directions.
@@ -69,11 +68,11 @@ class Graph(GraphMethods):
         What to do with parallel edges, which have the same source and target. "keep", the default, keeps
         all of them. The others merge them into one edge, which has the sum of the weights, the smallest
         weight, or the weight of the first edge.
-    vertices : Series, DataFrame or Index, optional
+    vertices : list, array, Series, DataFrame or Index, optional
         All vertex ids. Vertices without an edge are then in the graph too, so every result has a row for
-        each of them. In a frame, the first columns are the id, as many as `source` has. Vertices that only
-        occur in `edges` are added. The graph's ids get the integer type or the unit of time that can
-        represent these ids and those of the edges.
+        each of them. In a frame, the first columns are the id, as many as `source` has. In a list, an id of
+        several columns is a tuple. Vertices that only occur in `edges` are added. The graph's ids get the
+        integer type or the unit of time that can represent these ids and those of the edges.
     dropna : bool
         Whether to skip edges and rows of `vertices` with a null id. False by default, which raises an
         error.
@@ -157,12 +156,8 @@ class Graph(GraphMethods):
         shards: int | None = None,
         hybrid: Any = None,
     ) -> None:
-        if multi not in MULTI:
-            raise OptionError(
-                f"multi={multi!r}; give {', '.join(map(repr, MULTI))}{nearest(multi, MULTI)}"
-            )
-        if directed not in (True, False):
-            raise OptionError(f"directed={directed!r}; give True or False")
+        Choice(MULTI).check("multi", multi, self)
+        directed = Flag().check("directed", directed, self)
         frame = inputs.as_dask(edges, "edges", source, target)
         if weight is not None:
             edgelist.check_weight(frame, weight)
@@ -566,8 +561,9 @@ optional
         Raises
         ------
         OptionError
-            `progress` is invalid.
+            `trace` or `progress` is invalid.
         """
+        trace = Flag().check("trace", trace, self)
         self._settle()
         dtypes = {"vertex": "id", **dtypes} if rows == "vertices" else dtypes
         kinds = tuple(dtypes.items())

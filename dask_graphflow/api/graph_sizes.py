@@ -8,7 +8,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.options import check_count
+from dask_graphflow.algorithms.options import Flag, check_count
 from dask_graphflow.costs.cost import Shape
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, edgelist
@@ -108,6 +108,8 @@ def known(
     """
     check_count("num_edges", num_edges, least=0, optional=True)
     check_count("num_vertices", num_vertices, least=0, optional=True)
+    if dense_ids is not None:
+        Flag().check("dense_ids", dense_ids, None)
     if isinstance(edges, Graph):
         return _of_graph(edges, num_edges, num_vertices, dense_ids)
     frame = inputs.as_dask(edges, "edges", source, target)

@@ -12,6 +12,7 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.algorithms.options import Flag
 from dask_graphflow.exceptions import (
     EdgeListError,
     OptionError,
@@ -19,12 +20,13 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
     WeightError,
 )
-from dask_graphflow.graph import dtypes, edgelist
+from dask_graphflow.graph import dtypes, edgelist, vertex_ids
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
-from dask_graphflow.graph.frames import empty_like, is_pandas
+from dask_graphflow.graph.frames import as_pandas, empty_like, is_pandas
 from dask_graphflow.scheduling.expr import Held
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.showing.values import shown
 
 __all__ = [
     "ColumnNames",
@@ -48,14 +50,14 @@ def as_dask(frame: Any, role: str, *ids: Any) -> Any:
     if isinstance(frame, dd.DataFrame):
         return frame
     if isinstance(frame, pd.DataFrame):
-        for column in _flat(ids):
+        for column in _flat(ids, [*frame.columns]):
             # Names that are wrong or stand for several columns get their own error later.
             if edgelist.is_name(column) and [*frame.columns].count(column) == 1:
                 dtypes.check_objects(frame[column], role)
     elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
         raise EdgeListError(
             f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or "
-            "one of pandas or cuDF, which is taken as one partition"
+            f"one of pandas or cuDF, which is taken as one partition{as_pandas(frame, role)}"
         )
     held = Held(frame)
     if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):
@@ -95,16 +97,19 @@ class _Partition:
         return self.held.__dask_tokenize__()
 
 
-def _flat(columns: Any) -> list[Any]:
-    return [c for some in columns for c in (some if isinstance(some, list | tuple) else [some])]
+def _flat(columns: Any, have: list[Any]) -> list[Any]:
+    listed = (
+        some if isinstance(some, list | tuple) and some not in have else [some] for some in columns
+    )
+    return list(itertools.chain.from_iterable(listed))
 
 
 def to_stream(edges: Any, device: Any) -> bool:
     """Return whether edges are streamed to a GPU, or raise if the option is invalid."""
-    if device not in (None, "gpu"):
+    if device is not None and not (isinstance(device, str) and device == "gpu"):
         raise OptionError(
-            f"device={device!r}; give 'gpu' to find the components on the GPU, or None to find them "
-            f"where the edges lie{nearest(str(device).lower(), ['gpu'])}"
+            f"device={shown(device)}; give 'gpu' to find the components on the GPU, or None to find them "
+            f"where the edges lie{nearest(shown(device).lower(), ['gpu'])}"
         )
     return device == "gpu" and is_pandas(type(edges._meta))
 
@@ -118,7 +123,7 @@ def ascending(
     """
     if threshold is not None and thresholds is not None:
         raise OptionError("threshold= and thresholds= were both given; give one of them")
-    given = [threshold] if threshold is not None else list([] if thresholds is None else thresholds)
+    given = [threshold] if threshold is not None else _listed(thresholds)
     if thresholds is not None and not given:
         raise OptionError("thresholds=[] is empty; give at least one, or leave it out")
     limits = [_exact(value) for value in given]
@@ -139,6 +144,16 @@ def ascending(
     return sorted(limits)
 
 
+def _listed(thresholds: Any) -> list[Any]:
+    """Return the thresholds as a list, or raise if they are not a list or an array."""
+    try:
+        return [] if thresholds is None else list(thresholds)
+    except TypeError as error:
+        raise OptionError(
+            f"thresholds={shown(thresholds)}; give a list of numbers, or a single one as threshold="
+        ) from error
+
+
 def _exact(threshold: Any) -> float:
     """Return a threshold as an int or a float of the same value, or raise if that is not possible."""
     value = threshold.item() if isinstance(threshold, np.number) else threshold
@@ -157,7 +172,10 @@ def _exact(threshold: Any) -> float:
 
 def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool) -> EdgeColumns:
     """Return how to read the edges, or raise if the columns are invalid."""
-    sources, targets = edgelist.as_columns(source, "source"), edgelist.as_columns(target, "target")
+    Flag().check("dropna", dropna, None)
+    have = list(edges.columns)
+    sources = edgelist.as_columns(source, "source", have)
+    targets = edgelist.as_columns(target, "target", have)
     edgelist.check_columns(edges, sources, "source")
     edgelist.check_columns(edges, targets, "target")
     if len(sources) != len(targets):
@@ -189,8 +207,7 @@ def edge_columns(edges: Any, source: Any, target: Any, weight: Any, dropna: bool
 
 def check_dense(columns: EdgeColumns, renumber: bool) -> None:
     """Raise if `renumber` is False and the ids are not integers."""
-    if renumber not in (True, False):
-        raise OptionError(f"renumber={renumber!r}; give True or False")
+    Flag().check("renumber", renumber, None)
     if not renumber and not (len(columns.dtypes) == 1 and dtypes.is_integer(columns.dtypes[0])):
         raise OptionError(
             f"renumber=False is for ids that are one column of integers; source={columns.source!r} has "
@@ -199,8 +216,24 @@ def check_dense(columns: EdgeColumns, renumber: bool) -> None:
 
 
 def vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:
-    """Return the vertices as edges from each vertex to itself."""
+    """Return the vertices as edges from each vertex to itself.
+
+    Parameters
+    ----------
+    vertices : frame, Series or Index, which can be lazy; or list or array of ids
+    edges : EdgeColumns
+        How the edges are read.
+    """
     width = len(edges.names)
+    if vertex_ids.is_listed(vertices):
+        vertices = vertex_ids.listed(vertices, edges.names, "vertices=")
+        for name, dtype in zip(edges.names, edges.dtypes, strict=True):
+            own = vertices[name]
+            if not len(own):  # its dtype says nothing
+                vertices[name] = own.astype(dtype)
+                continue
+            vertices[name] = vertex_ids.typed(own, "vertices=")
+            dtypes.vertex_dtype(vertices[name], "vertices=")
     if isinstance(vertices, pd.MultiIndex):
         vertices = vertices.to_frame(name=vertex_names("vertex", vertices.nlevels))
     elif hasattr(vertices, "to_frame"):

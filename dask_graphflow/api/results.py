@@ -243,15 +243,20 @@ def _each(take: Callable[[Any], Any], values: Any) -> Any:
 
 @contextmanager
 def _said(shard: Shard) -> Iterator[None]:
-    """Convert a memory error on the device that a shard was copied to into one that says what helps."""
+    """Convert a memory error into one that says what helps."""
     try:
         yield
     except GraphMemoryError:
         raise
     except MemoryError as error:
-        if shard.host is shard:
-            raise
-        raise no_room_on_device() from error
+        if shard.host is not shard:
+            raise no_room_on_device() from error
+        raise GraphMemoryError(
+            f"the call needs more memory than there is ({error}). Give smaller options, if they make the "
+            "result or the work larger, or use a machine with more memory",
+            needed=0,
+            available=None,
+        ) from error
 
 
 def frame_of(

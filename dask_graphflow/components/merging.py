@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.scheduling.trees import (
@@ -24,6 +25,7 @@ from dask_graphflow.scheduling.trees import (
     tree,
 )
 from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.showing.values import shown
 
 __all__ = [
     "MERGE_POLICIES",
@@ -186,11 +188,11 @@ MERGE_POLICIES: dict[str, Callable[..., list[Merge]]] = {
 }
 
 
-def merge_policy(name: str) -> Callable[..., list[Merge]]:
+def merge_policy(name: Any) -> Callable[..., list[Merge]]:
     """Return the merge policy with the given name, or raise :class:`OptionError`."""
-    if name not in MERGE_POLICIES:
+    if not isinstance(name, str) or name not in MERGE_POLICIES:
         raise OptionError(
-            f"merge={name!r} is not a merge policy; give one of "
+            f"merge={shown(name)} is not a merge policy; give one of "
             f"{', '.join(map(repr, MERGE_POLICIES))}{nearest(name, MERGE_POLICIES)}"
         )
     return MERGE_POLICIES[name]

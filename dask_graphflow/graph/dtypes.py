@@ -45,6 +45,14 @@ ID_KINDS = {
 NUMBERS = {"bool", "integer", "float"}
 UNITS = ("s", "ms", "us", "ns")
 
+# The frames whose columns hold ids, by what a message calls them; other names are options with ids.
+FRAMES = {
+    "edges": "edges",
+    "source": "edges",
+    "target": "edges",
+    "vertices": "vertices",
+    "seed": "seed",
+}
 ALLOWED = "ids are integers, strings, categoricals, dates or times"
 
 
@@ -179,21 +187,22 @@ def vertex_dtype(series: Any, role: str) -> Any:
     found = kind(dtype)
     if found in ID_KINDS:
         return dtype
-    if found == "float":
-        astype = "astype('int64')"
-        if role in ("source", "target"):
-            astype = f"edges.astype({{{series.name!r}: 'int64'}})"
+    what = f"{role}={series.name!r}" if role in FRAMES else role
+    if found == "float" and role in FRAMES:
+        astype = f"{FRAMES[role]}.astype({{{series.name!r}: 'int64'}})"
         advice = f"If the floats are whole numbers with gaps, drop the nulls and use {astype}"
+    elif found == "float":
+        advice = "Write whole numbers as integers, such as 1 instead of 1.0"
     else:
         advice = f"To use them as ids, {to_text(series.name, role, dtype)}"
-    raise VertexTypeError(f"{role}={series.name!r} has dtype {dtype}; {ALLOWED}. {advice}")
+    raise VertexTypeError(f"{what} has dtype {dtype}; {ALLOWED}. {advice}")
 
 
 def to_text(column: Any, role: str, dtype: Any = None) -> str:
     """Return advice, as the end of a message, on how to convert ids of a dtype to text."""
-    if role == "sources":
-        return "make them text, for example with [str(value) for value in sources]"
-    frame = role if role in ("vertices", "seed") else "edges"
+    if role not in FRAMES:
+        return f"make them text, for example with [str(value) for value in {role.rstrip('=')}]"
+    frame = FRAMES[role]
     values = f"{frame}[{column!r}]"
     # pandas 3.0 cannot map Arrow's views.
     made = f"[str(value) for value in {values}]" if "_view" in str(dtype) else f"{values}.map(str)"
@@ -336,8 +345,9 @@ def check_objects(series: pd.Series, role: str) -> None:
         advice = to_text(series.name, role)
         if values is series and series.infer_objects().dtype != object:
             advice = "convert the column with infer_objects()"
+        what = f"{role} column {series.name!r}" if role in FRAMES else role
         raise VertexTypeError(
-            f"{role} column {series.name!r} holds Python objects ({found}); {ALLOWED}, which can be "
+            f"{what} holds Python objects ({found}); {ALLOWED}, which can be "
             f"hashed and sorted. To use them as ids, {advice}; or give an id of several parts as several "
             "columns"
         )

@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from dask.sizeof import sizeof
 
 from dask_graphflow.exceptions import (
@@ -20,6 +21,7 @@ from dask_graphflow.exceptions import (
 )
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.showing.values import shown
 
 from . import dtypes
 from .dtypes import Inexact
@@ -36,12 +38,16 @@ __all__ = [
 ]
 
 
-def as_columns(columns: Any, role: str) -> list[Any]:
-    """Return a column name, or several, as a list."""
-    listed = list(columns) if isinstance(columns, list | tuple) else [columns]
-    if not listed or any(c is None for c in listed):
+def as_columns(columns: Any, role: str, have: Sequence[Any] = ()) -> list[Any]:
+    """Return a column name, or several, as a list.
+
+    A tuple stands for several names, unless it is one of the names in `have`.
+    """
+    one = isinstance(columns, tuple) and any(columns == name for name in have)
+    listed = list(columns) if isinstance(columns, list | tuple) and not one else [columns]
+    if not listed or any(c is None or c is pd.NA for c in listed):
         raise UnknownColumnError(
-            f"{role}= is {columns!r}; give a column's name, or a list of names"
+            f"{role}= is {shown(columns)}; give a column's name, or a list of names"
         )
     for column in listed:
         if not is_name(column):
@@ -55,7 +61,8 @@ def as_columns(columns: Any, role: str) -> list[Any]:
 
 def is_name(column: Any) -> bool:
     """Say whether this may be a column's name, rather than the column itself."""
-    return isinstance(column, Hashable) and not hasattr(column, "to_frame")
+    one = isinstance(column, Hashable) and not hasattr(column, "to_frame")
+    return one and column is not pd.NA  # which cannot be compared with names
 
 
 def vertex_names(stem: str, width: int) -> list[str]:
@@ -69,12 +76,12 @@ def check_columns(frame: Any, columns: Sequence[Any], role: str) -> None:
     for column in columns:
         if (count := have.count(column)) > 1:
             raise EdgeListError(
-                f"{role}={column!r} names {count} columns of the frame; give each column a name of its "
-                "own, for example with frame.set_axis([...], axis=1)"
+                f"{role}={shown(column)} names {count} columns of the frame; give each column a name of "
+                "its own, for example with frame.set_axis([...], axis=1)"
             )
         if column not in have:
             raise UnknownColumnError(
-                f"{role}={column!r} is not a column of the frame, which has "
+                f"{role}={shown(column)} is not a column of the frame, which has "
                 f"{', '.join(map(repr, have)) or 'none'}{nearest(column, have)}"
             )
 

@@ -11,12 +11,35 @@ from dask.dataframe.dispatch import concat
 
 from dask_graphflow.kernels import kernels_for
 
-__all__ = ["build", "empty_like", "is_pandas", "kind", "one_column", "series", "stack", "values"]
+__all__ = [
+    "as_pandas",
+    "build",
+    "empty_like",
+    "is_pandas",
+    "kind",
+    "one_column",
+    "series",
+    "stack",
+    "values",
+]
 
 
 def is_pandas(kind: type) -> bool:
     """Say whether a type of frames or series belongs to pandas."""
     return kind.__module__.partition(".")[0] == "pandas"
+
+
+def as_pandas(frame: Any, name: str) -> str:
+    """Return advice, as the end of a message, on how to convert a frame of another library to pandas.
+
+    It is empty for values that are not frames, or whose library has no such method.
+    """
+    ways = ("to_pandas", "toPandas", "collect", "to_table", "df")
+    way = next((way for way in ways if callable(getattr(frame, way, None))), None)
+    if way is None or isinstance(frame, type):
+        return ""
+    more = ".to_pandas()" if way in ("collect", "to_table") else ""
+    return f". Convert it with {name}.{way}(){more}"
 
 
 def kind(kernels: ModuleType) -> type:

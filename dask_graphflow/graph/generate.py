@@ -16,6 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dask_graphflow.exceptions import OptionError
+from dask_graphflow.showing.values import shown
 
 __all__ = ["QUADRANTS", "grid", "path", "rmat"]
 
@@ -28,6 +29,7 @@ PARTITION_EDGES = 1 << 22
 # Edges are drawn one tile at a time, so that a tile's random words and ids stay in the cache.
 TILE_EDGES = 1 << 14
 MAX_SCALE = 32
+MAX_PARTITIONS = 1_000_000
 SCRAMBLE_ROUNDS = 4
 
 Ids = npt.NDArray[np.uint32]
@@ -89,7 +91,7 @@ def rmat(
     """
     scale = _whole("scale", scale, least=1, most=MAX_SCALE)
     edges = _whole("edge_factor", edge_factor, least=1) << scale
-    seed = _whole("seed", seed, least=0)
+    seed = _whole("seed", seed, least=0, most=2**128 - 1)
     return _lazy_frame(
         _rmat_edges, edges, npartitions, dtype, vertices=1 << scale, scale=scale, seed=seed
     )
@@ -177,14 +179,24 @@ def _lazy_frame(
     **graph: int,
 ) -> Any:
     """Cut the edges into even runs, one per partition; ``make(start, stop, ...)`` makes a run."""
-    kind = np.dtype(dtype)
+    if edges > MAX_PARTITIONS * PARTITION_EDGES:
+        raise OptionError(
+            f"the graph would have {shown(edges)} edges; give numbers for at most "
+            f"{MAX_PARTITIONS * PARTITION_EDGES:,}"
+        )
+    try:
+        kind = np.dtype(dtype)
+    except (TypeError, ValueError) as error:
+        raise OptionError(
+            f"dtype={shown(dtype)} is not a dtype of NumPy; give an integer type, e.g. int64"
+        ) from error
     if kind.kind not in "iu" or np.iinfo(kind).max < vertices - 1:
         raise OptionError(
             f"dtype {kind} cannot hold ids up to {vertices - 1}; take a wider integer, e.g. int64"
         )
     if npartitions is None:
         npartitions = max(1, -(-edges // PARTITION_EDGES))
-    runs = _whole("npartitions", npartitions, least=1)
+    runs = _whole("npartitions", npartitions, least=1, most=MAX_PARTITIONS)
     bounds = [edges * run // runs for run in range(runs + 1)]
     meta = _frame(0, np.empty((2, 0), kind))
     return dd.from_map(make, bounds[:-1], bounds[1:], dtype=kind, meta=meta, **graph)
@@ -282,6 +294,7 @@ def _whole(name: str, value: object, *, least: int, most: int | None = None) -> 
     except TypeError:
         number = least - 1
     if number < least or (most is not None and number > most):
-        allowed = f"at least {least}" if most is None else f"{least} to {most}"
-        raise OptionError(f"{name}={value!r}: give a whole number, {allowed}")
+        unbounded = most is None or (number < least and most >= 2**63)
+        allowed = f"at least {least}" if unbounded else f"{least} to {most}"
+        raise OptionError(f"{name}={shown(value)}: give a whole number, {allowed}")
     return number

@@ -28,6 +28,7 @@ from dask_graphflow.kernels import device_link, device_room, kernels_of
 from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, counted
+from dask_graphflow.showing.values import shown
 
 from .hubs import HUBS, HUBS_EDGES
 from .load_balance import makespan, share_out
@@ -264,10 +265,10 @@ def as_hybrid(given: Any, on_device: bool) -> Hybrid:
     on_device : bool
         Whether the edges are backed by cuDF.
     """
-    if given == "auto":
+    if isinstance(given, str) and given == "auto":
         given = Hybrid()
     if not isinstance(given, Hybrid):
-        raise OptionError(f"hybrid={given!r}; give 'auto', or a dask_graphflow.Hybrid")
+        raise OptionError(f"hybrid={shown(given)}; give 'auto', or a dask_graphflow.Hybrid")
     if on_device:
         raise OptionError(
             "hybrid is given, and the edges are backed by cuDF, which workers without a GPU cannot read; "

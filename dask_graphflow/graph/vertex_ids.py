@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from dask_graphflow.exceptions import EdgeListError, UnknownVertexError, VertexT
 from dask_graphflow.graph import dtypes
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.showing.values import shown as as_text
 
-from .frames import is_pandas
+from .frames import as_pandas, is_pandas
 
-__all__ = ["named", "shown", "unknown"]
+__all__ = ["check_frame", "is_listed", "listed", "named", "shown", "typed", "unknown"]
 
 
 def unknown(ids: Any, lost: Any) -> UnknownVertexError:
@@ -52,7 +54,8 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         raise EdgeListError(
             f"{role} is a lazy {type(given).__name__}; give what its compute() returns"
         )
-    if isinstance(given, pd.DataFrame) or (hasattr(given, "columns") and hasattr(given, "iloc")):
+    check_frame(given, role)
+    if hasattr(given, "columns"):
         if len(given.columns) != len(names):
             raise EdgeListError(
                 f"{role} has {counted(len(given.columns), 'column')}; an id has "
@@ -61,19 +64,7 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
         found = given.reset_index(drop=True)
         found.columns = names
     else:
-        if _is_one(given, len(names)):
-            given = [given]
-        if hasattr(given, "to_pandas"):
-            given = given.to_pandas()
-        values = list(kernels_for(given).to_host(given))
-        if len(names) > 1:
-            if any(not isinstance(v, tuple | list) or len(v) != len(names) for v in values):
-                raise EdgeListError(
-                    f"{role}={given!r}; an id has {len(names)} parts here: give tuples of as many"
-                )
-            found = pd.DataFrame(values, columns=names)
-        else:
-            found = pd.DataFrame({names[0]: values})
+        found = listed(given, names, role)
     if not len(found):
         raise EdgeListError(f"{role} has no vertex; give at least one")
     for name in names:
@@ -82,11 +73,60 @@ def named(given: Any, ids: Any, role: str = "sources") -> Any:
     host = all(dtypes.is_integer(dtype) for dtype in ids.dtypes)
     if is_pandas(type(found)):
         for name in names:
-            found[name] = _typed(found[name], ids[name].dtype, role)
+            found[name] = typed(found[name], role, ids[name].dtype)
     found = brought(found, pd.DataFrame() if host else ids)
     for name in names:
         found[name] = _converted(found[name], ids[name].dtype, role)
     return found
+
+
+def check_frame(given: Any, role: str) -> None:
+    """Raise if ids are given as a frame of another library, such as polars or Arrow."""
+    if hasattr(given, "columns") and not hasattr(given, "iloc"):
+        kind = type(given)
+        raise EdgeListError(
+            f"{role} is a {kind.__module__}.{kind.__name__}; give a DataFrame of pandas or cuDF"
+            f"{as_pandas(given, role)}"
+        )
+
+
+def is_listed(given: Any) -> bool:
+    """Say whether ids are given as a list, an array or a similar value, and not as a frame or a series."""
+    return hasattr(given, "__iter__") and not (
+        isinstance(given, str | bytes | dict)
+        or is_dask_collection(given)
+        or any(hasattr(given, name) for name in ("columns", "to_frame", "to_pandas"))
+    )
+
+
+def listed(given: Any, names: Sequence[str], role: str) -> pd.DataFrame:
+    """Return an id, or a list, array or series of ids, as a frame of pandas.
+
+    Parameters
+    ----------
+    given : id, or list, array or Series of ids
+    names : sequence of str
+        The columns of the frame, one per part of an id.
+    role : str
+        Name of the option, for error messages.
+    """
+    if _is_one(given, len(names)):
+        given = [given]
+    if hasattr(given, "to_pandas"):
+        given = given.to_pandas()
+    given = kernels_for(given).to_host(given)
+    ndim = getattr(given, "ndim", None)
+    values = [given[()]] if ndim == 0 else given if ndim == 1 else list(given)
+    width = len(names)
+    if width == 1:
+        return pd.DataFrame({names[0]: values})
+    if ndim == 2:  # each row of an array is an id
+        values = [tuple(row) for row in values]
+    if any(not isinstance(one, tuple | list) or len(one) != width for one in values):
+        raise EdgeListError(
+            f"{role.rstrip('=')}={as_text(given)}; an id has {width} parts here: give tuples of as many"
+        )
+    return pd.DataFrame(values, columns=list(names))
 
 
 def _is_one(sources: Any, width: int) -> bool:
@@ -106,23 +146,26 @@ def brought(frame: Any, like: Any) -> Any:
     return kernels_for(frame).to_pandas(frame)
 
 
-def _typed(values: pd.Series, dtype: Any, role: str) -> pd.Series:
-    """Return given ids; if they are Python objects, with the dtype that fits their values."""
+def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
+    """Return given ids; if they are Python objects, with the dtype that fits their values.
+
+    With `dtype`, that of the graph's ids, integers that do not fit in 64 bits are not in the graph.
+    """
     if values.dtype != object:
         return values
     values = values.infer_objects()
     found = pd.api.types.infer_dtype(values)
     if values.dtype != object or found == "string":
         return values
-    if found == "integer" and dtypes.is_integer(dtype):
+    if found == "integer" and dtype is not None and dtypes.is_integer(dtype):
         # These integers do not fit in 64 bits.
         unfit = [value for value in values if not _within(value, dtype)]
         raise _not_held(unfit[0], dtype, role)
     try:
         return pd.Series(pd.arrays.ArrowExtensionArray(pa.array(list(values))), name=values.name)
-    except (pa.ArrowException, OverflowError):
+    except (pa.ArrowException, OverflowError) as error:
         dtypes.check_objects(values, role)
-        raise
+        raise VertexTypeError(f"{role} has values that cannot be ids: {error}") from error
 
 
 def _within(value: int, dtype: Any) -> bool:
@@ -157,6 +200,6 @@ def _converted(values: Any, dtype: Any, role: str) -> Any:
 def _not_held(value: Any, dtype: Any, role: str) -> UnknownVertexError:
     value = value.item() if isinstance(value, np.integer) else value
     return UnknownVertexError(
-        f"{value!r} in {role} is not in the graph: its ids have dtype {dtype}, which cannot hold that "
-        "value. Leave it out"
+        f"{as_text(value)} in {role} is not in the graph: its ids have dtype {dtype}, which cannot hold "
+        "that value. Leave it out"
     )

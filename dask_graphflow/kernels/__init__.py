@@ -12,10 +12,11 @@ import numpy as np
 from dask_graphflow.exceptions import GraphMemoryError
 
 from .gpu import require_gpu
-from .memory import free_bytes, no_room, no_room_for_rows
+from .memory import check_room, free_bytes, no_room, no_room_for_rows
 
 __all__ = [
     "aligned",
+    "check_room",
     "device_link",
     "device_memory",
     "device_room",

@@ -30,6 +30,8 @@ import numba
 from numba.core import event
 from numba.core.caching import IndexDataCacheFile
 
+from dask_graphflow.exceptions import UsageError
+
 __all__ = ["ADVICE", "cached_in", "compiled", "inner"]
 
 ADVICE = "set the environment variable NUMBA_CACHE_DIR to a folder that you can write to"
@@ -48,6 +50,12 @@ def compiled(function: Callable[..., Any], *, program: str = "", **options: Any)
     **options
         More options of ``numba.njit``.
     """
+    if numba.config.DISABLE_JIT:
+        raise UsageError(
+            "NUMBA_DISABLE_JIT is set, and kernels update arrays from several threads by atomic "
+            "instructions, which only compiled code has. Unset this environment variable, and start Python "
+            "and the workers again"
+        )
     options["nogil"] = True
     options["no_cfunc_wrapper"] = True  # less to compile: nothing calls the function from C
     try:

@@ -9,7 +9,7 @@ import numpy as np
 from .csr import Rows
 from .device import namespace as cupy
 from .device_pull import floats
-from .launching import BLOCKS, attribute, launch, launch_blocks
+from .launching import BLOCKS, NULL, attribute, launch, launch_blocks
 from .sources import instance
 
 __all__ = ["OPEN", "connected", "cumulate", "pick_edges", "propose", "walk"]
@@ -36,16 +36,19 @@ def walk(
     length: int,
     bias: np.ndarray,
     *,
+    first: int = 0,
+    before: Any = None,
     threads: int = 1,
 ) -> Any:
-    """Return random walks over rows that include all vertices."""
+    """Return random walks, or the next steps of walks, over rows that include all vertices."""
     count, dtype = len(starts), rows.ends.dtype
     found = cupy.empty((count, length + 1), dtype)
     if count:
         blocks = min(-(-count // FEW), BLOCKS * attribute("MultiProcessorCount"))
         launch_blocks(
-            instance("walk", dtype), blocks, FEW, 0, _graph(rows, sums), starts.astype(dtype), keys,
-            np.uint64(count), np.int64(length), _bias(bias), np.bool_((bias != 1).any()), found,
+            instance("walk", dtype), blocks, FEW, 0, _graph(rows, sums), starts.astype(dtype),
+            NULL if before is None else before, keys, np.uint64(count), np.int64(first),
+            np.int64(length), _bias(bias), np.bool_((bias != 1).any()), found,
         )  # fmt: skip
     return found
 

@@ -24,6 +24,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.showing.values import shown
 
 __all__ = [
     "COLUMN_TYPES",
@@ -36,6 +37,7 @@ __all__ = [
     "Reader",
     "Scope",
     "check_column_name",
+    "in_order",
     "is_plain",
     "parsed",
     "promoted",
@@ -63,6 +65,7 @@ LARGEST_POWER = 16
 LARGEST_WHOLE = (
     sys.float_info.max
 )  # the limit of literals and of values computed from them: 9**9**9 would take hours
+DEEPEST = 20  # maximum number of operations that are written within each other
 SHOWN = 80  # maximum number of characters of an expression in an error message
 
 _ARITHMETIC: dict[type[ast.operator], tuple[str, Callable[..., Any]]] = {
@@ -554,7 +557,7 @@ def check_column_name(label: str, name: object) -> None:
     """Raise an error for a column name that expressions or C++ cannot use."""
     if not is_plain(name) or name in RESERVED:
         raise ExpressionError(
-            f"{label} {name!r} cannot be used by an edge program; a name is of ASCII letters, digits "
+            f"{label} {shown(name)} cannot be used by an edge program; a name is of ASCII letters, digits "
             "and _, begins with no digit, and is not src, dst, weight or inf: rename the column"
         )
 
@@ -616,7 +619,8 @@ def spelled(
 ) -> tuple[list[tuple[str, str, str]], str]:
     """Write a tree as code, with a variable for each node that is used more than once.
 
-    A variable is computed even if a choice does not need it. This is harmless, because no operation of the
+    Deep trees have further variables, because Python and C++ limit how deeply parentheses are nested. A
+    variable is computed even if a choice does not need it. This is harmless, because no operation of the
     language fails or is slow.
 
     Parameters
@@ -633,29 +637,34 @@ def spelled(
     text : str
         The code of the expression, which uses the variables.
     """
-    uses: Counter[Node] = Counter()
-
-    def count(node: Node) -> None:
-        uses[node] += 1
-        if uses[node] == 1:
-            for argument in node.args:
-                count(argument)
-
+    nodes = in_order(root)
+    uses = Counter(argument for node in nodes for argument in node.args)
     variables: list[tuple[str, str, str]] = []
-    names: dict[Node, str] = {}
+    texts: dict[Node, str] = {}
+    depths: dict[Node, int] = {}  # of the text of each node
+    for node in nodes:
+        texts[node] = spell(node, [texts[argument] for argument in node.args])
+        depths[node] = 1 + max((depths[argument] for argument in node.args), default=0)
+        leaf = node.kind in ("literal", "name", "parameter")
+        if (uses[node] > 1 and not leaf) or (depths[node] > DEEPEST and node is not root):
+            name = f"t{len(variables)}"
+            variables.append((node.dtype, name, texts[node]))
+            texts[node], depths[node] = name, 0
+    return variables, texts[root]
 
-    def text(node: Node) -> str:
-        if node not in names:
-            written = spell(node, [text(argument) for argument in node.args])
-            if uses[node] == 1 or node.kind in ("literal", "name", "parameter"):
-                return written
-            names[node] = f"t{len(names)}"
-            variables.append((node.dtype, names[node], written))
-        return names[node]
 
-    count(root)
-    written = text(root)
-    return variables, written
+def in_order(root: Node) -> list[Node]:
+    """Return the nodes of a tree, each once and after its operands. A tree can be too deep to recurse."""
+    found: dict[Node, None] = {}
+    left = [root]
+    while left:
+        node = left[-1]
+        waiting = [argument for argument in node.args if argument not in found]
+        if waiting:
+            left += reversed(waiting)
+        else:
+            found[left.pop()] = None
+    return list(found)
 
 
 def _is_weak_literal(node: Node) -> bool:

@@ -23,6 +23,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError, OptionError, UnknownColumnError, WeightError
 from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.showing.values import shown
 
 from . import edge_cuda
 from .edge_expr import (
@@ -145,21 +146,23 @@ class EdgeOp:
     def __post_init__(self) -> None:
         if not is_plain(self.name):
             raise OptionError(
-                f"name={self.name!r}; an EdgeOp's name is of ASCII letters, digits and _, and begins "
+                f"name={shown(self.name)}; an EdgeOp's name is of ASCII letters, digits and _, and begins "
                 "with no digit"
             )
         check_column_name(f"{self}: target", self.target)
-        if self.slot not in SLOTS:
+        if not isinstance(self.slot, str) or self.slot not in SLOTS:
             allowed = ", ".join(map(repr, SLOTS))
             raise OptionError(
-                f"{self}: slot={self.slot!r}; allowed are {allowed}{nearest(self.slot, SLOTS)}"
+                f"{self}: slot={shown(self.slot)}; allowed are {allowed}{nearest(self.slot, SLOTS)}"
             )
         for name in ("first_hit", "reverse"):
             if not isinstance(getattr(self, name), bool):
-                raise OptionError(f"{self}: {name}={getattr(self, name)!r}; give True or False")
+                raise OptionError(
+                    f"{self}: {name}={shown(getattr(self, name))}; give True or False"
+                )
         if self.first_hit and self.slot in ("add", "or"):
             raise OptionError(
-                f"{self}: first_hit=True with slot={self.slot!r}, which takes every message; leave "
+                f"{self}: first_hit=True with slot={shown(self.slot)}, which takes every message; leave "
                 "first_hit out, or take 'min' or 'max'"
             )
         self._read_params()
@@ -197,7 +200,9 @@ class EdgeOp:
 
     def _read_params(self) -> None:
         if not isinstance(self.params, Mapping):
-            raise OptionError(f"{self}: params={self.params!r}; give a dict of names and numbers")
+            raise OptionError(
+                f"{self}: params={shown(self.params)}; give a dict of names and numbers"
+            )
         taken = (*RESERVED, *FUNCTIONS)
         for name in self.params:
             if not is_plain(name) or name in taken:
@@ -218,7 +223,7 @@ class EdgeOp:
                 else f"True, False, an int that int64 can hold, a float, or a NumPy number of "
                 f"{', '.join(COLUMN_TYPES)}, for example np.uint64(1)"
             )
-            raise OptionError(f"{self}: params[{name!r}]={value!r}; give {allowed}")
+            raise OptionError(f"{self}: params[{name!r}]={shown(value)}; give {allowed}")
         return number
 
     def __str__(self) -> str:
@@ -357,7 +362,7 @@ class EdgeOp:
         """
         label = f"EdgeOp {name!r}"
         if isinstance(columns, str) or not isinstance(columns, Iterable):
-            raise ExpressionError(f"{label}: columns={columns!r}; give a list of column names")
+            raise ExpressionError(f"{label}: columns={shown(columns)}; give a list of column names")
         names = (target, *columns)
         for column in names:
             check_column_name(f"{label}: {'target' if column is target else 'column'}", column)
@@ -366,7 +371,7 @@ class EdgeOp:
             _check_function(f"{label}: cond", cond, ("columns", "dst"))
         _check_twins(label, cuda, cond is not None)
         if not isinstance(needs_weight, bool):
-            raise OptionError(f"{label}: needs_weight={needs_weight!r}; give True or False")
+            raise OptionError(f"{label}: needs_weight={shown(needs_weight)}; give True or False")
         code = Code(signal, cond, cuda, tuple(sorted(set(names))), needs_weight)
         return cls(name, target=target, signal=code, slot=slot, first_hit=first_hit)
 
@@ -541,7 +546,7 @@ def _with_values(op: EdgeOp, params: Mapping[str, Any]) -> EdgeOp:
 def _text(label: str, given: object) -> str:
     if not isinstance(given, str):
         raise ExpressionError(
-            f"{label}={given!r}; an expression is a str, for example 'level[src] + 1', and functions "
+            f"{label}={shown(given)}; an expression is a str, for example 'level[src] + 1', and functions "
             "go to EdgeOp.from_code"
         )
     return given.strip()

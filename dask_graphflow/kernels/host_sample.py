@@ -107,7 +107,9 @@ def _attempt(ends, sums, low, high, back, before, key, counter, bias):  # type: 
 
 
 @_compiled
-def _walk(offsets, ends, sums, starts, keys, bias, biased, found, ranges, part):  # type: ignore[no-untyped-def]
+def _walk(  # type: ignore[no-untyped-def]
+    offsets, ends, sums, starts, previous, keys, first, bias, biased, found, ranges, part
+):
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for i in range(start, stop):
@@ -120,9 +122,13 @@ def _walk(offsets, ends, sums, starts, keys, bias, biased, found, ranges, part):
                     found[i, step] = END
                     continue
                 low, high = offsets[at], offsets[at + 1]
-                before = found[i, step - 2] if biased and step > 1 else END
+                before = np.int64(END)
+                if biased and step > 1:
+                    before = np.int64(found[i, step - 2])
+                elif biased and previous.size:
+                    before = np.int64(previous[i])
                 back = _back(ends, low, high, before)
-                counter = step << STEP
+                counter = (first + step) << STEP
                 while True:
                     end, state = _attempt(
                         ends, sums, low, high, back, before, keys[i], counter, bias
@@ -130,8 +136,8 @@ def _walk(offsets, ends, sums, starts, keys, bias, biased, found, ranges, part):
                     if state == OPEN:
                         break
                     low_b, high_b = offsets[before], offsets[before + 1]
-                    first = _first(ends, low_b, high_b, end)
-                    if (first < high_b and ends[first] == end) == (bias[2] > bias[3]):
+                    place = _first(ends, low_b, high_b, end)
+                    if (place < high_b and ends[place] == end) == (bias[2] > bias[3]):
                         break
                     counter += 1 << ATTEMPT
                 found[i, step] = end
@@ -146,9 +152,11 @@ def walk(
     length: int,
     bias: np.ndarray,
     *,
+    first: int = 0,
+    before: np.ndarray | None = None,
     threads: int = 1,
 ) -> np.ndarray:
-    """Return random walks over rows that include all vertices.
+    """Return random walks, or the next steps of walks, over rows that include all vertices.
 
     Parameters
     ----------
@@ -157,13 +165,17 @@ def walk(
     sums : ndarray of int64, or None
         See :func:`cumulate`; None if edges have no weights.
     starts : ndarray of integers, shape (w,)
-        The first vertex of each walk.
+        The vertex of each walk.
     keys : ndarray of uint64, shape (w,)
     length : int
         Number of steps.
     bias : ndarray of float64, shape (4,)
         Factor for the weights of edges back to the previous vertex, factor for other edges, and the
         probability to accept another vertex if the previous vertex has an edge to it, and if it has none.
+    first : int
+        Number of steps that the walks have done; 0 by default.
+    before : ndarray of the dtype of the rows' ends, shape (w,), optional
+        The previous vertex of each walk, unless `first` is 0.
     threads : int
         Threads to use.
 
@@ -176,9 +188,13 @@ def walk(
     sums = np.empty(0, np.int64) if sums is None else sums
     ranges = even_turns(len(starts), threads)
     biased = bool((bias != 1).any())
+    before = np.empty(0, rows.ends.dtype) if before is None else before
 
     def work(part: int) -> None:
-        _walk(rows.offsets, rows.ends, sums, starts, keys, bias, biased, found, ranges, part)
+        _walk(
+            rows.offsets, rows.ends, sums, starts, before, keys, first, bias, biased, found, ranges,
+            part,
+        )  # fmt: skip
 
     share(work, threads, threads)
     return found

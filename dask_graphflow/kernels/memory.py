@@ -9,8 +9,10 @@ from typing import Any
 
 from dask_graphflow.exceptions import GraphMemoryError
 
-__all__ = ["free_bytes", "no_room", "no_room_for_rows"]
+__all__ = ["check_room", "free_bytes", "no_room", "no_room_for_rows"]
 
+CHECKED = 1 << 28  # bytes from which on :func:`check_room` looks for room
+MOST = 1 << 62  # bytes of an array
 _DEVICE = (
     "What helps: a larger RMM pool (rmm_pool_size= of dask-cuda) or none; edges that are read "
     "rather than persisted on the GPU, or smaller partitions; spilling (enable_cudf_spill=True); "
@@ -61,6 +63,32 @@ def no_room_for_rows(kernels: ModuleType, needed: int | None) -> GraphMemoryErro
         needed=needed or 0,
         available=available,
     )
+
+
+def check_room(kernels: ModuleType, nbytes: float, what: str, advice: str) -> None:
+    """Raise if the host or the device has no room for arrays that are about to be filled.
+
+    Linux gives more memory than there is, and then ends the process that fills it.
+
+    Parameters
+    ----------
+    kernels : module
+        The kernel module of the host or the device.
+    nbytes : float
+        Bytes that are needed. Few are not checked, because this takes time.
+    what, advice : str
+        What needs them, and what to do, for the message.
+    """
+    if nbytes < CHECKED:
+        return
+    on_device = kernels.namespace.__name__ == "cupy"
+    available, there = _on_device(kernels.namespace) if on_device else _on_host()
+    if nbytes > (MOST if available is None else available):
+        raise GraphMemoryError(
+            f"{what} needs {_bytes(int(nbytes))}, and there is {there}. {advice}",
+            needed=int(nbytes),
+            available=available,
+        )
 
 
 def free_bytes(kernels: ModuleType) -> int | None:

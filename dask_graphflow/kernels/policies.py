@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
+from dask_graphflow.showing.values import shown
 
 from .sources import source
 
@@ -45,11 +46,11 @@ STAGES = {"bitmask": 1, "block": 2, "warp": 4, "exact": 8}  # as in cuda/cull.cu
 
 def check(balance: str, policies: Collection[str] = POLICIES, *, frontier: bool = False) -> None:
     """Raise an error unless a policy exists and, if there is a frontier, supports one."""
-    if balance not in policies:
+    if not isinstance(balance, str) or balance not in policies:
         names = ", ".join(map(repr, policies))
         only = " on the host" if policies is HOST_POLICIES else ""
         raise OptionError(
-            f"balance={balance!r}; allowed{only} are {names}{nearest(balance, policies)}"
+            f"balance={shown(balance)}; allowed{only} are {names}{nearest(balance, policies)}"
         )
     if balance == "all_edges" and frontier:
         raise OptionError(

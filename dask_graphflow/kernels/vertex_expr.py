@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dask_graphflow.showing.suggestions import nearest
 
-from .edge_expr import INTEGERS, OPERATIONS, RESERVED, Node, Reader, Scope, promoted
+from .edge_expr import INTEGERS, OPERATIONS, RESERVED, Node, Reader, Scope, in_order, promoted
 
 __all__ = ["NAMES", "VertexReader", "read_columns"]
 
@@ -113,18 +113,14 @@ class VertexReader(Reader):
 
 def read_columns(root: Node) -> Iterator[tuple[str, str]]:
     """Return the columns that a tree reads, each with "now" or "before"."""
-    return (node.value for node in _nodes(root) if node.kind == "column")
+    return (node.value for node in in_order(root) if node.kind == "column")
 
 
-def _nodes(root: Node) -> Iterator[Node]:
-    left: list[Any] = [root]
-    while left:
-        node = left.pop()
-        yield node
-        left += node.args
-
-
-def _per_vertex(node: Node) -> bool:
-    if node.kind == "column" or (node.kind == "name" and node.value == "degree"):
-        return True
-    return node.kind not in REDUCTIONS and any(map(_per_vertex, node.args))
+def _per_vertex(root: Node) -> bool:
+    found: dict[Node, bool] = {}
+    for node in in_order(root):
+        own = node.kind == "column" or (node.kind == "name" and node.value == "degree")
+        found[node] = own or (
+            node.kind not in REDUCTIONS and any(found[argument] for argument in node.args)
+        )
+    return found[root]

@@ -138,7 +138,8 @@ def all_pairs(g: GraphView, weights: Any = None) -> Iterator[Neighborhood]:
     # For each vertex, the number of row entries that are read for all vertices before it.
     blocks = list(_blocks(offsets_of(degrees[rows.ends])[rows.offsets]))
     kernels = kernels_of("intersect", rows.ends)
-    count = max(1, int(g.all_reduce(most=len(blocks)).most))  # a graph without vertices has a block too
+    # A graph without vertices has a block too.
+    count = max(1, int(g.all_reduce(most=len(blocks)).most))
     blocks += [(g.owned, g.owned)] * (count - len(blocks))
     for low, high in blocks:
         cut = rows.offsets[low : high + 1]

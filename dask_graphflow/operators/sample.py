@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import check_room, kernels_for, kernels_of
 
 from .access import places_of
 from .send_rows import by_rank
@@ -20,6 +20,7 @@ __all__ = ["Sampler"]
 
 # Number of candidates per walk in the first round of a step, and the maximum in any round.
 FIRST, MOST = 4, 1024
+EDGE_BYTES = 16  # of two indices per sampled edge
 
 
 class Sampler:
@@ -92,6 +93,12 @@ class Sampler:
         drawn = degrees if count < 0 else np.minimum(degrees, count)
         if replace and count > 0:
             drawn = (degrees > 0) * count
+        check_room(
+            kernels_for(drawn),
+            EDGE_BYTES * float(drawn.sum(dtype="float64")),
+            "a sample of edges",
+            "Give smaller fanouts, or fewer seeds at a time",
+        )
         first = np.zeros_like(degrees, shape=len(vertices) + 1)
         np.cumsum(drawn, out=first[1:])
         edges, items = self._kernels.pick_edges(
@@ -99,12 +106,22 @@ class Sampler:
         )
         return items, self.rows.ends[edges]
 
-    def walks(self, starts: Any, keys: Any, length: int, bias: np.ndarray) -> Any:
+    def walks(
+        self,
+        starts: Any,
+        keys: Any,
+        length: int,
+        bias: np.ndarray,
+        *,
+        first: int = 0,
+        before: Any = None,
+    ) -> Any:
         """Return random walks; only for a graph with one member. See :func:`.host_sample.walk`."""
         assert self._g.alone, "walks of several members go on step by step"
         return self._kernels.walk(
-            self.rows, self.sums, starts, keys.view("uint64"), length, bias, threads=self._g.threads
-        )
+            self.rows, self.sums, starts, keys.view("uint64"), length, bias, first=first,
+            before=before, threads=self._g.threads,
+        )  # fmt: skip
 
     def next_vertices(
         self, vertices: Any, before: Any, keys: Any, step: int, bias: np.ndarray

@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.kernels.edge_expr import INTEGERS, Node
+from dask_graphflow.kernels.edge_expr import INTEGERS, Node, in_order
 
 from .view import GraphView
 
@@ -55,16 +55,17 @@ class VertexValues:
             ``total`` was called with a value that is infinite or NaN. All members raise it.
         """
         found: dict[Node, Any] = {}
-
-        def value(node: Node) -> Any:
-            if node not in found:
-                given = self._of(node, [value(argument) for argument in node.args])
+        nodes = in_order(root)
+        # Values are dropped after their last use.
+        last = {argument: node for node in nodes for argument in node.args}
+        with np.errstate(all="ignore"):
+            for node in nodes:
+                given = self._of(node, [found[argument] for argument in node.args])
                 # With a scalar, CuPy may return a smaller dtype.
                 found[node] = given.astype(node.dtype, copy=False)
-            return found[node]
-
-        with np.errstate(all="ignore"):
-            return value(root)
+                for argument in {one for one in node.args if last[one] is node}:
+                    del found[argument]
+        return found[root]
 
     def _of(self, node: Node, args: list[Any]) -> Any:
         match node.kind:

@@ -1,7 +1,9 @@
 """Random walks: in each step, a walk follows one of the edges that leave its vertex.
 
-With a single member, one kernel does all steps. Several members proceed step by step: the owner of a walk's
-vertex draws the next vertex, and sends the walk to the owner of that vertex.
+With a single member, one kernel does many steps. Several members proceed step by step: the owner of a
+walk's vertex draws the next vertex, and sends the walk to the owner of that vertex.
+
+Memory is in proportion to the steps that walks do, however long they may become.
 """
 
 from __future__ import annotations
@@ -11,11 +13,26 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.kernels import check_room, kernels_for, kernels_of
+from dask_graphflow.kernels.csr import Rows
+
+from .gather_rows import offsets_of
 from .sample import Sampler
 from .send_rows import send_rows
 from .view import GraphView
 
-__all__ = ["walk", "walk_bias"]
+__all__ = ["check_walks", "walk", "walk_bias"]
+
+BLOCK = (
+    1 << 22
+)  # maximum number of vertices in the first block of steps; later ones double the number
+ROW_BYTES = 48  # of a row of the result, and of the arrays from which it is made
+
+
+def check_walks(like: Any, rows: int) -> None:
+    """Raise if there is no room for `rows` rows of walks, in the memory of the array `like`."""
+    advice = "Give fewer starts at a time, fewer walks_per_vertex or a smaller length"
+    check_room(kernels_for(like), ROW_BYTES * float(rows), f"{rows:,} vertices of walks", advice)
 
 
 def walk_bias(p: float, q: float) -> np.ndarray:
@@ -60,11 +77,10 @@ def walk(
     """
     sampler = Sampler(g, weighted=True)
     if g.alone:
-        found = sampler.walks(starts, key_of(walks), length, bias)
-        step = np.tile(np.arange(length + 1, dtype="int32", like=found), len(walks))
-        columns = np.repeat(walks, length + 1), step, found.ravel().astype(g.index, copy=False)
-        went = columns[-1] >= 0
-        return columns if went.all() else tuple(column[went] for column in columns)
+        blocks = list(_blocks(sampler, starts, key_of(walks), length, bias))
+        rows = _even if len(blocks[-1][0]) == len(walks) else _uneven
+        which, step, vertex = rows(blocks, walks, starts, g.threads)
+        return which, step, vertex.astype(g.index, copy=False)
     steps = list(_steps(g, sampler, starts, walks, key_of, length, bias))
     step = np.concatenate([np.full_like(one, at, "int32") for at, (one, _) in enumerate(steps)])
     which, vertex = (np.concatenate(column) for column in zip(*steps, strict=True))
@@ -72,6 +88,58 @@ def walk(
     which, step, vertex = send(which), send(step), send(vertex)
     order = np.argsort(which * (length + 1) + step)
     return which[order], step[order], vertex[order]
+
+
+def _blocks(sampler: Sampler, at: Any, keys: Any, length: int, bias: np.ndarray) -> Any:
+    """Yield blocks of steps: the walks that go on, their number of steps before, and their vertices.
+
+    The vertices have one row per walk, which begins with the vertex where the walk was. Once a walk has
+    ended, they are -1.
+    """
+    which, before, first, rows = np.arange(len(at), like=keys), None, 0, len(at)
+    while True:
+        steps = min(length - first, max(1, max(BLOCK, rows) // max(1, len(which)) - 1))
+        check_walks(keys, rows + len(which) * steps)
+        found = sampler.walks(at, keys[which], steps, bias, first=first, before=before)
+        yield which, first, found
+        rows += int((found[:, 1:] >= 0).sum())
+        first += steps
+        goes = np.flatnonzero(found[:, -1] >= 0)
+        if first == length or not len(goes):
+            return
+        which, at, before = which[goes], found[goes, -1], found[goes, -2]
+
+
+def _even(blocks: Any, walks: Any, starts: Any, threads: int) -> tuple[Any, Any, Any]:
+    """Return the walk, the step and the vertex of each row, if no walk ends before the last block."""
+    (_, _, found), *others = blocks
+    if others:
+        found = np.concatenate([found, *(other[:, 1:] for _, _, other in others)], axis=1)
+    step = np.tile(np.arange(found.shape[1], dtype="int32", like=found), len(walks))
+    columns = np.repeat(walks, found.shape[1]), step, found.ravel()
+    went = columns[-1] >= 0
+    return columns if went.all() else tuple(column[went] for column in columns)
+
+
+def _uneven(blocks: Any, walks: Any, starts: Any, threads: int) -> tuple[Any, Any, Any]:
+    """Return the walk, the step and the vertex of each row, walk by walk."""
+    owners, dtype = kernels_of("rows", blocks[0][2]).owners, blocks[0][2].dtype
+    counts = np.ones_like(starts, "int64")
+    for which, _, found in blocks:
+        counts[which] += (found[:, 1:] >= 0).sum(axis=1)
+    begin = offsets_of(counts)
+    vertex = np.empty_like(starts, dtype, shape=int(begin[-1]))
+    vertex[begin[:-1]] = starts
+    for which, first, found in blocks:
+        went = found[:, 1:] >= 0
+        values, offsets = found[:, 1:][went], offsets_of(went.sum(axis=1))
+        row = owners(Rows(offsets, values, None, 0), "int64", threads=threads)
+        # A walk has no gaps, so the rows of a block follow each other in the result.
+        shift = begin[which] + first + 1 - offsets[:-1]
+        vertex[np.arange(len(values), like=row) + shift[row]] = values
+    walk = owners(Rows(begin, vertex, None, 0), "int64", threads=threads)
+    step = np.arange(len(vertex), like=walk) - begin[walk]
+    return walks[walk], step.astype("int32"), vertex
 
 
 def _steps(
@@ -84,7 +152,7 @@ def _steps(
     bias: np.ndarray,
 ) -> Any:
     """Yield, after each step, the walks at this member's vertices, and the numbers of these vertices."""
-    biased, vertex = bool((bias != 1).any()), g.numbers[at]
+    biased, vertex, rows = bool((bias != 1).any()), g.numbers[at], 0
     before = np.full_like(vertex, -1)
     yield walks, vertex
     for step in range(1, length + 1):
@@ -95,6 +163,8 @@ def _steps(
         walks, at = send(walks[goes]), send(at)
         before = send(vertex[goes]) if biased else np.full_like(at, -1, vertex.dtype)
         vertex = g.numbers[at]
+        rows += len(walks)
+        check_walks(walks, rows)
         yield walks, vertex
         if not g.all_reduce(sums=(len(walks),)).sums[0]:
             return

@@ -14,6 +14,7 @@ from typing import Any
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
+from dask_graphflow.showing.values import shown
 
 __all__ = [
     "INPUT_POLICIES",
@@ -261,6 +262,11 @@ def chains(
         if inputs == "availability" and speeds and not any(homes):
             return by_speed(len(homes), slots, speeds)
         return INPUT_POLICIES[inputs](homes, slots)
+    if not isinstance(inputs, Sequence):
+        raise OptionError(
+            f"inputs={shown(inputs)}; give {', '.join(map(repr, INPUT_POLICIES))}, or a list with the "
+            "address of a worker for each partition"
+        )
     wanted = list(inputs)
     if len(wanted) != len(homes):
         raise OptionError(
@@ -273,7 +279,7 @@ def chains(
             known = (
                 "there is no cluster" if slots.workers == (None,) else f"the workers are {names}"
             )
-            raise OptionError(f"inputs names {worker!r}, which is not a worker; {known}")
+            raise OptionError(f"inputs names {shown(worker)}, which is not a worker; {known}")
     return to_workers(wanted, slots)
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from .values import shown
+
 __all__ = ["nearest"]
 
 
@@ -30,5 +32,6 @@ def nearest(name: object, candidates: Iterable[object]) -> str:
     >>> nearest("sideways", ["push", "pull"])
     ''
     """
-    close = difflib.get_close_matches(str(name), [str(c) for c in candidates], n=1)
+    text = name if isinstance(name, str) else shown(name)
+    close = difflib.get_close_matches(text, [str(c) for c in candidates], n=1)
     return f"; did you mean {close[0]!r}?" if close else ""

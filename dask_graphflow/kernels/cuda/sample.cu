@@ -100,18 +100,18 @@ struct Step {
 };
 
 template <typename I>
-__global__ void walk(Graph<I> graph, const I* starts, const u64* keys, u64 count, i64 length, Bias bias, bool biased,
-                     I* found)
+__global__ void walk(Graph<I> graph, const I* starts, const I* before, const u64* keys, u64 count, i64 first,
+                     i64 length, Bias bias, bool biased, I* found)
 {
     for (u64 i = thread_index(); i < count; i += thread_count()) {
         I* own = found + i * u64(length + 1);
-        i64 previous = END, at = starts[i];
+        i64 previous = before ? i64(before[i]) : END, at = starts[i];
         own[0] = I(at);
         for (i64 step = 1; step <= length; ++step) {
             i64 next = END;
             if (at >= 0) {
                 const Step<I> here(graph, at, biased ? previous : END, keys[i]);
-                u64 counter = u64(step) << STEP;
+                u64 counter = u64(first + step) << STEP;
                 while (here.attempt(counter, bias, next)) {
                     if (graph.connected(previous, I(next)) == (bias.near > bias.far)) break;
                     counter += 1ull << ATTEMPT;

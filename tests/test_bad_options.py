@@ -1,0 +1,151 @@
+"""Any value of an option gives a result or one of this library's errors, never one of Python or NumPy."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import dask_graphflow as gf
+from dask_graphflow.algorithms.algorithm import ALGORITHMS
+
+# Scores can overflow for extreme numbers; what they are then is tested with each algorithm.
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+
+EDGES = pd.DataFrame({"a": [0, 1, 1, 2], "b": [1, 0, 2, 2], "w": [1.0, 2.0, 0.5, 1.0]})
+ENDS = {"source": "a", "target": "b"}
+VALUES = {
+    "None": None,
+    "True": True,
+    "0": 0,
+    "-1": -1,
+    "0.5": 0.5,
+    "-0.5": -0.5,
+    "2**63 - 1": 2**63 - 1,
+    "2**63": 2**63,
+    "2**70": 2**70,
+    "10**400": 10**400,
+    "10**5000": 10**5000,
+    "1e-320": 1e-320,
+    "1e308": 1e308,
+    "nan": float("nan"),
+    "inf": float("inf"),
+    "-inf": float("-inf"),
+    "complex": 1 + 2j,
+    "complex64": np.complex64(0.1),
+    "longdouble": np.longdouble(0.1),
+    "float16": np.float16(0.1),
+    "uint64": np.uint64(2**64 - 1),
+    "no dimension": np.array(0),
+    "array": np.array([0, 1]),
+    "table": np.array([[0, 1], [1, 2]]),
+    "empty list": [],
+    "empty array": np.array([]),
+    "list": [0, 1],
+    "list of 2**63": [2**63],
+    "list of floats": [1.0],
+    "list of None": [None],
+    "mixed": [1, "x"],
+    "nested": [[1]],
+    "empty text": "",
+    "text": "x",
+    "bytes": b"x",
+    "dict": {0: 1.0},
+    "set": {0},
+    "object": object(),
+    "list of objects": [object()],
+    "type": int,
+    "NA": pd.NA,
+    "NaT": pd.NaT,
+    "date": pd.Timestamp("2026-01-01"),
+    "Series": pd.Series([0.5, 1.0]),
+    "empty Series": pd.Series([], dtype="int64"),
+    "frame": pd.DataFrame({"a": [0, 1], "b": [1, 2]}),
+    "empty frame": pd.DataFrame(),
+    "function": len,
+}
+NEEDED = {
+    "bfs": {"sources": [0]},
+    "sssp": {"sources": [0]},
+    "personalized_pagerank": {"sources": [0, 1]},
+    "k_truss": {"k": 2},
+    "random_walks": {"starts": [0], "length": 2},
+    "sample_neighbors": {"seeds": [0]},
+    "neighbors": {"sources": [0]},
+    "ego_graph": {"centers": [0]},
+    "induced_subgraph": {"subset": [0, 1]},
+    "community_metrics": {"communities": pd.DataFrame({"v": [0, 1, 2], "c": [0, 0, 1]})},
+}
+
+
+# Options that say how many steps to do at most: on this graph, all of them are done.
+LEFT_OUT = {
+    ("label_propagation", "max_iter", "2**63 - 1"),
+    ("random_walks", "length", "2**63 - 1"),
+    ("katz_centrality", "alpha", "inf"),  # which is tested with Katz centrality
+}
+
+
+def raised(call, options):
+    """Return an error of another library that a call raises, as text; None if it raises none."""
+    try:
+        result = call(**options)
+        if hasattr(result, "compute"):
+            result.compute(scheduler="sync")
+    except gf.GraphflowError:
+        return None
+    except Exception as error:
+        return f"{type(error).__name__}: {str(error)[:200]}"
+    return None
+
+
+def problems(name, call, options, needed):
+    """Give each value to each option; return the errors of other libraries."""
+    found = {}
+    for option, (text, value) in itertools.product(options, VALUES.items()):
+        if (name, option, text) in LEFT_OUT:
+            continue
+        if wrong := raised(call, needed | {option: value}):
+            found[f"{option}={text}"] = wrong
+    return found
+
+
+@pytest.fixture(scope="module")
+def graph():
+    return gf.Graph(EDGES, **ENDS, weight="w").persist()
+
+
+@pytest.mark.parametrize("name", sorted(ALGORITHMS))
+def test_options_of_an_algorithm(name, graph):
+    options = [*ALGORITHMS[name].checks, *(["trace"] if ALGORITHMS[name].supersteps else [])]
+    assert problems(name, getattr(graph, name), options, NEEDED.get(name, {})) == {}
+
+
+CALLS = {
+    "Graph": (lambda **options: gf.Graph(EDGES, **options).degrees(), ENDS),
+    "connected_components": (partial(gf.connected_components, EDGES), ENDS),
+    "estimate": (partial(gf.estimate, EDGES), {"algorithm": "closeness_centrality", **ENDS}),
+    "rmat": (gf.generate.rmat, {"scale": 3}),
+    "grid": (gf.generate.grid, {"rows": 3, "columns": 2}),
+    "path": (gf.generate.path, {"n": 3}),
+    "EdgeOp": (gf.EdgeOp, {"name": "p", "target": "x", "signal": "x[src] + 1", "slot": "max"}),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_options_of_other_calls(name):
+    call, needed = CALLS[name]
+    function = getattr(gf.generate, name, None) or getattr(gf, name)
+    options = set(inspect.signature(function).parameters) - {"edges", "_", "progress"}
+    assert problems(name, call, sorted(options), needed) == {}
+
+
+def test_options_of_a_program(graph):
+    op = gf.EdgeOp("p", target="x", signal="x[src]", slot="max")
+    options = set(inspect.signature(graph.run).parameters) - {"progress"}
+    needed = {"op": op, "columns": {"x": 0}, "max_iter": 2}
+    assert problems("run", graph.run, sorted(options), needed) == {}
