@@ -266,13 +266,18 @@ class GraphView:
         # A larger value, which could exceed the range of int64, or a NaN is an error on all members.
         fits = (values < 2 * bound).all()
         with np.errstate(invalid="ignore"):
-            whole = values / coarse
-            np.floor(whole, out=whole)
-            rest = whole * coarse
-            np.subtract(values, rest, out=rest)
-            rest /= fine
-            found = [whole.astype("int64").sum(), rest.astype("int64").sum(), ~fits]
-        high, low, wrong = self.all_reduce(sums=np.stack(found).tolist()).sums
+            part = (
+                values / coarse
+            )  # in place from here on: new arrays take longer than the operations
+            np.floor(part, out=part)
+            whole = part.astype("int64")
+            high = whole.sum()
+            part *= coarse
+            np.subtract(values, part, out=part)
+            part /= fine
+            whole[:] = part
+        sums = np.stack([high, whole.sum(), ~fits]).tolist()
+        high, low, wrong = self.all_reduce(sums=sums).sums
         if wrong or not math.isfinite(bound):
             raise GraphflowError(
                 f"values to add up exceed their bound, which is {bound:g}; give the largest magnitude of "
