@@ -141,8 +141,13 @@ class Steps:
         """Run all tests with cuDF and CuPy, except those that need two GPUs."""
         # Slow tests use other paths through the same kernels, or types that the host compiles for.
         marks = "not gpu2 and not slow" if self.quick else "not gpu2 and (gpu or not slow)"
-        share = [] if self.jobs == 1 else ["-n", str(self.jobs), "--dist", "worksteal"]
-        return self.pytest(marks, ["tests"], scratch, share)
+        if self.jobs == 1:
+            return self.pytest(marks, ["tests"], scratch)
+        # A test that runs alone waits until all other processes are between two tests. All these waits
+        # take longer than a second call.
+        share = ["-n", str(self.jobs), "--dist", "worksteal"]
+        shared = self.pytest(f"({marks}) and not alone", ["tests"], scratch, share)
+        return together([shared, self.pytest(f"({marks}) and alone", marked("alone"), scratch)])
 
     def pytest(
         self, marks: str, files: Sequence[str], scratch: Path, options: Sequence[str] = ()

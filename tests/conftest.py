@@ -128,10 +128,7 @@ def pytest_collection_modifyitems(config, items):
 
     An error that needs certain values needs one or two of them, hardly ever three. The cases that -k and
     other options left are those to choose from, so each case can still be run by itself.
-
-    Tests that are marked `alone` come last, when other processes do not have to wait for them.
     """
-    items.sort(key=lambda item: item.get_closest_marker("alone") is not None)
     if config.getoption("--combinations") == "all":
         return
     cases = {}

@@ -140,7 +140,7 @@ def test_persisted_ids_are_numbered_only_if_they_are_not_dense(
     monkeypatch.setattr(
         id_look, "are_dense", lambda tasks, are=id_look.are_dense: asked.extend(tasks) or are(tasks)
     )
-    labels = gf.connected_components(lazy, **ENDS, dropna=True if kind == "null" else None)
+    labels = gf.connected_components(lazy, **ENDS, dropna=kind == "null")
     assert bool(asked) == looks
     assert ("number" not in stages_of(labels)) == is_dense
     same(labels.compute(), gf.connected_components(edges.dropna(), **ENDS).compute())

@@ -49,6 +49,7 @@ CALLS = {
 }
 
 
+@pytest.mark.usefixtures("host_memory")
 @pytest.mark.parametrize(
     ("name", "of_input", "of_result"),
     [

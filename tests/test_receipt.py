@@ -341,12 +341,19 @@ def calls_of(steps, monkeypatch, step):
 
 
 @pytest.mark.parametrize("jobs", [1, 12])
-def test_all_tests_that_need_at_most_one_gpu_are_one_call_of_pytest(steps, monkeypatch, jobs):
+def test_tests_that_run_alone_come_after_all_others(steps, monkeypatch, jobs):
     steps.jobs = jobs
-    (call,) = calls_of(steps, monkeypatch, "tests")
-    assert ("-n" in call) == (jobs > 1)
-    assert call[call.index("-m", 2) + 1] == "not gpu2 and (gpu or not slow)"
-    assert call[-1] == "tests"
+    (first, *more) = calls_of(steps, monkeypatch, "tests")
+    assert ("-n" in first) == (jobs > 1)
+    assert first[-1] == "tests"
+    marks = [one[one.index("-m", 2) + 1] for one in (first, *more)]
+    wanted = "not gpu2 and (gpu or not slow)"
+    if jobs == 1:
+        assert marks == [wanted]
+        return
+    assert marks == [f"({wanted}) and not alone", f"({wanted}) and alone"]
+    assert "-n" not in more[0]
+    assert {"tests/test_link_device.py", "tests/test_strangers.py"} <= {*more[0]}
 
 
 def test_files_that_need_two_gpus_run_side_by_side_and_count_together(steps, monkeypatch):

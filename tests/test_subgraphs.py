@@ -67,7 +67,7 @@ def test_edges_of_a_subgraph_are_those_of_networkx(built, directed):
 
 
 @WAYS
-@pytest.mark.parametrize("radius", [0, 1, 2, 10**20])
+@pytest.mark.parametrize("radius", [0, 1, 2, 2**63 - 1])
 def test_an_ego_graph_is_that_of_networkx(built, radius, directed):
     found = built(EDGES, directed=directed).ego_graph(CENTERS, radius=radius).compute()
     near = near_by_networkx(networkx(directed), min(radius, 1000))

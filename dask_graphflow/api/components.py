@@ -230,7 +230,7 @@ def connected_components(
     edges = fitting(edges, columns, forests=max(1, len(limits)), divide=isinstance(inputs, str))
     frames = [(edges, columns)]
     if vertices is not None:
-        frames.append(inputs_of.vertex_frame(vertices, columns))
+        frames.append(inputs_of.vertex_frame(vertices, columns, edges._meta))
     labels = component_names(limits) if thresholds is not None else ["component"]
     widths = [vertex_names(label, len(columns.names)) for label in labels]
     if seed is not None:

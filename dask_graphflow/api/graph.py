@@ -166,7 +166,7 @@ class Graph(GraphMethods):
         columns = inputs.edge_columns(frame, source, target, weight, dropna)
         given = [(frame, columns)]
         if vertices is not None:
-            given.append(inputs.vertex_frame(vertices, columns))
+            given.append(inputs.vertex_frame(vertices, columns, frame._meta))
         given = inputs.with_one_dtype(given)
         frame, columns = given[0]
         self._columns = columns

@@ -215,7 +215,7 @@ def check_dense(columns: EdgeColumns, renumber: bool) -> None:
         )
 
 
-def vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:
+def vertex_frame(vertices: Any, edges: EdgeColumns, like: Any) -> tuple[Any, EdgeColumns]:
     """Return the vertices as edges from each vertex to itself.
 
     Parameters
@@ -223,6 +223,8 @@ def vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:
     vertices : frame, Series or Index, which can be lazy; or list or array of ids
     edges : EdgeColumns
         How the edges are read.
+    like : DataFrame
+        A frame of the backend of the edges. Vertices in a pandas object or in a list are converted to it.
     """
     width = len(edges.names)
     if vertex_ids.is_listed(vertices):
@@ -238,6 +240,8 @@ def vertex_frame(vertices: Any, edges: EdgeColumns) -> tuple[Any, EdgeColumns]:
         vertices = vertices.to_frame(name=vertex_names("vertex", vertices.nlevels))
     elif hasattr(vertices, "to_frame"):
         vertices = vertices.to_frame(name=edges.names[0])
+    if isinstance(vertices, pd.DataFrame):
+        vertices = vertex_ids.brought(vertices, like)
     frame = as_dask(vertices, "vertices", *list(getattr(vertices, "columns", ()))[:width])
     if len(frame.columns) < width:
         raise EdgeListError(
