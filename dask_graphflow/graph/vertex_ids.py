@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -119,14 +120,21 @@ def listed(given: Any, names: Sequence[str], role: str) -> pd.DataFrame:
     values = [given[()]] if ndim == 0 else given if ndim == 1 else list(given)
     width = len(names)
     if width == 1:
-        return pd.DataFrame({names[0]: values})
+        return _made({names[0]: values}, names)
     if ndim == 2:  # each row of an array is an id
         values = [tuple(row) for row in values]
     if any(not isinstance(one, tuple | list) or len(one) != width for one in values):
         raise EdgeListError(
             f"{role.rstrip('=')}={as_text(given)}; an id has {width} parts here: give tuples of as many"
         )
-    return pd.DataFrame(values, columns=list(names))
+    return _made(values, names)
+
+
+def _made(values: Any, names: Sequence[str]) -> pd.DataFrame:
+    try:
+        return pd.DataFrame(values, columns=list(names))
+    except OverflowError:  # pandas 3.0 raises it for integers that no float can hold
+        return pd.DataFrame(values, columns=list(names), dtype=object)
 
 
 def _is_one(sources: Any, width: int) -> bool:
@@ -153,7 +161,10 @@ def typed(values: pd.Series, role: str, dtype: Any = None) -> pd.Series:
     """
     if values.dtype != object:
         return values
-    values = values.infer_objects()
+    with contextlib.suppress(
+        OverflowError
+    ):  # pandas 3.0 raises it for integers that no float can hold
+        values = values.infer_objects()
     found = pd.api.types.infer_dtype(values)
     if values.dtype != object or found == "string":
         return values
