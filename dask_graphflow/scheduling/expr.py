@@ -5,6 +5,7 @@ Only this file, :mod:`.forest_expr`, :mod:`.gang_expr` and :mod:`.parquet` use D
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import uuid
 from collections.abc import Sequence
@@ -38,6 +39,9 @@ __all__ = [
     "futures_in",
     "held_by",
 ]
+
+LOOKS = 10  # how often to look for results that another client may have just submitted
+BETWEEN_LOOKS = 0.05  # seconds
 
 
 class Result(Expr):  # type: ignore[misc]
@@ -200,9 +204,16 @@ def bind_known(futures: Sequence[Any]) -> None:
             future.bind_client(client)
 
 
-def _unknown(keys: Sequence[Any], dask_scheduler: Any) -> bool:
-    """Return whether a scheduler lacks one of the keys."""
-    return any(key not in dask_scheduler.tasks for key in keys)
+async def _unknown(keys: Sequence[Any], dask_scheduler: Any) -> bool:
+    """Return whether a scheduler lacks one of the keys.
+
+    Another client may have submitted them just now: its messages are batched and can arrive later.
+    """
+    for _ in range(LOOKS):
+        if all(key in dask_scheduler.tasks for key in keys):
+            return False
+        await asyncio.sleep(BETWEEN_LOOKS)
+    return True
 
 
 class Held:
