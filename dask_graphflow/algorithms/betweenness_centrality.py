@@ -38,7 +38,7 @@ __all__ = ["betweenness_centrality"]
         "k": Count(optional=True),
         "seed": SEED,
     },
-    cost=Cost("labels", levels(3), passes=1, sources=1, rows=1, copies=1, scratch=150),
+    cost=Cost("labels", levels(3), passes=3, sources=1, rows=1, copies=1, scratch=150),
 )
 def betweenness_centrality(
     g: GraphView,

@@ -26,7 +26,9 @@ __all__ = ["closeness_centrality"]
 @algorithm(
     columns={"closeness": "float64"},
     checks={"wf_improved": Flag(), "k": Count(optional=True), "seed": SEED},
-    cost=Cost("labels", levels(), passes=4, sparse=80, sources=64, both_ways=True, scratch=105),
+    cost=Cost(
+        "labels", levels(), passes=4, sparse=80, sources=64, rows=1, both_ways=True, scratch=105
+    ),
 )
 def closeness_centrality(
     g: GraphView, *, wf_improved: bool = True, k: int | None = None, seed: int = 0

@@ -61,7 +61,8 @@ def random_walks(
     """Return random walks from some vertices, uniform or biased as in node2vec.
 
     Each step follows one of the edges that leave the vertex, in proportion to their weights. A walk ends
-    early at a vertex without such an edge. An edge with the weight 0 is never followed.
+    early at a vertex without such an edge. An edge with the weight 0 is never followed. Weights are rounded
+    to 2^-50 of the sum of all weights at the vertex, so a lighter edge is not followed either.
 
     Parameters
     ----------

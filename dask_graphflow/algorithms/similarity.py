@@ -47,7 +47,7 @@ BITS = 61  # of the largest sum of weights as a whole number
     },
     directed=False,
     rows="listed",
-    cost=Cost("labels", 1, passes=3, wedges=2.5, rows=1, copies=1, listed=pairs_listed),
+    cost=Cost("labels", 1, passes=6, wedges=2.5, rows=1, copies=1, listed=pairs_listed),
 )
 def similarity(
     g: GraphView, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None
