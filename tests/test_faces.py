@@ -12,7 +12,8 @@ from conftest import frame, partitioned, to_host
 
 import dask_graphflow as gf
 from dask_graphflow.algorithms.algorithm import ALGORITHMS
-from dask_graphflow.algorithms.options import Choice, Count, Flag, Number
+from dask_graphflow.algorithms.number_options import Count, Number
+from dask_graphflow.algorithms.options import Choice, Flag
 from dask_graphflow.exceptions import EdgeListError, OptionError, UnknownColumnError, WeightError
 
 ROOT = pathlib.Path(__file__).parent.parent

@@ -25,7 +25,8 @@ from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import SEED, Count, Flag
+from .number_options import SEED, Count
+from .options import Flag
 from .sampling import sampled
 
 __all__ = ["betweenness_centrality"]

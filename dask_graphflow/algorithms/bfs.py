@@ -23,7 +23,8 @@ from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, OrNull, algorithm
-from .options import Choice, Count
+from .number_options import Count
+from .options import Choice
 from .vertex_options import VertexIds, only
 
 __all__ = ["bfs"]

@@ -17,7 +17,8 @@ from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import SEED, Count, Flag
+from .number_options import SEED, Count
+from .options import Flag
 from .sampling import sampled
 
 __all__ = ["closeness_centrality"]

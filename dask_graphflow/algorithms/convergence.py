@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.showing.tables import counted
 
-from .options import Check, Count, Flag, Number
+from .number_options import Count, Number
+from .options import Check, Flag
 
 __all__ = ["CONVERGENCE", "not_converged"]
 

@@ -14,7 +14,7 @@ from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import Count
+from .number_options import Count
 from .vertex_options import VertexIds
 
 __all__ = ["ego_graph"]

@@ -10,7 +10,8 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.values import shown
 
-from .options import MOST, Check
+from .number_options import MOST
+from .options import Check
 
 __all__ = ["Fanouts"]
 

@@ -15,7 +15,7 @@ from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import SEED, Count
+from .number_options import SEED, Count
 from .sampling import sampled
 
 __all__ = ["harmonic_centrality"]

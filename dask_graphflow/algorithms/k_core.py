@@ -16,7 +16,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .core_number import peel
-from .options import Count
+from .number_options import Count
 
 __all__ = ["k_core"]
 

@@ -14,7 +14,7 @@ from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import Count
+from .number_options import Count
 from .truss_number import peel_edges
 
 __all__ = ["k_truss"]

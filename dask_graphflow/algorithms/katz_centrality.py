@@ -23,7 +23,8 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .convergence import CONVERGENCE, not_converged
-from .options import Flag, Number
+from .number_options import Number
+from .options import Flag
 
 __all__ = ["katz_centrality"]
 

@@ -22,7 +22,7 @@ from dask_graphflow.operators.labels import NeighborLabels
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import Count
+from .number_options import Count
 
 __all__ = ["label_propagation"]
 

@@ -19,7 +19,8 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .communities import communities
-from .options import SEED, Choice, Count, Number
+from .number_options import SEED, Count, Number
+from .options import Choice
 from .resolution import Resolution, columns
 
 __all__ = ["leiden"]

@@ -15,7 +15,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .communities import communities
-from .options import SEED, Count, Number
+from .number_options import SEED, Count, Number
 from .resolution import Resolution, columns
 
 __all__ = ["louvain"]

@@ -20,7 +20,7 @@ from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import SEED
+from .number_options import SEED
 from .priorities import priorities
 
 __all__ = ["maximal_independent_set"]

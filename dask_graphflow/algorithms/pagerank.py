@@ -18,7 +18,8 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .convergence import CONVERGENCE, not_converged
-from .options import Choice, Number
+from .number_options import Number
+from .options import Choice
 from .vertex_options import VertexWeights
 
 __all__ = ["pagerank"]

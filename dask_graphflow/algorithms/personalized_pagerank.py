@@ -23,7 +23,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .convergence import CONVERGENCE, not_converged
-from .options import Count, Number
+from .number_options import Count, Number
 from .vertex_options import VertexIds
 
 __all__ = ["personalized_pagerank"]

@@ -24,7 +24,7 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.walks import check_walks, walk, walk_bias
 
 from .algorithm import Answer, algorithm
-from .options import SEED, Count, Number
+from .number_options import SEED, Count, Number
 from .priorities import priorities
 from .vertex_options import VertexIds
 

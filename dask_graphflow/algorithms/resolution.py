@@ -11,7 +11,8 @@ import numpy as np
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.values import shown
 
-from .options import Check, Number
+from .number_options import Number
+from .options import Check
 
 __all__ = ["Resolution", "columns"]
 

@@ -25,7 +25,8 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .fanouts import Fanouts
-from .options import SEED, Flag
+from .number_options import SEED
+from .options import Flag
 from .priorities import priorities
 from .vertex_options import VertexIds
 

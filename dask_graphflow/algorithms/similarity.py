@@ -23,7 +23,8 @@ from dask_graphflow.operators.send_rows import by_id
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .options import Choice, Count
+from .number_options import Count
+from .options import Choice
 from .vertex_options import VertexPairs
 
 __all__ = ["similarity"]

@@ -34,7 +34,7 @@ from dask_graphflow.operators.predecessors import predecessors
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, OrNull, algorithm
-from .options import Number
+from .number_options import Number
 from .vertex_options import VertexIds, only
 
 __all__ = ["sssp"]

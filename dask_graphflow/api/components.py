@@ -27,7 +27,7 @@ from typing import Any, overload
 
 import dask.dataframe as dd
 
-from dask_graphflow.algorithms.options import check_count
+from dask_graphflow.algorithms.number_options import check_count
 from dask_graphflow.components import id_look, merging
 from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.program import Components

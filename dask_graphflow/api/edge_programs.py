@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.algorithms.edge_program import ITSELF, run_program
-from dask_graphflow.algorithms.options import Choice, Flag, check_count
+from dask_graphflow.algorithms.number_options import check_count
+from dask_graphflow.algorithms.options import Choice, Flag
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.vertex_ids import named as named_ids

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dask_graphflow.algorithms.algorithm import ALGORITHMS, Algorithm
-from dask_graphflow.algorithms.options import Choice, Flag, check_count
+from dask_graphflow.algorithms.number_options import check_count
+from dask_graphflow.algorithms.options import Choice, Flag
 from dask_graphflow.components import merging
 from dask_graphflow.costs import cluster as clusters
 from dask_graphflow.costs import model

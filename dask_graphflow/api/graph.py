@@ -11,7 +11,8 @@ import numpy as np
 from dask.delayed import Delayed, delayed
 
 from dask_graphflow.algorithms.algorithm import Answer
-from dask_graphflow.algorithms.options import Choice, Flag, check_count
+from dask_graphflow.algorithms.number_options import check_count
+from dask_graphflow.algorithms.options import Choice, Flag
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.costs import members
 from dask_graphflow.costs.store import pull_rate

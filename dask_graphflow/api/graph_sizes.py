@@ -8,7 +8,8 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.options import Flag, check_count
+from dask_graphflow.algorithms.number_options import check_count
+from dask_graphflow.algorithms.options import Flag
 from dask_graphflow.costs.cost import Shape
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, edgelist

@@ -9,7 +9,7 @@ import dask
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.options import check_count
+from dask_graphflow.algorithms.number_options import check_count
 from dask_graphflow.api import inputs
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.exceptions import OptionError
