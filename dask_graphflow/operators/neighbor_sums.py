@@ -25,10 +25,8 @@ __all__ = ["NeighborSums", "leaving"]
 BITS = 61  # bits of the largest sum as a whole number
 PLAIN_SUM = EdgeOp("score_sum", target="sum", signal="score[src]", slot="add")
 WEIGHTED_SUM = EdgeOp("weighted_score_sum", target="sum", signal="score[src] * weight", slot="add")
-SMALLEST, LARGEST = (
-    1e-200,
-    1e200,
-)  # limits of a vertex's total weight: products with scores are floats
+# Limits of a vertex's total weight, so that products with scores are floats.
+SMALLEST, LARGEST = 1e-200, 1e200
 
 
 class NeighborSums(HubRows):

@@ -23,9 +23,8 @@ from .view import GraphView
 
 __all__ = ["check_walks", "walk", "walk_bias"]
 
-BLOCK = (
-    1 << 22
-)  # maximum number of vertices in the first block of steps; later ones double the number
+# Maximum number of vertices in the first block of steps; later ones double the number.
+BLOCK = 1 << 22
 ROW_BYTES = 48  # of a row of the result, and of the arrays from which it is made
 
 
