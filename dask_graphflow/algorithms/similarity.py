@@ -70,8 +70,7 @@ def similarity(
     ----------
     pairs : DataFrame, optional
         The pairs: the first two columns are ids (if an id has several columns, those of the first vertex
-        and then those of the second). By default, all pairs of different vertices that have a common
-        neighbor.
+        and then those of the second). By default, all pairs of vertices that have a common neighbor.
     measure : {"jaccard", "overlap", "cosine", "adamic_adar", "common_neighbors"}
         How similarity is measured.
     top_k : int, optional
