@@ -373,6 +373,8 @@ def relate(
     at = [v for v in options.get("at", ()) if v in network.vertices] or network.vertices[:1]
     if not at or (name and RULES[name].among_others and len(network.vertices) == 1):
         return Outcome("unfit")
+    if name == "hits" and not any(weight for *_, weight in network.edges):
+        return Outcome("unfit")  # all scores are one divided by the number of vertices
     if name == "sssp":
         network = replace(network, weighted=True)
     if change in EQUALITIES:
