@@ -227,7 +227,7 @@ def components(case: Case, told: list[str]) -> None:
         vertices.update(chosen)
         how["vertices"] = (
             series
-            if rng.random() < 0.5
+            if series.dtype == object or rng.random() < 0.5  # Dask makes text of objects
             else lazily(lambda: dd.from_pandas(series.to_frame("v"), npartitions=2))
         )
         told.append("may be refused")
