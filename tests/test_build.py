@@ -51,7 +51,7 @@ def pieces_of(edges, partitions=7, source="a", target="b", weight=None, vertices
     parts = dask.compute(*lazy.to_delayed(), scheduler="sync")
     pieces = [read_edges(part, i, columns) for i, part in enumerate(parts)]
     if vertices is not None:
-        listed, how = inputs.vertex_frame(vertices, columns)
+        listed, how = inputs.vertex_frame(vertices, columns, lazy._meta)
         part = listed.compute() if isinstance(listed, dd.DataFrame) else listed()
         pieces.append(read_vertices(part, 0, how, part))
     return pieces
