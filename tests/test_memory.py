@@ -53,7 +53,7 @@ CALLS = {
 @pytest.mark.parametrize(
     ("name", "of_input", "of_result"),
     [
-        ("shortest paths", 0, 2),
+        ("shortest paths", 0, 2.5),
         ("personalized ranks", 8, 2),
         ("louvain", 18, 0),
         ("leiden", 18, 0),
