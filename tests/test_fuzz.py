@@ -12,7 +12,7 @@ from benchmarks.fuzz.columns import FAMILIES, NUMBERS, Unfit, exact, make
 from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.operators.view import GraphView
 
-CASES = 60
+CASES = 30
 KINDS = {"answers": graph_cases.answers, "changes": graph_cases.changes}
 
 
