@@ -14,9 +14,9 @@ from typing import Any
 
 import pandas as pd
 
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.components import merging
 from dask_graphflow.costs import Rates, model
+from dask_graphflow.costs.table import COSTS
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import memory
 from dask_graphflow.scheduling import trees
@@ -221,7 +221,7 @@ def _told(cluster: GPUs, count: int, rounds: int, received: float) -> dict[str, 
 
 
 def _rows(graph: GraphStats, algorithm: str, count: int, read: float, *, directed: bool) -> int:
-    cost = ALGORITHMS[algorithm].cost
+    cost = COSTS[algorithm]
     return memory.graph_bytes(
         graph.vertices,
         graph.edges,

@@ -14,6 +14,7 @@ from dask_graphflow.api import results
 from dask_graphflow.costs import ClusterSpec, Rates, corrections, store
 from dask_graphflow.costs.curves import CURVES
 from dask_graphflow.costs.defaults import default_rates
+from dask_graphflow.costs.table import COSTS
 from dask_graphflow.scheduling import placement
 
 ENDS = {"source": "src", "target": "dst"}
@@ -210,7 +211,7 @@ def test_calls_whose_work_was_measured_count_from_the_second_one(
     call(graph, 2, algorithm, **options)
     (path,) = files(kept)
     ((kernel, calls),) = json.loads(path.read_text())["calls"].items()
-    assert kernel == gf.algorithms.algorithm.ALGORITHMS[algorithm].cost.kernel
+    assert kernel == COSTS[algorithm].kernel
     assert len(calls) == 2
     assert store.entries() == []  # nothing was calibrated
 

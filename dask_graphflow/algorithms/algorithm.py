@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dask_graphflow.costs.cost import Cost
+from dask_graphflow.costs.table import COSTS
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
 
@@ -48,8 +48,6 @@ class Algorithm:
         "vertices": the result has one row per vertex, with the column ``vertex``. "edges": it has one row
         per edge, with the columns ``source``, ``target`` and, if edges have weights that the algorithm does
         not ignore, ``weight``. "listed": it has the rows that the algorithm lists; see :class:`.Answer`.
-    cost : Cost
-        What it takes, for :func:`.estimate`.
     """
 
     run: Callable[..., Answer]
@@ -60,7 +58,6 @@ class Algorithm:
     incoming: bool
     supersteps: bool
     rows: str
-    cost: Cost
 
     @property
     def name(self) -> str:
@@ -73,7 +70,6 @@ ALGORITHMS: dict[str, Algorithm] = {}
 
 def algorithm(
     *,
-    cost: Cost,
     columns: Columns | Callable[[Any, Mapping[str, Any]], Columns],
     checks: Mapping[str, Check] | None = None,
     weights: str = "ignored",
@@ -86,7 +82,7 @@ def algorithm(
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
         how = weights, directed, incoming, supersteps, rows
-        declared = Algorithm(run, columns, checks or {}, *how, cost)
+        declared = Algorithm(run, columns, checks or {}, *how)
         ALGORITHMS[declared.name] = declared
         return run
 
@@ -131,7 +127,7 @@ def ask(
         turned=declared.incoming and not resolve,
         trace=trace,
         progress=progress,
-        timed=declared.name if declared.cost.shows_rate(run, options) else None,
+        timed=declared.name if COSTS[declared.name].shows_rate(run, options) else None,
     )
 
 

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.level_sums import Levels, LevelSums
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
@@ -39,7 +38,6 @@ __all__ = ["betweenness_centrality"]
         "k": Count(optional=True),
         "seed": SEED,
     },
-    cost=Cost("labels", levels(3), passes=3, sources=1, rows=1, copies=1, scratch=150),
 )
 def betweenness_centrality(
     g: GraphView,

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.direction import WAYS
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
@@ -38,16 +37,6 @@ __all__ = ["bfs"]
         "depth_limit": Count(least=0, optional=True),
         "direction": Choice(WAYS),
     },
-    cost=Cost(
-        "searches",
-        levels(),
-        passes=1,
-        fused=True,
-        sparse_kernel="labels",
-        both_ways=True,
-        scratch=75,
-        reference=True,
-    ),
 )
 def bfs(
     g: GraphView,

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
@@ -27,9 +26,6 @@ __all__ = ["closeness_centrality"]
 @algorithm(
     columns={"closeness": "float64"},
     checks={"wf_improved": Flag(), "k": Count(optional=True), "seed": SEED},
-    cost=Cost(
-        "labels", levels(), passes=4, sparse=80, sources=64, rows=1, both_ways=True, scratch=105
-    ),
 )
 def closeness_centrality(
     g: GraphView, *, wf_improved: bool = True, k: int | None = None, seed: int = 0

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.intersect import Triangles
 from dask_graphflow.operators.view import GraphView
 
@@ -23,7 +22,6 @@ __all__ = ["clustering"]
 @algorithm(
     columns={"clustering": "float64"},
     directed=False,
-    cost=Cost("labels", 1, passes=5, rows=1, copies=1, scratch=95),
 )
 def clustering(g: GraphView) -> Answer:
     """Return the clustering coefficient of each vertex.

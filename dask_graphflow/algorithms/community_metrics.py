@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.between import at_ends
 from dask_graphflow.operators.label_sums import sums_by_label
 from dask_graphflow.operators.level import loops, whole_degrees
@@ -50,7 +49,6 @@ def _columns(graph: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     directed=False,
     supersteps=False,
     rows="listed",
-    cost=Cost("labels", 0, passes=3, scratch=60, edge=40),
 )
 def community_metrics(g: GraphView, communities: Any) -> Answer:
     """Return how large, dense and well separated each community is.

@@ -7,7 +7,6 @@ that are not built into a graph have a faster way, which reads them once:
 
 from __future__ import annotations
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.components import components
 from dask_graphflow.operators.view import GraphView
 
@@ -19,7 +18,6 @@ __all__ = ["connected_components"]
 @algorithm(
     columns={"component": "id"},
     directed=False,
-    cost=Cost("labels", 1, passes=0.4, sparse=3, scratch=24),
 )
 def connected_components(g: GraphView) -> Answer:
     """Return the connected component of each vertex.

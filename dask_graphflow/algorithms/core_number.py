@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.view import GraphView
 
@@ -26,7 +25,6 @@ __all__ = ["core_number", "peel"]
 @algorithm(
     columns={"core": "int32"},
     directed=False,
-    cost=Cost("labels", rounds(0.5, 0.01), passes=1, rows=1, copies=1),
 )
 def core_number(g: GraphView) -> Answer:
     """Return the core number of each vertex.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
@@ -21,7 +20,7 @@ def _columns(graph: Any, options: Any) -> dict[str, str]:
     return {f"{way}degree_centrality": "float64" for way in ways}
 
 
-@algorithm(columns=_columns, supersteps=False, cost=Cost("labels", 0, passes=0.6, both_ways=True))
+@algorithm(columns=_columns, supersteps=False)
 def degree_centrality(g: GraphView) -> Answer:
     """Return the degree centrality of each vertex.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -17,7 +16,7 @@ def _columns(graph: Any, options: Any) -> dict[str, str]:
     return dict.fromkeys(names, "int64")
 
 
-@algorithm(columns=_columns, supersteps=False, cost=Cost("labels", 0, passes=0.6, both_ways=True))
+@algorithm(columns=_columns, supersteps=False)
 def degrees(g: GraphView) -> Answer:
     """Return the number of edges that enter and leave each vertex.
 

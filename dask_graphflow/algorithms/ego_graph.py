@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.between import between
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
@@ -25,7 +24,6 @@ __all__ = ["ego_graph"]
     checks={"centers": VertexIds(), "radius": Count(least=0)},
     weights="optional",
     rows="edges",
-    cost=Cost("searches", 1, passes=2, both_ways=True, scratch=55),
 )
 def ego_graph(g: GraphView, centers: Any, *, radius: int = 1) -> Answer:
     """Return the edges between all vertices that are at most `radius` edges away from some centers.

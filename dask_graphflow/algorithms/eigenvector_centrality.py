@@ -17,7 +17,6 @@ import math
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, converging
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
@@ -31,7 +30,6 @@ __all__ = ["eigenvector_centrality"]
     columns={"eigenvector": "float64"},
     checks=CONVERGENCE,
     weights="optional",
-    cost=Cost("pulls", converging, each=1, sparse=10, rows=1.7, copies=1, scratch=90),
 )
 def eigenvector_centrality(
     g: GraphView,

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
@@ -46,7 +45,6 @@ COLLECT = EdgeOp("collect", target="used", signal=BIT, slot="or", cond="moved[ds
     columns={"color": "int32"},
     checks={"seed": SEED},
     directed=False,
-    cost=Cost("labels", rounds(3, 0.3), passes=6, rows=1, copies=1, scratch=100),
 )
 def greedy_color(g: GraphView, *, seed: int = 0) -> Answer:
     """Return a color for each vertex, such that neighbors have different colors.

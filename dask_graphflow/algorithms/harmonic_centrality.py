@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
@@ -24,9 +23,6 @@ __all__ = ["harmonic_centrality"]
 @algorithm(
     columns={"harmonic": "float64"},
     checks={"k": Count(optional=True), "seed": SEED},
-    cost=Cost(
-        "labels", levels(), passes=4, sparse=80, sources=64, rows=1, both_ways=True, scratch=105
-    ),
 )
 def harmonic_centrality(g: GraphView, *, k: int | None = None, seed: int = 0) -> Answer:
     """Return the harmonic centrality of each vertex.

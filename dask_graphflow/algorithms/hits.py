@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.costs.cost import Cost, converging
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
@@ -26,9 +25,6 @@ __all__ = ["hits"]
     columns={"hub": "float64", "authority": "float64"},
     checks=CONVERGENCE,
     weights="optional",
-    cost=Cost(
-        "pulls", converging, each=2, sparse=4, rows=1.7, copies=2, both_ways=True, scratch=80
-    ),
 )
 def hits(
     g: GraphView, *, max_iter: int = 100, tol: float = 1e-8, fail_on_nonconvergence: bool = True

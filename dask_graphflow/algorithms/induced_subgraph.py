@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.between import between
 from dask_graphflow.operators.view import GraphView
 
@@ -20,7 +19,6 @@ __all__ = ["induced_subgraph"]
     weights="optional",
     supersteps=False,
     rows="edges",
-    cost=Cost("labels", 0, passes=1),
 )
 def induced_subgraph(g: GraphView, subset: Any) -> Answer:
     """Return the edges whose ends are both among some vertices.

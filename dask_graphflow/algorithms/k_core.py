@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.operators.between import between
 from dask_graphflow.operators.view import GraphView
 
@@ -27,7 +26,6 @@ __all__ = ["k_core"]
     weights="optional",
     directed=False,
     rows="edges",
-    cost=Cost("labels", rounds(0.03, 0.03), passes=2.5, rows=1, copies=1, edge=20),
 )
 def k_core(g: GraphView, *, k: int | None = None) -> Answer:
     """Return the edges of the k-core.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -26,7 +25,6 @@ __all__ = ["k_truss"]
     weights="optional",
     directed=False,
     rows="edges",
-    cost=Cost("labels", rounds(0.1, 0.05), passes=24, sparse=0.3, rows=1, copies=1, edge=150),
 )
 def k_truss(g: GraphView, *, k: int) -> Answer:
     """Return the edges of the k-truss.

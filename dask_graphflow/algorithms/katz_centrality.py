@@ -16,7 +16,6 @@ import sys
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, converging
 from dask_graphflow.exceptions import ConvergenceError, OptionError
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
@@ -41,7 +40,6 @@ ACCURACY = 2.0**-24  # relative error that rounding in a pull may add to a score
         **CONVERGENCE,
     },
     weights="optional",
-    cost=Cost("pulls", converging, each=1, sparse=4, rows=1.7, copies=1, scratch=90),
 )
 def katz_centrality(
     g: GraphView,

@@ -17,7 +17,6 @@ vertex at a time would converge, so the number of iterations is limited.
 
 from __future__ import annotations
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.labels import NeighborLabels
 from dask_graphflow.operators.view import GraphView
 
@@ -32,16 +31,6 @@ __all__ = ["label_propagation"]
     checks={"max_iter": Count()},
     weights="optional",
     directed=False,
-    cost=Cost(
-        # Neighbors agree later, but not on grids and road networks.
-        "labels",
-        10,
-        each=0.5,
-        sparse=1.6,
-        both_ways=True,
-        scratch=60,
-        reference=True,
-    ),
 )
 def label_propagation(g: GraphView, *, max_iter: int = 10) -> Answer:
     """Return the community of each vertex, by label propagation.

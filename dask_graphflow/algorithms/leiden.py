@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -37,7 +36,6 @@ __all__ = ["leiden"]
     },
     weights="optional",
     directed=False,
-    cost=Cost("labels", 1500, passes=40, sparse=2, rows=6, copies=2, scratch=200),
 )
 def leiden(
     g: GraphView,

@@ -10,7 +10,6 @@ with the communities that this gives, so that single vertices can leave a commun
 
 from __future__ import annotations
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -31,7 +30,6 @@ __all__ = ["louvain"]
     },
     weights="optional",
     directed=False,
-    cost=Cost("labels", 1000, passes=16, sparse=2, rows=4, copies=2, scratch=150),
 )
 def louvain(
     g: GraphView,

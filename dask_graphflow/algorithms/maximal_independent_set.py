@@ -14,7 +14,6 @@ every partitioning and number of threads.
 
 from __future__ import annotations
 
-from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
@@ -35,7 +34,6 @@ EXCLUDE = EdgeOp("exclude", target="excluded", signal="1", slot="max")
     columns={"selected": "bool"},
     checks={"seed": SEED},
     directed=False,
-    cost=Cost("labels", rounds(0.05, 0.05), passes=1.2, rows=1, copies=1),
 )
 def maximal_independent_set(g: GraphView, *, seed: int = 0) -> Answer:
     """Return a maximal independent set of the vertices.

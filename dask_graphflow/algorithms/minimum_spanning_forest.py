@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.send_rows import send_rows
@@ -37,7 +36,6 @@ def _columns(graph: Any, options: Any) -> Any:
     directed=False,
     supersteps=False,
     rows="listed",
-    cost=Cost("labels", 0, passes=1.6, sparse=5, scratch=85, edge=20),
 )
 def minimum_spanning_forest(g: GraphView) -> Answer:
     """Return the edges of the minimum spanning forest.

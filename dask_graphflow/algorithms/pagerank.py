@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, converging
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
 
@@ -36,9 +35,6 @@ __all__ = ["pagerank"]
     },
     weights="optional",
     incoming=True,
-    cost=Cost(
-        "pulls", converging, each=1, sparse=4, rows=1.7, copies=1, scratch=75, reference=True
-    ),
 )
 def pagerank(
     g: GraphView,

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, converging, scores_listed
 from dask_graphflow.operators.batched_pull import WIDTH, BatchedPull
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.top_rows import largest, listed_rows
@@ -40,15 +39,6 @@ __all__ = ["personalized_pagerank"]
     },
     weights="optional",
     rows="listed",
-    cost=Cost(
-        "pulls",
-        converging,
-        each=20,
-        sources=WIDTH,
-        both_ways=True,
-        scratch=450,
-        listed=scores_listed,
-    ),
 )
 def personalized_pagerank(
     g: GraphView,

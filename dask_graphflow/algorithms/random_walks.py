@@ -18,7 +18,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.walks import check_walks, walk, walk_bias
@@ -46,7 +45,6 @@ MOST_STEPS = 2**31 - 1  # of an int32
     weights="optional",
     supersteps=False,
     rows="listed",
-    cost=Cost("labels", 80, passes=0.1, fused=True),
 )
 def random_walks(
     g: GraphView,

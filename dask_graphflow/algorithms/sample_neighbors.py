@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.sample import Sampler
 from dask_graphflow.operators.send_rows import send_rows
@@ -43,7 +42,6 @@ __all__ = ["sample_neighbors"]
     },
     supersteps=False,
     rows="listed",
-    cost=Cost("labels", 2, passes=0.1),
 )
 def sample_neighbors(
     g: GraphView,

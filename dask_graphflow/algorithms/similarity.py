@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, pairs_listed
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import kernels_for, kernels_of
 from dask_graphflow.operators.common_neighbors import all_pairs, degrees_at, of_pairs
@@ -48,7 +47,6 @@ BITS = 61  # of the largest sum of weights as a whole number
     },
     directed=False,
     rows="listed",
-    cost=Cost("labels", 1, passes=6, wedges=2.5, rows=1, copies=1, listed=pairs_listed),
 )
 def similarity(
     g: GraphView, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None

@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, buckets
 from dask_graphflow.operators.buckets import relax
 from dask_graphflow.operators.predecessors import predecessors
 from dask_graphflow.operators.view import GraphView
@@ -48,18 +47,6 @@ __all__ = ["sssp"]
         "cutoff": Number(low=0, optional=True),
     },
     weights="required",
-    cost=Cost(
-        # On grids and road networks, edges are relaxed several times.
-        "paths",
-        buckets,
-        passes=1,
-        fused=True,
-        sparse=3,
-        rows=1,
-        copies=1,
-        scratch=44,
-        reference=True,
-    ),
 )
 def sssp(g: GraphView, sources: Any, *, targets: Any = None, cutoff: float | None = None) -> Answer:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping.

@@ -28,7 +28,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, levels
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.peel import Peel
@@ -52,7 +51,7 @@ FIRST = "component[src] if color[src] == color[dst] else component[dst]"
 SMALLEST = EdgeOp("smallest", target="component", signal=FIRST, slot="min")
 
 
-@algorithm(columns={"component": "id"}, cost=Cost("labels", levels(2), passes=2, both_ways=True))
+@algorithm(columns={"component": "id"})
 def strongly_connected_components(g: GraphView) -> Answer:
     """Return the strongly connected component of each vertex.
 

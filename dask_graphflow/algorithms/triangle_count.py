@@ -8,7 +8,6 @@ once, where the rows of two adjacent vertices have an end in common [1]_.
 
 from __future__ import annotations
 
-from dask_graphflow.costs.cost import Cost
 from dask_graphflow.operators.intersect import Triangles
 from dask_graphflow.operators.view import GraphView
 
@@ -20,7 +19,6 @@ __all__ = ["triangle_count"]
 @algorithm(
     columns={"triangles": "int64"},
     directed=False,
-    cost=Cost("labels", 1, passes=5, rows=1, copies=1),
 )
 def triangle_count(g: GraphView) -> Answer:
     """Return the number of triangles at each vertex.

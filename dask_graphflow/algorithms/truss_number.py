@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.costs.cost import Cost, rounds
 from dask_graphflow.operators.edge_triangles import EdgeTriangles
 from dask_graphflow.operators.view import GraphView
 
@@ -32,7 +31,6 @@ NONE = -(2.0**53)
     columns={"truss": "int32"},
     directed=False,
     rows="edges",
-    cost=Cost("labels", rounds(0.2, 0.1), passes=95, sparse=0.15, rows=1, copies=1, edge=160),
 )
 def truss_number(g: GraphView) -> Answer:
     """Return the truss number of each edge.

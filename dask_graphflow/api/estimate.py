@@ -20,6 +20,7 @@ from dask_graphflow.costs.defaults import READ, default_rates
 from dask_graphflow.costs.links import Links
 from dask_graphflow.costs.members import choose, never_split, search_levels
 from dask_graphflow.costs.microbenchmarks import STEPS
+from dask_graphflow.costs.table import COSTS
 from dask_graphflow.exceptions import GraphMemoryError, OptionError
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.build import Size
@@ -233,15 +234,15 @@ def estimate(
     check_count("supersteps", supersteps, least=1, optional=True)
     check_count("k", k, least=1, optional=True)
     check_count("top_k", top_k, least=1, optional=True)
-    cost = None if algorithm == PATHS else ALGORITHMS[algorithm].cost
+    cost = None if algorithm == PATHS else COSTS[algorithm]
     if k is not None and cost is not None and not cost.takes_k:
-        sampling = [name for name, one in ALGORITHMS.items() if one.cost.takes_k]
+        sampling = [name for name, one in COSTS.items() if one.takes_k]
         raise OptionError(
             f"k={k}, but {algorithm} does not sample sources; leave out k=, which is for "
             f"{', '.join([*sampling, PATHS])}"
         )
     if top_k is not None and (cost is None or cost.listed is None):
-        listing = [name for name, one in ALGORITHMS.items() if one.cost.listed]
+        listing = [name for name, one in COSTS.items() if one.listed]
         raise OptionError(
             f"top_k={top_k}, but {algorithm} does not have this option; leave out top_k=, which is for "
             f"{', '.join(listing)}"
@@ -526,7 +527,7 @@ def _supersteps(
     members, links = _Members(calibration.kinds), calibration.links
     count, vertices, edges = len(members.all), graph.vertices, graph.edges
     declared = ALGORITHMS[algorithm]
-    cost = declared.cost
+    cost = COSTS[declared.name]
     entries = edges * (1 if graph.directed else 2)
     degree = entries / max(vertices, 1)
     read = model.remote(vertices, degree, count)

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.algorithms.answer import Answer, Labels, LabelTypes, OrNull
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.costs.corrections import learn
 from dask_graphflow.costs.microbenchmarks import kernels_on, wait
+from dask_graphflow.costs.table import COSTS
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import edgelist, frames
 from dask_graphflow.graph.device_shard import on_this_device
@@ -106,7 +106,7 @@ def answered(
         if timed is not None and exchange.size == 1:
             wait(kernels_on(shard.on_device))
             how = {"steps": exchange.superstep_count, "threads": threads}
-            learn(ALGORITHMS[timed].cost, timed, shard, time.perf_counter() - began, **how)
+            learn(COSTS[timed], timed, shard, time.perf_counter() - began, **how)
     named = partial(names_of, shard, exchange)
     found = [
         frame_of(columns, dtypes, named, shard.like)
