@@ -15,7 +15,7 @@ number of threads.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .number_options import SEED, Count
+from .number_options import Seed, Count
 from .options import Flag
 from .sampling import sampled
 
@@ -33,19 +33,14 @@ __all__ = ["betweenness_centrality"]
 
 @algorithm(
     columns={"betweenness": "float64"},
-    checks={
-        **dict.fromkeys(("normalized", "endpoints"), Flag()),
-        "k": Count(optional=True),
-        "seed": SEED,
-    },
 )
 def betweenness_centrality(
     g: GraphView,
     *,
-    k: int | None = None,
+    k: Annotated[int | None, Count()] = None,
     normalized: bool = True,
     endpoints: bool = False,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Answer:
     """Return the betweenness centrality of each vertex.
 

@@ -15,7 +15,7 @@ frontier after a few attempts [1]_. Both ways give bit-identical results.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from dask_graphflow.operators.direction import WAYS
 from dask_graphflow.operators.search import Search
@@ -31,20 +31,14 @@ __all__ = ["bfs"]
 
 @algorithm(
     columns={"distance": "int32", "predecessor": "id or null"},
-    checks={
-        "sources": VertexIds(),
-        "targets": VertexIds(optional=True),
-        "depth_limit": Count(least=0, optional=True),
-        "direction": Choice(WAYS),
-    },
 )
 def bfs(
     g: GraphView,
-    sources: Any,
+    sources: Annotated[Any, VertexIds()],
     *,
-    targets: Any = None,
-    depth_limit: int | None = None,
-    direction: str = "beamer",
+    targets: Annotated[Any | None, VertexIds()] = None,
+    depth_limit: Annotated[int | None, Count(least=0)] = None,
+    direction: Annotated[str, Choice(WAYS)] = "beamer",
 ) -> Answer:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 

@@ -10,13 +10,15 @@ Searches from 64 sources at a time count how many of them reach each vertex, and
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .number_options import SEED, Count
+from .number_options import Seed, Count
 from .options import Flag
 from .sampling import sampled
 
@@ -25,10 +27,9 @@ __all__ = ["closeness_centrality"]
 
 @algorithm(
     columns={"closeness": "float64"},
-    checks={"wf_improved": Flag(), "k": Count(optional=True), "seed": SEED},
 )
 def closeness_centrality(
-    g: GraphView, *, wf_improved: bool = True, k: int | None = None, seed: int = 0
+    g: GraphView, *, wf_improved: bool = True, k: Annotated[int | None, Count()] = None, seed: Seed = 0
 ) -> Answer:
     """Return the closeness centrality of each vertex.
 

@@ -10,7 +10,7 @@ sums have the same bits for every partitioning.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -44,13 +44,12 @@ def _columns(graph: Any, options: Mapping[str, Any]) -> dict[str, Any]:
 
 @algorithm(
     columns=_columns,
-    checks={"communities": COMMUNITIES},
     weights="optional",
     directed=False,
     supersteps=False,
     rows="listed",
 )
-def community_metrics(g: GraphView, communities: Any) -> Answer:
+def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) -> Answer:
     """Return how large, dense and well separated each community is.
 
     The directions of edges are ignored. Parallel edges count as often as they occur, and a self-loop adds 2

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import Annotated
 
 from dask_graphflow.exceptions import ConvergenceError
 from dask_graphflow.showing.tables import counted
 
 from .number_options import Count, Number
-from .options import Check, Flag
 
-__all__ = ["CONVERGENCE", "not_converged"]
+__all__ = ["MaxIter", "Tolerance", "not_converged"]
 
-#: How the options of an iteration that converges are checked.
-CONVERGENCE: Mapping[str, Check] = {
-    "max_iter": Count(),
-    "tol": Number(above=0),
-    "fail_on_nonconvergence": Flag(),
-}
+MaxIter = Annotated[int, Count()]
+Tolerance = Annotated[float, Number(above=0)]
 
 
 def not_converged(

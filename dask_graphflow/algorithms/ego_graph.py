@@ -6,7 +6,7 @@ the graph between them.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from dask_graphflow.operators.between import between
 from dask_graphflow.operators.search import Search
@@ -21,11 +21,10 @@ __all__ = ["ego_graph"]
 
 @algorithm(
     columns={},
-    checks={"centers": VertexIds(), "radius": Count(least=0)},
     weights="optional",
     rows="edges",
 )
-def ego_graph(g: GraphView, centers: Any, *, radius: int = 1) -> Answer:
+def ego_graph(g: GraphView, centers: Annotated[Any, VertexIds()], *, radius: Annotated[int, Count(least=0)] = 1) -> Answer:
     """Return the edges between all vertices that are at most `radius` edges away from some centers.
 
     Distances are measured from the nearest center, along the directions of the edges. The result

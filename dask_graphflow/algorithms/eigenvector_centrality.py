@@ -21,21 +21,20 @@ from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .convergence import CONVERGENCE, not_converged
+from .convergence import MaxIter, Tolerance, not_converged
 
 __all__ = ["eigenvector_centrality"]
 
 
 @algorithm(
     columns={"eigenvector": "float64"},
-    checks=CONVERGENCE,
     weights="optional",
 )
 def eigenvector_centrality(
     g: GraphView,
     *,
-    max_iter: int = 100,
-    tol: float = 1e-6,
+    max_iter: MaxIter = 100,
+    tol: Tolerance = 1e-6,
     fail_on_nonconvergence: bool = True,
 ) -> Answer:
     """Return the eigenvector centrality of each vertex.

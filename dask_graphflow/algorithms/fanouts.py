@@ -20,11 +20,6 @@ __all__ = ["Fanouts"]
 class Fanouts(Check):
     """Whole numbers, each 1 or more, or -1 for all; at least one of them."""
 
-    @property
-    def annotation(self) -> str:
-        """The option's type."""
-        return "Sequence[int]"
-
     def check(self, name: str, value: Any, graph: Any) -> tuple[int, ...]:
         """Return the numbers."""
         try:

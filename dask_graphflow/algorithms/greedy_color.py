@@ -24,7 +24,7 @@ from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .number_options import SEED
+from .number_options import Seed
 from .priorities import priorities
 
 __all__ = ["greedy_color"]
@@ -43,10 +43,9 @@ COLLECT = EdgeOp("collect", target="used", signal=BIT, slot="or", cond="moved[ds
 
 @algorithm(
     columns={"color": "int32"},
-    checks={"seed": SEED},
     directed=False,
 )
-def greedy_color(g: GraphView, *, seed: int = 0) -> Answer:
+def greedy_color(g: GraphView, *, seed: Seed = 0) -> Answer:
     """Return a color for each vertex, such that neighbors have different colors.
 
     Vertices are colored by descending number of neighbors. Each vertex takes the smallest color that none

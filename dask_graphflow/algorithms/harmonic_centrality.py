@@ -8,13 +8,15 @@ Searches from 64 sources at a time count how many of them reach each vertex, and
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .number_options import SEED, Count
+from .number_options import Seed, Count
 from .sampling import sampled
 
 __all__ = ["harmonic_centrality"]
@@ -22,9 +24,8 @@ __all__ = ["harmonic_centrality"]
 
 @algorithm(
     columns={"harmonic": "float64"},
-    checks={"k": Count(optional=True), "seed": SEED},
 )
-def harmonic_centrality(g: GraphView, *, k: int | None = None, seed: int = 0) -> Answer:
+def harmonic_centrality(g: GraphView, *, k: Annotated[int | None, Count()] = None, seed: Seed = 0) -> Answer:
     """Return the harmonic centrality of each vertex.
 
     This is the sum of one divided by the distance in edges from each other vertex; a vertex from which

@@ -16,18 +16,17 @@ from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .convergence import CONVERGENCE, not_converged
+from .convergence import MaxIter, Tolerance, not_converged
 
 __all__ = ["hits"]
 
 
 @algorithm(
     columns={"hub": "float64", "authority": "float64"},
-    checks=CONVERGENCE,
     weights="optional",
 )
 def hits(
-    g: GraphView, *, max_iter: int = 100, tol: float = 1e-8, fail_on_nonconvergence: bool = True
+    g: GraphView, *, max_iter: MaxIter = 100, tol: Tolerance = 1e-8, fail_on_nonconvergence: bool = True
 ) -> Answer:
     """Return the hub score and the authority score of each vertex.
 

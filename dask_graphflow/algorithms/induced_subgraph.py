@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from dask_graphflow.operators.between import between
 from dask_graphflow.operators.view import GraphView
@@ -15,12 +15,11 @@ __all__ = ["induced_subgraph"]
 
 @algorithm(
     columns={},
-    checks={"subset": VertexIds()},
     weights="optional",
     supersteps=False,
     rows="edges",
 )
-def induced_subgraph(g: GraphView, subset: Any) -> Answer:
+def induced_subgraph(g: GraphView, subset: Annotated[Any, VertexIds()]) -> Answer:
     """Return the edges whose ends are both among some vertices.
 
     Self-loops and parallel edges are included. Vertices without an edge to another one of the subgraph have

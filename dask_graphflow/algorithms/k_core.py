@@ -8,6 +8,8 @@ The vertices of the k-core are those with a core number of at least k [1]_. They
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from dask_graphflow.operators.between import between
@@ -22,12 +24,11 @@ __all__ = ["k_core"]
 
 @algorithm(
     columns={},
-    checks={"k": Count(least=0, optional=True)},
     weights="optional",
     directed=False,
     rows="edges",
 )
-def k_core(g: GraphView, *, k: int | None = None) -> Answer:
+def k_core(g: GraphView, *, k: Annotated[int | None, Count(least=0)] = None) -> Answer:
     """Return the edges of the k-core.
 
     The k-core is the largest subgraph in which every vertex has at least k edges. Its vertices are those

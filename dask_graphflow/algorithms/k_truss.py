@@ -8,6 +8,8 @@ The edges of the k-truss are those with a truss number of at least k. They are f
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from dask_graphflow.operators.view import GraphView
@@ -21,12 +23,11 @@ __all__ = ["k_truss"]
 
 @algorithm(
     columns={},
-    checks={"k": Count(least=2)},
     weights="optional",
     directed=False,
     rows="edges",
 )
-def k_truss(g: GraphView, *, k: int) -> Answer:
+def k_truss(g: GraphView, *, k: Annotated[int, Count(least=2)]) -> Answer:
     """Return the edges of the k-truss.
 
     The k-truss is the largest subgraph in which every edge is in at least k - 2 triangles of the subgraph.

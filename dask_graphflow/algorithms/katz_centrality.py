@@ -11,6 +11,8 @@ Scores are summed as whole numbers, so they are bit-identical for every partitio
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import math
 import sys
 
@@ -21,7 +23,7 @@ from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .convergence import CONVERGENCE, not_converged
+from .convergence import MaxIter, Tolerance, not_converged
 from .number_options import Number
 from .options import Flag
 
@@ -34,20 +36,15 @@ ACCURACY = 2.0**-24  # relative error that rounding in a pull may add to a score
 
 @algorithm(
     columns={"katz": "float64"},
-    checks={
-        **dict.fromkeys(("alpha", "beta"), Number(above=0, finite=True)),
-        "normalized": Flag(),
-        **CONVERGENCE,
-    },
     weights="optional",
 )
 def katz_centrality(
     g: GraphView,
     *,
-    alpha: float = 0.1,
-    beta: float = 1.0,
-    max_iter: int = 1000,
-    tol: float = 1e-6,
+    alpha: Annotated[float, Number(above=0, finite=True)] = 0.1,
+    beta: Annotated[float, Number(above=0, finite=True)] = 1.0,
+    max_iter: MaxIter = 1000,
+    tol: Tolerance = 1e-6,
     normalized: bool = True,
     fail_on_nonconvergence: bool = True,
 ) -> Answer:

@@ -17,6 +17,8 @@ vertex at a time would converge, so the number of iterations is limited.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from dask_graphflow.operators.labels import NeighborLabels
 from dask_graphflow.operators.view import GraphView
 
@@ -28,11 +30,10 @@ __all__ = ["label_propagation"]
 
 @algorithm(
     columns={"label": "id"},
-    checks={"max_iter": Count()},
     weights="optional",
     directed=False,
 )
-def label_propagation(g: GraphView, *, max_iter: int = 10) -> Answer:
+def label_propagation(g: GraphView, *, max_iter: Annotated[int, Count()] = 10) -> Answer:
     """Return the community of each vertex, by label propagation.
 
     Every vertex starts with its own id as its label. In each iteration, all vertices at once adopt the most

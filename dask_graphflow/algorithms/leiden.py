@@ -12,13 +12,13 @@ is left disconnected at the end is split, which never lowers its quality.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .communities import communities
-from .number_options import SEED, Count, Number
+from .number_options import Seed, Count, Number
 from .options import Choice
 from .resolution import Resolution, columns
 
@@ -27,24 +27,17 @@ __all__ = ["leiden"]
 
 @algorithm(
     columns=columns,
-    checks={
-        "objective": Choice(("modularity", "cpm")),
-        "resolution": Resolution(),
-        "tol": Number(low=0),
-        "levels": Count(most=100),
-        "seed": SEED,
-    },
     weights="optional",
     directed=False,
 )
 def leiden(
     g: GraphView,
     *,
-    objective: str = "modularity",
-    resolution: float | list[float] = 1.0,
-    tol: float = 1e-7,
-    levels: int = 1,
-    seed: int = 0,
+    objective: Annotated[str, Choice(("modularity", "cpm"))] = "modularity",
+    resolution: Annotated[float | list[float], Resolution()] = 1.0,
+    tol: Annotated[float, Number(low=0)] = 1e-7,
+    levels: Annotated[int, Count(most=100)] = 1,
+    seed: Seed = 0,
 ) -> Answer:
     """Return the community of each vertex, by the Leiden method. Every community is connected.
 

@@ -10,11 +10,13 @@ with the communities that this gives, so that single vertices can leave a commun
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .communities import communities
-from .number_options import SEED, Count, Number
+from .number_options import Seed, Count, Number
 from .resolution import Resolution, columns
 
 __all__ = ["louvain"]
@@ -22,22 +24,16 @@ __all__ = ["louvain"]
 
 @algorithm(
     columns=columns,
-    checks={
-        "resolution": Resolution(),
-        "tol": Number(low=0),
-        "levels": Count(most=100),
-        "seed": SEED,
-    },
     weights="optional",
     directed=False,
 )
 def louvain(
     g: GraphView,
     *,
-    resolution: float | list[float] = 1.0,
-    tol: float = 1e-7,
-    levels: int = 1,
-    seed: int = 0,
+    resolution: Annotated[float | list[float], Resolution()] = 1.0,
+    tol: Annotated[float, Number(low=0)] = 1e-7,
+    levels: Annotated[int, Count(most=100)] = 1,
+    seed: Seed = 0,
 ) -> Answer:
     """Return the community of each vertex, by the Louvain method.
 

@@ -19,7 +19,7 @@ from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .number_options import SEED
+from .number_options import Seed
 from .priorities import priorities
 
 __all__ = ["maximal_independent_set"]
@@ -32,10 +32,9 @@ EXCLUDE = EdgeOp("exclude", target="excluded", signal="1", slot="max")
 
 @algorithm(
     columns={"selected": "bool"},
-    checks={"seed": SEED},
     directed=False,
 )
-def maximal_independent_set(g: GraphView, *, seed: int = 0) -> Answer:
+def maximal_independent_set(g: GraphView, *, seed: Seed = 0) -> Answer:
     """Return a maximal independent set of the vertices.
 
     No edge connects two selected vertices, and every vertex that is not selected has a selected neighbor.

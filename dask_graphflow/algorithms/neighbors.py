@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from dask_graphflow.operators.between import at_ends
 from dask_graphflow.operators.view import GraphView
@@ -15,12 +15,11 @@ __all__ = ["neighbors"]
 
 @algorithm(
     columns={},
-    checks={"sources": VertexIds()},
     weights="optional",
     supersteps=False,
     rows="edges",
 )
-def neighbors(g: GraphView, sources: Any) -> Answer:
+def neighbors(g: GraphView, sources: Annotated[Any, VertexIds()]) -> Answer:
     """Return the edges from some vertices to their neighbors.
 
     In a directed graph, these are the edges that leave the vertices. In an undirected graph, they are all

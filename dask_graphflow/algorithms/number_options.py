@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from dask_graphflow.showing.values import shown
 
 from .options import Check
 
-__all__ = ["MOST", "SEED", "Count", "Number", "check_count"]
+__all__ = ["MOST", "Count", "Number", "Seed", "check_count"]
 
 MOST = 2**63 - 1  # kernels count with int64
 
@@ -40,12 +40,6 @@ class Count(Check):
 
     least: int = 1
     most: int = MOST
-    optional: bool = False
-
-    @property
-    def annotation(self) -> str:
-        """The option's type."""
-        return "int | None" if self.optional else "int"
 
     def check(self, name: str, value: Any, graph: Any) -> int | None:
         """Return the number."""
@@ -53,7 +47,7 @@ class Count(Check):
         return None if value is None else int(value)
 
 
-SEED = Count(least=0, most=2**128 - 1)
+Seed = Annotated[int, Count(least=0, most=2**128 - 1)]
 
 
 @dataclass(frozen=True)
@@ -64,12 +58,6 @@ class Number(Check):
     high: float | None = None
     above: float | None = None
     finite: bool = False
-    optional: bool = False
-
-    @property
-    def annotation(self) -> str:
-        """The option's type."""
-        return "float | None" if self.optional else "float"
 
     def check(self, name: str, value: Any, graph: Any) -> Any:
         """Return the number as a float; kernels do not take all of NumPy's types."""

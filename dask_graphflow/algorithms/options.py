@@ -30,11 +30,6 @@ class Check:
     names_vertices: ClassVar[bool] = False
     reads_frame: ClassVar[bool] = False
 
-    @property
-    def annotation(self) -> str:
-        """The option's type in the signatures of the public functions and methods."""
-        return "Any"
-
     def check(self, name: str, value: Any, graph: Any) -> Any:
         """Return what is sent to the members for a value, or raise an error that says what is allowed."""
         raise NotImplementedError
@@ -50,11 +45,6 @@ class Choice(Check):
 
     names: Sequence[str]
 
-    @property
-    def annotation(self) -> str:
-        """The option's type."""
-        return "str"
-
     def check(self, name: str, value: Any, graph: Any) -> str:
         """Return the name."""
         if not isinstance(value, str) or value not in self.names:
@@ -68,11 +58,6 @@ class Choice(Check):
 @dataclass(frozen=True)
 class Flag(Check):
     """True or False."""
-
-    @property
-    def annotation(self) -> str:
-        """The option's type."""
-        return "bool"
 
     def check(self, name: str, value: Any, graph: Any) -> bool:
         """Return the truth value."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .convergence import CONVERGENCE, not_converged
+from .convergence import MaxIter, not_converged
 from .number_options import Number
 from .options import Choice
 from .vertex_options import VertexWeights
@@ -26,26 +26,19 @@ __all__ = ["pagerank"]
 
 @algorithm(
     columns={"pagerank": "float64"},
-    checks={
-        "alpha": Number(low=0, high=1),
-        **CONVERGENCE,
-        "tol": Number(above=0, optional=True),
-        "precision": Choice(("float64", "float32")),
-        **dict.fromkeys(("personalization", "nstart", "dangling"), VertexWeights()),
-    },
     weights="optional",
     incoming=True,
 )
 def pagerank(
     g: GraphView,
     *,
-    alpha: float = 0.85,
-    tol: float | None = 1e-6,
-    max_iter: int = 100,
-    personalization: Any = None,
-    nstart: Any = None,
-    dangling: Any = None,
-    precision: str = "float64",
+    alpha: Annotated[float, Number(low=0, high=1)] = 0.85,
+    tol: Annotated[float | None, Number(above=0)] = 1e-6,
+    max_iter: MaxIter = 100,
+    personalization: Annotated[Any | None, VertexWeights()] = None,
+    nstart: Annotated[Any | None, VertexWeights()] = None,
+    dangling: Annotated[Any | None, VertexWeights()] = None,
+    precision: Annotated[str, Choice(("float64", "float32"))] = "float64",
     fail_on_nonconvergence: bool = True,
 ) -> Answer:
     """Return the PageRank of each vertex.

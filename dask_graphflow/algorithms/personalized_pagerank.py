@@ -11,7 +11,7 @@ Ranks have the same bits for every partitioning and number of threads, whatever 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from dask_graphflow.operators.top_rows import largest, listed_rows
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .convergence import CONVERGENCE, not_converged
+from .convergence import MaxIter, not_converged
 from .number_options import Count, Number
 from .vertex_options import VertexIds
 
@@ -30,24 +30,17 @@ __all__ = ["personalized_pagerank"]
 
 @algorithm(
     columns={"source": "id", "vertex": "id", "pagerank": "float64"},
-    checks={
-        "sources": VertexIds(),
-        "alpha": Number(low=0, high=1),
-        **CONVERGENCE,
-        "tol": Number(above=0, optional=True),
-        "top_k": Count(optional=True),
-    },
     weights="optional",
     rows="listed",
 )
 def personalized_pagerank(
     g: GraphView,
-    sources: Any,
+    sources: Annotated[Any, VertexIds()],
     *,
-    alpha: float = 0.85,
-    max_iter: int = 100,
-    tol: float | None = 1e-6,
-    top_k: int | None = None,
+    alpha: Annotated[float, Number(low=0, high=1)] = 0.85,
+    max_iter: MaxIter = 100,
+    tol: Annotated[float | None, Number(above=0)] = 1e-6,
+    top_k: Annotated[int | None, Count()] = None,
     fail_on_nonconvergence: bool = True,
 ) -> Answer:
     """Return the personalized PageRank of the vertices for each source: how near they are to it.

@@ -14,7 +14,7 @@ weights is needed [2]_. Random numbers depend on the seed, the walk and the step
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.walks import check_walks, walk, walk_bias
 
 from .algorithm import Answer, algorithm
-from .number_options import SEED, Count, Number
+from .number_options import Seed, Count, Number
 from .priorities import priorities
 from .vertex_options import VertexIds
 
@@ -34,27 +34,19 @@ MOST_STEPS = 2**31 - 1  # of an int32
 
 @algorithm(
     columns={"walk": "int64", "step": "int32", "vertex": "id"},
-    checks={
-        "starts": VertexIds(),
-        "length": Count(),
-        "walks_per_vertex": Count(),
-        "p": Number(above=0),
-        "q": Number(low=0.001, high=1000),
-        "seed": SEED,
-    },
     weights="optional",
     supersteps=False,
     rows="listed",
 )
 def random_walks(
     g: GraphView,
-    starts: Any,
+    starts: Annotated[Any, VertexIds()],
     *,
-    length: int,
-    walks_per_vertex: int = 1,
-    p: float = 1.0,
-    q: float = 1.0,
-    seed: int = 0,
+    length: Annotated[int, Count()],
+    walks_per_vertex: Annotated[int, Count()] = 1,
+    p: Annotated[float, Number(above=0)] = 1.0,
+    q: Annotated[float, Number(low=0.001, high=1000)] = 1.0,
+    seed: Seed = 0,
 ) -> Answer:
     """Return random walks from some vertices, uniform or biased as in node2vec.
 

@@ -23,11 +23,6 @@ RESOLUTION = Number(above=0, finite=True)
 class Resolution(Check):
     """A number above 0, or a list of such numbers."""
 
-    @property
-    def annotation(self) -> str:
-        """The option's type."""
-        return "float | list[float]"
-
     def check(self, name: str, value: Any, graph: Any) -> Any:
         """Return the number, or a tuple of numbers."""
         if not isinstance(value, list | tuple | np.ndarray) or getattr(value, "ndim", 1) != 1:

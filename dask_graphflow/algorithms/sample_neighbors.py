@@ -13,7 +13,7 @@ vertex alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .fanouts import Fanouts
-from .number_options import SEED
+from .number_options import Seed
 from .options import Flag
 from .priorities import priorities
 from .vertex_options import VertexIds
@@ -34,22 +34,16 @@ __all__ = ["sample_neighbors"]
 
 @algorithm(
     columns={"seed": "id", "hop": "int32", "source": "id", "target": "id"},
-    checks={
-        "seeds": VertexIds(),
-        "fanouts": Fanouts(),
-        "replace": Flag(),
-        "seed": SEED,
-    },
     supersteps=False,
     rows="listed",
 )
 def sample_neighbors(
     g: GraphView,
-    seeds: Any,
+    seeds: Annotated[Any, VertexIds()],
     *,
-    fanouts: Sequence[int] = (25, 10),
+    fanouts: Annotated[Sequence[int], Fanouts()] = (25, 10),
     replace: bool = False,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> Answer:
     """Return a random sample of the neighborhood of each seed vertex, hop by hop.
 

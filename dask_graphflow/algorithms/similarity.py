@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -40,16 +40,11 @@ BITS = 61  # of the largest sum of weights as a whole number
 
 @algorithm(
     columns={"first": "id", "second": "id", "score": "float64"},
-    checks={
-        "pairs": VertexPairs(),
-        "measure": Choice(tuple(SCORES)),
-        "top_k": Count(optional=True),
-    },
     directed=False,
     rows="listed",
 )
 def similarity(
-    g: GraphView, *, pairs: Any = None, measure: str = "jaccard", top_k: int | None = None
+    g: GraphView, *, pairs: Annotated[Any | None, VertexPairs()] = None, measure: Annotated[str, Choice(tuple(SCORES))] = "jaccard", top_k: Annotated[int | None, Count()] = None
 ) -> Answer:
     """Return how similar pairs of vertices are, by their common neighbors.
 

@@ -24,7 +24,7 @@ edges behind them. This keeps predecessors from forming a cycle.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -41,14 +41,9 @@ __all__ = ["sssp"]
 
 @algorithm(
     columns={"distance": "float64", "predecessor": "id or null"},
-    checks={
-        "sources": VertexIds(),
-        "targets": VertexIds(optional=True),
-        "cutoff": Number(low=0, optional=True),
-    },
     weights="required",
 )
-def sssp(g: GraphView, sources: Any, *, targets: Any = None, cutoff: float | None = None) -> Answer:
+def sssp(g: GraphView, sources: Annotated[Any, VertexIds()], *, targets: Annotated[Any | None, VertexIds()] = None, cutoff: Annotated[float | None, Number(low=0)] = None) -> Answer:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
     Parameters
