@@ -120,7 +120,7 @@ def graph():
 
 @pytest.mark.parametrize("name", sorted(ALGORITHMS))
 def test_options_of_an_algorithm(name, graph):
-    options = [*ALGORITHMS[name].checks, *(["trace"] if ALGORITHMS[name].supersteps else [])]
+    options = [*ALGORITHMS[name].options, *(["trace"] if ALGORITHMS[name].supersteps else [])]
     assert problems(name, getattr(graph, name), options, NEEDED.get(name, {})) == {}
 
 

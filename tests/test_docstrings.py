@@ -164,11 +164,11 @@ def test_an_accessors_method_has_the_options_of_the_function(name):
     )
 
 
-@pytest.mark.parametrize("name", sorted({name for name in ALGORITHMS if ALGORITHMS[name].checks}))
+@pytest.mark.parametrize("name", sorted({name for name in ALGORITHMS if ALGORITHMS[name].options}))
 def test_a_graphs_method_has_the_defaults_of_the_function(name):
     function = inspect.signature(getattr(gf, name)).parameters
     method = inspect.signature(getattr(gf.Graph, name)).parameters
-    assert {*ALGORITHMS[name].checks} <= {*method}
+    assert {*ALGORITHMS[name].options} <= {*method}
     for option in method.values():
         if option.name != "self":
             assert function[option.name].default == option.default

@@ -151,9 +151,8 @@ def test_an_option_that_is_refused_says_what_is_allowed(check, value, message):
     ("check", "value"),
     [
         (Count(), np.int32(3)),
-        (Count(optional=True), None),
         (Number(low=0, high=1), 1),
-        (Number(above=0, optional=True), None),
+        (Number(above=0, optional=True), 2),
         (Choice(("push", "pull")), "pull"),
         (Flag(), np.True_),
     ],

@@ -13,10 +13,11 @@ import json
 import pkgutil
 import sys
 import textwrap
+import typing
 from collections.abc import Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dask_graphflow"
 if "dask_graphflow" not in sys.modules:
@@ -67,7 +68,9 @@ class Face:
         summary = (inspect.getdoc(declared.run) or "").partition("\n")[0]
         self.docstring = f'    """{summary}"""'
         own = list(inspect.signature(declared.run).parameters.values())[1:]
-        self.own = [Param(p.name, declared.checks[p.name].annotation, code(p.default)) for p in own]
+        self.own = [
+            Param(p.name, type_name(declared.options[p.name].type), code(p.default)) for p in own
+        ]
         if declared.supersteps:
             self.own += [Param("trace", "bool", "False"), Param("progress", "Listener", "False")]
         self.positional = [p.name for p in own if p.kind is not p.KEYWORD_ONLY]
@@ -131,6 +134,15 @@ class Face:
         passed = ["self._frame", *(f"{p.name}={p.name}" for p in taken)]
         body = packed(f"return functions.{self.name}(", passed, ")")
         return textwrap.indent(self.defined(["self", "*", *taken], body, typed=False), " " * 4)
+
+
+def type_name(kind: Any) -> str:
+    """Return a type as source code."""
+    if {Any} & {kind, *typing.get_args(kind)}:
+        return "Any"
+    if isinstance(kind, type):
+        return kind.__name__
+    return str(kind).replace("collections.abc.", "")
 
 
 def code(value: object) -> str | None:

@@ -138,8 +138,8 @@ class Ours:
             g = view(graph, self.workers)
         options = row.ours(self.inputs)
         for name in options:
-            check = algorithm.checks.get(name)
-            if check is not None and check.names_vertices:  # the algorithm takes positions, not ids
+            check = algorithm.options[name].check
+            if check.names_vertices:  # the algorithm takes positions, not ids
                 options[name] = check.resolve(g, check.check(name, options[name], graph))
         seconds, answer = timed(lambda: algorithm.run(g, **options))
         return Timed(seconds, row.value(answer.columns[row.column], self.inputs))

@@ -15,7 +15,7 @@ from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
 
 from .answer import Answer, OrNull
-from .options import Check
+from .options import Option, options_of
 
 __all__ = ["ALGORITHMS", "Algorithm", "Answer", "OrNull", "algorithm", "ask"]
 
@@ -34,8 +34,8 @@ class Algorithm:
         The columns after ``vertex``, or after the columns of an edge, with their dtypes, or a function that
         returns them for a graph and the checked options. "id" stands for vertex ids, and "id or null" for
         vertex ids that can be null. If rows are "listed", these are all columns.
-    checks : mapping of str to Check
-        How each option is checked.
+    options : mapping of str to Option
+        The options, as the signature of `run` declares them.
     weights : {"ignored", "optional", "required"}
         Whether the algorithm uses the weights of the edges.
     directed : bool
@@ -52,7 +52,7 @@ class Algorithm:
 
     run: Callable[..., Answer]
     columns: Columns | Callable[[Any, Mapping[str, Any]], Columns]
-    checks: Mapping[str, Check]
+    options: Mapping[str, Option]
     weights: str
     directed: bool
     incoming: bool
@@ -71,7 +71,6 @@ ALGORITHMS: dict[str, Algorithm] = {}
 def algorithm(
     *,
     columns: Columns | Callable[[Any, Mapping[str, Any]], Columns],
-    checks: Mapping[str, Check] | None = None,
     weights: str = "ignored",
     directed: bool = True,
     incoming: bool = False,
@@ -82,7 +81,7 @@ def algorithm(
 
     def declare(run: Callable[..., Answer]) -> Callable[..., Answer]:
         how = weights, directed, incoming, supersteps, rows
-        declared = Algorithm(run, columns, checks or {}, *how)
+        declared = Algorithm(run, columns, options_of(run), *how)
         ALGORITHMS[declared.name] = declared
         return run
 
@@ -105,16 +104,18 @@ def ask(
             f"{declared.name} needs the weights of the edges; name their column with weight=, or use an "
             "algorithm without weights, such as bfs, which counts edges"
         )
-    sent = {
-        name: check.check(name, options[name], graph) for name, check in declared.checks.items()
+    # An optional option that is None is not checked.
+    checks = {
+        name: option.check
+        for name, option in declared.options.items()
+        if not (option.check.optional and options[name] is None)
     }
-    resolve = {
-        name: check.resolve
-        for name, check in declared.checks.items()
-        if check.names_vertices and sent[name] is not None
+    sent = options | {
+        name: check.check(name, options[name], graph) for name, check in checks.items()
     }
+    resolve = {name: check.resolve for name, check in checks.items() if check.names_vertices}
     columns = declared.columns(graph, sent) if callable(declared.columns) else declared.columns
-    frames = {name: sent.pop(name) for name, check in declared.checks.items() if check.reads_frame}
+    frames = {name: sent.pop(name) for name, check in checks.items() if check.reads_frame}
     if declared.rows == "edges":
         columns = graph._edge_columns(weighted=declared.weights != "ignored") | columns
     return graph._ask(

@@ -24,8 +24,7 @@ from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .number_options import Seed, Count
-from .options import Flag
+from .number_options import Count, Seed
 from .sampling import sampled
 
 __all__ = ["betweenness_centrality"]

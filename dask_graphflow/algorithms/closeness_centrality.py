@@ -18,8 +18,7 @@ from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .number_options import Seed, Count
-from .options import Flag
+from .number_options import Count, Seed
 from .sampling import sampled
 
 __all__ = ["closeness_centrality"]
@@ -29,7 +28,11 @@ __all__ = ["closeness_centrality"]
     columns={"closeness": "float64"},
 )
 def closeness_centrality(
-    g: GraphView, *, wf_improved: bool = True, k: Annotated[int | None, Count()] = None, seed: Seed = 0
+    g: GraphView,
+    *,
+    wf_improved: bool = True,
+    k: Annotated[int | None, Count()] = None,
+    seed: Seed = 0,
 ) -> Answer:
     """Return the closeness centrality of each vertex.
 

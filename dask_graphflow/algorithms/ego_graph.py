@@ -24,7 +24,12 @@ __all__ = ["ego_graph"]
     weights="optional",
     rows="edges",
 )
-def ego_graph(g: GraphView, centers: Annotated[Any, VertexIds()], *, radius: Annotated[int, Count(least=0)] = 1) -> Answer:
+def ego_graph(
+    g: GraphView,
+    centers: Annotated[Any, VertexIds()],
+    *,
+    radius: Annotated[int, Count(least=0)] = 1,
+) -> Answer:
     """Return the edges between all vertices that are at most `radius` edges away from some centers.
 
     Distances are measured from the nearest center, along the directions of the edges. The result

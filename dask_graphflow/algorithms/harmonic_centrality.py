@@ -16,7 +16,7 @@ from dask_graphflow.operators.multi_search import reached
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .number_options import Seed, Count
+from .number_options import Count, Seed
 from .sampling import sampled
 
 __all__ = ["harmonic_centrality"]
@@ -25,7 +25,9 @@ __all__ = ["harmonic_centrality"]
 @algorithm(
     columns={"harmonic": "float64"},
 )
-def harmonic_centrality(g: GraphView, *, k: Annotated[int | None, Count()] = None, seed: Seed = 0) -> Answer:
+def harmonic_centrality(
+    g: GraphView, *, k: Annotated[int | None, Count()] = None, seed: Seed = 0
+) -> Answer:
     """Return the harmonic centrality of each vertex.
 
     This is the sum of one divided by the distance in edges from each other vertex; a vertex from which

@@ -26,7 +26,11 @@ __all__ = ["hits"]
     weights="optional",
 )
 def hits(
-    g: GraphView, *, max_iter: MaxIter = 100, tol: Tolerance = 1e-8, fail_on_nonconvergence: bool = True
+    g: GraphView,
+    *,
+    max_iter: MaxIter = 100,
+    tol: Tolerance = 1e-8,
+    fail_on_nonconvergence: bool = True,
 ) -> Answer:
     """Return the hub score and the authority score of each vertex.
 

@@ -11,10 +11,9 @@ Scores are summed as whole numbers, so they are bit-identical for every partitio
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import math
 import sys
+from typing import Annotated
 
 import numpy as np
 
@@ -25,7 +24,6 @@ from dask_graphflow.operators.view import GraphView
 from .algorithm import Answer, algorithm
 from .convergence import MaxIter, Tolerance, not_converged
 from .number_options import Number
-from .options import Flag
 
 __all__ = ["katz_centrality"]
 

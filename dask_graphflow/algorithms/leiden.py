@@ -18,7 +18,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .communities import communities
-from .number_options import Seed, Count, Number
+from .number_options import Count, Number, Seed
 from .options import Choice
 from .resolution import Resolution, columns
 

@@ -16,7 +16,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .communities import communities
-from .number_options import Seed, Count, Number
+from .number_options import Count, Number, Seed
 from .resolution import Resolution, columns
 
 __all__ = ["louvain"]

@@ -41,10 +41,10 @@ class Count(Check):
     least: int = 1
     most: int = MOST
 
-    def check(self, name: str, value: Any, graph: Any) -> int | None:
+    def check(self, name: str, value: Any, graph: Any) -> int:
         """Return the number."""
         check_count(name, value, least=self.least, most=self.most, optional=self.optional)
-        return None if value is None else int(value)
+        return int(value)
 
 
 Seed = Annotated[int, Count(least=0, most=2**128 - 1)]
@@ -61,8 +61,6 @@ class Number(Check):
 
     def check(self, name: str, value: Any, graph: Any) -> Any:
         """Return the number as a float; kernels do not take all of NumPy's types."""
-        if self.optional and value is None:
-            return None
         number, large = math.nan, False
         if isinstance(value, int | float | np.integer | np.floating) and not isinstance(
             value, bool

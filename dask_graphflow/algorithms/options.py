@@ -1,10 +1,17 @@
-"""Checks of an algorithm's options, which run when the user makes the call."""
+"""Checks of an algorithm's options, which run when the user makes the call.
+
+The type of a parameter in the algorithm's signature declares an option: ``Annotated[float, Number(low=0)]``,
+or ``bool`` for a flag. If the type allows None, None is passed on without a check.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+import inspect
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -12,9 +19,10 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
-__all__ = ["Check", "Choice", "Flag"]
+__all__ = ["Check", "Choice", "Flag", "Option", "options_of"]
 
 
+@dataclass(frozen=True)
 class Check:
     """How one option is checked.
 
@@ -25,13 +33,19 @@ class Check:
     reads_frame : bool
         Whether the value is a frame that can be lazy. Then :meth:`check` returns it, and :meth:`resolve`
         gets the list of its partitions, the same in all members.
+    optional : bool
+        Whether the option can also be None.
     """
 
     names_vertices: ClassVar[bool] = False
     reads_frame: ClassVar[bool] = False
+    optional: bool = field(default=False, kw_only=True)
 
     def check(self, name: str, value: Any, graph: Any) -> Any:
-        """Return what is sent to the members for a value, or raise an error that says what is allowed."""
+        """Return what is sent to the members for a value, or raise an error that says what is allowed.
+
+        The value is not None if the option is :attr:`optional`.
+        """
         raise NotImplementedError
 
     def resolve(self, g: Any, sent: Any) -> Any:
@@ -64,3 +78,31 @@ class Flag(Check):
         if not isinstance(value, bool | np.bool_):
             raise OptionError(f"{name}={shown(value)}; give True or False")
         return bool(value)
+
+
+class Option(NamedTuple):
+    """An option of an algorithm.
+
+    Attributes
+    ----------
+    type : object
+        Its type, without the check.
+    check : Check
+    """
+
+    type: Any
+    check: Check
+
+
+def options_of(run: Callable[..., Any]) -> Mapping[str, Option]:
+    """Return the options of an algorithm, which are the parameters after the graph's view."""
+    hints = typing.get_type_hints(run, include_extras=True)
+    return {name: _option(hints[name]) for name in list(inspect.signature(run).parameters)[1:]}
+
+
+def _option(hint: Any) -> Option:
+    if hint is bool:
+        return Option(bool, Flag())
+    (check,) = hint.__metadata__
+    optional = types.NoneType in typing.get_args(hint.__origin__)
+    return Option(hint.__origin__, replace(check, optional=optional))

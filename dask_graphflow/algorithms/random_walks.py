@@ -23,7 +23,7 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.walks import check_walks, walk, walk_bias
 
 from .algorithm import Answer, algorithm
-from .number_options import Seed, Count, Number
+from .number_options import Count, Number, Seed
 from .priorities import priorities
 from .vertex_options import VertexIds
 

@@ -25,7 +25,6 @@ from dask_graphflow.operators.view import GraphView
 from .algorithm import Answer, algorithm
 from .fanouts import Fanouts
 from .number_options import Seed
-from .options import Flag
 from .priorities import priorities
 from .vertex_options import VertexIds
 

@@ -44,7 +44,11 @@ BITS = 61  # of the largest sum of weights as a whole number
     rows="listed",
 )
 def similarity(
-    g: GraphView, *, pairs: Annotated[Any | None, VertexPairs()] = None, measure: Annotated[str, Choice(tuple(SCORES))] = "jaccard", top_k: Annotated[int | None, Count()] = None
+    g: GraphView,
+    *,
+    pairs: Annotated[Any | None, VertexPairs()] = None,
+    measure: Annotated[str, Choice(tuple(SCORES))] = "jaccard",
+    top_k: Annotated[int | None, Count()] = None,
 ) -> Answer:
     """Return how similar pairs of vertices are, by their common neighbors.
 

@@ -43,7 +43,13 @@ __all__ = ["sssp"]
     columns={"distance": "float64", "predecessor": "id or null"},
     weights="required",
 )
-def sssp(g: GraphView, sources: Annotated[Any, VertexIds()], *, targets: Annotated[Any | None, VertexIds()] = None, cutoff: Annotated[float | None, Number(low=0)] = None) -> Answer:
+def sssp(
+    g: GraphView,
+    sources: Annotated[Any, VertexIds()],
+    *,
+    targets: Annotated[Any | None, VertexIds()] = None,
+    cutoff: Annotated[float | None, Number(low=0)] = None,
+) -> Answer:
     """Return the weighted distance from the nearest source to each vertex, by delta-stepping.
 
     Parameters

@@ -23,12 +23,9 @@ class VertexIds(Check):
     """Ids of vertices, which the algorithm gets as its own vertices: ascending, and each once."""
 
     names_vertices: ClassVar[bool] = True
-    optional: bool = False
 
     def check(self, name: str, value: Any, graph: Any) -> Any:
         """Return the ids as a frame, with the dtypes of the graph's ids."""
-        if self.optional and value is None:
-            return None
         return vertex_ids.named(value, graph._ids, name)
 
     def resolve(self, g: Any, sent: Any) -> Any:
@@ -38,14 +35,12 @@ class VertexIds(Check):
 
 @dataclass(frozen=True)
 class VertexPairs(Check):
-    """Pairs of ids in a frame, which the algorithm gets as the places of their vertices, or None."""
+    """Pairs of ids in a frame, which the algorithm gets as the places of their vertices."""
 
     names_vertices: ClassVar[bool] = True
 
-    def check(self, name: str, value: Any, graph: Any) -> tuple[Any, Any] | None:
+    def check(self, name: str, value: Any, graph: Any) -> tuple[Any, Any]:
         """Return the ids of both columns as frames, with the dtypes of the graph's ids."""
-        if value is None:
-            return None
         width = len(graph._ids.columns)
         vertex_ids.check_frame(value, name)
         if not hasattr(value, "columns") or len(value.columns) < 2 * width:
@@ -77,14 +72,12 @@ def only(vertices: Any, among: Any) -> Any:
 
 @dataclass(frozen=True)
 class VertexWeights(Check):
-    """Weights of some vertices, which the algorithm gets as an array over its own vertices, or None."""
+    """Weights of some vertices, which the algorithm gets as an array over its own vertices."""
 
     names_vertices: ClassVar[bool] = True
 
-    def check(self, name: str, value: Any, graph: Any) -> tuple[Any, Any] | None:
+    def check(self, name: str, value: Any, graph: Any) -> tuple[Any, Any]:
         """Return the ids as a frame, and their fractions of the sum of the weights."""
-        if value is None:
-            return None
         if isinstance(value, dict):
             value = pd.Series(value)
         elif hasattr(value, "to_pandas") and not hasattr(value, "columns"):

@@ -119,7 +119,7 @@ def _returned(declared: Algorithm) -> str:
 
 def _errors(declared: Algorithm, own: str) -> str:
     """Return the descriptions of the errors that follow from the declaration of an algorithm."""
-    checks = declared.checks
+    checks = {name: option.check for name, option in declared.options.items()}
     raised = {
         "ConvergenceError": "fail_on_nonconvergence" in checks,
         "UnknownVertexError": any(check.names_vertices for check in checks.values()),
