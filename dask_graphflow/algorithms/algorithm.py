@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dask_graphflow.costs.table import COSTS
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
 
@@ -128,7 +127,6 @@ def ask(
         turned=declared.incoming and not resolve,
         trace=trace,
         progress=progress,
-        timed=declared.name if COSTS[declared.name].shows_rate(run, options) else None,
     )
 
 

@@ -1,7 +1,8 @@
 """Checks of an algorithm's options, which run when the user makes the call.
 
-The type of a parameter in the algorithm's signature declares an option: ``Annotated[float, Number(low=0)]``,
-or ``bool`` for a flag. If the type allows None, None is passed on without a check.
+The type of a parameter in the algorithm's signature declares an option: it is ``bool`` for a flag, and
+otherwise ``Annotated`` with a check, such as ``Annotated[float, Number(low=0)]``. If the type allows None,
+None is passed on without a check.
 """
 
 from __future__ import annotations

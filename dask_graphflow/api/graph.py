@@ -522,7 +522,6 @@ optional
         turned: bool = False,
         trace: bool = False,
         progress: Any = False,
-        timed: str | None = None,
     ) -> Any:
         """Run an algorithm on the graph and return its result as a lazy frame.
 
@@ -549,8 +548,6 @@ optional
             Also return a frame with one row per superstep. False by default.
         progress : bool or callable
             Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
-        timed : str, optional
-            Name of the declared algorithm, if its time shows how fast a kernel is.
 
         Returns
         -------
@@ -576,7 +573,7 @@ optional
         by_member = self._chosen or self._shards > 1 or self._hybrid
         answer = partial(
             answered, work=work, dtypes=dtypes, rows=rows, parts=parts, trace=trace, progress=told,
-            by_member=by_member, timed=timed,
+            by_member=by_member,
         )  # fmt: skip
         how: dict[str, Any] = {"name": name, "turned": turned, "frames": frames}
         if parts == 1 and not trace:

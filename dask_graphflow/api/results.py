@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -16,9 +15,6 @@ import pandas as pd
 from dask_graphflow.algorithms.answer import Answer, Labels, LabelTypes, OrNull
 from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.costs.corrections import learn
-from dask_graphflow.costs.microbenchmarks import kernels_on, wait
-from dask_graphflow.costs.table import COSTS
 from dask_graphflow.exceptions import GraphMemoryError
 from dask_graphflow.graph import edgelist, frames
 from dask_graphflow.graph.device_shard import on_this_device
@@ -54,7 +50,6 @@ def answered(
     trace: bool,
     by_member: bool,
     progress: Progress,
-    timed: str | None,
 ) -> Any:
     """Run an algorithm as a member of a gang, and return the frames of the member's rows.
 
@@ -76,8 +71,6 @@ def answered(
         Whether that frame also contains the member, and how it spent the time of each superstep.
     progress : Progress
         The first member reports to it.
-    timed : str or None
-        Name of the algorithm that `work` runs, if its time shows how fast a kernel is.
 
     Returns
     -------
@@ -100,13 +93,8 @@ def answered(
                 tell(row)
 
         g = GraphView(shard, exchange, threads, note if trace or tell is not None else None)
-        began = time.perf_counter()
         with _said(shard):
             answer = work(g, *arguments)
-        if timed is not None and exchange.size == 1:
-            wait(kernels_on(shard.on_device))
-            how = {"steps": exchange.superstep_count, "threads": threads}
-            learn(COSTS[timed], timed, shard, time.perf_counter() - began, **how)
     named = partial(names_of, shard, exchange)
     found = [
         frame_of(columns, dtypes, named, shard.like)
