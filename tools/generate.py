@@ -164,8 +164,8 @@ def packed(head: str, items: Sequence[object], tail: str) -> str:
 
 def files() -> dict[Path, str]:
     """Return the text of each generated file."""
-    for module in pkgutil.iter_modules(algorithms.__path__):
-        importlib.import_module(f"{algorithms.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(algorithms.__path__, f"{algorithms.__name__}."):
+        importlib.import_module(module.name)
     faces = [Face(declared) for _, declared in sorted(ALGORITHMS.items())]
     public = [face for face in faces if face.name not in HAND_WRITTEN]
     names = "".join(f'    "{face.name}",\n' for face in public)

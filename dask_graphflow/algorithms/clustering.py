@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from dask_graphflow.operators.intersect import Triangles
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
+from .triangle_count import count_triangles
 
 __all__ = ["clustering"]
 
@@ -54,7 +54,8 @@ def clustering(g: GraphView) -> Answer:
     [0.33, 1.0, 1.0, 0.0]
     """
     # A pair of opposite edges becomes two parallel edges.
-    found = Triangles(g.simple.undirected if g.directed else g, counted=g.directed)
-    edges = found.totals * (1 if g.directed else 2)
-    degrees = found.degrees
+    neighborhoods = g.simple.undirected if g.directed else g
+    triangles = count_triangles(neighborhoods, parallel=g.directed)
+    edges = triangles.totals * (1 if g.directed else 2)
+    degrees = triangles.degrees
     return Answer({"clustering": edges / np.maximum(degrees * (degrees - 1), 1)})

@@ -12,6 +12,7 @@ vertices are followed, so each edge is followed once from each end.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from dask_graphflow.operators.peel import Peel
@@ -19,7 +20,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 
-__all__ = ["core_number", "peel"]
+__all__ = ["core_number", "core_numbers", "core_vertices"]
 
 
 @algorithm(
@@ -46,29 +47,37 @@ def core_number(g: GraphView) -> Answer:
     >>> gf.core_number(ties, source="a", target="b").compute().core.tolist()
     [2, 2, 2, 1]
     """
-    return Answer({"core": peel(g)})
+    return Answer({"core": core_numbers(g)})
 
 
-def peel(g: GraphView, only: int | None = None) -> Any:
-    """Return the core number of each owned vertex: array of int32, shape (V_p,).
-
-    It is -1 for positions that are not vertices.
-
-    Parameters
-    ----------
-    g : GraphView
-    only : int, optional
-        Return only whether the core number is at least this: the numbers of vertices in that core are this
-        number, and those of all others are smaller. The others are then peeled without finding out in which
-        order.
-    """
+def core_numbers(g: GraphView) -> Any:
+    """Return the core number of each owned vertex: array of int32; less than 0 for other positions."""
     exists = g.exists
     g = g.simple.undirected
-    degree = g.degrees.copy()
+    degree, core = g.degrees.copy(), g.column(-1, "int32")
+    core[~exists] = -2
     peel = Peel(g, degree)
-    if only is None:
-        return peel.limits(exists)
-    core, few = g.column(-1, "int32"), exists & (degree < only)
-    core[exists] = only
-    core[peel.remove(few.nonzero()[0], only - 1)] = only - 1
-    return core
+    if peel.remove_all(core):
+        return core
+    remaining, k = exists.nonzero()[0], 0
+    while True:
+        edges_left = degree[remaining]
+        least = float(edges_left.min()) if len(remaining) else math.inf
+        (vertices_left,), most = g.all_reduce(sums=(len(remaining),), most=-least)
+        if not vertices_left:
+            return core
+        k = max(k, -int(most))
+        core[peel.remove(remaining[edges_left <= k], k)] = k
+        remaining = remaining[degree[remaining] > k]
+
+
+def core_vertices(g: GraphView, k: int) -> Any:
+    """Return which owned positions are vertices of the k-core: array of bool, shape (V_p,).
+
+    The other vertices are peeled at once, without their core numbers.
+    """
+    inside = g.exists.copy()
+    g = g.simple.undirected
+    degree = g.degrees.copy()
+    inside[Peel(g, degree).remove((inside & (degree < k)).nonzero()[0], k - 1)] = False
+    return inside

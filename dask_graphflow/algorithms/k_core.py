@@ -10,13 +10,11 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import numpy as np
-
 from dask_graphflow.operators.between import between
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .core_number import peel
+from .core_number import core_numbers, core_vertices
 from .number_options import Count
 
 __all__ = ["k_core"]
@@ -57,7 +55,8 @@ def k_core(g: GraphView, *, k: Annotated[int | None, Count(least=0)] = None) -> 
     1       1       3
     2       2       3
     """
-    core = peel(g, only=None if k is None else min(k, np.iinfo("int32").max))
-    if k is None:
-        k = int(g.all_reduce(most=float(core.max()) if len(core) else -1.0).most)
-    return Answer({}, among=between(g, g.exists & (core >= k)), edges=g)
+    if k is not None:
+        return Answer({}, among=between(g, core_vertices(g, k)), edges=g)
+    core = core_numbers(g)
+    innermost = g.all_reduce(most=float(core.max()) if len(core) else -1.0).most
+    return Answer({}, among=between(g, g.exists & (core == innermost)), edges=g)

@@ -16,7 +16,7 @@ from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
 from .number_options import Count
-from .truss_number import peel_edges
+from .truss_number.truss_number import peel_edges
 
 __all__ = ["k_truss"]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dask_graphflow.operators.common_neighbors import BLOCK
+from dask_graphflow.algorithms.similarity.common_neighbors import BLOCK
 
 from . import model
 from .members import SPARSE, search_levels

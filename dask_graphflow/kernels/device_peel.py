@@ -33,7 +33,7 @@ def peel(
 
 
 def peel_all(rows: Rows, counts: Any, removed: Any, room: Any) -> None:
-    """Remove all vertices, at increasing limits; see :meth:`.Peel.limits`."""
+    """Remove all vertices, at increasing limits; see :meth:`.Peel.remove_all`."""
     state = cupy.zeros(STATE, "int64")
     state[5:8] = np.iinfo("int64").max
     kernel = instance("peel_all", rows.ends.dtype)

@@ -16,7 +16,7 @@ from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.csr import Rows
 
 from .gather_rows import pieces_of
-from .orientation import oriented, received
+from .orientation import Orientation, received
 from .view import GraphView
 
 __all__ = ["Triangles"]
@@ -32,31 +32,67 @@ class _Sent(NamedTuple):
 
 
 class Triangles:
-    """The triangles of a graph, counted. All members create theirs at once.
+    """Counts of the triangles of a graph. All members call the methods at once.
 
     Parameters
     ----------
     g : GraphView
-        An undirected graph. Self-loops are ignored, and parallel edges are one edge.
+    orientation : Orientation
+        The edges of `g`. If `parallel` is true, weights are the numbers of parallel edges.
     supports : bool
         Whether to count the triangles of each edge, too.
-    counted : bool
+    parallel : bool
         Whether to count, for each vertex of a triangle, the parallel edges between the two other vertices.
     """
 
-    def __init__(self, g: GraphView, *, supports: bool = False, counted: bool = False) -> None:
-        self._g, self._oriented = g, oriented(g, counted=counted)
-        rows = self._rows = self._oriented.rows
+    def __init__(
+        self,
+        g: GraphView,
+        orientation: Orientation,
+        *,
+        supports: bool = False,
+        parallel: bool = False,
+    ) -> None:
+        self._g, self._oriented = g, orientation
+        rows = self._rows = orientation.rows
         self._kernels = kernels_of("intersect", rows.ends)
         self._of_rows = kernels_of("rows", rows.ends)
         # Counts for entries of a row, made at its middle vertices, and for entries of the middle
         # vertices' rows.
-        self._of_row = self._zeros(rows.ends, 2 if supports or counted else 1)
+        self._of_row = self._zeros(rows.ends, 2 if supports or parallel else 1)
         (self._of_own,) = self._zeros(rows.ends, 1)
-        with g.superstep("push", g.shard.count, len(rows.ends)):
-            self._count(rows, self._oriented.entering, self._of_row)
-            if g.exchange.size > 1:
-                self._count_with_others()
+
+    @property
+    def edges(self) -> int:
+        """Number of edges in this member's rows."""
+        return len(self._rows.ends)
+
+    def intersect_own_rows(self) -> None:
+        """Count the triangles whose last and middle vertices belong to this member."""
+        self._count(self._rows, self._oriented.entering, self._of_row)
+
+    def pieces(self) -> list[tuple[int, int]]:
+        """Return the bounds of each piece of the rows; as many on all members, and none with one member."""
+        if self._g.exchange.size == 1:
+            return []
+        count = self._g.all_reduce(most=-(-len(self._rows.ends) // PIECE)).most
+        return pieces_of(self._rows, int(count))
+
+    def intersect_rows_of_others(self, low: int, high: int) -> None:
+        """Send a piece of the rows; count triangles whose last and middle vertices are on two members."""
+        exchange, rows, places = self._g.exchange, self._rows, self._oriented.places
+        sent = [self._sent(low, high, rank) for rank in range(exchange.size)]
+        received_rows = [
+            exchange.all_to_all([some.lengths for some in sent]),
+            exchange.all_to_all([places[rows.ends[some.entries]] for some in sent]),
+        ]
+        if rows.weights is not None:
+            weights = [rows.weights[some.entries] for some in sent]
+            received_rows.append(exchange.all_to_all(weights))
+        answers = [self._answer(*theirs) for theirs in zip(*received_rows, strict=True)]
+        for counts, theirs in zip(self._of_row, zip(*answers, strict=True), strict=True):
+            for some, more in zip(sent, exchange.all_to_all(theirs), strict=True):
+                counts[some.entries] += more
 
     @property
     def totals(self) -> Any:
@@ -64,10 +100,10 @@ class Triangles:
 
         All members call it.
         """
-        rows, counted = self._rows, self._rows.weights is not None
-        last, middle = self._of_row if counted else (self._of_row[0], self._of_row[0])
-        found = self._kernels.credit(rows, last, middle, self._of_own, threads=self._g.threads)
-        return self._own(found)
+        rows, parallel = self._rows, self._rows.weights is not None
+        last, middle = self._of_row if parallel else (self._of_row[0], self._of_row[0])
+        credit = self._kernels.credit
+        return self._own(credit(rows, last, middle, self._of_own, threads=self._g.threads))
 
     @property
     def degrees(self) -> Any:
@@ -101,27 +137,6 @@ class Triangles:
         self._kernels.triangles(
             rows, entering, self._rows, of_row, self._of_own, threads=self._g.threads
         )
-
-    def _count_with_others(self) -> None:
-        """Count the triangles whose last and middle vertices belong to different members."""
-        exchange, rows, places = self._g.exchange, self._rows, self._oriented.places
-        for low, high in self._pieces():
-            sent = [self._sent(low, high, rank) for rank in range(exchange.size)]
-            told = [
-                exchange.all_to_all([some.lengths for some in sent]),
-                exchange.all_to_all([places[rows.ends[some.entries]] for some in sent]),
-            ]
-            if rows.weights is not None:
-                told.append(exchange.all_to_all([rows.weights[some.entries] for some in sent]))
-            answers = [self._answer(*theirs) for theirs in zip(*told, strict=True)]
-            for counts, theirs in zip(self._of_row, zip(*answers, strict=True), strict=True):
-                for some, more in zip(sent, exchange.all_to_all(theirs), strict=True):
-                    counts[some.entries] += more
-
-    def _pieces(self) -> list[tuple[int, int]]:
-        """Return the bounds of each piece of the rows. All members have the same number of pieces."""
-        count = self._g.all_reduce(most=-(-len(self._rows.ends) // PIECE)).most
-        return pieces_of(self._rows, int(count))
 
     def _sent(self, low: int, high: int, to: int) -> _Sent:
         """Return the rows of a piece that another member needs."""

@@ -6,7 +6,6 @@ vertices that the previous superstep left with few edges. Both remove the same v
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -65,43 +64,30 @@ class Peel:
         while frontier:
             self._removed[frontier.vertices] = True
             touched = self._advance.push(frontier).vertices
-            few = (self._counts[touched] <= limit) & ~self._removed[touched]
-            frontier = g.frontier(touched[few])
+            falls = (self._counts[touched] <= limit) & ~self._removed[touched]
+            frontier = g.frontier(touched[falls])
             removed.append(frontier.vertices)
         return np.concatenate(removed)
 
-    def limits(self, exists: Any) -> Any:
-        """Remove all vertices, at increasing limits; return the limit at which each vertex is removed.
+    def remove_all(self, core: Any) -> bool:
+        """Remove all vertices in one call, at increasing limits, if one member has the graph on a device.
 
         Parameters
         ----------
-        exists : array of bool, shape (V_p,)
-            Which positions are vertices.
+        core : array of int32, shape (V_p,)
+            -1 for vertices, which the call replaces by the limit at which each one is removed.
 
         Returns
         -------
-        array of int32, shape (V_p,)
-            -1 for positions that are not vertices.
+        bool
+            Whether the vertices were removed. If not, nothing has changed.
         """
-        g, found = self._g, self._g.column(-1, "int32")
-        if g.alone and g.shard.on_device:
-            with g.superstep("push", int(exists.sum()), len(self._rows.ends)):
-                found[~exists] = -2  # these positions must not be removed
-                kernels = kernels_of("peel", found)
-                kernels.peel_all(self._rows, self._counts, found, self._room)
-                return np.maximum(found, -1)
-        remaining, limit = exists.nonzero()[0], 0
-        left_with = self._counts[remaining]
-        while True:
-            least = float(left_with.min()) if len(remaining) else math.inf
-            left, most = g.all_reduce(sums=(len(remaining),), most=-least)
-            if not left[0]:
-                return found
-            limit = max(limit, -int(most))
-            found[self.remove(remaining[left_with <= limit], limit)] = limit
-            left_with = self._counts[remaining]
-            remains = left_with > limit  # removed vertices have at most `limit` edges
-            remaining, left_with = remaining[remains], left_with[remains]
+        g = self._g
+        if not (g.alone and g.shard.on_device):
+            return False
+        with g.superstep("push", int((core == -1).sum()), len(self._rows.ends)):
+            kernels_of("peel", core).peel_all(self._rows, self._counts, core, self._room)
+        return True
 
     def _remove_alone(self, frontier: Frontier, limit: int) -> Any:
         g, vertices = self._g, frontier.vertices
@@ -109,9 +95,9 @@ class Peel:
             return vertices
         with g.superstep("push", len(frontier), frontier.leaving) as row:
             kernels = kernels_of("peel", self._rows.ends)
-            found, edges = kernels.peel(
+            more, edges = kernels.peel(
                 self._rows, self._counts, limit, vertices, self._room, threads=g.threads
             )
             if row:
-                row["frontier"], row["edges"] = len(vertices) + len(found), edges
-            return np.concatenate([vertices, found])
+                row["frontier"], row["edges"] = len(vertices) + len(more), edges
+            return np.concatenate([vertices, more])

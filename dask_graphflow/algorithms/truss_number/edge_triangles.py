@@ -14,16 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms.triangle_count import count_triangles
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
 from dask_graphflow.kernels.csr import Rows
-
-from . import intersect
-from .gather_rows import entries_of, offsets_of
-from .intersect import Triangles
-from .orientation import labels_of, oriented, received
-from .view import GraphView
-from .wide_column import update_mirrors
+from dask_graphflow.operators import intersect
+from dask_graphflow.operators.gather_rows import entries_of, offsets_of
+from dask_graphflow.operators.orientation import labels_of, oriented, received
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.wide_column import update_mirrors
 
 __all__ = ["EdgeTriangles"]
 
@@ -47,7 +46,7 @@ class EdgeTriangles:
     def __init__(self, g: GraphView) -> None:
         self._g, self._oriented = g, oriented(g)
         rows = self._oriented.rows
-        self.support = Triangles(g, supports=True).supports.astype(rows.ends.dtype)
+        self.support = count_triangles(g, supports=True).supports.astype(rows.ends.dtype)
         self._of_rows = kernels_of("rows", rows.ends)
         self._kernels = kernels_of("intersect", rows.ends)
         self._early, self._owned = rows.ends, len(rows.ends)

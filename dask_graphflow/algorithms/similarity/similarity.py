@@ -15,16 +15,16 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.algorithms.algorithm import Answer, algorithm
+from dask_graphflow.algorithms.number_options import Count
+from dask_graphflow.algorithms.options import Choice
+from dask_graphflow.algorithms.vertex_options import VertexPairs
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import kernels_for, kernels_of
-from dask_graphflow.operators.common_neighbors import all_pairs, degrees_at, of_pairs
 from dask_graphflow.operators.send_rows import by_id
 from dask_graphflow.operators.view import GraphView
 
-from .algorithm import Answer, algorithm
-from .number_options import Count
-from .options import Choice
-from .vertex_options import VertexPairs
+from .common_neighbors import all_pairs, degrees_at, of_pairs
 
 __all__ = ["similarity"]
 

@@ -18,10 +18,9 @@ import numpy as np
 
 from dask_graphflow.kernels import kernels_of
 from dask_graphflow.kernels.csr import Rows
-
-from .gather_rows import entries_of, offsets_of
-from .view import GraphView
-from .wide_column import wide_column
+from dask_graphflow.operators.gather_rows import entries_of, offsets_of
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.wide_column import wide_column
 
 __all__ = ["Neighborhood", "all_pairs", "degrees_at", "of_pairs"]
 

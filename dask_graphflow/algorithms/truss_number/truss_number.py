@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.operators.edge_triangles import EdgeTriangles
+from dask_graphflow.algorithms.algorithm import Answer, algorithm
 from dask_graphflow.operators.view import GraphView
 
-from .algorithm import Answer, algorithm
+from .edge_triangles import EdgeTriangles
 
 __all__ = ["peel_edges", "truss_number"]
 

@@ -18,14 +18,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from dask_graphflow.algorithms.algorithm import Answer, algorithm
+from dask_graphflow.algorithms.number_options import Count, Number, Seed
+from dask_graphflow.algorithms.priorities import priorities
+from dask_graphflow.algorithms.vertex_options import VertexIds
 from dask_graphflow.operators.access import gather
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.walks import check_walks, walk, walk_bias
 
-from .algorithm import Answer, algorithm
-from .number_options import Count, Number, Seed
-from .priorities import priorities
-from .vertex_options import VertexIds
+from .walks import check_walks, walk, walk_bias
 
 __all__ = ["random_walks"]
 

@@ -1,0 +1,5 @@
+"""Random walks."""
+
+from .random_walks import random_walks
+
+__all__ = ["random_walks"]

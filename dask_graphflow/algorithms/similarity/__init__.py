@@ -1,0 +1,5 @@
+"""Similarity of vertices."""
+
+from .similarity import similarity
+
+__all__ = ["similarity"]
