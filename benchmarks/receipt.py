@@ -29,13 +29,12 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PATH = ROOT / "benchmarks" / "results" / "gpu-receipt.json"
-KERNELS = Path("dask_graphflow") / "kernels"
-# All files in this folder count, including new ones, except those listed here. The listed files do not
+FOLDERS = Path("dask_graphflow") / "kernels", Path("dask_graphflow") / "programs"
+# All files in these folders count, including new ones, except those listed here. The listed files do not
 # change what a GPU computes; gpu.py only checks whether there is one.
 NOT_ON_GPU = (
     "__init__.py",
     "compiling.py",
-    "edge_host.py",
     "gpu.py",
     "host.py",
     "host_advance.py",
@@ -87,9 +86,9 @@ class ReceiptError(Exception):
 
 def sources(root: Path = ROOT) -> dict[str, str]:
     """Return the hashes of all files that a receipt covers, by path in the repository."""
-    folder = root / KERNELS
-    files = [file for file in folder.glob("cuda/*") if file.is_file()]
-    files += [file for file in folder.glob("*.py") if file.name not in NOT_ON_GPU]
+    files = [file for file in root.glob("dask_graphflow/kernels/cuda/*") if file.is_file()]
+    for folder in FOLDERS:
+        files += [file for file in (root / folder).glob("*.py") if file.name not in NOT_ON_GPU]
     return {file.relative_to(root).as_posix(): code_hash(file) for file in sorted(files)}
 
 

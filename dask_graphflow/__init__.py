@@ -44,7 +44,7 @@ from dask_graphflow.api.graph import Graph
 from dask_graphflow.api.paths import shortest_paths
 from dask_graphflow.api.versions import show_versions
 from dask_graphflow.graph.shares import Hybrid
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.scheduling.hybrid_cluster import hybrid_cluster
 
 from .exceptions import GraphflowError

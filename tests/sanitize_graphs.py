@@ -19,8 +19,8 @@ from sanitize_cases import (
 from scipy import sparse
 
 from dask_graphflow.kernels import host_pull
-from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
+from dask_graphflow.programs.edge_op import EdgeOp
 
 
 def inner_edges(kernels, ids):

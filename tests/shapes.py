@@ -11,8 +11,8 @@ from scipy.sparse.csgraph import dijkstra
 
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.edge_op import EdgeOp
 
 NEVER = np.iinfo(np.int32).max
 HOPS = EdgeOp(

@@ -14,11 +14,11 @@ from scipy.sparse.csgraph import dijkstra
 from shapes import HOPS, NEVER, PATHS, power_law_pairs, rows_to_host
 
 from dask_graphflow.kernels import host_advance, host_atomics, kernels_of
-from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.direction import DIRECTIONS, Direction
 from dask_graphflow.operators.local_advance import advance
 from dask_graphflow.operators.vertex_set import VertexSet
 from dask_graphflow.operators.view import Frontier
+from dask_graphflow.programs.edge_op import EdgeOp
 
 COUNT = EdgeOp("count", target="paths", signal="share[src]", slot="add")
 
@@ -158,7 +158,9 @@ def test_vertices_are_appended_in_batches():
     case = Case([(0, i) for i in range(1, 5001)])
     host_only("on a GPU it is a warp that appends: test_device_advance")
     bound = HOPS.bind({"level": "int32"}, index_dtype="int32")
-    moved = host_advance.push(bound, case.rows(), (levels(case)["level"],), np.zeros(1, np.int32))
+    moved = host_advance.push(
+        bound.host_program, case.rows(), (levels(case)["level"],), np.zeros(1, np.int32)
+    )
     assert sorted(moved.changed.tolist()) == list(range(1, 5001))
     assert moved.appends == -(-5000 // host_advance.BATCH)
 
@@ -178,10 +180,10 @@ def test_a_thread_that_is_done_takes_over_mini_chunks(way):
     shared = host_advance.share
     try:
         host_advance.share = lambda work, parts, threads: [work(1), work(0)]
-        skewed = run(bound, rows, (level.copy(),), given, threads=2)
+        skewed = run(bound.host_program, rows, (level.copy(),), given, threads=2)
     finally:
         host_advance.share = shared
-    alone = run(bound, rows, (level.copy(),), given, threads=1)
+    alone = run(bound.host_program, rows, (level.copy(),), given, threads=1)
     assert skewed.steals > 0 == alone.steals
     assert skewed.edges == alone.edges
     assert set(as_list(skewed.changed, way)) == set(as_list(alone.changed, way))
@@ -194,8 +196,10 @@ def test_a_program_is_compiled_for_one_type_of_frontiers():
     case = Case([(0, 1), (1, 2)])
     for frontier in (None, [0], np.array([0], "int32")):
         given = None if frontier is None else np.array(frontier)
-        host_advance.push(bound, case.rows(), (np.arange(3, dtype="int32") * 5,), given)
-    assert len(host_advance.kernels(bound)[0].signatures) == 1
+        host_advance.push(
+            bound.host_program, case.rows(), (np.arange(3, dtype="int32") * 5,), given
+        )
+    assert len(host_advance.kernels(bound.host_program)[0].signatures) == 1
 
 
 def as_list(changed, way):

@@ -54,8 +54,9 @@ PROGRAMS = [
 @pytest.mark.parametrize("generation", GENERATIONS)
 @pytest.mark.parametrize("bound", PROGRAMS, ids=lambda bound: bound.op.name)
 def test_policies_compile_for_every_generation(nvrtc, bound, generation):
+    program = bound.device_program
     names = {
-        policies.expression(bound, balance, pulls=pulls)
+        policies.expression(program, balance, pulls=pulls)
         for balance in policies.KERNELS
         for pulls in (False, True)
     }
@@ -63,7 +64,7 @@ def test_policies_compile_for_every_generation(nvrtc, bound, generation):
         len(names) == 10
     )  # by push with the filter at once and without, but two policies without only
     lowered, size, log = nvrtc.compile(
-        policies.text(bound), "advance.cu", options_for(generation), tuple(sorted(names))
+        policies.text(program), "advance.cu", options_for(generation), tuple(sorted(names))
     )
     assert len(set(lowered)) == len(names)
     assert size > 0

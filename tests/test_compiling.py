@@ -267,17 +267,19 @@ def test_the_loops_of_a_program_are_loaded_and_those_of_another_are_not(tmp_path
     ):
         op = EdgeOp("some", target="level", signal=signal, slot=slot, cond=cond)
         bound = op.bind({"level": "int32"}, index_dtype="int32")
-        loops = make(bound)
+        loops = make(bound.host_program)
         monkeypatch.setattr(host_advance, "kernels", lambda _, loops=loops: loops)
         columns = (np.array(level, "int32"),)
-        host_advance.push(bound, rows._replace(ends=rows.ends.astype("int32")), columns)
+        host_advance.push(
+            bound.host_program, rows._replace(ends=rows.ends.astype("int32")), columns
+        )
         assert sum(getattr(loops[0].stats, found).values()) == 1
         seen.append(columns[0].tolist())
     assert seen == [[4, 5], [4, 5], [4, 6], [4, 5], [4, 9]]
 
 
 def test_the_loops_around_functions_by_hand_are_kept_nowhere():
-    loops = host_advance.kernels(BY_HAND.bind({"level": "int32"}, index_dtype="int32"))
+    loops = host_advance.kernels(BY_HAND.bind({"level": "int32"}, index_dtype="int32").host_program)
     assert [loop.stats.cache_path for loop in loops] == [None, None]
 
 

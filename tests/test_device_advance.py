@@ -12,7 +12,7 @@ from shapes import HOPS, NEVER, PATHS
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.kernels import host_advance, host_rows
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.programs.edge_op import EdgeOp
 
 pytestmark = pytest.mark.gpu
 
@@ -159,11 +159,11 @@ def test_push_changes_what_it_changes_on_the_host(program, balance, everyone):
         bound, columns = case.bind(op, dtypes), case.columns(op, dtypes)
         mine = on_device(columns)
         frontier = np.arange(case.count) if everyone else case.frontier()
-        wanted = host_advance.push(bound, case.out, columns, frontier)
+        wanted = host_advance.push(bound.host_program, case.out, columns, frontier)
         given = None if everyone else cupy.asarray(frontier)
         words = device_advance.new_words(case.count)
         moved = device_advance.push(
-            bound, there(case.out), mine, given, changed=words, balance=balance
+            bound.device_program, there(case.out), mine, given, changed=words, balance=balance
         )
         assert_same_columns(mine, columns, shape)
         listed = device.to_host(moved.changed)
@@ -186,9 +186,11 @@ def test_pull_changes_what_it_changes_on_the_host(program, balance, everyone):
         bound, columns = case.bind(op, dtypes), case.columns(op, dtypes)
         mine = on_device(columns)
         words = None if everyone else host_advance.to_words(case.frontier(), case.count)
-        wanted = host_advance.pull(bound, case.into, columns, words)
+        wanted = host_advance.pull(bound.host_program, case.into, columns, words)
         given = None if words is None else cupy.asarray(words)
-        moved = device_advance.pull(bound, there(case.into), mine, given, balance=balance)
+        moved = device_advance.pull(
+            bound.device_program, there(case.into), mine, given, balance=balance
+        )
         assert_same_columns(mine, columns, shape)
         bits = device.to_host(moved.changed)
         np.testing.assert_array_equal(bits, wanted.changed, err_msg=shape)
@@ -209,7 +211,9 @@ def counted(case, balance, frontier=None, **options):
     op, dtypes = PROGRAMS["sum"]
     bound, columns = case.bind(op, dtypes), on_device(case.columns(op, dtypes))
     given = None if frontier is None else cupy.asarray(frontier)
-    moved = device_advance.push(bound, there(case.out), columns, given, balance=balance, **options)
+    moved = device_advance.push(
+        bound.device_program, there(case.out), columns, given, balance=balance, **options
+    )
     return moved, device.to_host(columns[op.columns.index("cost")])
 
 
@@ -264,10 +268,12 @@ def test_auto_chooses_by_the_frontier(monkeypatch):
     assert counted(case, "auto", np.arange(1, 9))[0].balance == "lb_light"
     bound = case.bind(HOPS, {"level": "int32"})
     level = cupy.zeros(case.count, "int32")
-    assert device_advance.pull(bound, there(case.into), (level,)).balance == "twc"
+    assert device_advance.pull(bound.device_program, there(case.into), (level,)).balance == "twc"
     bound = case.bind(PATHS, {"cost": "float64"})
     cost = cupy.zeros(case.count)
-    assert device_advance.pull(bound, there(case.into), (cost,)).balance == "all_edges"
+    assert (
+        device_advance.pull(bound.device_program, there(case.into), (cost,)).balance == "all_edges"
+    )
 
 
 def test_all_edges_looks_at_every_edge():
@@ -301,7 +307,9 @@ def test_culling_at_once_allocates_no_unfiltered_frontier(balance):
     largest = {}
     for name in (balance, f"{balance}_cull"):
         moved, sizes = allocated(
-            partial(device_advance.push, bound, rows, columns, frontier, balance=name)
+            partial(
+                device_advance.push, bound.device_program, rows, columns, frontier, balance=name
+            )
         )
         assert len(moved.changed) == 300
         largest[name] = max(sizes)
@@ -370,7 +378,11 @@ def test_a_pull_stops_at_the_first_hit(balance):
     level = np.full(case.count, NEVER, np.int32)
     level[:size] = 0
     moved = device_advance.pull(
-        bound, there(case.into), on_device((level,)), balance=balance, thresholds=(32, 512)
+        bound.device_program,
+        there(case.into),
+        on_device((level,)),
+        balance=balance,
+        thresholds=(32, 512),
     )
     assert device_advance.count_words(moved.changed) == 2
     assert moved.edges < len(case.into.ends)
@@ -396,7 +408,10 @@ def test_without_edges_nothing_changes():
     bound = HOPS.bind({"level": "int32"}, index_dtype="int32")
     for balance in POLICIES:
         level = cupy.zeros(5, "int32")
-        assert device_advance.pull(bound, there(empty), (level,), balance=balance).edges == 0
+        assert (
+            device_advance.pull(bound.device_program, there(empty), (level,), balance=balance).edges
+            == 0
+        )
 
 
 def test_names_that_do_not_exist_are_refused_with_those_that_do():
@@ -405,6 +420,8 @@ def test_names_that_do_not_exist_are_refused_with_those_that_do():
         counted(case, "lb_lite")
     bound = case.bind(HOPS, {"level": "int32"})
     with pytest.raises(OptionError, match=r"balance='twcc'; .*did you mean 'twc'"):
-        device_advance.pull(bound, there(case.into), (cupy.zeros(2, "int32"),), balance="twcc")
+        device_advance.pull(
+            bound.device_program, there(case.into), (cupy.zeros(2, "int32"),), balance="twcc"
+        )
     with pytest.raises(OptionError, match="a stage='hash'; allowed are 'bitmask', 'block'"):
         device_advance.uniquify(cupy.zeros(1, "int32"), cupy.zeros(1, "uint64"), stages=["hash"])

@@ -35,8 +35,9 @@ from test_cuda_compile import GENERATIONS, options_for
 
 from dask_graphflow import EdgeOp
 from dask_graphflow import exceptions as ex
-from dask_graphflow.kernels import edge_cuda, sources
-from dask_graphflow.operators.rewrite import in_fixed_point
+from dask_graphflow.kernels import sources
+from dask_graphflow.programs import cuda
+from dask_graphflow.programs.rewrite import in_fixed_point
 
 nvrtc = test_cuda_compile.nvrtc
 
@@ -149,7 +150,7 @@ def cpp_results(bounds, folder):
         members += [f"*reinterpret_cast<{_member(bound, n)}*>({n})" for n in bound.op.params]
         program = f"{bound.cuda_name}{{{', '.join(members)}}}"
         calls.append(f"run({program}, reinterpret_cast<const float*>(weights));")
-        layout = edge_cuda.layout(bound)
+        layout = cuda.layout(bound.typed)
         calls.append(f"static_assert(sizeof({bound.cuda_name}) == {layout.itemsize});")
         for name, (_, offset) in layout.fields.items():
             calls.append(f"static_assert(offsetof({bound.cuda_name}, {name}_) == {offset});")

@@ -18,8 +18,9 @@ from expressions import BFS, BITS, BY_HAND, CUDA, FADE, PARENT, SSSP, SUM, above
 
 from dask_graphflow import EdgeOp
 from dask_graphflow import exceptions as ex
-from dask_graphflow.kernels import edge_expr, edge_host, host_advance, host_rows
+from dask_graphflow.kernels import host_advance, host_rows
 from dask_graphflow.operators.local_advance import advance
+from dask_graphflow.programs import expressions, host
 
 ROOT = pathlib.Path(__file__).parent.parent
 
@@ -301,7 +302,7 @@ def test_another_value_of_a_parameter_compiles_nothing():
         op.bind({"heat": "float64"}, index_dtype="int32", weight_dtype="float32")
         for op in (FADE, cooler)
     ]
-    assert all(len(loop.signatures) == 1 for loop in host_advance.kernels(bounds[0]))
+    assert all(len(loop.signatures) == 1 for loop in host_advance.kernels(bounds[0].host_program))
     assert bounds[0] == bounds[1]  # by which the device keeps its kernels too
     assert bounds[0].cuda == bounds[1].cuda
 
@@ -326,7 +327,7 @@ def test_values_of_parameters_keep_their_dtypes():
 def test_a_repeated_value_is_read_once():
     op = EdgeOp("x", target="a", signal="1", slot="min", cond="0 < a[dst] < 9 or a[dst] == 20")
     bound = op.bind({"a": "int32"}, index_dtype="int32")
-    assert edge_host.python(bound).count("columns[0]") == 1
+    assert host.python(bound.typed).count("columns[0]") == 1
     assert bound.cuda.count("a_[dst]") == 1
 
 
@@ -345,7 +346,7 @@ def test_threads_may_read_expressions_at_the_same_time():
             loop.loop = loop
             del loop
             try:
-                edge_expr.parsed("1 + (a[src] + (weight * (2 + 3 if b else (4 + 5)))) * 3 < inf")
+                expressions.parsed("1 + (a[src] + (weight * (2 + 3 if b else (4 + 5)))) * 3 < inf")
             except SystemError as error:
                 failures.append(error)
 
@@ -424,5 +425,5 @@ def test_refused_of_hand_written_code(options, error, message):
 
 def test_the_document_names_every_function_and_type():
     text = (ROOT / "docs" / "howto" / "edge_programs.md").read_text()
-    for name in (*edge_expr.FUNCTIONS, *edge_expr.COLUMN_TYPES):
+    for name in (*expressions.FUNCTIONS, *expressions.COLUMN_TYPES):
         assert f"`{name}" in text, name

@@ -18,8 +18,8 @@ from shapes import DIFFICULT, ENDS, power_law, traced
 
 import dask_graphflow as gf
 from dask_graphflow.exceptions import ConvergenceError, ExpressionError, OptionError
-from dask_graphflow.kernels.vertex_expr import VertexReader
 from dask_graphflow.operators.vertex_values import VertexValues
+from dask_graphflow.programs.vertex_expressions import VertexReader
 
 pytestmark = pytest.mark.usefixtures("backend")
 

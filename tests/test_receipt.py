@@ -23,7 +23,8 @@ def root(tmp_path):
     """Return a copy of the kernels, to be changed."""
     # Not the caches: other processes write to them meanwhile.
     caches = shutil.ignore_patterns("__pycache__")
-    shutil.copytree(ROOT / receipt.KERNELS, tmp_path / receipt.KERNELS, ignore=caches)
+    for folder in receipt.FOLDERS:
+        shutil.copytree(ROOT / folder, tmp_path / folder, ignore=caches)
     return tmp_path
 
 
@@ -104,7 +105,7 @@ def test_the_hash_is_of_code_and_not_of_prose(tmp_path, suffix, text, prose, cod
 def test_files_that_are_new_or_gone_are_changes(root):
     path = kept(root, run())
     (root / FOREST).rename(root / FOREST.replace("forest", "trees"))
-    (root / receipt.KERNELS / "loading.py").touch()
+    (root / receipt.FOLDERS[0] / "loading.py").touch()
     changed = receipt.changed(receipt.read(path), receipt.sources(root))
     names = ("cuda/forest.cu", "cuda/trees.cu", "loading.py")
     assert changed == [f"dask_graphflow/kernels/{name}" for name in names]
@@ -113,7 +114,7 @@ def test_files_that_are_new_or_gone_are_changes(root):
 def test_what_does_not_run_on_a_gpu_is_none_of_its_business(root):
     path = kept(root, run())
     for name in receipt.NOT_ON_GPU:
-        file = root / receipt.KERNELS / name
+        file = root / receipt.FOLDERS[0] / name
         assert file.is_file()
         file.write_text("")
     assert receipt.check_release(path, root) == 0

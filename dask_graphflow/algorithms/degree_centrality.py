@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.edge_op import EdgeOp
 
 from .algorithm import Answer, algorithm
 

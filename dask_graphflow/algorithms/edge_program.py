@@ -17,13 +17,14 @@ import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.graph import vertex_numbers
-from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.kernels.vertex_expr import VertexReader
+from dask_graphflow.operators.advance import along
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.iteration import Step, iterate
-from dask_graphflow.operators.rewrite import along, reading_numbers
 from dask_graphflow.operators.vertex_values import VertexValues
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.programs.rewrite import reading_numbers
+from dask_graphflow.programs.vertex_expressions import VertexReader
 
 from .algorithm import Answer
 
@@ -102,7 +103,7 @@ def run_program(
     for name in of_vertices:
         for op in ops:
             if name == op.target:
-                vertex_numbers.check(op, numbered, g.shard, g.exchange, columns[name])
+                vertex_numbers.check(str(op), name, numbered, g.shard, g.exchange, columns[name])
         columns[name] = vertex_numbers.indices(numbered, g.shard, g.exchange, columns[name])
     return Answer(columns)
 

@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.access import combine, fetch, gather
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.groups import Groups
 from dask_graphflow.operators.level import Level
+from dask_graphflow.programs.edge_op import EdgeOp
 
 from .priorities import priorities
 

@@ -14,9 +14,9 @@ every partitioning and number of threads.
 
 from __future__ import annotations
 
-from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.edge_op import EdgeOp
 
 from .algorithm import Answer, algorithm
 from .number_options import Seed

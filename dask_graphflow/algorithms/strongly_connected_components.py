@@ -28,11 +28,11 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.peel import Peel
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.programs.edge_op import EdgeOp
 
 from .algorithm import Answer, algorithm
 from .connected_components import connected_components

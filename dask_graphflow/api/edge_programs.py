@@ -15,7 +15,10 @@ from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.vertex_ids import named as named_ids
 from dask_graphflow.kernels import kernels_for, policies
-from dask_graphflow.kernels.edge_expr import (
+from dask_graphflow.operators.direction import WAYS
+from dask_graphflow.operators.iteration import Step
+from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.programs.expressions import (
     COLUMN_TYPES,
     FUNCTIONS,
     NUMBER_TYPES,
@@ -23,10 +26,7 @@ from dask_graphflow.kernels.edge_expr import (
     is_plain,
     scalar,
 )
-from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.kernels.vertex_expr import NAMES, VertexReader
-from dask_graphflow.operators.direction import WAYS
-from dask_graphflow.operators.iteration import Step
+from dask_graphflow.programs.vertex_expressions import NAMES, VertexReader
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown

@@ -26,7 +26,7 @@ from dask_graphflow.graph.reading import read_edges, read_vertices, weight_dtype
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.graph.shares import as_hybrid, members_of
 from dask_graphflow.kernels import summable
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.scheduling import gang, gang_build, partitions, placement
 from dask_graphflow.scheduling.expr import Held, bind, bind_known, held_by
 from dask_graphflow.scheduling.parquet import num_rows

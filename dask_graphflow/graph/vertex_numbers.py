@@ -18,7 +18,6 @@ import numpy as np
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.kernels import index_dtype, kernels_for
-from dask_graphflow.kernels.edge_op import EdgeOp
 
 from .numbering import occurs
 from .restore_ids import restore_ids
@@ -93,22 +92,24 @@ def indices(numbered: Numbered, shard: Shard, exchange: Exchange, numbers: Any) 
     return kernels.namespace.asarray(np.concatenate(told)[places])
 
 
-def check(op: EdgeOp, numbered: Numbered, shard: Shard, exchange: Exchange, values: Any) -> None:
+def check(
+    program: str, column: str, numbered: Numbered, shard: Shard, exchange: Exchange, values: Any
+) -> None:
     """Raise in all members if a program put a number that belongs to no vertex into a "vertex" column."""
     wrong = _wrong(numbered, values, occurs(shard, exchange))[:1]
     told = exchange.all_gather(kernels_for(wrong).to_host(wrong))
     found = np.concatenate(told)
     if len(found):
-        raise _not_a_vertex(op, numbered, int(found[0]))
+        raise _not_a_vertex(program, column, numbered, int(found[0]))
 
 
 def _wrong(numbered: Numbered, values: Any, has: Any) -> Any:
     return values[has & ((values < 0) | (values >= numbered.vertices))]
 
 
-def _not_a_vertex(op: EdgeOp, numbered: Numbered, value: int) -> ExpressionError:
+def _not_a_vertex(program: str, column: str, numbered: Numbered, value: int) -> ExpressionError:
     return ExpressionError(
-        f'{op}: column {op.target!r} begins as "vertex" and received the message {value}, but the '
+        f'{program}: column {column!r} begins as "vertex" and received the message {value}, but the '
         f"vertices have the numbers 0 to {numbered.vertices - 1}; send a vertex, such as src or "
-        f"{op.target}[src], or begin the column with a number"
+        f"{column}[src], or begin the column with a number"
     )

@@ -34,7 +34,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -43,13 +43,10 @@ from dask_graphflow.showing.suggestions import nearest
 
 from .device import namespace as cupy
 from .device_bitmap import count_words, from_words, new_words, sum_words, to_words
-from .edge_cuda import layout
 from .launching import NULL, blocks_for, launch
 from .policies import CULLING, KERNELS, POLICIES, STAGES, check, expression, text
+from .program import DeviceProgram
 from .sources import OPTIONS, THREADS, instance
-
-if TYPE_CHECKING:
-    from .edge_op import BoundOp
 
 __all__ = [
     "LIGHT",
@@ -129,13 +126,13 @@ class Moved(NamedTuple):
 
 
 @cache
-def _kernel(bound: BoundOp, name: str) -> Any:
-    module = cupy.RawModule(code=text(bound), options=OPTIONS, name_expressions=(name,))
+def _kernel(program: DeviceProgram, name: str) -> Any:
+    module = cupy.RawModule(code=text(program), options=OPTIONS, name_expressions=(name,))
     return module.get_function(name)
 
 
 def push(
-    bound: BoundOp,
+    program: DeviceProgram,
     rows: Any,
     columns: tuple[Any, ...],
     frontier: Any = None,
@@ -150,7 +147,7 @@ def push(
 
     Parameters
     ----------
-    bound, rows, columns, changed, threads
+    program, rows, columns, changed, threads
         As on the host; `rows` is a :class:`.Rows` of arrays on the device.
     frontier : array of integers, shape (f,), optional
         The rows whose edges are followed, without duplicates. All rows by default.
@@ -175,7 +172,7 @@ def push(
     culling = _stages(stages)
     with rows.ends.device:
         if changed is None:
-            changed = new_words(len(columns[bound.target]))
+            changed = new_words(len(columns[program.target]))
         if frontier is None:
             costs, outputs = rows.offsets, len(rows.ends)
         else:
@@ -187,20 +184,24 @@ def push(
         if not outputs:
             return Moved(cupy.empty(0, rows.ends.dtype), balance=balance)
         culls = balance in CULLING
-        room = min(len(columns[bound.target]), outputs) if culls and "exact" in stages else outputs
+        room = (
+            min(len(columns[program.target]), outputs) if culls and "exact" in stages else outputs
+        )
         listed = cupy.empty(room, rows.ends.dtype)
-        moving = _Moving(bound, rows, columns, balance, thresholds, pulls=False)
+        moving = _Moving(program, rows, columns, balance, thresholds, pulls=False)
         moving.task["items"], moving.task["count"] = _at(frontier), _count(rows, frontier)
         moving.task["costs"], moving.task["stages"] = costs.data.ptr, culling
         moving.task["changed"], moving.task["list"] = changed.data.ptr, listed.data.ptr
         moving.launch(outputs)
         if not culls:
-            listed = _filtered(listed, moving.report, changed, culling, len(columns[bound.target]))
+            listed = _filtered(
+                listed, moving.report, changed, culling, len(columns[program.target])
+            )
         return moving.done(listed, listed=True)
 
 
 def pull(
-    bound: BoundOp,
+    program: DeviceProgram,
     rows: Any,
     columns: tuple[Any, ...],
     frontier: Any = None,
@@ -218,7 +219,7 @@ def pull(
 
     Parameters
     ----------
-    bound, rows, columns, frontier, changed, threads
+    program, rows, columns, frontier, changed, threads
         As on the host.
     balance : str
         A policy.
@@ -238,13 +239,13 @@ def pull(
     check(balance)
     with rows.ends.device:
         if changed is None:
-            changed = new_words(len(columns[bound.target]))
+            changed = new_words(len(columns[program.target]))
         if balance == "auto":
             # With first_hit, twc leaves a row at its first hit.
-            balance = "twc" if bound.op.first_hit else "all_edges"
+            balance = "twc" if program.first_hit else "all_edges"
         if not len(rows.ends):
             return Moved(changed, balance=balance)
-        moving = _Moving(bound, rows, columns, balance, thresholds, pulls=True)
+        moving = _Moving(program, rows, columns, balance, thresholds, pulls=True)
         moving.task["count"], moving.task["costs"] = _count(rows, None), rows.offsets.data.ptr
         moving.task["frontier"], moving.task["changed"] = _at(frontier), changed.data.ptr
         moving.launch(len(rows.ends))
@@ -256,7 +257,7 @@ class _Moving:
 
     def __init__(
         self,
-        bound: BoundOp,
+        program: DeviceProgram,
         rows: Any,
         columns: tuple[Any, ...],
         balance: str,
@@ -265,16 +266,16 @@ class _Moving:
         pulls: bool,
     ) -> None:
         self.balance = balance
-        self.kernel = _kernel(bound, expression(bound, balance, pulls=pulls))
-        count = len(bound.op.columns)
+        self.kernel = _kernel(program, expression(program, balance, pulls=pulls))
+        count = program.columns
         pointers = (column.data.ptr for column in columns[:count])
-        self.program = np.array((*pointers, *columns[count:]), layout(bound))
+        self.program = np.array((*pointers, *columns[count:]), program.layout)
         self.report = cupy.zeros(COUNTS, "uint64")
         self.work: Any = None
         self.task = np.zeros((), _TASK)
         self.task["offsets"], self.task["first"] = rows.offsets.data.ptr, rows.first
         self.task["ends"] = rows.ends.data.ptr
-        self.task["weights"] = _at(rows.weights if bound.weight_dtype else None)
+        self.task["weights"] = _at(rows.weights if program.weighted else None)
         self.task["warp_from"], self.task["block_from"] = thresholds
         self.task["report"] = self.report.data.ptr
 

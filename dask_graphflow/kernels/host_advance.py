@@ -14,20 +14,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Rows
-from .edge_host import python
 from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros
 from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, share, stolen, take, turns
 from .policies import HOST_POLICIES, check
-
-if TYPE_CHECKING:
-    from .edge_op import BoundOp
+from .program import HostProgram
 
 __all__ = [
     "BATCH",
@@ -76,38 +73,18 @@ def _weight(weights, at):  # type: ignore[no-untyped-def]
 
 
 @cache
-def kernels(bound: BoundOp) -> tuple[Callable[..., Any], Callable[..., Any]]:
+def kernels(program: HostProgram) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the compiled push and pull loops for an edge program.
 
     Loops are cached on disk only for programs written as text. There is no way to tell what the functions
     of other programs read.
     """
-    functions, target, first_hit = bound.host, bound.target, bound.op.first_hit
-    is_text = isinstance(bound.op.signal, str)
-    program = f"{target}, {first_hit}\n{python(bound)}" if is_text else ""
-    compiled = (
-        partial(_compiled, program=program)
-        if is_text
-        else partial(numba.njit, nogil=True, no_cfunc_wrapper=True)
-    )
-    return _loops(
-        partial(compiled, error_model="numpy"),
-        functions.signal,
-        functions.cond,
-        functions.combine,
-        target,
-        first_hit,
-    )
-
-
-def _loops(
-    compiled: Callable[..., Any],
-    signal: Callable[..., Any],
-    cond: Callable[..., Any],
-    combine: Callable[..., Any],
-    target: int,
-    first_hit: bool,
-) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    (signal, cond, combine), text, target, first_hit, _ = program
+    if text:
+        compiled = partial(_compiled, program=f"{target}, {first_hit}\n{text}")
+    else:
+        compiled = partial(numba.njit, nogil=True, no_cfunc_wrapper=True)
+    compiled = partial(compiled, error_model="numpy")
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
 
     @compiled
@@ -214,7 +191,7 @@ def _loops(
 
 
 def push(
-    bound: BoundOp,
+    program: HostProgram,
     rows: Rows,
     columns: tuple[np.ndarray, ...],
     frontier: np.ndarray | None = None,
@@ -227,12 +204,12 @@ def push(
 
     Parameters
     ----------
-    bound : BoundOp
+    program : HostProgram
         The edge program.
     rows : Rows
         Rows of outgoing edges.
     columns : tuple of ndarray, shape (V,) each
-        The vertex columns in the order of ``bound.op.columns``, followed by the values of the parameters.
+        The vertex columns in the order of ``op.columns``, followed by the values of the parameters.
         The target column is changed in place.
     frontier : ndarray of integers, shape (f,), optional
         The rows to push from, without duplicates. Defaults to all rows.
@@ -260,14 +237,14 @@ def push(
     if frontier is None:
         frontier = np.arange(len(rows.offsets) - 1, dtype=dtype)
     frontier = frontier.astype(dtype, copy=False)
-    push_rows, _ = kernels(bound)
-    size = len(columns[bound.target])
+    push_rows, _ = kernels(program)
+    size = len(columns[program.target])
     queued = new_words(size) if changed is None else changed
     costs = gather_degrees(rows.offsets, frontier)
     following = np.empty(min(size, int(costs[-1])), dtype)
     tail = np.zeros(1, np.int64)
     threads = min(threads, 1 + int(costs[-1]) // EDGES)
-    weights = rows.weights if bound.weight_dtype else None
+    weights = rows.weights if program.weighted else None
     ranges = turns([0, len(frontier)]) if threads == 1 else frontier_turns(costs, threads)
 
     def work(part: int) -> tuple[int, int]:
@@ -284,7 +261,7 @@ def push(
 
 
 def pull(
-    bound: BoundOp,
+    program: HostProgram,
     rows: Rows,
     columns: tuple[np.ndarray, ...],
     frontier: np.ndarray | None = None,
@@ -297,7 +274,7 @@ def pull(
 
     Parameters
     ----------
-    bound, columns, changed, threads
+    program, columns, changed, threads
         As for :func:`push`.
     rows : Rows
         Rows of incoming edges.
@@ -317,11 +294,11 @@ def pull(
         The policy does not exist on the host.
     """
     check(balance, HOST_POLICIES)
-    _, pull_rows = kernels(bound)
+    _, pull_rows = kernels(program)
     if changed is None:
-        changed = new_words(len(columns[bound.target]))
+        changed = new_words(len(columns[program.target]))
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-    weights = rows.weights if bound.weight_dtype else None
+    weights = rows.weights if program.weighted else None
     everyone = frontier is None
     words = changed if frontier is None else frontier
 

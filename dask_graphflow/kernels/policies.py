@@ -6,16 +6,13 @@ This module needs neither CuPy nor a GPU; :mod:`.device_advance` describes each 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
 
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
+from .program import DeviceProgram
 from .sources import source
-
-if TYPE_CHECKING:
-    from .edge_op import BoundOp
 
 __all__ = [
     "CULLING",
@@ -59,13 +56,13 @@ def check(balance: str, policies: Collection[str] = POLICIES, *, frontier: bool 
         )
 
 
-def text(bound: BoundOp) -> str:
+def text(program: DeviceProgram) -> str:
     """Return the CUDA C++ source of all policies for an edge program."""
-    return source("advance.cuh") + bound.cuda
+    return source("advance.cuh") + program.struct
 
 
-def expression(bound: BoundOp, balance: str, *, pulls: bool) -> str:
+def expression(program: DeviceProgram, balance: str, *, pulls: bool) -> str:
     """Return the CUDA C++ name of a policy's kernel for an edge program."""
     culls = balance in CULLING and not pulls
     flags = ", ".join(str(flag).lower() for flag in (pulls, culls))
-    return f"{KERNELS[balance]}<{bound.cuda_name}, {flags}>"
+    return f"{KERNELS[balance]}<{program.name}, {flags}>"

@@ -21,16 +21,21 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels.edge_op import EdgeOp, without_values
+from dask_graphflow.programs.edge_op import EdgeOp, without_values
+from dask_graphflow.programs.rewrite import reading_before
 
 from .local_advance import LocalAdvance, bound
-from .rewrite import reading_before
 from .vertex_set import VertexSet
 from .view import Frontier, GraphView
 
-__all__ = ["Advance"]
+__all__ = ["Advance", "along"]
 
 FEW = 64  # a list of less than 1/64 of all vertices is sorted; otherwise a bitmap is faster
+
+
+def along(g: GraphView, op: EdgeOp) -> tuple[GraphView, EdgeOp]:
+    """Return the graph along whose edges a program runs, reversed if necessary, and the program."""
+    return (g.T, replace(op, reverse=False)) if op.reverse else (g, op)
 
 
 class Advance:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.programs.edge_op import EdgeOp
 
 from .direction import RULES, Direction
 from .float_sums import advancing

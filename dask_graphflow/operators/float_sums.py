@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.programs.rewrite import in_fixed_point
 
 from .advance import Advance
-from .rewrite import in_fixed_point
 from .view import Frontier, GraphView
 
 __all__ = ["FloatSums", "advancing"]

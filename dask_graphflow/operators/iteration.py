@@ -7,12 +7,12 @@ from functools import partial
 from typing import Any
 
 from dask_graphflow.exceptions import ConvergenceError
-from dask_graphflow.kernels.edge_op import EdgeOp
-from dask_graphflow.kernels.vertex_expr import VertexReader, read_columns
+from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.programs.vertex_expressions import VertexReader, read_columns
 from dask_graphflow.showing.tables import counted
 
+from .advance import along
 from .float_sums import advancing
-from .rewrite import along
 from .vertex_values import VertexValues
 from .view import GraphView
 

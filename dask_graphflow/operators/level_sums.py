@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.programs.edge_op import EdgeOp
 
 from .advance import Advance
 from .vertex_set import VertexSet

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from dask_graphflow.kernels import kernels_of
-from dask_graphflow.kernels.edge_op import BoundOp, EdgeOp, without_values
+from dask_graphflow.kernels import kernels_of, on_device
+from dask_graphflow.programs.edge_op import BoundOp, EdgeOp, without_values
 
 from .vertex_set import VertexSet
 
@@ -60,7 +60,8 @@ class LocalAdvance:
     def __init__(self, op: EdgeOp, columns: Mapping[str, Any], rows: Any) -> None:
         dtypes = tuple((name, column.dtype) for name, column in columns.items())
         weight_dtype = None if rows.weights is None else rows.weights.dtype
-        self._bound = bound(without_values(op), dtypes, rows.ends.dtype, weight_dtype)
+        typed = bound(without_values(op), dtypes, rows.ends.dtype, weight_dtype)
+        self._program = typed.device_program if on_device(rows.ends) else typed.host_program
         self._columns = tuple(columns[name] for name in op.columns)
         self._size, self._rows = len(columns[op.target]), rows
         self._kernels = kernels_of("advance", rows.ends)
@@ -79,10 +80,10 @@ class LocalAdvance:
         how: dict[str, Any] = {"changed": changed, "threads": threads, "balance": balance}
         if direction == "pull":
             words = None if frontier is None else frontier.words
-            moved = self._kernels.pull(self._bound, self._rows, arrays, words, **how)
+            moved = self._kernels.pull(self._program, self._rows, arrays, words, **how)
             return VertexSet(self._size, words=changed), moved.edges
         vertices = None if frontier is None else frontier.vertices
-        moved = self._kernels.push(self._bound, self._rows, arrays, vertices, **how)
+        moved = self._kernels.push(self._program, self._rows, arrays, vertices, **how)
         return VertexSet(self._size, vertices=moved.changed, words=changed), moved.edges
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.programs.edge_op import EdgeOp
 
 from .float_sums import FloatSums
 from .hub_rows import HubRows

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels import kernels_of
-from dask_graphflow.kernels.edge_op import EdgeOp
+from dask_graphflow.programs.edge_op import EdgeOp
 
 from .advance import Advance
 from .view import Frontier, GraphView

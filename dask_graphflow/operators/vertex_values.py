@@ -15,7 +15,7 @@ import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError
 from dask_graphflow.kernels import kernels_for
-from dask_graphflow.kernels.edge_expr import INTEGERS, Node, in_order
+from dask_graphflow.programs.expressions import INTEGERS, Node, in_order
 
 from .view import GraphView
 

@@ -17,7 +17,7 @@ from matplotlib.axes import Axes
 import dask_graphflow as gf
 from dask_graphflow import costs, exceptions, generate
 from dask_graphflow.api.estimate_result import Calibration, Estimate
-from dask_graphflow.kernels.edge_op import BoundOp
+from dask_graphflow.programs.edge_op import BoundOp
 
 Step = Mapping[str, Any]
 

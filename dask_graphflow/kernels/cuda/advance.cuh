@@ -1,5 +1,5 @@
 // Advance: send messages along edges, from a frontier (push) or into all rows (pull). host_advance.py has the twin.
-// An edge program follows this text, as a struct `Op` that edge_cuda.py generates.
+// An edge program follows this text, as a struct `Op` that programs/cuda.py generates.
 //
 // `Walk` processes an edge. It is the same for all policies. A policy is a kernel that assigns edges to threads:
 // `advance_thread`, `advance_twc`, `advance_balanced`, `advance_light` (Gunrock). In each of them, the lanes of a warp

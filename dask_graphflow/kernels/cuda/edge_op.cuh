@@ -1,4 +1,4 @@
-// Functions that edge programs use. Each function has a twin in edge_host.py that gives the same bits. Overflow wraps,
+// Functions that edge programs use. Each function has a twin in programs/host.py that gives the same bits. Overflow wraps,
 // division of integers by zero gives 0, and no operation has undefined behavior.
 #pragma once
 

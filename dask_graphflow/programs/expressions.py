@@ -1,8 +1,8 @@
 """The language of edge programs: Python expressions that are checked and typed.
 
 The text of an expression becomes a tree of :class:`Node`. Each node has one dtype, and every conversion is
-a node of its own. The meaning of an expression is decided only here: the printers, :mod:`.edge_host` and
-:mod:`.edge_cuda`, just write the tree as code. If the columns are not known yet, an expression is checked
+a node of its own. The meaning of an expression is decided only here: the printers, :mod:`.host` and
+:mod:`.cuda`, just write the tree as code. If the columns are not known yet, an expression is checked
 as far as possible.
 
 Types are promoted as in NumPy 2 (NEP 50), where literals are weak. There is one exception: a uint64 and a

@@ -7,41 +7,20 @@ follow the error model of the caller. LLVM inlines the functions anyway.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 import numba
 import numpy as np
 from numba.extending import intrinsic
 
-from .edge_expr import INTEGERS, Node, spelled
+from dask_graphflow.kernels.program import HostFunctions, HostProgram
 
-if TYPE_CHECKING:
-    from .edge_op import BoundOp
+from .expressions import INTEGERS, Node, spelled
+from .typed import Code, TypedProgram
 
-__all__ = ["HostFunctions", "functions", "python"]
+__all__ = ["compiled", "functions", "python"]
 
 _compiled = numba.njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
-
-
-class HostFunctions(NamedTuple):
-    """The compiled functions of an edge program, to be called from code that Numba compiles.
-
-    Attributes
-    ----------
-    signal : callable
-        ``signal(columns, src, dst, weight)`` returns a message with the target's dtype. The values of the
-        parameters come after the columns, in the same tuple.
-    cond : callable
-        ``cond(columns, dst)`` returns whether `dst` accepts messages.
-    combine : callable
-        ``combine(old, new)`` returns the target's new value, from its old value and a message.
-    """
-
-    signal: Callable[..., Any]
-    cond: Callable[..., Any]
-    combine: Callable[..., Any]
 
 
 @intrinsic
@@ -217,31 +196,40 @@ _FLOAT_COMBINE = {
 }
 
 
-@cache
-def functions(bound: BoundOp) -> HostFunctions:
-    """Return the functions of an edge program. Equal programs share their compiled code."""
-    names = dict(_NAMES)
-    code = bound.op.signal
-    if not isinstance(code, str):
+def compiled(program: TypedProgram) -> HostProgram:
+    """Return an edge program for the advance on the host."""
+    return HostProgram(
+        functions(program),
+        # The meaning of functions by hand is in no text.
+        "" if isinstance(program.code, Code) else python(program),
+        list(program.columns).index(program.target),
+        program.first_hit,
+        program.weight_dtype is not None,
+    )
+
+
+def functions(program: TypedProgram) -> HostFunctions:
+    """Return the functions of an edge program, compiled when they are first called."""
+    names, code = dict(_NAMES), program.code
+    if isinstance(code, Code):
         names |= {"given_signal": _as_compiled(code.signal), "given_cond": _as_compiled(code.cond)}
-    exec(compile(python(bound), f"<EdgeOp {bound.op.name!r}>", "exec"), names)
+    exec(compile(python(program), f"<EdgeOp {program.name!r}>", "exec"), names)
     return HostFunctions(*(_compiled(names[name]) for name in HostFunctions._fields))
 
 
-def python(bound: BoundOp) -> str:
+def python(program: TypedProgram) -> str:
     """Return the functions as Python code that Numba compiles."""
-    value = bound.value_dtype
+    value, code = program.value_dtype, program.code
     combine = _FLOAT_COMBINE if value.startswith("float") else _COMBINE
-    code = bound.op.signal
-    if isinstance(code, str):
-        signal, cond = (_body(bound, tree) for tree in bound.trees)
-    else:
+    if isinstance(code, Code):
         signal = f"    return {value}(given_signal(columns, src, dst, weight))\n"
         cond = f"    return {'given_cond(columns, dst)' if code.cond else True}\n"
+    else:
+        signal, cond = (_body(program, tree) for tree in code)
     return (
         f"def signal(columns, src, dst, weight):\n{signal}\n"
         f"def cond(columns, dst):\n{cond}\n"
-        f"def combine(old, new):\n    return {combine[bound.op.slot].format(dtype=value)}\n"
+        f"def combine(old, new):\n    return {combine[program.slot].format(dtype=value)}\n"
     )
 
 
@@ -250,14 +238,16 @@ def _as_compiled(function: Any) -> Any:
     return function if function is None or hasattr(function, "py_func") else _compiled(function)
 
 
-def _body(bound: BoundOp, tree: Node) -> str:
+def _body(program: TypedProgram, tree: Node) -> str:
+    arguments = [*program.columns, *program.params]
+
     def spell(node: Node, args: list[str]) -> str:
         if node.kind == "column":
             name, end = node.value
             # With a signed index, Numba would check whether it is negative and counts from the end.
-            return f"columns[{bound.op.columns.index(name)}][uintp({end})]"
+            return f"columns[{arguments.index(name)}][uintp({end})]"
         if node.kind == "parameter":
-            return f"columns[{len(bound.op.columns) + list(bound.op.params).index(node.value)}]"
+            return f"columns[{arguments.index(node.value)}]"
         return _spelled(node, args)
 
     variables, text = spelled(tree, spell)

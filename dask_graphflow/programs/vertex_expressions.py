@@ -14,7 +14,7 @@ from typing import ClassVar
 
 from dask_graphflow.showing.suggestions import nearest
 
-from .edge_expr import INTEGERS, OPERATIONS, RESERVED, Node, Reader, Scope, in_order, promoted
+from .expressions import INTEGERS, OPERATIONS, RESERVED, Node, Reader, Scope, in_order, promoted
 
 __all__ = ["NAMES", "VertexReader", "read_columns"]
 

@@ -6,17 +6,10 @@ import ast
 from collections.abc import Collection
 from dataclasses import replace
 
-from dask_graphflow.kernels.edge_expr import parsed
-from dask_graphflow.kernels.edge_op import EdgeOp
+from .edge_op import EdgeOp
+from .expressions import parsed
 
-from .view import GraphView
-
-__all__ = ["along", "in_fixed_point", "reading_before", "reading_numbers"]
-
-
-def along(g: GraphView, op: EdgeOp) -> tuple[GraphView, EdgeOp]:
-    """Return the graph along whose edges a program runs, reversed if necessary, and the program."""
-    return (g.T, replace(op, reverse=False)) if op.reverse else (g, op)
+__all__ = ["in_fixed_point", "reading_before", "reading_numbers"]
 
 
 def reading_numbers(op: EdgeOp, columns: Collection[str]) -> tuple[EdgeOp, str]:

@@ -17,16 +17,18 @@ import inspect
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import Any
 
 import numpy as np
 
 from dask_graphflow.exceptions import ExpressionError, OptionError, UnknownColumnError, WeightError
+from dask_graphflow.kernels.program import DeviceProgram, HostFunctions, HostProgram
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.values import shown
 
-from . import edge_cuda
-from .edge_expr import (
+from . import cuda
+from .expressions import (
     COLUMN_TYPES,
     FUNCTIONS,
     INTEGERS,
@@ -39,25 +41,12 @@ from .edge_expr import (
     is_plain,
     scalar,
 )
-
-if TYPE_CHECKING:
-    from .edge_host import HostFunctions
+from .typed import Code, TypedProgram
 
 __all__ = ["BoundOp", "EdgeOp", "without_values"]
 
 SLOTS = ("min", "max", "add", "or")
 INDEX_TYPES = ("int32", "int64")
-
-
-@dataclass(frozen=True)
-class Code:
-    """Functions written by hand instead of expressions; see :meth:`EdgeOp.from_code`."""
-
-    signal: Callable[..., Any]
-    cond: Callable[..., Any] | None
-    cuda: str
-    columns: tuple[str, ...]
-    needs_weight: bool
 
 
 @dataclass(frozen=True)
@@ -454,7 +443,7 @@ class EdgeOp:
         index = self._dtype("a vertex id", index_dtype, INDEX_TYPES)
         bound = BoundOp(without_values(self), tuple(found), index, weight)
         if not isinstance(self.signal, Code):
-            _ = bound.trees  # making the trees does the remaining checks
+            _ = bound.typed  # making the trees does the remaining checks
         return bound
 
     def _dtype(self, what: str, given: Any, allowed: tuple[str, ...]) -> str:
@@ -501,11 +490,19 @@ class BoundOp:
         return dict(self.dtypes)[self.op.target]
 
     @property
+    def typed(self) -> TypedProgram:
+        """The program with its dtypes, as the compilers read it."""
+        op, columns, code = self.op, dict(self.dtypes), self.op.signal
+        trees = self.trees if isinstance(code, str) else code
+        named = op.name, op.target, op.slot, op.first_hit
+        params = dict(op.param_dtypes)
+        return TypedProgram(*named, columns, params, self.index_dtype, self.weight_dtype, trees)
+
+    @property
     def trees(self) -> tuple[Node, Node]:
         """The signal and cond as typed trees."""
-        signal, cond = self.op._readers(
-            self.index_dtype, self.weight_dtype or "number", dict(self.dtypes)
-        )
+        types = self.index_dtype, self.weight_dtype or "number", dict(self.dtypes)
+        signal, cond = self.op._readers(*types)
         message = signal.signal(self.op.target)
         if message.dtype.startswith("float"):
             # Adding 0.0 turns -0.0 into 0.0. The two compare equal, so the one that came first would stay.
@@ -513,21 +510,33 @@ class BoundOp:
         return message, cond.cond()
 
     @property
+    @cache  # noqa: B019
+    def host_program(self) -> HostProgram:
+        """The program as :mod:`.host_advance` takes it. Equal programs share their compiled code."""
+        from . import host  # on first use, because it imports Numba
+
+        return host.compiled(self.typed)
+
+    @property
+    @cache  # noqa: B019
+    def device_program(self) -> DeviceProgram:
+        """The program as :mod:`.device_advance` takes it."""
+        return cuda.compiled(self.typed)
+
+    @property
     def host(self) -> HostFunctions:
         """The functions ``signal``, ``cond`` and ``combine``, to be called from code compiled by Numba."""
-        from . import edge_host
-
-        return edge_host.functions(self)
+        return self.host_program.functions
 
     @property
     def cuda(self) -> str:
         """The program as a CUDA C++ struct, which has to come after ``cuda/edge_op.cuh``."""
-        return edge_cuda.struct(self)
+        return cuda.struct(self.typed)
 
     @property
     def cuda_name(self) -> str:
         """The name of the CUDA C++ struct."""
-        return f"EdgeOp_{self.op.name}"
+        return cuda.struct_name(self.typed)
 
 
 def without_values(op: EdgeOp) -> EdgeOp:

@@ -6,16 +6,16 @@ The text calls functions of ``cuda/edge_op.cuh``, and has to come after it.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from .edge_expr import INTEGERS, Node, spelled
+from dask_graphflow.kernels.program import DeviceProgram
 
-if TYPE_CHECKING:
-    from .edge_op import BoundOp
+from .expressions import INTEGERS, Node, spelled
+from .typed import Code, TypedProgram
 
-__all__ = ["layout", "struct"]
+__all__ = ["compiled", "layout", "struct", "struct_name"]
 
 C_TYPES = {
     "bool": "bool",
@@ -49,50 +49,68 @@ _FUNCTION = "    __device__ __forceinline__ "
 _NO_COND = "bool cond(Index) const { return true; }\n"
 
 
-def struct(bound: BoundOp) -> str:
+def compiled(program: TypedProgram) -> DeviceProgram:
+    """Return an edge program for the advance on the device, which compiles it when it first runs."""
+    return DeviceProgram(
+        struct_name(program),
+        struct(program),
+        layout(program),
+        list(program.columns).index(program.target),
+        len(program.columns),
+        program.first_hit,
+        program.weight_dtype is not None,
+    )
+
+
+def struct_name(program: TypedProgram) -> str:
+    """Return the name of an edge program's struct."""
+    return f"EdgeOp_{program.name}"
+
+
+def struct(program: TypedProgram) -> str:
     """Return an edge program as a struct with its columns, its parameters and the three functions."""
-    op = bound.op
-    flags = f"FIRST_HIT = {_bool(op.first_hit)}, NEEDS_WEIGHT = {_bool(op.needs_weight)}"
+    needs_weight = program.weight_dtype is not None
+    flags = f"FIRST_HIT = {_bool(program.first_hit)}, NEEDS_WEIGHT = {_bool(needs_weight)}"
     return f"""\
-struct {bound.cuda_name} {{
-    using Value = {C_TYPES[bound.value_dtype]};
-    using Index = {C_TYPES[bound.index_dtype]};
-    using Weight = {C_TYPES[bound.weight_dtype or "bool"]};
-    static constexpr edge::Slot SLOT = edge::Slot::{op.slot.upper()};
+struct {struct_name(program)} {{
+    using Value = {C_TYPES[program.value_dtype]};
+    using Index = {C_TYPES[program.index_dtype]};
+    using Weight = {C_TYPES[program.weight_dtype or "bool"]};
+    static constexpr edge::Slot SLOT = edge::Slot::{program.slot.upper()};
     static constexpr bool {flags};
 
-{_members(bound)}
-{_FUNCTION}Value* target() const {{ return {op.target}_; }}
+{_members(program)}
+{_FUNCTION}Value* target() const {{ return {program.target}_; }}
 
-{_functions(bound)}
+{_functions(program)}
 {_FUNCTION}static Value combine(Value old, Value message)
     {{
-        return {_COMBINE[op.slot]};
+        return {_COMBINE[program.slot]};
     }}
 }};
 """
 
 
-def layout(bound: BoundOp) -> np.dtype[Any]:
+def layout(program: TypedProgram) -> np.dtype[Any]:
     """Return the members of the struct as a dtype: first the pointers, then the parameters."""
-    members = [*((name, "u8") for name in bound.op.columns), *bound.op.param_dtypes]
+    members = [*((name, "u8") for name in program.columns), *program.params.items()]
     return np.dtype(members, align=True)
 
 
-def _members(bound: BoundOp) -> str:
+def _members(program: TypedProgram) -> str:
     lines = []
-    for name, dtype in bound.dtypes:
-        constant = "" if name == bound.op.target else "const "
+    for name, dtype in program.columns.items():
+        constant = "" if name == program.target else "const "
         lines.append(f"    {constant}{C_TYPES[dtype]}* {name}_;\n")
-    lines += [f"    {C_TYPES[dtype]} {name}_;\n" for name, dtype in bound.op.param_dtypes]
+    lines += [f"    {C_TYPES[dtype]} {name}_;\n" for name, dtype in program.params.items()]
     return "".join(lines)
 
 
-def _functions(bound: BoundOp) -> str:
-    code = bound.op.signal
-    if not isinstance(code, str):
+def _functions(program: TypedProgram) -> str:
+    code = program.code
+    if isinstance(code, Code):
         return code.cuda if code.cond else f"{code.cuda}\n{_FUNCTION}{_NO_COND}"
-    signal, cond = (_body(tree) for tree in bound.trees)
+    signal, cond = (_body(tree) for tree in code)
     return (
         f"{_FUNCTION}Value signal(Index src, Index dst, Weight weight) const\n{signal}\n"
         f"{_FUNCTION}bool cond(Index dst) const\n{cond}"

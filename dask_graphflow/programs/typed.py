@@ -1,0 +1,55 @@
+"""Edge programs whose dtypes are known, as the compilers for the host and the device read them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from .expressions import Node
+
+__all__ = ["Code", "TypedProgram"]
+
+
+@dataclass(frozen=True)
+class Code:
+    """Functions written by hand instead of expressions; see :meth:`.EdgeOp.from_code`."""
+
+    signal: Callable[..., Any]
+    cond: Callable[..., Any] | None
+    cuda: str
+    columns: tuple[str, ...]
+    needs_weight: bool
+
+
+class TypedProgram(NamedTuple):
+    """An edge program with a dtype for everything that it reads.
+
+    Attributes
+    ----------
+    name, target, slot, first_hit
+        See :class:`.EdgeOp`.
+    columns, params : dict of str to str
+        The dtypes of the columns and of the parameters, sorted by name.
+    index_dtype : str
+        The dtype of vertex ids.
+    weight_dtype : str or None
+        The dtype of weights; None if the program does not read them, so that they need not be loaded.
+    code : tuple of two Nodes, or Code
+        The signal and cond as typed trees, or the functions written by hand.
+    """
+
+    name: str
+    target: str
+    slot: str
+    first_hit: bool
+    columns: dict[str, str]
+    params: dict[str, str]
+    index_dtype: str
+    weight_dtype: str | None
+    code: tuple[Node, Node] | Code
+
+    @property
+    def value_dtype(self) -> str:
+        """The dtype of the target, and of messages."""
+        return self.columns[self.target]
