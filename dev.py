@@ -157,7 +157,7 @@ def main() -> int:
     commands.add_parser("lint", help="run " + ", ".join(LINTERS))
     commands.add_parser("docs", help="build the documentation site into docs/_build/html")
     generated = commands.add_parser(
-        "generate", help="write the public functions and methods from dask_graphflow/algorithms"
+        "generate", help="write the type stubs of the functions and methods from their declarations"
     )
     generated.add_argument(
         "--check", action="store_true", help="only say which files are out of date"

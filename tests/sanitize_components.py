@@ -11,7 +11,6 @@ from sanitize_cases import EDGES, VERTICES, ends_at, launches, random_edges
 from scipy import sparse
 
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.components.plan import Plan
 
 BASES = {"int32": (0, -7000, 10**6), "int64": (0, -7000, 10**12)}
 ROOMS = (256, 20_000)  # of the list of edges outside the giant: it overflows, and it does not
@@ -152,7 +151,7 @@ def merged(kernels, parents, ids):
         forest.cover(0, 10)
         forest.cover(0, VERTICES - 1)
         ends = ends_at(kernels, source[part], target[part])
-        assert forest.hook(*ends, plan=Plan(chunk=4000, step=4)) is None
+        assert forest.hook(*ends, chunk=4000, step=4) is None
         forests.append(forest)
     forests[0].absorb(forests[1])
     forests[0].mark_members()

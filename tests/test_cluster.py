@@ -296,7 +296,7 @@ def computed(client, labels):
 
 def die_once(stage, path):
     """Have the first task of a stage that runs on any worker kill its process."""
-    from dask_graphflow.components.program import Components
+    from dask_graphflow.components.connected_components import Components
 
     plain = getattr(Components, stage)
 

@@ -13,7 +13,7 @@ import pytest
 from conftest import Reader, as_dict, frame, on_backend, oracle, partitioned, to_host
 
 import dask_graphflow as gf
-from dask_graphflow.components.program import Components
+from dask_graphflow.components.connected_components import Components
 from dask_graphflow.graph import renumber
 from dask_graphflow.scheduling.forest_expr import ForestReduction, reduction_tasks
 

@@ -16,7 +16,6 @@ from conftest import cupy_or_skip
 
 import dask_graphflow as gf
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.components.plan import Plan
 from dask_graphflow.kernels import host, kernels_for
 
 pytestmark = pytest.mark.gpu
@@ -621,8 +620,8 @@ def test_every_plan_gives_the_same_forest(
 ) -> None:
     size, source, target = graph
     forest = Forest(cupy.zeros(0), size=size)
-    plan = Plan(chunk=chunk, step=4)
-    assert forest.hook(cupy.asarray(source), cupy.asarray(target), plan=plan) is None
+    ends = cupy.asarray(source), cupy.asarray(target)
+    assert forest.hook(*ends, chunk=chunk, step=4) is None
     forest.compress()
     np.testing.assert_array_equal(device.to_host(forest.parent), on_host(size, source, target)[0])
 

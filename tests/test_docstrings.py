@@ -17,7 +17,7 @@ import pytest
 import dask_graphflow as gf
 from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.api.accessor import GraphflowAccessor
-from dask_graphflow.api.frame_methods import FrameMethods
+from dask_graphflow.api.functions import FrameMethods
 from dask_graphflow.api.graph_methods import GraphMethods
 
 GENERATED = (FrameMethods, GraphMethods)

@@ -12,7 +12,6 @@ from conftest import BACKEND, GRAPHS, astray, on_backend, oracle, to_host
 
 import dask_graphflow as gf
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.components.plan import Plan
 from dask_graphflow.kernels import host, kernels_for
 
 
@@ -158,7 +157,7 @@ def test_find_points_each_vertex_on_its_way_past_its_parent():
 def test_a_launch_a_chunk(chunk):
     source, target = power_law(3000, 2500)
     whole = forest_of(source, target)
-    forest = forest_of(source, target, plan=Plan(chunk))
+    forest = forest_of(source, target, chunk=chunk, step=1)
     assert forest.counts["launches"] == -(-2500 // chunk)
     assert same(forest.parent, whole.parent)
 
@@ -234,7 +233,7 @@ def test_two_threads_that_compress_at_once_leave_flat_trees(monkeypatch):
     thread = threading.Thread(target=forest.compress)
     thread.start()
     read.wait()
-    forest.hook(*edge, plan=Plan(1))
+    forest.hook(*edge, step=1)
     forest.compress()
     over.set()
     thread.join()
@@ -247,7 +246,7 @@ def test_a_sample_that_another_thread_disturbs_leaves_no_flat_forest(monkeypatch
     # Another thread joins both trees and compresses while the sample compresses.
     stale(monkeypatch, forest, lambda: forest.parent.fill(0))
     forest.flat = True  # as that thread says
-    forest.hook(*arrays([(2, 1)] * 9), plan=Plan(9, step=9))  # joins nothing
+    forest.hook(*arrays([(2, 1)] * 9), step=9)  # joins nothing
     forest.compress()
     assert not forest.parent.any()
 
@@ -255,7 +254,7 @@ def test_a_sample_that_another_thread_disturbs_leaves_no_flat_forest(monkeypatch
 def test_after_a_sample_few_edges_are_hooked():
     source, target = power_law(1 << 14, 1 << 19)
     sampled = forest_of(source, target)
-    plain = forest_of(source, target, plan=Plan(1 << 19))
+    plain = forest_of(source, target, step=1)
     assert same(sampled.parent, plain.parent)
     if (
         BACKEND.name == "pandas"
@@ -357,7 +356,7 @@ def test_chains_over_an_ordered_file_cover_segments_by_themselves():
     assert covered < 1.3 * 200 * 200
 
 
-def test_the_default_samples_and_takes_a_partition_whole():
-    plan = Plan.for_graph(1000, 50_000, sampled=2)
-    assert plan == Plan(chunk=50_000, step=32)
-    assert Plan.for_graph(1000, 0, sampled=2) == Plan(chunk=1, step=2)
+def test_the_sample_is_sparser_if_there_are_more_edges_per_vertex():
+    forest = Forest(on_backend(np.zeros(0)), size=1000)
+    steps = [forest._sample_step(edges) for edges in (0, 5000, 50_000)]
+    assert steps == [2, 5 * forest.kernels.SAMPLED, 16 * forest.kernels.SAMPLED]

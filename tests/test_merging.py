@@ -21,8 +21,8 @@ from distributed.protocol import dask_deserialize, dask_serialize, deserialize, 
 import dask_graphflow as gf
 from dask_graphflow.components import forest as forest_module
 from dask_graphflow.components import serialization  # noqa: F401
+from dask_graphflow.components.connected_components import Components
 from dask_graphflow.components.forest import Entries, Forest
-from dask_graphflow.components.program import Components
 from dask_graphflow.exceptions import OptionError, WorkerLostError
 from dask_graphflow.scheduling import plugins
 

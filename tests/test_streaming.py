@@ -25,8 +25,8 @@ from distributed import Client, LocalCluster
 import dask_graphflow as gf
 from dask_graphflow.api import inputs
 from dask_graphflow.components import streaming
+from dask_graphflow.components.connected_components import Components
 from dask_graphflow.components.forest import Forest
-from dask_graphflow.components.program import Components
 from dask_graphflow.components.shared_forest import Shared
 from dask_graphflow.exceptions import BackendError, NullVertexError, OptionError
 from dask_graphflow.kernels import host
@@ -265,7 +265,7 @@ def test_the_link_is_closed_with_the_last_chain(watched, rng, scheduler, monkeyp
         open_links.extend(not link._closed for link in watched.links)
         return plain(*given)
 
-    monkeypatch.setattr(Components, "number", number)
+    monkeypatch.setattr(Components, "number", staticmethod(number))
     streamed(partitioned(random_edges(rng, 2000), 4), scheduler)
     assert open_links == [False]
     assert no_thread_left()

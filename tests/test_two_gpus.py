@@ -135,7 +135,7 @@ def test_no_forest_passes_through_host_memory(client, protocol, kind):
 
 
 SCRIPT = """
-import dask_graphflow as gf, dask_graphflow.components.program  # before Dask: so do its workers
+import dask_graphflow as gf, dask_graphflow.components.plan  # before Dask: so do its workers
 import on_workers
 from test_two_gpus import edges
 if __name__ == "__main__":

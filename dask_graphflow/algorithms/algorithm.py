@@ -1,6 +1,6 @@
-"""Declare an algorithm: one function of a graph, from which every way to call it is generated.
+"""Declare an algorithm: one function of a graph, from which every way to call it is made at import.
 
-``python3 dev.py generate`` writes the public functions and methods. They get their docstrings at import.
+``python3 dev.py generate`` writes the type stubs of the public functions and methods.
 """
 
 from __future__ import annotations

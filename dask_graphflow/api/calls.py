@@ -1,15 +1,46 @@
-"""Helpers of the algorithms' functions, which accept a frame or a graph."""
+"""The algorithms' functions, which accept a frame or a graph, and the methods of a frame."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.exceptions import OptionError
 
+from . import signatures
+from .docstrings import docstring, method_docstring
 from .graph import Graph
 
-__all__ = ["as_graph", "refuse_options"]
+__all__ = ["frame_method", "function", "refuse_options"]
+
+
+def function(name: str, module: str) -> Callable[..., Any]:
+    """Return the function of an algorithm, for a module."""
+    declared = ALGORITHMS[name]
+    parameters = signatures.function_parameters(declared)
+    reading = [p.name for p in signatures.reading_parameters(declared)]
+
+    def call(edges: Any, **options: Any) -> Any:
+        graph = as_graph(made, edges, **{p: options.pop(p) for p in reading})
+        return getattr(graph, name)(**options)
+
+    doc = docstring(name, {p.name: p for p in parameters})
+    made = signatures.make(name, parameters, call, doc, module)
+    return made
+
+
+def frame_method(function: Callable[..., Any], module: str) -> Callable[..., Any]:
+    """Return the method of a frame that calls a function, for the class ``FrameMethods`` in `module`."""
+    name, parameters = function.__name__, inspect.signature(function).parameters
+
+    def call(self: Any, **options: Any) -> Any:
+        return function(self._frame, **options)
+
+    doc = method_docstring(name, function.__doc__)
+    taken = signatures.frame_method_parameters(name, [*parameters.values()])
+    return signatures.make(name, taken, call, doc, module, "FrameMethods")
 
 
 def as_graph(function: Callable[..., Any], edges: Any, **options: Any) -> Graph:

@@ -1,51 +1,22 @@
-"""Connected components of an undirected graph, from its edge list.
-
-The result has a row for every vertex with its component, which is named after its smallest vertex.
-
-Each edge (u, v) is *hooked*: the higher root of u and v becomes a child of the lower one. This uses
-compare-and-swap, so any number of threads can hook into the same forest [1]_. The first chunk of a chain
-is sampled, and the trees of the sample are compressed. The full pass then skips every edge inside one of
-these trees by comparing two parents; on a power-law graph, this skips nearly all edges (Afforest [2]_).
-Each find shortens the path that it follows (ECL-CC [3]_). The chunks of a chain share one forest. The
-forests of the chains are merged in a tree, by hooking their entries (i, parent[i]) (Groute [1]_).
-
-Dense integer ids are used as vertex numbers directly. Other ids are numbered chunk by chunk: each chunk is
-reduced to a forest over its own ids, and only these ids are sorted and renumbered.
-
-.. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming Model
-   for Irregular Computations", PPoPP 2017.
-.. [2] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing Parallel Graph Connectivity Computation via
-   Subgraph Sampling", IPDPS 2018.
-.. [3] J. Jaiganesh, M. Burtscher, "A High-Performance Connected Components Implementation for GPUs",
-   HPDC 2018.
-"""
+"""Connected components of an undirected graph, from its edge list: the options of the call."""
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Hashable, Sequence
 from typing import Any, overload
 
 import dask.dataframe as dd
 
 from dask_graphflow.algorithms.number_options import check_count
-from dask_graphflow.components import id_look, merging
+from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
-from dask_graphflow.components.program import Components
+from dask_graphflow.components.plan import planned, tasks_of
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.costs import cluster
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.graph.frames import is_pandas
-from dask_graphflow.scheduling import device_readers, placement, plugins, trees
-from dask_graphflow.scheduling.expr import (
-    Empty,
-    Held,
-    Resident,
-    as_computed,
-    collection,
-    held_by,
-)
-from dask_graphflow.scheduling.forest_expr import ForestReduction, reduction_tasks
-from dask_graphflow.scheduling.progress import Progress, Tally, listener
+from dask_graphflow.scheduling import trees
+from dask_graphflow.scheduling.progress import listener
 from dask_graphflow.showing.bar import PARTS
 
 from . import inputs as inputs_of
@@ -55,9 +26,6 @@ from .inputs import ColumnNames, Listener
 from .results import ids_like
 
 __all__ = ["connected_components", "tasks_of"]
-
-MOST_PARTS = 32
-PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
 
 
 @overload
@@ -220,7 +188,7 @@ def connected_components(
         return edges.connected_components(progress=progress)
     edges = inputs_of.as_dask(edges, "edges", source, target)
     shown = listener(progress, "connected components", PARTS)
-    merges = merging.merge_policy(merge)
+    merging.merge_policy(merge)
     check_count("chunk_size", chunk_size, optional=True)
     check_count("merge_chunks", merge_chunks)
     streamed = inputs_of.to_stream(edges, device)
@@ -231,85 +199,22 @@ def connected_components(
     frames = [(edges, columns)]
     if vertices is not None:
         frames.append(inputs_of.vertex_frame(vertices, columns, edges._meta))
-    labels = component_names(limits) if thresholds is not None else ["component"]
-    widths = [vertex_names(label, len(columns.names)) for label in labels]
+    names = component_names(limits) if thresholds is not None else ["component"]
+    components = [vertex_names(name, len(columns.names)) for name in names]
     if seed is not None:
-        frames += inputs_of.seed_frames(seed, columns, widths)
+        frames += inputs_of.seed_frames(seed, columns, components)
     frames = inputs_of.with_one_dtype(frames)
-    given = [
-        frame if isinstance(frame, Held) else as_computed(frame, how.columns)
-        for frame, how in frames
-    ]
-    partitions = sum(frame.npartitions for frame in given)
-
-    placement.check_spilling(edges._meta)
-    slots = placement.slots()
-    homes = [
-        home for frame in given for home in placement.homes(*held_by(frame), frame.npartitions)
-    ]
-    lying = [None if isinstance(whole, Held) else Resident.of(whole.expr) for whole, _ in frames]
-    asked = id_look.look(lying, [how for _, how in frames], homes) if renumber else []
-    speeds = cluster.speeds() if merge == "adaptive" else trees.UNKNOWN
-    chains = trees.chains(inputs, homes, slots, speeds)
-    if merge == "adaptive":
-        chains = merging.fastest_first(chains, speeds)
-    if merge_chunks > 1 or any(chain.worker for chain in chains):
-        plugins.keep_pins()
-    if streamed or not is_pandas(type(edges._meta)):
-        plugins.preload("dask_graphflow.components.serialization")
-        device_readers.find_readers(slots.workers)
-    plugins.watch_pauses()
-    owners, shares = _owners(len(chains), partitions, slots)
-    parts = {"hook": partitions, "label": owners * shares}
-    told = Progress(shown and Tally(shown, parts))
-    program = Components(
-        frames=tuple(how for _, how in frames),
-        columns=(*columns.names, *(name for width in widths for name in width)),
-        thresholds=tuple(limits),
-        partitions=partitions,
+    return planned(
+        frames,
+        ids_like(edges._meta, frames[0][1]),
+        list(itertools.chain(*components)),
+        thresholds=limits,
+        merge=merge,
+        merge_chunks=merge_chunks,
+        inputs=inputs,
         chunk_size=chunk_size,
-        sharing=min(slots.chains, -(-len(chains) // len(slots.workers))),
         streamed=streamed,
-        dense=not renumber or id_look.are_dense(asked),
-        told=told,
+        renumber=renumber,
+        speeds=cluster.speeds() if merge == "adaptive" else trees.UNKNOWN,
+        listener=shown,
     )
-    # If each chain runs in its own process, it makes its own forest.
-    resident = all(chain.home for chain in chains)
-    shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
-    # Chunks that are read in place are taken as they are, with all their columns.
-    sources = [(resident and lies) or frame for frame, lies in zip(given, lying, strict=True)]
-    result = _empty(edges, program)
-    found = collection(
-        ForestReduction(
-            program,
-            Empty(result),
-            chains,
-            merges(chains, speeds, barrier=shared or not program.dense),
-            merge_chunks,
-            owners,
-            shares,
-            shared,
-            *sources,
-        )
-    )
-    return told.of(found)
-
-
-def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]:
-    """Return the number of owners, and the number of partitions of the result that each one writes."""
-    parts = min(MOST_PARTS, max(chains, partitions // PARTITIONS_PER_PART))
-    owners = min(parts, len(slots.workers) * slots.threads)
-    return owners, round(parts / owners)
-
-
-def tasks_of(chains: Sequence[trees.Chain], partitions: int, slots: trees.Slots) -> int:
-    """Return the number of tasks of a call, without hooks, if it is not known that ids are dense."""
-    owners, shares = _owners(len(chains), partitions, slots)
-    return reduction_tasks(len(chains), len(trees.together(chains)), owners, shares)
-
-
-def _empty(edges: Any, program: Components) -> Any:
-    """Return the result's columns and dtypes as an empty frame of the edges' backend."""
-    ids = ids_like(edges._meta, program.frames[0])
-    parts = [ids[column] for column in ids.columns]
-    return type(ids)({name: parts[i % len(parts)] for i, name in enumerate(program.columns)})

@@ -1,4 +1,4 @@
-"""Docstrings of the functions and methods that ``python3 dev.py generate`` writes.
+"""Docstrings of the algorithms' functions and methods.
 
 Each one is the docstring of its algorithm, with the texts that several algorithms share, and with what
 follows from the declaration of the algorithm. Its own docstring takes precedence over both.
@@ -10,11 +10,10 @@ import inspect
 import re
 import textwrap
 from collections.abc import Mapping
-from typing import Any
 
 from dask_graphflow.algorithms.algorithm import ALGORITHMS, Algorithm
 
-__all__ = ["document"]
+__all__ = ["docstring", "method_docstring"]
 
 READING = ("source", "target", "weight", "directed", "multi", "vertices", "dropna")
 SHARED = {
@@ -61,25 +60,13 @@ OptionError, UnknownColumnError, VertexTypeError, EdgeListError
     An argument is invalid; raised at the call."""
 
 
-def document(namespace: Mapping[str, Any]) -> None:
-    """Replace the summaries of algorithms' functions or methods by full docstrings.
-
-    Parameters
-    ----------
-    namespace : mapping of str to object
-        The names in a module or a class. Only the names of algorithms are used.
-    """
-    for name in ALGORITHMS.keys() & namespace.keys():
-        function = namespace[name]
-        if function.__doc__:  # python -OO removes docstrings
-            function.__doc__ = _docstring(name, inspect.signature(function).parameters)
-
-
-def _docstring(name: str, taken: Mapping[str, inspect.Parameter]) -> str:
+def docstring(name: str, taken: Mapping[str, inspect.Parameter]) -> str | None:
     """Return the docstring of an algorithm's function or method with the parameters `taken`."""
     declared = ALGORITHMS[name]
-    found = _sections(inspect.cleandoc(declared.run.__doc__ or ""))
-    sections = {"": "", "Parameters": "", "Returns": "", "Raises": "", **found}
+    if not declared.run.__doc__:  # python -OO removes docstrings
+        return None
+    own = _sections(inspect.cleandoc(declared.run.__doc__))
+    sections = {"": "", "Parameters": "", "Returns": "", "Raises": "", **own}
     entries = re.split(r"\n(?=\S)", sections["Parameters"])
     reading = [p for p in taken if p in READING]
     named = ", ".join(f"`{p}`" for p in reading)
@@ -96,11 +83,22 @@ def _docstring(name: str, taken: Mapping[str, inspect.Parameter]) -> str:
     sections["Returns"] = sections["Returns"] or _returned(declared)
     sections["Returns"] += LAZY + (STEPS if "trace" in taken else "")
     sections["Raises"] += _errors(declared, sections["Raises"]) + (RAISES if reading else "")
-    if "self" in taken:
-        sections[""] += f"\n\nSee :func:`dask_graphflow.{name}` for an example."
-        sections.pop("Examples", None)
-    titled = [f"{t}\n{'-' * len(t)}\n{text.strip()}" for t, text in sections.items() if t and text]
-    return "\n\n".join([sections[""], *titled])
+    return _joined(sections)
+
+
+def method_docstring(name: str, text: str | None) -> str | None:
+    """Return the docstring of a method of a graph or a frame, made from that of a function.
+
+    The parameter `edges` is removed. The examples are replaced by a reference to the function.
+    """
+    if not text:
+        return None
+    sections = _sections(inspect.cleandoc(text))
+    sections[""] += f"\n\nSee :func:`dask_graphflow.{name}` for an example."
+    sections.pop("Examples", None)
+    entries = re.split(r"\n(?=\S)", sections.get("Parameters", ""))
+    sections["Parameters"] = "\n".join(e for e in entries if not e.startswith("edges : "))
+    return _joined(sections)
 
 
 def _returned(declared: Algorithm) -> str:
@@ -136,3 +134,9 @@ def _sections(docstring: str) -> dict[str, str]:
     """Return the sections of a docstring by title. The text before the first title has the key ""."""
     parts = re.split(r"^(\w+)\n-{3,}\n", docstring, flags=re.MULTILINE)
     return dict(zip(["", *parts[1::2]], (part.strip() for part in parts[::2]), strict=True))
+
+
+def _joined(sections: Mapping[str, str]) -> str:
+    """Return the docstring that has these sections. Empty sections are left out."""
+    titled = [f"{t}\n{'-' * len(t)}\n{text.strip()}" for t, text in sections.items() if t and text]
+    return "\n\n".join([sections[""], *titled])

@@ -19,8 +19,6 @@ import numpy as np
 
 from dask_graphflow.kernels import aligned, index_dtype, kernels_for, no_room
 
-from .plan import Plan
-
 __all__ = ["Entries", "Forest"]
 
 GRAIN = 4096  # a forest's range of ids begins and ends at a multiple of this number
@@ -128,7 +126,13 @@ class Forest:
         self._held, self._known = (low, parent, seen), {}
 
     def hook(
-        self, source: Any, target: Any, *, plan: Plan | None = None, threads: int = 1
+        self,
+        source: Any,
+        target: Any,
+        *,
+        chunk: int | None = None,
+        step: int | None = None,
+        threads: int = 1,
     ) -> tuple[int, int] | None:
         """Hook edges chunk by chunk.
 
@@ -136,8 +140,11 @@ class Forest:
         ----------
         source, target : array of integers, shape (m,)
             The ends of the edges.
-        plan : Plan, optional
-            The chunk and sample sizes; by default one chunk, after a sample.
+        chunk : int, optional
+            Edges per chunk. By default all edges are one chunk.
+        step : int, optional
+            The first pass over the forest's first edges hooks a sample of one edge in `step` (Afforest); 1
+            for no sample. By default, the sample is large enough to find most of the largest component.
         threads : int
             Host threads to use.
 
@@ -147,17 +154,18 @@ class Forest:
             The smallest and largest id of the edges that have an end outside the forest, or None. These
             edges were not hooked: enlarge the forest with :meth:`cover` and hook again.
         """
-        plan = plan or Plan.for_graph(len(self.parent), len(source), sampled=self.kernels.SAMPLED)
+        chunk = chunk or max(len(source), 1)
+        step = step or self._sample_step(len(source))
         outside: tuple[int, int] | None = None
         before = self.counts["hooked"]
-        for start in range(0, len(source), plan.chunk):
-            chunk = source[start : start + plan.chunk], target[start : start + plan.chunk]
+        for start in range(0, len(source), chunk):
+            us, vs = source[start : start + chunk], target[start : start + chunk]
             # A sample makes the trees flat, and the full pass then skips the edges inside a tree. This
             # pays only for the first edges, and if there are at least as many edges as vertices to flatten.
-            first = self.counts["edges"] < len(self.parent) <= len(chunk[0])
-            left, hooked = self._hook(*chunk, threads, plan.step if first else 1)
+            first = self.counts["edges"] < len(self.parent) <= len(us)
+            left, hooked = self._hook(us, vs, threads, step if first else 1)
             self.counts["launches"] += 1
-            self.counts["edges"] += len(chunk[0])
+            self.counts["edges"] += len(us)
             self.counts["hooked"] += hooked
             if hooked * COMPRESS_ABOVE > len(self.parent):
                 self.compress(threads=threads)
@@ -169,6 +177,10 @@ class Forest:
         if self.counts["hooked"] // share > before // share:
             self.compress(threads=threads)
         return outside
+
+    def _sample_step(self, edges: int) -> int:
+        sampled = self.kernels.SAMPLED  # vertices per sampled edge
+        return int(min(max(sampled * edges // max(len(self.parent), 1), 2), 16 * sampled))
 
     def cut(self, count: int) -> list[Entries]:
         """Return the current entries in `count` slices. The slices are views."""

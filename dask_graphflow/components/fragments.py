@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 import uuid
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,6 @@ from dask_graphflow.kernels import kernels_for
 
 from . import streaming
 from .forest import Forest
-from .plan import Plan
 from .shared_forest import Shared
 
 __all__ = ["Chain", "Edges", "Fragment", "flatten", "moved"]
@@ -43,6 +42,18 @@ class Edges:
     target: Ends
     level: Any = None
     streamed: bool = False
+
+    def ends(self) -> tuple[Any, Any]:
+        """Return the ids at both ends as arrays."""
+        kernels = kernels_for(self.source.only)
+        return kernels.asarray(self.source.only), kernels.asarray(self.target.only)
+
+    def bounds(self) -> tuple[tuple[int, int], bool]:
+        """Return the range of a sample of the ids, and whether their type is unsigned."""
+        source, target = self.ends()
+        step = max(1, len(source) // renumber.SAMPLE)
+        bounds = kernels_for(source).bounds(source, target, step=step)
+        return bounds, source.dtype.kind == "u"
 
     def on_device(self, rows: slice) -> Edges:
         """Copy some of the streamed edges to the device, as frames."""
@@ -190,51 +201,11 @@ class Chain:
                 dense.held = Fragment([Forest(like) for _ in range(levels)], ids, dense=True)
         return cls(dense)
 
-    def hook_dense(self, edges: Edges, chunk_size: int | None, total: int, threads: int) -> bool:
-        """Hook edges with integer ids, using the ids as vertices. Return False if the ids are not dense.
+    def cover(self, bounds: tuple[int, int], total: int, unsigned: bool) -> bool:
+        """Make the forests grow to ids within bounds. Return False if the ids would no longer be dense.
 
-        Parameters
-        ----------
-        edges : Edges
-        chunk_size : int or None
-            Number of edges to hook before the trees are made flat again; None for the plan's number.
-        total : int
-            Number of edges of the whole graph, as far as is known.
-        threads : int
-            Host threads to use.
+        `total` is the number of edges of the whole graph, as far as is known.
         """
-        kernels = kernels_for(edges.source.only)
-        source, target = (kernels.asarray(side.only) for side in (edges.source, edges.target))
-        unsigned = source.dtype.kind == "u"
-        # The range of ids is guessed from a few of them. If hooking finds ids outside the range, the
-        # forests grow and the hook is repeated.
-        step = max(1, len(source) // renumber.SAMPLE)
-        bounds = kernels.bounds(source, target, step=step)
-        if not self._cover(bounds, total, unsigned):
-            return False
-
-        def hook(us: Any, vs: Any, level: Any) -> bool:
-            while outside := self._hook(us, vs, level, chunk_size, threads):
-                if not self._cover(outside, total, unsigned):
-                    return False
-            return True
-
-        if not edges.streamed:
-            return hook(source, target, edges.level)
-        make = partial(
-            streaming.new_link,
-            like=[side for side in (source, target, edges.level) if side is not None],
-            bounds=bounds,
-            chunk_size=chunk_size,
-            total=total,
-            threads=threads,
-        )
-        link = self.dense.link(make)
-        with closing(streaming.sent(link, source, target, edges.level, bounds)) as chunks:
-            return all(hook(*chunk) for chunk in chunks)
-
-    def _cover(self, bounds: tuple[int, int], total: int, unsigned: bool) -> bool:
-        """Make the forests grow to ids within bounds. Return False if the ids would no longer be dense."""
         low, high = bounds
         forests = self.dense.held.forests
         with self.dense.alone(unless=partial(forests[-1].covers, low, high)) as alone:
@@ -252,23 +223,43 @@ class Chain:
                     forest.cover(low, high + spare)
         return True
 
-    def _hook(
+    def chunks(
+        self,
+        edges: Edges,
+        bounds: tuple[int, int],
+        chunk_size: int | None,
+        total: int,
+        threads: int,
+    ) -> Generator[tuple[Any, Any, Any], None, None]:
+        """Yield the edges, as sources, targets and levels, where the forests are.
+
+        Streamed edges pass through the link chunk by chunk: one is hooked while the next is copied.
+        """
+        ends = edges.ends()
+        if not edges.streamed:
+            yield *ends, edges.level
+            return
+        make = partial(
+            streaming.new_link,
+            like=[side for side in (*ends, edges.level) if side is not None],
+            bounds=bounds,
+            chunk_size=chunk_size,
+            total=total,
+            threads=threads,
+        )
+        link = self.dense.link(make)
+        with closing(streaming.sent(link, *ends, edges.level, bounds)) as chunks:
+            yield from chunks
+
+    def hook(
         self, source: Any, target: Any, level: Any, chunk_size: int | None, threads: int
     ) -> tuple[int, int] | None:
         """Hook edges that are stored where the forests are; return the range of ids outside the forests."""
         forests = self.dense.held.forests
-        plan = None
-        if chunk_size:
-            plan = replace(
-                Plan.for_graph(
-                    len(forests[0].parent), len(source), sampled=forests[0].kernels.SAMPLED
-                ),
-                chunk=chunk_size,
-            )
         outside: tuple[int, int] | None = None
         with self.dense.beside_others():
             for at, us, vs in by_level(source, target, level, len(forests)):
-                left = forests[at].hook(us, vs, plan=plan, threads=threads)
+                left = forests[at].hook(us, vs, chunk=chunk_size, threads=threads)
                 if left:
                     low, high = outside or left
                     outside = min(left[0], low), max(left[1], high)

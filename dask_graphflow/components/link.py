@@ -25,63 +25,19 @@ from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from dask_graphflow.exceptions import GraphflowError, OptionError
+from dask_graphflow.exceptions import GraphflowError
 
-from .staging import ALIGNMENT, Stage, Times, narrower, room, views
+from .staging import ALIGNMENT, Counters, Stage, narrower, room, views
 
-__all__ = ["Copies", "Counters", "Link"]
+__all__ = ["Link"]
 
 ARRAYS = 3  # arrays of a chunk; a buffer has room for the alignment between them
 PIECE = 1 << 22  # most edges that are staged at a time
 LEAST_PINNED = 1 << 12  # bytes; enough for one edge in aligned arrays
-
-
-class Copies(Protocol):
-    """The interface of :mod:`~dask_graphflow.kernels.device_copies` and of its twin for the host."""
-
-    @property
-    def stream(self) -> Any: ...  # noqa: D102
-    def attached(self) -> Any: ...  # noqa: D102
-    def pinned(self, size: int) -> Any: ...  # noqa: D102
-    def device(self, size: int) -> Any: ...  # noqa: D102
-    def is_pinned(self, array: np.ndarray) -> bool: ...  # noqa: D102
-    def copy(self, to: Any, source: np.ndarray) -> None: ...  # noqa: D102
-    def current(self) -> Any: ...  # noqa: D102
-    def record(self, stream: Any) -> Any: ...  # noqa: D102
-    def wait(self, stream: Any, event: Any) -> None: ...  # noqa: D102
-
-
-@dataclass
-class Counters(Times):
-    """Counts and times of a link so far.
-
-    Attributes
-    ----------
-    chunks, copies, bytes : int
-        Number of chunks, copies and bytes that went to the device.
-    widened : int
-        Number of calls in which a value did not fit the requested narrower dtype.
-    most_in_flight : int
-        The largest number of chunks that were in flight at once.
-    pinning, staging, waiting : float
-        Seconds that the copier spent on making pinned memory, on waiting for the threads that fill it, and
-        on waiting for a buffer because the copies or the reader were slower.
-    first_use, last_copy : float
-        Times, by ``time.perf_counter``, at which the latest call handed over its first chunk, and at which
-        its last copy had ended.
-    """
-
-    chunks: int = 0
-    copies: int = 0
-    bytes: int = 0
-    widened: int = 0
-    most_in_flight: int = 0
-    first_use: float = math.nan
-    last_copy: float = math.nan
 
 
 @dataclass
@@ -138,7 +94,7 @@ class Link:
     Parameters
     ----------
     copies : Copies
-        The copies of the device, or their twin for the host.
+        From :mod:`~dask_graphflow.kernels.device_copies`, or from its twin for the host.
     chunk : int
         Most edges in a chunk.
     buffers : int
@@ -171,7 +127,7 @@ class Link:
 
     def __init__(
         self,
-        copies: Copies,
+        copies: Any,
         *,
         chunk: int,
         buffers: int = 2,
@@ -179,15 +135,6 @@ class Link:
         piece: int = PIECE,
         threads: int = 4,
     ) -> None:
-        for name, value in (
-            ("chunk", chunk),
-            ("buffers", buffers),
-            ("edge_bytes", edge_bytes),
-            ("piece", piece),
-            ("threads", threads),
-        ):
-            if value < 1:
-                raise OptionError(f"{name}={value} of a link: give 1 or more")
         self.counters = Counters()
         self._copies = copies
         self._chunk = chunk
@@ -234,27 +181,11 @@ class Link:
             them. The arrays are overwritten after the reader's next step.
         """
         arrays = tuple(np.asanyarray(array) for array in arrays)
-        if not arrays or any(a.ndim != 1 or len(a) != len(arrays[0]) for a in arrays):
-            raise OptionError(
-                f"a link takes arrays (m,) of one length m, not {[a.shape for a in arrays]}"
-            )
-        for array in arrays:
-            if array.dtype.kind not in "biuf":
-                raise OptionError(
-                    f"a link takes numbers, not {array.dtype}; convert them or number them first"
-                )
         sent = [array.dtype.newbyteorder("=") for array in arrays]
         narrow = sent
         if dtype is not None:
             wanted = np.dtype(dtype).newbyteorder("=")
-            if wanted.kind not in "iu":
-                raise OptionError(f"dtype={dtype!r} of a link: give a type of integers, or None")
             narrow = [narrower(own, wanted) for own in sent]
-        if min(self._room(sent), self._stage.room(sent)) < 1:
-            raise OptionError(
-                f"an edge of {sum(d.itemsize for d in sent)} bytes in {len(sent)} arrays does not "
-                "fit a buffer; give the link a larger chunk, piece or edge_bytes"
-            )
         return self._read(arrays, sent, narrow)
 
     def close(self) -> None:

@@ -1,38 +1,124 @@
-"""The plan of :meth:`.Forest.hook`: chunk and sample sizes, chosen from the size of the graph."""
+"""The plan of a call: which chain hooks which partition, and how the forests are merged."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from typing import Any
 
-__all__ = ["Plan"]
+from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.scheduling import device_readers, placement, plugins, trees
+from dask_graphflow.scheduling.expr import (
+    Empty,
+    Held,
+    Resident,
+    as_computed,
+    collection,
+    held_by,
+)
+from dask_graphflow.scheduling.forest_expr import ForestReduction, reduction_tasks
+from dask_graphflow.scheduling.progress import Progress, Tally
+
+from . import id_look, merging
+from .connected_components import Components
+
+__all__ = ["planned", "tasks_of"]
+
+MOST_PARTS = 32
+PARTITIONS_PER_PART = 8  # partitions of the edges per partition of the result
 
 
-@dataclass(frozen=True)
-class Plan:
-    """Chunk and sample sizes for hooking the edges of a graph.
+def planned(
+    frames: Sequence[tuple[Any, EdgeColumns]],
+    ids: Any,
+    components: Sequence[str],
+    *,
+    thresholds: Sequence[float],
+    merge: str,
+    merge_chunks: int,
+    inputs: str | Sequence[str],
+    chunk_size: int | None,
+    streamed: bool,
+    renumber: bool,
+    speeds: trees.Speeds,
+    listener: Any,
+) -> Any:
+    """Return the components of checked edges as a lazy frame.
 
-    Attributes
+    Parameters
     ----------
-    chunk : int
-        Edges per chunk.
-    step : int
-        The first pass over a chunk hooks a sample of one edge in `step` (Afforest); 1 for no sample.
+    frames : sequence of (frame, EdgeColumns)
+        The edges, followed by the vertices and the seed, which are read as edges.
+    ids : frame
+        An empty frame with the id columns of the result.
+    components : sequence of str
+        The component columns of the result.
+    thresholds, merge, merge_chunks, inputs, chunk_size, renumber
+        See :func:`dask_graphflow.connected_components`.
+    streamed : bool
+        Whether edges in host memory are streamed to GPUs.
+    speeds : mapping of str to float
+        The relative speed of each worker, if `merge` is "adaptive".
+    listener : callable or None
+        Gets the progress.
     """
+    edges = frames[0][0]
+    given = [
+        frame if isinstance(frame, Held) else as_computed(frame, how.columns)
+        for frame, how in frames
+    ]
+    partitions = sum(frame.npartitions for frame in given)
+    placement.check_spilling(edges._meta)
+    slots = placement.slots()
+    homes = [
+        home for frame in given for home in placement.homes(*held_by(frame), frame.npartitions)
+    ]
+    residents = [None if isinstance(f, Held) else Resident.of(f.expr) for f, _ in frames]
+    asked = id_look.look(residents, [how for _, how in frames], homes) if renumber else []
+    chains = trees.chains(inputs, homes, slots, speeds)
+    if merge == "adaptive":
+        chains = merging.fastest_first(chains, speeds)
+    if merge_chunks > 1 or any(chain.worker for chain in chains):
+        plugins.keep_pins()
+    if streamed or not is_pandas(type(edges._meta)):
+        plugins.preload("dask_graphflow.components.serialization")
+        device_readers.find_readers(slots.workers)
+    plugins.watch_pauses()
+    owners, shares = _owners(len(chains), partitions, slots)
+    told = Progress(listener and Tally(listener, {"hook": partitions, "label": owners * shares}))
+    program = Components(
+        frames=tuple(how for _, how in frames),
+        columns=(*ids.columns, *components),
+        thresholds=tuple(thresholds),
+        partitions=partitions,
+        chunk_size=chunk_size,
+        sharing=min(slots.chains, -(-len(chains) // len(slots.workers))),
+        streamed=streamed,
+        dense=not renumber or id_look.are_dense(asked),
+        told=told,
+    )
+    # If each chain runs in its own process, it makes its own forest.
+    resident = all(chain.home for chain in chains)
+    shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
+    merges = merging.merge_policy(merge)(chains, speeds, barrier=shared or not program.dense)
+    # Chunks that are read in place are taken as they are, with all their columns.
+    sources = [(resident and own) or frame for frame, own in zip(given, residents, strict=True)]
+    parts = [ids[column] for column in ids.columns]
+    empty = type(ids)({name: parts[i % len(parts)] for i, name in enumerate(program.columns)})
+    reduction = ForestReduction(
+        program, Empty(empty), chains, merges, merge_chunks, owners, shares, shared, *sources
+    )
+    return told.of(collection(reduction))
 
-    chunk: int
-    step: int = 1
 
-    @classmethod
-    def for_graph(cls, vertices: int, edges: int, *, sampled: int) -> Plan:
-        """Return the plan for a graph: one chunk, after a sample.
+def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]:
+    """Return the number of owners, and the number of partitions of the result that each one writes."""
+    parts = min(MOST_PARTS, max(chains, partitions // PARTITIONS_PER_PART))
+    owners = min(parts, len(slots.workers) * slots.threads)
+    return owners, round(parts / owners)
 
-        Parameters
-        ----------
-        vertices, edges : int
-            Number of vertices and edges.
-        sampled : int
-            Number of vertices per sampled edge. It must be small enough that the sample finds most of the
-            largest component.
-        """
-        step = min(max(sampled * edges // max(vertices, 1), 2), 16 * sampled)
-        return cls(chunk=max(edges, 1), step=step)
+
+def tasks_of(chains: Sequence[trees.Chain], partitions: int, slots: trees.Slots) -> int:
+    """Return the number of tasks of a call, without hooks, if it is not known that ids are dense."""
+    owners, shares = _owners(len(chains), partitions, slots)
+    return reduction_tasks(len(chains), len(trees.together(chains)), owners, shares)

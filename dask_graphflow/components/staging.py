@@ -7,6 +7,7 @@ So it needs Python's lock only a few times per piece, regardless of the number o
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
@@ -18,7 +19,7 @@ import numpy as np
 
 from dask_graphflow.kernels.host_copies import narrow
 
-__all__ = ["ALIGNMENT", "Piece", "Stage", "Team", "Times", "narrower", "room", "views"]
+__all__ = ["ALIGNMENT", "Counters", "Piece", "Stage", "Team", "narrower", "room", "views"]
 
 ALIGNMENT = 256  # bytes; alignment of arrays in a buffer, the same as that of cudaMalloc
 BUFFERS = 3  # two are being filled, the first of them almost ready, while a third is copied from
@@ -59,22 +60,35 @@ def views(buffer: Any, dtypes: Sequence[Any], count: int) -> list[Any]:
 
 
 @dataclass
-class Times:
-    """Seconds that the thread which has arrays staged spends on each kind of work.
+class Counters:
+    """Counts and times of a link so far.
 
     Attributes
     ----------
-    pinning : float
-        Making pinned memory.
-    staging : float
-        Waiting for the threads that fill it.
-    waiting : float
-        Waiting for a free buffer, because the copies from pinned memory were slower.
+    chunks, copies, bytes : int
+        Number of chunks, copies and bytes that went to the device.
+    widened : int
+        Number of calls in which a value did not fit the requested narrower dtype.
+    most_in_flight : int
+        The largest number of chunks that were in flight at once.
+    pinning, staging, waiting : float
+        Seconds that the copier spent on making pinned memory, on waiting for the threads that fill it, and
+        on waiting for a buffer because the copies or the reader were slower.
+    first_use, last_copy : float
+        Times, by ``time.perf_counter``, at which the latest call handed over its first chunk, and at which
+        its last copy had ended.
     """
 
+    chunks: int = 0
+    copies: int = 0
+    bytes: int = 0
+    widened: int = 0
+    most_in_flight: int = 0
     pinning: float = 0.0
     staging: float = 0.0
     waiting: float = 0.0
+    first_use: float = math.nan
+    last_copy: float = math.nan
 
 
 class Team:
@@ -159,12 +173,12 @@ class Stage:
         Bytes of a buffer.
     threads : int
         Number of threads that fill buffers.
-    times : Times
+    counters : Counters
         The times are added to this.
     """
 
-    def __init__(self, copies: Any, size: int, threads: int, times: Times) -> None:
-        self._times = times
+    def __init__(self, copies: Any, size: int, threads: int, counters: Counters) -> None:
+        self._counters = counters
         self._copies = copies
         self._size = size
         self._team = Team(threads)
@@ -214,16 +228,16 @@ class Stage:
         waited = time.perf_counter()
         staged = views(buffer.memory, dtypes, len(part[0]))
         tasks = self._team.begin(part, staged)
-        self._times.pinning += made - began
-        self._times.waiting += waited - made
-        self._times.staging += time.perf_counter() - waited
+        self._counters.pinning += made - began
+        self._counters.waiting += waited - made
+        self._counters.staging += time.perf_counter() - waited
         return Piece(start, staged, buffer), tasks
 
     def _end(self, piece: Piece, tasks: list[Future[bool]]) -> Piece:
         began = time.perf_counter()
         wait(tasks)  # wait for all tasks even if one fails, so that none writes to the buffer later
         piece.fits = all(task.result() for task in tasks)
-        self._times.staging += time.perf_counter() - began
+        self._counters.staging += time.perf_counter() - began
         return piece
 
 

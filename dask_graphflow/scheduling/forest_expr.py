@@ -18,7 +18,7 @@ The number of tasks depends only on the partitions and chains, not on the data. 
 costs a cluster some milliseconds, and a task nearly one, so there are few of both. All chains that are
 known to be on one worker are cut together for each owner, and there are at most as many owners as
 threads. If the ids are known to be dense, there are only start, hook, merge and label. The *program* that
-is passed in defines what each step does.
+is passed in has a method for each step; see :mod:`dask_graphflow.components.connected_components`.
 
 A merge is one task, which begins once the whole other forest is available. It can also run in slices::
 
@@ -35,7 +35,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 from dask._task_spec import List, Task, TaskRef
 from dask.dataframe.dask_expr._expr import Expr
@@ -47,58 +47,12 @@ from .expr import Held, Resident, Source
 from .names import brought, pinned
 from .trees import Chain, Merge, together
 
-__all__ = ["ForestReduction", "Program", "reduction_tasks"]
+__all__ = ["ForestReduction", "reduction_tasks"]
 
 RESIDENT = 4  # partitions that one task takes, if they are already in the worker's memory
 # Number of consecutive owners that get the same roots. They get some roots that they do not need, but a
 # worker usually runs several owners.
 TOGETHER = 4
-
-
-class Program(Protocol):
-    """The steps of a reduction to a forest; see the diagram in the module's docstring."""
-
-    dense: bool  # whether ids are known to be dense; then nothing is numbered
-
-    def start(self) -> Any: ...  # noqa: D102
-    def plain(self, fragment: Any, surveys: Any = ()) -> Any: ...  # noqa: D102
-    def label_plain(self, forest: Any, part: int, parts: int) -> Any: ...  # noqa: D102
-    def hook(self, state: Any, frame: Any, position: int, partition: int) -> Any: ...  # noqa: D102
-    def close(self, state: Any) -> Any: ...  # noqa: D102
-    def survey(self, fragment: Any) -> Any: ...  # noqa: D102
-    def number(self, surveys: list[Any], owners: int, shares: int) -> Any: ...  # noqa: D102
-    def piece(self, fragments: list[Any], numbering: Any, owner: int) -> Any: ...  # noqa: D102
-    def own(self, pieces: list[Any]) -> Any: ...  # noqa: D102
-    def size(self, owned: Any) -> Any: ...  # noqa: D102
-    def codes(self, owned: Any, first: int, count: int) -> Any: ...  # noqa: D102
-    def renumber(  # noqa: D102
-        self,
-        fragment: Any,
-        numbering: Any,
-        chain: int,
-        sizes: list[Any],
-        codes: list[Any],
-        place: int,
-    ) -> Any: ...
-    def merge(self, into: Any, other: Any) -> Any: ...  # noqa: D102
-    def cut(self, forest: Any, count: int) -> Any: ...  # noqa: D102
-    def absorb(self, into: Any, part: Any) -> Any: ...  # noqa: D102
-    def tokens(self, absorbed: Any) -> Any: ...  # noqa: D102
-    def mend(self, forest: Any, tokens: Any) -> Any: ...  # noqa: D102
-    def mended(self, into: Any, more: Any) -> Any: ...  # noqa: D102
-    def finish(self, forest: Any) -> Any: ...  # noqa: D102
-    def head(self, forest: Any, owned: Any, sizes: list[Any], owner: int, later: range) -> Any: ...  # noqa: D102
-    def label(  # noqa: D102
-        self,
-        forest: Any,
-        owned: Any,
-        numbering: Any,
-        sizes: list[Any],
-        owner: int,
-        heads: list[Any],
-        share: int,
-        shares: int,
-    ) -> Any: ...
 
 
 class ForestReduction(Expr):  # type: ignore[misc]
@@ -185,7 +139,7 @@ class _Layer:
     def __init__(self, expr: ForestReduction) -> None:
         self.name = expr._name
         self.token = expr.deterministic_token
-        self.program: Program = expr.operand("program")
+        self.program: Any = expr.operand("program")
         self.chains: Sequence[Chain] = expr.operand("chains")
         self.merges: Sequence[Merge] = expr.operand("merges")
         self.merge_chunks: int = expr.operand("merge_chunks")

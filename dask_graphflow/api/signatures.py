@@ -1,0 +1,167 @@
+"""Signatures of the public functions and methods, which follow from the algorithms' declarations."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import linecache
+import pkgutil
+import typing
+from collections.abc import Callable, Hashable, Sequence
+from inspect import Parameter
+from typing import Any
+
+import dask.dataframe as dd
+
+from dask_graphflow import algorithms
+from dask_graphflow.algorithms.algorithm import ALGORITHMS, Algorithm, ask
+
+from .docstrings import docstring, method_docstring
+from .inputs import ColumnNames, Listener
+
+__all__ = [
+    "TRACE",
+    "frame_method_parameters",
+    "function_parameters",
+    "graph_method",
+    "make",
+    "reading_parameters",
+]
+
+for module in pkgutil.iter_modules(algorithms.__path__):
+    importlib.import_module(f"{algorithms.__name__}.{module.name}")
+
+# Annotations are source code, as in a module that postpones their evaluation. These are the names in them.
+TYPES = {
+    "Any": Any,
+    "ColumnNames": ColumnNames,
+    "Hashable": Hashable,
+    "Listener": Listener,
+    "Sequence": Sequence,
+    "dd": dd,
+}
+
+
+def option(name: str, type_name: str, default: Any = Parameter.empty) -> Parameter:
+    """Return a parameter that is given by its name."""
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=type_name)
+
+
+READING = (
+    option("source", "ColumnNames | None", None),
+    option("target", "ColumnNames | None", None),
+    option("weight", "Hashable | None", None),
+    option("directed", "bool", True),
+    option("multi", "str", "keep"),
+    option("vertices", "Any", None),
+    option("dropna", "bool", False),
+)
+SELF = Parameter("self", Parameter.POSITIONAL_OR_KEYWORD)
+TRACE = option("trace", "bool", False)
+PROGRESS = option("progress", "Listener", False)
+
+
+def reading_parameters(declared: Algorithm) -> list[Parameter]:
+    """Return the parameters that say how a frame is read. A graph does not allow them."""
+    unweighted = ("weight", "multi") if declared.weights == "ignored" else ()
+    return [
+        p.replace(default=declared.directed) if p.name == "directed" else p
+        for p in READING
+        if p.name not in unweighted
+    ]
+
+
+def own_parameters(declared: Algorithm) -> list[Parameter]:
+    """Return the parameters of an algorithm, and those of its supersteps."""
+    _, *own = inspect.signature(declared.run).parameters.values()
+    typed = [p.replace(annotation=_type_name(declared.options[p.name].type)) for p in own]
+    return typed + ([TRACE, PROGRESS] if declared.supersteps else [])
+
+
+def method_parameters(declared: Algorithm) -> list[Parameter]:
+    """Return the parameters of a method of a graph."""
+    own = own_parameters(declared)
+    positional = [p for p in own if p.kind is not Parameter.KEYWORD_ONLY]
+    return [SELF, *positional, *(p for p in own if p not in positional)]
+
+
+def function_parameters(declared: Algorithm) -> list[Parameter]:
+    """Return the parameters of a function of a frame or a graph."""
+    reading = reading_parameters(declared)
+    own = [p.replace(kind=Parameter.KEYWORD_ONLY) for p in own_parameters(declared)]
+    required = [p for p in own if p.default is Parameter.empty]
+    optional = [p for p in own if p.default is not Parameter.empty]
+    edges = Parameter("edges", Parameter.POSITIONAL_OR_KEYWORD, annotation="Any")
+    return [edges, *reading[:2], *required, *reading[2:], *optional]
+
+
+def graph_method(name: str, module: str) -> Callable[..., Any]:
+    """Return the method of an algorithm, for the class ``GraphMethods`` in `module`."""
+    run, parameters = ALGORITHMS[name].run, method_parameters(ALGORITHMS[name])
+
+    def call(self: Any, **options: Any) -> Any:
+        return ask(self, run, **options)
+
+    doc = method_docstring(name, docstring(name, {p.name: p for p in parameters}))
+    return make(name, parameters, call, doc, module, "GraphMethods")
+
+
+def frame_method_parameters(name: str, parameters: Sequence[Parameter]) -> list[Parameter]:
+    """Return the parameters of a method of a frame, from those of the function `name`."""
+    required = {"source", "target"}
+    if ALGORITHMS[name].weights == "required":
+        required.add("weight")
+    return [
+        SELF,
+        *(
+            p.replace(default=p.empty, annotation=p.annotation.removesuffix(" | None"))
+            if p.name in required
+            else p
+            for p in parameters[1:]
+        ),
+    ]
+
+
+def make(
+    name: str,
+    parameters: Sequence[Parameter],
+    call: Callable[..., Any],
+    doc: str | None,
+    module: str,
+    owner: str = "",
+) -> Callable[..., Any]:
+    """Return a function or method, compiled from its signature, so that Python checks the arguments.
+
+    Parameters
+    ----------
+    name : str
+        Its name.
+    parameters : sequence of Parameter
+        Its parameters. Their defaults are constants.
+    call : callable
+        What it calls, with all arguments by name.
+    doc : str or None
+        Its docstring.
+    module, owner : str
+        The module, and for a method the class, in which pickle looks it up.
+    """
+    bare = [p.replace(annotation=Parameter.empty) for p in parameters]
+    text = f"def {name}{inspect.Signature(bare)}:\n    return call(**locals())\n"
+    qualified = f"{owner}.{name}" if owner else name
+    file = f"<{module}.{qualified}>"
+    linecache.cache[file] = len(text), None, text.splitlines(keepends=True), file  # for tracebacks
+    names = {**TYPES, "__name__": module, "call": call}
+    exec(compile(text, file, "exec"), names)
+    function: Any = names[name]
+    function.__qualname__, function.__doc__ = qualified, doc
+    annotated = [p for p in parameters if p.annotation is not Parameter.empty]
+    function.__annotations__ = {p.name: p.annotation for p in annotated}
+    function.__annotations__["return"] = "Any" if TRACE in parameters else "dd.DataFrame"
+    return function  # type: ignore[no-any-return]
+
+
+def _type_name(kind: Any) -> str:
+    """Return a type as source code."""
+    if {Any} & {kind, *typing.get_args(kind)}:
+        return "Any"
+    return kind.__name__ if isinstance(kind, type) else str(kind).replace("collections.abc.", "")
