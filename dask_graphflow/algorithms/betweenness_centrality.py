@@ -20,10 +20,10 @@ from typing import Annotated, Any
 import numpy as np
 
 from dask_graphflow.operators.level_sums import Levels, LevelSums
-from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
+from .bfs import breadth_first
 from .number_options import Count, Seed
 from .sampling import sampled
 
@@ -86,9 +86,7 @@ def betweenness_centrality(
     onward, back = LevelSums(g, level, whole=True), LevelSums(g.T, level)
     for place in range(count):
         source = (places == place).nonzero()[0]
-        search = Search(g, source)
-        search.run("beamer")
-        level[:] = search.level
+        level[:] = breadth_first(g, source).level
         through, reached = _through(g, source, onward, back)
         through[source] = reached if endpoints else 0
         betweenness += through + (level > 0) if endpoints else through
