@@ -234,15 +234,13 @@ def test_a_search_without_edges_to_follow_has_one_step(built):
 def test_a_single_member_pushes_several_small_levels_in_one_call(built, members):
     def depths(g):
         sources = g.numbers[:1] - g.shard.low if g.shard.low == 0 else g.numbers[:0]
-        search, found = Search(g, sources), []
-        rule = Direction("beamer", g)
-        while search.frontier:
-            rule.choose(search.frontier)
-            search.push(rule, 100)
-            found.append(search.depth)
-            if search.depth == 100:
-                break
-        return found
+        search, rule, completed = Search(g), Direction("beamer", g), []
+        frontier = search.begin(sources)
+        while frontier and search.depth < 100:
+            rule.choose(frontier)
+            frontier = search.push(frontier, rule, 100)
+            completed.append(search.depth)
+        return completed
 
     g = built([(i, i + 1) for i in range(300)])
     wanted = [100] if members == 1 else list(range(1, 101))

@@ -17,15 +17,14 @@ from shapes import ALSO_ASKED
 from test_device_many import on_device, plain
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.sssp import sssp
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import host_groups, host_rows
 from dask_graphflow.kernels.host_pull import ONE
 from dask_graphflow.operators.advance import Advance
-from dask_graphflow.operators.buckets import relax
 from dask_graphflow.operators.direction import RULES, Direction
 from dask_graphflow.operators.labels import NeighborLabels
 from dask_graphflow.operators.neighbor_sums import NeighborSums
-from dask_graphflow.operators.predecessors import predecessors
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
@@ -112,13 +111,14 @@ def frame_of(graph, weight="float64"):
 
 
 def searched(g, start, ways):
-    search, rule, way = Search(g, g.find(start)), Direction("push", g), itertools.cycle(ways)
-    while search.frontier:
+    search, rule, way = Search(g), Direction("push", g), itertools.cycle(ways)
+    frontier = search.begin(g.find(start))
+    while frontier:
         if next(way) == "pull":
-            search.pull()
+            frontier = search.pull(frontier)
         else:
-            search.push(rule, search.depth + 1 if "pull" in ways else None)
-    return search.level, search.claims()
+            frontier = search.push(frontier, rule, search.depth + 1 if "pull" in ways else None)
+    return search.level, search.parents()
 
 
 def advanced(g, start):
@@ -132,8 +132,8 @@ def advanced(g, start):
 
 
 def relaxed(g, start):
-    found = relax(g, g.find(start), 5.0)
-    return found.by_vertex(g.owned), predecessors(g, found)
+    columns = sssp(g, g.find(start), cutoff=5.0).columns
+    return columns["distance"], columns["predecessor"].numbers
 
 
 def pulled(g, precision):

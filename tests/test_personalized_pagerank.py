@@ -11,6 +11,7 @@ from conftest import fewer, frame, host_only, is_as_announced
 from shapes import DIFFICULT, ENDS, LARGE, SMALL, both_ways, traced, weights
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.personalized_pagerank.top_rows import largest
 from dask_graphflow.exceptions import (
     ConvergenceError,
     EdgeListError,
@@ -19,7 +20,6 @@ from dask_graphflow.exceptions import (
     WeightError,
 )
 from dask_graphflow.operators import hub_rows
-from dask_graphflow.operators.top_rows import largest
 
 pytestmark = pytest.mark.usefixtures("backend")
 

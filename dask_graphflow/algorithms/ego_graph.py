@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from dask_graphflow.operators.between import between
-from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
+from .bfs import breadth_first
 from .number_options import Count
 from .vertex_options import VertexIds
 
@@ -55,6 +55,5 @@ def ego_graph(
     1       1       5
     2       2       5
     """
-    search = Search(g, centers)
-    search.run("beamer", radius)
-    return Answer({}, among=between(g, search.level >= 0), edges=g)
+    near = breadth_first(g, centers, depth_limit=radius).level >= 0
+    return Answer({}, among=between(g, near), edges=g)

@@ -28,15 +28,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.operators.buckets import relax
-from dask_graphflow.operators.predecessors import predecessors
+from dask_graphflow.operators.buckets import Buckets, bucket_width, light_first
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, OrNull, algorithm
 from .number_options import Number
 from .vertex_options import VertexIds, only
 
-__all__ = ["sssp"]
+__all__ = ["delta_stepping", "sssp"]
 
 
 @algorithm(
@@ -97,9 +96,25 @@ def sssp(
     2       5       4.0            1
     3       7       5.0            5
     """
-    relaxed = relax(g, sources, math.inf if cutoff is None else cutoff, targets)
-    predecessor = predecessors(g, relaxed)
-    distance = relaxed.by_vertex(g.owned)
+    delta, cutoff = bucket_width(g), math.inf if cutoff is None else cutoff
+    buckets = Buckets(g, light_first(g, delta), sources, delta, cutoff)
+    delta_stepping(g, buckets, targets)
+    predecessor, distance = buckets.predecessors(), buckets.distances()
     none = predecessor == np.iinfo(predecessor.dtype).max
     columns = {"distance": distance, "predecessor": OrNull(predecessor, none)}
     return Answer(columns, among=only(targets, np.isfinite(distance)))
+
+
+def delta_stepping(g: GraphView, buckets: Buckets, targets: Any | None = None) -> None:
+    """Relax the edges of one bucket after another, until no vertex waits. All members call it at once.
+
+    Relaxing an edge can put its target into the same bucket again, or into a later one. If there are
+    targets, stop once their distances are final. A distance is final if every vertex that still waits is
+    farther away.
+    """
+    while buckets.lowest < math.inf:
+        with g.superstep("push", 0, 0) as step:
+            relaxed = buckets.exchange(buckets.relax_lowest())
+            step["frontier"], step["edges"] = relaxed
+            if targets is not None:
+                buckets.stop_at(targets)

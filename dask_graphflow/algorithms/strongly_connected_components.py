@@ -30,11 +30,11 @@ import numpy as np
 
 from dask_graphflow.operators.fixpoint import fixpoint
 from dask_graphflow.operators.peel import Peel
-from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
 from .algorithm import Answer, algorithm
+from .bfs import breadth_first
 from .connected_components import connected_components
 from .priorities import priorities
 
@@ -101,7 +101,7 @@ def _take_giant(g: GraphView, back: GraphView, component: Any) -> None:
     most = g.largest(paths)
     if most > 0:
         pivot = (g.numbers == _smallest(g, paths == most)).nonzero()[0]
-        reached = _reached(g, pivot) & _reached(back, pivot)
+        reached = (breadth_first(g, pivot).level >= 0) & (breadth_first(back, pivot).level >= 0)
         component[reached] = _smallest(g, reached)
 
 
@@ -109,11 +109,6 @@ def _smallest(g: GraphView, among: Any) -> int:
     """Return the smallest number of some vertices of all members."""
     numbers = g.numbers[among]
     return -int(g.all_reduce(most=-float(numbers.min()) if len(numbers) else -np.inf).most)
-
-
-def _reached(g: GraphView, sources: Any) -> Any:
-    (search := Search(g, sources)).run("beamer")
-    return search.level >= 0
 
 
 def _entering(g: GraphView, component: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dask_graphflow.operators.batched_pull import WIDTH
+from dask_graphflow.algorithms.personalized_pagerank import WIDTH
 
 from .cost import Cost, buckets, converging, levels, pairs_listed, rounds, scores_listed
 

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dask_graphflow.algorithms.bfs import breadth_first
+from dask_graphflow.algorithms.sssp import sssp
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.components.forest import Forest
@@ -24,12 +26,8 @@ from dask_graphflow.graph.partition import GRAIN
 from dask_graphflow.graph.reading import Piece
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.operators.buckets import relax
-from dask_graphflow.operators.direction import Direction
 from dask_graphflow.operators.labels import NeighborLabels
-from dask_graphflow.operators.predecessors import predecessors
 from dask_graphflow.operators.pull import Pull
-from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import GraphView
 
 from .model import SORTED
@@ -157,20 +155,14 @@ class Workloads:
         """Return the work of a breadth-first search from the vertex with the most edges."""
         g = self._view()
         start = _hub(g)
-
-        def run(_: Any) -> None:
-            rule, search = Direction("beamer", g), Search(g, start)
-            while search.frontier:
-                search.push(rule) if rule.choose(search.frontier) == "push" else search.pull()
-
-        return g.edges, run
+        return g.edges, lambda _: breadth_first(g, start)
 
     def paths(self) -> Work:
         """Return the work of shortest paths from the vertex with the most edges, with random weights."""
         numbers = _random(self.kernels.namespace, len(self._rows.ends))
         g = self._view((numbers / 65536).astype("float32"))
         start = _hub(g)
-        return g.edges, lambda _: predecessors(g, relax(g, start))
+        return g.edges, lambda _: sssp(g, start)
 
     def labels(
         self,

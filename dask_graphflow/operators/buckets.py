@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.graph.hubs import has_hubs, inverse
 from dask_graphflow.kernels import kernels_of
@@ -32,38 +33,11 @@ from dask_graphflow.kernels.csr import Light
 from dask_graphflow.showing.tables import counted
 
 from .view import GraphView
+from .wide_column import update_mirrors
 
-__all__ = ["Relaxed", "relax", "relax_steps"]
+__all__ = ["Buckets", "bucket_width", "light_first", "unit_weights"]
 
 SAMPLED = 16  # one edge in 16 is counted to find hubs
-
-
-class Relaxed(NamedTuple):
-    """Distances from sources.
-
-    Attributes
-    ----------
-    rows : Rows
-        Rows of outgoing edges, in whose order the distances are.
-    distance : array of float64
-        Distances of masters and mirrors, in the order of `rows`. They are infinite for vertices that were
-        not reached and, if the search stopped at the farthest target, for vertices beyond it. Distances of
-        mirrors are those that this member found.
-    sources : array of integers
-        Sources of this member, in the order of `rows`.
-    labels, names : array of integers, shape (V_p,), or None
-        The row of each position, and the position of each row; None if they are the same.
-    """
-
-    rows: Any
-    distance: Any
-    sources: Any
-    labels: Any = None
-    names: Any = None
-
-    def by_vertex(self, owned: int) -> Any:
-        """Return the distance of each owned vertex: array of float64, shape (V_p,)."""
-        return self.distance[:owned] if self.labels is None else self.distance[self.labels]
 
 
 class Labelled(NamedTuple):
@@ -77,73 +51,190 @@ class Labelled(NamedTuple):
     """
 
     rows: Any
-    labels: Any
-    names: Any
+    labels: Any = None
+    names: Any = None
 
 
-def relax(g: GraphView, sources: Any, cutoff: float = math.inf, targets: Any = None) -> Relaxed:
-    """Relax edges until no distance decreases any more. All members call it at once.
+class Buckets:
+    """The distances from some sources, and the vertices that wait until their edges are relaxed.
 
-    If there are targets, stop once their distances are final.
+    All members create theirs at once, and run the same steps.
 
     Parameters
     ----------
     g : GraphView
-        A graph with weights.
+    light : Labelled
+        See :func:`light_first` and :func:`unit_weights`.
     sources : array of integers
         Positions of the sources that this member owns, each once.
+    delta : float
+        Width of a bucket.
     cutoff : float
         Maximum distance; infinite for none.
-    targets : array of integers, optional
-        Positions of the targets that this member owns. Either all members pass targets, or none does.
+    distance : array of float64, shape (V_p + mirrors,), optional
+        Distances of masters and mirrors to begin with, if some vertices were reached already; changed in
+        place. By default, only sources were reached.
+
+    Attributes
+    ----------
+    lowest : float
+        Lower bound of the distances of all waiting vertices on all members; infinite if none waits.
+    """
+
+    def __init__(
+        self,
+        g: GraphView,
+        light: Labelled,
+        sources: Any,
+        delta: float,
+        cutoff: float,
+        distance: Any = None,
+    ) -> None:
+        self._g, (rows, self._labels, self._names) = g, light
+        self._rows, self._sources = rows.rows, self._labelled(sources)
+        if distance is None:
+            distance = g.column(np.inf, "float64", g.local("out").size)
+            distance[self._sources] = 0
+        self._mirrors = None if g.alone else g.mirrors("out")
+        self._kernels = kernels_of("buckets", distance)
+        how: dict[str, Any] = {"cutoff": cutoff, "threads": g.threads}
+        self._waiting = self._kernels.Buckets(rows, distance, self._sources, delta, **how)
+        self._distance, self._counts = distance, self._waiting.counts
+        self.lowest, self._late = 0.0, False
+
+    def relax_lowest(self) -> tuple[int, int]:
+        """Relax this member's vertices in the lowest bucket, until none of them waits there.
+
+        The member continues with its next buckets while they are small. Returns the numbers of vertices and
+        edges that were relaxed.
+        """
+        before = self._counts
+        while self._waiting.relax(self.lowest, before["edges"] + self._kernels.AHEAD):
+            pass
+        self._counts = after = self._waiting.counts
+        return after["vertices"] - before["vertices"], after["edges"] - before["edges"]
+
+    def exchange(self, relaxed: tuple[int, int]) -> tuple[int, ...]:
+        """Send the distances of mirrors to their owners, and agree on the lowest bucket.
+
+        Returns the sums, over all members, of what :meth:`relax_lowest` returned.
+        """
+        waiting = self._waiting
+        self._late, self.lowest = waiting.late, waiting.lowest()
+        if self._mirrors is None:
+            return relaxed
+        mirrors, values = waiting.take_mirrors()
+        lowest = min(self.lowest, waiting.lowest_of(values))
+        sums = *relaxed, self._late
+        self._mirrors.reduce(self._distance, mirrors, sums, most=-lowest, values=values)
+        totals = self._mirrors.receive(waiting.offer)
+        self._late, self.lowest = bool(totals.sums[2]), -totals.most
+        return totals.sums[:2]
+
+    def stop_at(self, targets: Any) -> None:
+        """Remove all waiting vertices if the distances of all targets are final.
+
+        Vertices beyond the farthest target then count as not reached.
+
+        Parameters
+        ----------
+        targets : array of integers
+            Positions of the targets that this member owns.
+        """
+        if self._late:  # a waiting vertex may be nearer than the lowest bucket
+            return
+        own, distance = self._labelled(targets), self._distance
+        own_farthest = float(distance[own].max()) if len(own) else -math.inf
+        farthest = self._g.all_reduce(most=own_farthest).most
+        if farthest < self.lowest:
+            distance[distance > farthest] = np.inf
+            self.lowest = math.inf
+
+    def distances(self) -> Any:
+        """Return the distance of each owned vertex, infinite if it was not reached."""
+        if self._labels is None:
+            return self._distance[: self._g.owned]
+        return self._distance[self._labels]
+
+    def predecessors(self) -> Any:
+        """Return the smallest neighbor from which a shortest path can reach each owned vertex.
+
+        If edges have a weight of 0, it is the smallest of the vertices with the fewest such edges before
+        them. Predecessors therefore always lead to a source, and never form a cycle. All members call it.
+
+        Returns
+        -------
+        array of index, shape (V_p,)
+            Vertex numbers; the dtype's maximum for sources and for vertices that were not reached.
+        """
+        self._waiting = None  # its memory is used for the predecessors
+        if self._mirrors is not None:
+            return self._common_predecessors(self._mirrors)
+        g, find = self._g, self._kernels.predecessors
+        found = find(
+            self._rows, self._distance, self._sources, names=self._names, threads=g.threads
+        )
+        if self._labels is None:
+            return found
+        if found is not None:
+            return found[self._labels]
+        # Edges of weight 0 connect vertices at the same distance, whose order depends on numbers, not
+        # labels.
+        rows = g.local("out").rows._replace(first=0)
+        return find(rows, self.distances(), self._names[self._sources], threads=g.threads)
+
+    def _common_predecessors(self, mirrors: Mirrors) -> Any:
+        g, rows, distance, kernels = self._g, self._rows, self._distance, self._kernels
+        owned, names, threads = g.owned, g.numbers, g.threads
+        update_mirrors(mirrors, distance)
+
+        never = np.iinfo(g.index).max
+        predecessor = g.column(never, g.index, len(distance))
+        level = kernels.offer_nearer(rows, names, distance, predecessor, threads=threads)
+        settled = (
+            predecessor != never
+        )  # also mirrors that got an offer: their masters will be settled
+        mirrors.reduce(predecessor, np.flatnonzero(settled[owned:]), sums=(level,))
+
+        def smallest(at: Any, values: Any) -> None:
+            predecessor[at] = np.minimum(predecessor[at], values)
+
+        if not mirrors.receive(smallest).sums[0]:
+            return predecessor[:owned]
+
+        settled[:owned] = predecessor[:owned] != never
+        settled[self._sources] = True
+        frontier = np.flatnonzero(settled[:owned])
+        while True:
+            following = kernels.offer_level(rows, names, distance, predecessor, settled, frontier)
+            settled[following[following >= owned]] = True
+            reached = [following[following < owned]]
+            away = np.sort(following[following >= owned]) - owned
+
+            def first(at: Any, values: Any, reached: list[Any] = reached) -> None:
+                open_ = ~settled[at]
+                at, values = at[open_], values[open_]
+                reached.append(at[predecessor[at] == never])
+                smallest(at, values)
+
+            mirrors.reduce(predecessor, away, sums=(len(following),))
+            if not mirrors.receive(first).sums[0]:
+                return predecessor[:owned]
+            frontier = np.concatenate(reached)
+            settled[frontier] = True
+
+    def _labelled(self, vertices: Any) -> Any:
+        return vertices if self._labels is None else self._labels[vertices]
+
+
+def bucket_width(g: GraphView) -> float:
+    """Return the width of a bucket, from the mean weight and the mean degree. All members call it.
 
     Raises
     ------
     WeightError
         A weight of any member is negative or NaN.
     """
-    delta = _width(g)
-    light, labels, names = _light_first(g, delta)
-    if labels is not None:
-        sources = labels[sources]
-        targets = None if targets is None else labels[targets]
-    distance = g.column(np.inf, "float64", g.local("out").size)
-    distance[sources] = 0
-    _relax(g, light, distance, sources, delta, cutoff, targets)
-    return Relaxed(light.rows, distance, sources, labels, names)
-
-
-def relax_steps(
-    g: GraphView, distance: Any, sources: Any, cutoff: float = math.inf, targets: Any = None
-) -> Relaxed:
-    """Relax as :func:`relax` does, with a weight of 1 for every edge.
-
-    Parameters
-    ----------
-    g : GraphView
-    distance : array of float64
-        Distances of masters and mirrors: 0 for vertices that were reached, and infinite for others. Changed
-        in place.
-    sources, cutoff, targets
-        See :func:`relax`. All edges that leave other reached vertices must lead to reached vertices.
-    """
-    rows = g.local("out").rows
-    rows = rows._replace(first=0, weights=np.ones_like(rows.ends, "float32"))
-    # All edges are light, because heavy ones are relaxed later, on the assumption that they leave the
-    # bucket.
-    light = Light(rows, rows.offsets[1:])
-    _relax(g, light, distance, sources, 1.0, cutoff, targets)
-    return Relaxed(rows, distance, sources)
-
-
-def _farthest(g: GraphView, distance: Any, targets: Any) -> float:
-    """Return the distance of the farthest target, infinite if one was not reached. All members call it."""
-    own = float(distance[targets].max()) if len(targets) else -math.inf
-    return g.all_reduce(most=own).most
-
-
-def _width(g: GraphView) -> float:
-    """Return the width of a bucket, or raise if weights are negative or NaN."""
     rows = g.shard.out
     kernels = kernels_of("buckets", rows.ends)
     wrong, mean = g.shard.host.kept(
@@ -163,58 +254,33 @@ def _width(g: GraphView) -> float:
     return min(max(width, 1e-300), 1e300) if mean > 0 else 1.0
 
 
-def _relax(
-    g: GraphView,
-    light: Light,
-    distance: Any,
-    sources: Any,
-    delta: float,
-    cutoff: float,
-    targets: Any,
-) -> None:
-    mirrors = None if g.alone else g.mirrors("out")
-    kernels = kernels_of("buckets", distance)
-    buckets = kernels.Buckets(light, distance, sources, delta, cutoff=cutoff, threads=g.threads)
-    low, before = 0.0, buckets.counts
-    while low < math.inf:
-        with g.superstep("push", 0, 0) as row:
-            while buckets.relax(low, before["edges"] + kernels.AHEAD):
-                pass
-            after = buckets.counts
-            sums = tuple(after[name] - before[name] for name in ("vertices", "edges"))
-            late, low = buckets.late, buckets.lowest()
-            if mirrors is not None:
-                reached, found = buckets.take_mirrors()
-                low = min(low, buckets.lowest_of(found))
-                mirrors.reduce(distance, reached, (*sums, late), most=-low, values=found)
-                totals = mirrors.receive(buckets.offer)
-                sums, late, low = totals.sums[:2], bool(totals.sums[2]), -totals.most
-            if row:
-                row["frontier"], row["edges"] = sums
-            # Unless some vertex is late, no waiting vertex is nearer than `low`.
-            if targets is not None and not late:
-                farthest = _farthest(g, distance, targets)
-                if farthest < low:
-                    distance[distance > farthest] = np.inf
-                    return
-        before = after
+def light_first(g: GraphView, delta: float) -> Labelled:
+    """Return rows with the edges first that are light for buckets of a width.
 
-
-def _light_first(g: GraphView, delta: float) -> Labelled:
-    """Return rows prepared for buckets of a width; a device caches them with the graph."""
+    A device caches them with the graph, and numbers hubs first.
+    """
     rows = g.local("out").rows._replace(first=0)
     if not g.shard.on_device:
-        return Labelled(kernels_of("buckets", rows.ends).light_first(rows, delta), None, None)
+        return Labelled(kernels_of("buckets", rows.ends).light_first(rows, delta))
     if g.shard.linked:  # there is no room on the device for a copy of its edges
-        return Labelled(Light(rows, rows.offsets[1:]), None, None)
+        return Labelled(Light(rows, rows.offsets[1:]))
 
     def make() -> Labelled:
-        labelled = _hubs_first(g) if g.alone else Labelled(rows, None, None)
+        labelled = _hubs_first(g) if g.alone else Labelled(rows)
         light_first = kernels_of("buckets", rows.ends).light_first
         return labelled._replace(rows=light_first(labelled.rows, delta))
 
     kept: Labelled = g.shard.kept("light first", make)
     return kept
+
+
+def unit_weights(g: GraphView) -> Labelled:
+    """Return rows with a weight of 1 for every edge, prepared for buckets of width 1."""
+    rows = g.local("out").rows
+    rows = rows._replace(first=0, weights=np.ones_like(rows.ends, "float32"))
+    # All edges are light, because heavy ones are relaxed later, on the assumption that they leave the
+    # bucket.
+    return Labelled(Light(rows, rows.offsets[1:]))
 
 
 def _hubs_first(g: GraphView) -> Labelled:
@@ -225,6 +291,6 @@ def _hubs_first(g: GraphView) -> Labelled:
     if g.directed:  # a sample of the edges is enough to find hubs
         degrees = kernels.degrees(rows.ends[::SAMPLED], count=g.size)
     if not has_hubs(degrees):
-        return Labelled(rows, None, None)
+        return Labelled(rows)
     labels = kernels.degree_labels(degrees if g.directed else 2 * degrees + g.exists)
     return Labelled(kernels.relabelled(rows, labels, threads=g.threads), labels, inverse(labels))

@@ -15,15 +15,15 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.operators.batched_pull import WIDTH, BatchedPull
+from dask_graphflow.algorithms.algorithm import Answer, algorithm
+from dask_graphflow.algorithms.convergence import MaxIter, not_converged
+from dask_graphflow.algorithms.number_options import Count, Number
+from dask_graphflow.algorithms.vertex_options import VertexIds
 from dask_graphflow.operators.pull import Pull
-from dask_graphflow.operators.top_rows import largest, listed_rows
 from dask_graphflow.operators.view import GraphView
 
-from .algorithm import Answer, algorithm
-from .convergence import MaxIter, not_converged
-from .number_options import Count, Number
-from .vertex_options import VertexIds
+from .batched_pull import WIDTH, BatchedPull
+from .top_rows import largest, listed_rows
 
 __all__ = ["personalized_pagerank"]
 
@@ -89,13 +89,14 @@ def personalized_pagerank(
     """
     own, exchange = g.numbers[sources], g.exchange
     every = np.sort(np.concatenate(exchange.all_gather(own)))
-    places, pull, found = g.column(-1, "int64"), Pull(g), []
-    places[sources] = np.searchsorted(every, own)
+    index = g.column(-1, "int64")
+    index[sources] = np.searchsorted(every, own)
+    pull, listed = Pull(g), []
     share, least = pull.shares("float64")[0], (tol or 0) * pull.count
     for first in range(0, len(every), WIDTH):
         last = min(first + WIDTH, len(every))
-        batch, ended = BatchedPull(g, pull, share, places, range(first, last)), []
-        for column, change in _ended(g, pull, batch, alpha, max_iter, least):
+        batch, ranked = BatchedPull(g, pull, share, index, range(first, last)), []
+        for column, change in _final_columns(g, pull, batch, alpha, max_iter, least):
             if fail_on_nonconvergence and tol is not None and change >= least:
                 so_far = f"ranks still change by {change / pull.count:.2g} per vertex"
                 raise not_converged(so_far, tol, max_iter)
@@ -103,26 +104,27 @@ def personalized_pagerank(
             at = np.flatnonzero(g.exists if top_k is None else rank > 0)
             if top_k is not None:
                 at = at[largest(rank[at], top_k)]
-            ended.append((first + column, rank[at], g.numbers[at]))
+            ranked.append((first + column, rank[at], g.numbers[at]))
         del batch  # its memory is used to sort the rows
-        rows = listed_rows(exchange, ended, len(every), top_k)
-        found += [(every[place], rank, vertex) for place, rank, vertex in rows]
-    source, rank, vertex = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        rows = listed_rows(exchange, ranked, len(every), top_k)
+        listed += [(every[place], rank, vertex) for place, rank, vertex in rows]
+    source, rank, vertex = (np.concatenate(parts) for parts in zip(*listed, strict=True))
     return Answer({"source": source, "vertex": vertex, "pagerank": rank})
 
 
-def _ended(
+def _final_columns(
     g: GraphView, pull: Pull, batch: BatchedPull, alpha: float, max_iter: int, least: float
 ) -> Iterator[tuple[int, float]]:
     """Iterate, and yield each column whose ranks have converged, and how much they last changed."""
-    waiting = np.ones(batch.rank.shape[1], bool)
+    converging = np.ones(batch.rank.shape[1], bool)
     for iteration in range(max_iter + 1):
         with g.superstep("pull", pull.count, pull.edges) as step:
-            change, lost = batch.publish()  # of the iteration before
-            ended = waiting & ((change < least) & (iteration > 0) | (iteration == max_iter))
-            yield from ((column, change[column]) for column in np.flatnonzero(ended).tolist())
-            waiting &= ~ended
-            if not waiting.any():
+            change, dangling = batch.publish()  # of the iteration before
+            final = (change < least) & (iteration > 0) | (iteration == max_iter)
+            columns = np.flatnonzero(converging & final).tolist()
+            yield from ((column, change[column]) for column in columns)
+            converging &= ~final
+            if not converging.any():
                 step.clear()
                 break
-            batch.update(1 - alpha + alpha * lost, alpha)
+            batch.update(1 - alpha + alpha * dangling, alpha)

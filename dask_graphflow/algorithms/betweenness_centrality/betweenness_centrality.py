@@ -19,13 +19,14 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from dask_graphflow.operators.level_sums import Levels, LevelSums
-from dask_graphflow.operators.search import Search
+from dask_graphflow.algorithms.algorithm import Answer, algorithm
+from dask_graphflow.algorithms.bfs import breadth_first
+from dask_graphflow.algorithms.number_options import Count, Seed
+from dask_graphflow.algorithms.sampling import sampled
 from dask_graphflow.operators.view import GraphView
 
-from .algorithm import Answer, algorithm
-from .number_options import Count, Seed
-from .sampling import sampled
+from .level_sums import LevelSums
+from .levels import Levels
 
 __all__ = ["betweenness_centrality"]
 
@@ -83,20 +84,19 @@ def betweenness_centrality(
     every = g.count
     g = g.simple
     level, betweenness = g.column(-1, "int32"), g.column(0, "float64")
-    onward, back = LevelSums(g, level, whole=True), LevelSums(g.T, level)
-    for place in range(count):
-        source = (places == place).nonzero()[0]
-        search = Search(g, source)
-        search.run("beamer")
-        level[:] = search.level
-        through, reached = _through(g, source, onward, back)
-        through[source] = reached if endpoints else 0
-        betweenness += through + (level > 0) if endpoints else through
+    forward, backward = LevelSums(g, level, whole=True), LevelSums(g.T, level)
+    for index in range(count):
+        source = (places == index).nonzero()[0]
+        level[:] = breadth_first(g, source).level
+        levels, *paths = _paths(g, source, forward)
+        dependency = _dependencies(g, levels, *paths, backward)
+        dependency[source] = levels.count - 1 if endpoints else 0
+        betweenness += dependency + (level > 0) if endpoints else dependency
     pairs = every if endpoints else every - 1
     if pairs >= 2:
         # A sampled vertex is the source of no path that leads through it.
-        sampled_as = (places >= 0) * (count < every and not endpoints)
-        sources = np.maximum(min(count, pairs) - sampled_as, 0).astype("float64")
+        own_source = (places >= 0) * (count < every and not endpoints)
+        sources = np.maximum(min(count, pairs) - own_source, 0).astype("float64")
         undirected = 1 if g.directed else 2
         with np.errstate(divide="ignore", invalid="ignore"):
             # In the order of NetworkX, so that whole sums are rounded in the same way.
@@ -106,28 +106,36 @@ def betweenness_centrality(
     return Answer({"betweenness": betweenness})
 
 
-def _through(g: GraphView, source: Any, onward: LevelSums, back: LevelSums) -> tuple[Any, int]:
-    """Return how many paths from the source lead through each vertex, each divided by how many there are.
+def _paths(g: GraphView, source: Any, forward: LevelSums) -> tuple[Levels, Any, Any]:
+    """Return the levels of a source, and the number of shortest paths to each vertex.
 
-    And the number of vertices that are reached.
+    The number is ``sigma * 2**exponent``, with `sigma` from 0.5 to 1. It can exceed the range of floats.
     """
-    # Numbers of paths, as floats from 0.5 to 1 and powers of two.
-    paths, exponents, through = (
-        g.column(0.5, "float64"),
-        g.column(1, "int64"),
-        g.column(0, "float64"),
-    )
+    sigma, exponent = g.column(0.5, "float64"), g.column(1, "int64")
     levels, frontier = Levels(g), g.frontier(source)
     while frontier:
-        at = frontier.vertices
         levels.append(frontier)
-        frontier, sums, powers = onward.send(frontier, paths[at], exponents[at], len(levels))
-        paths[frontier.vertices], exponents[frontier.vertices] = sums, powers
+        at = frontier.vertices
+        frontier, *sums = forward.send(frontier, sigma[at], exponent[at], len(levels))
+        at = frontier.vertices
+        sigma[at], exponent[at] = sums
+    return levels, sigma, exponent
+
+
+def _dependencies(
+    g: GraphView, levels: Levels, sigma: Any, exponent: Any, backward: LevelSums
+) -> Any:
+    """Return, for each vertex v, the sum over all w behind it of the part of the paths to w through v.
+
+    ``dependency[v] = sigma[v] * sum((1 + dependency[w]) / sigma[w])``, over the neighbors w of v in the
+    next level.
+    """
+    dependency = g.column(0, "float64")
     for depth in range(len(levels) - 1, 0, -1):
         level = levels[depth]
         at = level.vertices
-        shares, powers = np.frexp((1 + through[at]) / paths[at])
-        before, sums, powers = back.send(level, shares, powers - exponents[at], depth - 1)
+        share, power = np.frexp((1 + dependency[at]) / sigma[at])
+        before, sums, power = backward.send(level, share, power - exponent[at], depth - 1)
         at = before.vertices
-        through[at] = np.ldexp(sums * paths[at], powers + exponents[at])
-    return through, levels.count - 1
+        dependency[at] = np.ldexp(sums * sigma[at], power + exponent[at])
+    return dependency

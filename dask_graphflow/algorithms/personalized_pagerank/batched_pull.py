@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels import kernels_of
-
-from .pull import Pull
-from .view import GraphView
+from dask_graphflow.operators.pull import Pull
+from dask_graphflow.operators.view import GraphView
 
 __all__ = ["WIDTH", "BatchedPull"]
 
@@ -30,7 +29,7 @@ class BatchedPull:
     pull : Pull
     share : array of float64, shape (V_p,)
         See :meth:`.Pull.shares`.
-    places : array of int64, shape (V_p,)
+    index : array of int64, shape (V_p,)
         Index of each source among all sources, and -1 for other vertices.
     batch : range
         The indices of the batch's sources, at most :data:`WIDTH`.
@@ -41,16 +40,16 @@ class BatchedPull:
         Ranks of each source in the order of :meth:`.Pull.take`. At first, all rank is at the source.
     """
 
-    def __init__(self, g: GraphView, pull: Pull, share: Any, places: Any, batch: range) -> None:
+    def __init__(self, g: GraphView, pull: Pull, share: Any, index: Any, batch: range) -> None:
         self._g, self._layout, self._share = g, pull.layout, pull.take(share)
         self._kernels = kernels_of("pull", self._share)
-        places, width = pull.take(places), len(batch)
-        own = np.flatnonzero((places >= batch.start) & (places < batch.stop))
-        columns, size = places[own] - batch.start, len(places)
+        index, width = pull.take(index), len(batch)
+        own = np.flatnonzero((index >= batch.start) & (index < batch.stop))
+        columns, size = index[own] - batch.start, len(index)
         self.rank = np.zeros_like(self._share, shape=(size, width))
         self.rank[own, columns] = 1
-        self._told = np.zeros_like(self._share, shape=(self._layout.size, width))
-        self._told[own, columns] = self._share[own]
+        self._contributions = np.zeros_like(self._share, shape=(self._layout.size, width))
+        self._contributions[own, columns] = self._share[own]
         self._sums = np.zeros_like(self._share, "int64", shape=(size, width))
         self._at, self._totals = np.full(width, -1), np.zeros((2, width), "int64")
         sinks = (self._share[own] == 0).tolist()
@@ -69,20 +68,20 @@ class BatchedPull:
         """
         totals = self._totals
         if not self._g.alone:
-            self._tell_others()
-            told = self._g.exchange.all_gather(totals.ravel())
-            totals = np.sum(told, axis=0).reshape(totals.shape)
+            self._send()
+            gathered = self._g.exchange.all_gather(totals.ravel())
+            totals = np.sum(gathered, axis=0).reshape(totals.shape)
         change, lost = totals / self._kernels.CHANGE
         return change, lost
 
-    def _tell_others(self) -> None:
+    def _send(self) -> None:
         layout, exchange, width = self._layout, self._g.exchange, self.rank.shape[1]
-        own = self._told[: len(self.rank)]
+        own = self._contributions[: len(self.rank)]
         pieces = [own if read is None else own[read] for read in layout.mirrored]
         pieces[exchange.rank] = own[:0]
-        found = exchange.all_to_all([piece.ravel() for piece in pieces])
-        mirrors = self._told[layout.size - layout.slot_bounds[-1] :]
-        for values, ends in zip(found, itertools.pairwise(layout.slot_bounds), strict=True):
+        received = exchange.all_to_all([piece.ravel() for piece in pieces])
+        mirrors = self._contributions[layout.size - layout.slot_bounds[-1] :]
+        for values, ends in zip(received, itertools.pairwise(layout.slot_bounds), strict=True):
             mirrors[slice(*ends)] = values.reshape(-1, width)
 
     def update(self, base: np.ndarray, alpha: float) -> None:
@@ -95,7 +94,14 @@ class BatchedPull:
         alpha : float
         """
         sums, threads = self._sums, self._g.threads
-        self._kernels.sum_batch(self._layout.rows, self._told, sums, threads=threads)
+        self._kernels.sum_batch(self._layout.rows, self._contributions, sums, threads=threads)
         self._totals = self._kernels.apply_batch(
-            sums, self.rank, self._share, self._told, self._at, base, alpha, threads=threads
+            sums,
+            self.rank,
+            self._share,
+            self._contributions,
+            self._at,
+            base,
+            alpha,
+            threads=threads,
         )

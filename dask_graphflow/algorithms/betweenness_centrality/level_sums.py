@@ -10,20 +10,17 @@ fewer edges to follow; push and pull give the same sums.
 
 from __future__ import annotations
 
-from array import array
 from typing import Any
 
 import numpy as np
 
+from dask_graphflow.operators.advance import Advance
+from dask_graphflow.operators.view import Frontier, GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
 
-from .advance import Advance
-from .vertex_set import VertexSet
-from .view import Frontier, GraphView
+__all__ = ["LevelSums"]
 
-__all__ = ["LevelSums", "Levels"]
-
-FEW = 4  # if fewer than V / 4 edges leave a frontier, it is pushed
+SMALL = 4  # if fewer than V / 4 edges leave a frontier, it is pushed
 PULLED = 2  # number of edges that are pulled in the time in which one is pushed
 BITS = 61  # bits of a value as a whole number
 LOWEST = -(2**62)  # less than any real exponent
@@ -44,44 +41,6 @@ SUM = EdgeOp(
     cond=RECEIVES,
     params={"receiving": np.int32(0)},
 )
-
-
-class Levels:
-    """The levels of a search, in one list of vertices: ``levels[d]`` is the frontier of level d.
-
-    A level takes 24 bytes besides its vertices, however many levels there are.
-
-    Parameters
-    ----------
-    g : GraphView
-
-    Attributes
-    ----------
-    count : int
-        Number of vertices in all levels, over all members.
-    """
-
-    def __init__(self, g: GraphView) -> None:
-        self._vertices = g.column(0, g.index)
-        self._stops, self._sizes, self._leaving = array("q", [0]), array("q"), array("q")
-        self.count = 0
-
-    def __len__(self) -> int:
-        return len(self._sizes)
-
-    def append(self, frontier: Frontier) -> None:
-        """Add the next level."""
-        start, at = self._stops[-1], frontier.vertices
-        self._vertices[start : start + len(at)] = at
-        self._stops.append(start + len(at))
-        self._sizes.append(len(frontier))
-        self._leaving.append(frontier.leaving)
-        self.count += len(frontier)
-
-    def __getitem__(self, depth: int) -> Frontier:
-        at = self._vertices[self._stops[depth] : self._stops[depth + 1]]
-        own = VertexSet(len(self._vertices), vertices=at)
-        return Frontier(own, self._sizes[depth], self._leaving[depth])
 
 
 class LevelSums:
@@ -134,25 +93,25 @@ class LevelSums:
         at = frontier.vertices
         self._whole[at] = np.ldexp(values, BITS).astype("int64")
         self._exponent[at] = exponents - BITS
-        way, step = self._way(frontier, receiving), {"receiving": np.int32(receiving)}
+        direction, step = self._direction(frontier, receiving), {"receiving": np.int32(receiving)}
         unit: Any = 0
         exact = self._all_whole and self._g.largest(exponents) + self._most_spare <= BITS
         if exact:
-            following = self._add.step(way, frontier, **step)
+            following = self._add.step(direction, frontier, **step)
             at = following.vertices
         else:
-            following = self._find.step(way, frontier, **step)
+            following = self._find.step(direction, frontier, **step)
             at = following.vertices
             self._unit[at] = unit = self._largest[at] + self._spare[at]
-            self._add.step(way, frontier, **step)
+            self._add.step(direction, frontier, **step)
             self._largest[at], self._unit[at] = LOWEST, 0
         sums, more = np.frexp(self._sums[at].astype("float64"))
         self._sums[at] = 0
         return following, sums, more + unit
 
-    def _way(self, frontier: Frontier, receiving: int) -> str:
+    def _direction(self, frontier: Frontier, receiving: int) -> str:
         """Return the direction that takes less time. All members call it."""
-        if frontier.leaving * FEW < self._g.size:
+        if frontier.leaving * SMALL < self._g.size:
             return "push"
         others = self._g.T.frontier((self._level == receiving).nonzero()[0])
         return "pull" if others.leaving < PULLED * frontier.leaving else "push"

@@ -1,0 +1,5 @@
+"""Betweenness centrality, and the operators that only it uses."""
+
+from .betweenness_centrality import betweenness_centrality
+
+__all__ = ["betweenness_centrality"]
