@@ -17,13 +17,13 @@ from shapes import ALSO_ASKED
 from test_device_many import on_device, plain
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.label_propagation import label_propagation
 from dask_graphflow.algorithms.sssp import sssp
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.kernels import host_groups, host_rows
 from dask_graphflow.kernels.host_pull import ONE
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.direction import RULES, Direction
-from dask_graphflow.operators.labels import NeighborLabels
 from dask_graphflow.operators.neighbor_sums import NeighborSums
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.search import Search
@@ -160,10 +160,7 @@ def summed(g, start):
 
 
 def labelled(g, start):
-    labels = NeighborLabels(g)
-    for _ in range(3):
-        labels.take()
-    return (labels.own,)
+    return (label_propagation(g, max_iter=3).columns["label"],)
 
 
 OPERATORS = {

@@ -12,8 +12,8 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from test_core_number import ENDS, MIXED, WAYS, rmat
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.minimum_spanning_forest import edges as forest_edges
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.operators import spanning_forest
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -59,8 +59,8 @@ def test_without_weights_the_first_edges_are_taken(built, directed):
 
 @pytest.mark.parametrize("most", [3, 10**6])
 def test_few_light_edges_first_and_the_total_weight_of_scipy(built, monkeypatch, most):
-    monkeypatch.setattr(spanning_forest, "LIGHT", 0.2)
-    monkeypatch.setattr(spanning_forest, "SAMPLE", 100)
+    monkeypatch.setattr(forest_edges, "LIGHT", 0.2)
+    monkeypatch.setattr(forest_edges, "SAMPLE", 100)
     edges = weighted(rmat(), "float64", most)
     found = built(edges, directed=False).minimum_spanning_forest().compute()
     assert rows(found) == by_networkx(edges)

@@ -9,16 +9,15 @@ sums have the same bits for every partitioning.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
 
 from dask_graphflow.operators.between import at_ends
-from dask_graphflow.operators.label_sums import sums_by_label
-from dask_graphflow.operators.level import loops, whole_degrees
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.operators.whole_weights import whole_weights
+from dask_graphflow.operators.whole_weights import loops, own_sums, whole_degrees, whole_weights
 
 from .algorithm import Answer, algorithm
 from .answer import Labels, LabelTypes
@@ -101,27 +100,24 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
     0          1     3               3          1        0.11
     1          4     2               1          1        0.11
     """
-    g, (rows, names) = g.undirected, communities
-    whole, unit = whole_weights(g, g.local("out").rows)
-    weights = whole.weights
-    self_loops = loops(g, weights)
-    degrees = whole_degrees(g, weights, self_loops)
+    g, (community, names) = g.undirected, communities
+    rows, unit = whole_weights(g, g.local("out").rows)
+    self_loops = loops(g, rows.weights)
+    degrees = whole_degrees(g, rows.weights, self_loops)
     total = max(1, g.all_reduce(sums=(int(degrees.sum()),)).sums[0])
-    sources, targets = at_ends(g, rows)
+    sources, targets = at_ends(g, community)
     inside = sources == targets
-    within = sums_by_label(
-        g, sources[inside], None if weights is None else weights[inside], len(names)
-    )
-    own = rows >= 0
+    weights = None if rows.weights is None else rows.weights[inside]
+    within = _by_community(g, sources[inside], weights, len(names))
+    own = community >= 0
     # An edge is in the rows of both its ends, but a self-loop is in one row only.
-    within += sums_by_label(g, rows[own], self_loops[own], len(names))
-    volume = sums_by_label(g, rows[own], degrees[own], len(names))
-    size = sums_by_label(g, rows[own], None, len(names))
+    within += _by_community(g, community[own], self_loops[own], len(names))
+    volume = _by_community(g, community[own], degrees[own], len(names))
+    size = _by_community(g, community[own], None, len(names))
     internal, cut = within // 2, volume - within
-    if weights is not None:
+    if g.weighted:
         internal, cut = internal * unit, cut * unit
     pairs = size * (size - 1) / 2
-    least = np.minimum(volume, total - volume)
     first = len(names) * g.exchange.rank // g.exchange.size
     return Answer(
         {
@@ -130,7 +126,17 @@ def community_metrics(g: GraphView, communities: Annotated[Any, COMMUNITIES]) ->
             "internal_edges": internal,
             "cut_edges": cut,
             "density": np.where(size > 1, internal / np.maximum(pairs, 1), 0.0),
-            "conductance": (volume - within) / np.maximum(least, 1),
+            "conductance": (volume - within) / np.maximum(np.minimum(volume, total - volume), 1),
             "modularity": within / total - (volume / total) * (volume / total),
         }
     )
+
+
+def _by_community(g: GraphView, community: Any, values: Any, count: int) -> Any:
+    """Add up whole numbers by community over all members; return the sums of this member's communities.
+
+    Its communities begin at ``count * rank // members``. Values are 1 each by default.
+    """
+    sums, members = own_sums(community, values, count), g.exchange.size
+    cuts = [count * rank // members for rank in range(members + 1)]
+    return sum(g.exchange.all_to_all([sums[a:b] for a, b in itertools.pairwise(cuts)]))

@@ -17,10 +17,17 @@ vertex at a time would converge, so the number of iterations is limited.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from dask_graphflow.operators.labels import NeighborLabels
+import numpy as np
+
+from dask_graphflow.graph import build
+from dask_graphflow.graph.local_rows import Local, localize
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import index_dtype, kernels_of
+from dask_graphflow.operators.labels import Labels
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.operators.whole_weights import whole_weights_by_vertex
 
 from .algorithm import Answer, algorithm
 from .number_options import Count
@@ -71,9 +78,48 @@ def label_propagation(g: GraphView, *, max_iter: Annotated[int, Count()] = 10) -
     >>> weighted.compute().label.tolist()
     [1, 1, 1, 4, 4, 4]
     """
-    labels, changed = NeighborLabels(g), 1
-    for iteration in range(max_iter):
-        if not changed:
+    sides, which = _neighbors(g)
+    labels = Labels(g, whole_weights_by_vertex(g, sides), which=which)
+    edges = g.edges * (1 + g.directed)
+    for iteration in range(1, max_iter + 1):
+        with g.superstep("pull", g.shard.count, edges):
+            adopted = labels.best()
+            changed = np.flatnonzero(adopted != labels.own)
+            count = labels.change(changed, adopted[changed], send=iteration < max_iter)
+        if not count:
             break
-        changed = labels.take(last=iteration + 1 == max_iter)
     return Answer({"label": labels.own})
+
+
+def _neighbors(g: GraphView) -> tuple[list[Any], str]:
+    """Return rows of the neighbors of each vertex, and the name of the rows that have their mirrors."""
+    if not g.directed:
+        return [g.local("out").rows], "out"
+    if g.alone:
+        return [g.local("out").rows, g.rows("into")], "out"
+    return [g.shard.here("local around", _around(g.shard.host, g)).rows], "around"
+
+
+def _around(shard: Shard, g: GraphView) -> Local:
+    """Return rows of the edges that leave and enter each vertex: a neighbor counts once for each edge.
+
+    They are cached under the name in which :func:`.numbering.mirrors` looks for rows called "around".
+    """
+    sides = shard.out, build.into(shard, g.exchange)
+
+    def make() -> Local:
+        kernels = kernels_of("rows", shard.out.ends)
+        dtype = index_dtype(shard.size)
+        both = kernels.rows(
+            [kernels.owners(rows, dtype, threads=g.threads) for rows in sides],
+            [rows.ends for rows in sides],
+            [rows.weights for rows in sides] if g.weighted else None,
+            first=shard.low,
+            count=shard.owned,
+            columns=shard.size,
+            threads=g.threads,
+        )
+        return localize(both, shard.bounds, shard.rank, threads=g.threads)
+
+    rows: Local = shard.kept("local around", make)
+    return rows

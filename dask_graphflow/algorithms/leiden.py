@@ -12,15 +12,18 @@ is left disconnected at the end is split, which never lowers its quality.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .communities import communities
+from .communities.level import Level
+from .communities.moves import carry, move_nodes, refine, split
+from .communities.passes import communities
+from .communities.resolution import Resolution, columns
 from .number_options import Count, Number, Seed
 from .options import Choice
-from .resolution import Resolution, columns
 
 __all__ = ["leiden"]
 
@@ -86,5 +89,22 @@ def leiden(
     >>> gf.leiden(ties, source="a", target="b").compute().community.tolist()
     [1, 1, 1, 4, 4, 4]
     """
-    how: dict[str, Any] = {"tol": tol, "levels": levels, "seed": seed}
-    return communities(g, resolution, refined=True, potts=objective == "cpm", **how)
+    potts = objective == "cpm"
+    return communities(g, _leiden_pass, resolution, potts=potts, tol=tol, levels=levels, seed=seed)
+
+
+def _leiden_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Level:
+    """Move vertices, refine communities and aggregate their parts, until each part is one vertex.
+
+    Return the level whose vertices are the connected components of the communities.
+    """
+    level, communities = graph, graph.groups(labels)
+    while True:
+        move_nodes(level, communities, seeds)
+        parts = refine(level, communities, next(seeds))
+        coarser, numbers = level.aggregate(parts)
+        del parts  # no level but the first and the current one is kept in memory
+        if coarser.g.size == level.vertices:
+            return level.aggregate(split(level, communities))[0]
+        communities = carry(level, communities, coarser, numbers)
+        level = coarser

@@ -10,14 +10,17 @@ with the communities that this gives, so that single vertices can leave a commun
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator
+from typing import Annotated, Any
 
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
-from .communities import communities
+from .communities.level import Level
+from .communities.moves import move_nodes
+from .communities.passes import communities
+from .communities.resolution import Resolution, columns
 from .number_options import Count, Number, Seed
-from .resolution import Resolution, columns
 
 __all__ = ["louvain"]
 
@@ -77,4 +80,18 @@ def louvain(
     >>> gf.louvain(ties, source="a", target="b").compute().community.tolist()
     [1, 1, 1, 4, 4, 4]
     """
-    return communities(g, resolution, refined=False, tol=tol, levels=levels, seed=seed)
+    return communities(g, _louvain_pass, resolution, tol=tol, levels=levels, seed=seed)
+
+
+def _louvain_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Level:
+    """Move vertices and aggregate communities, until no vertex leaves its own community.
+
+    Return the level whose vertices are the communities.
+    """
+    level, communities = graph, graph.groups(labels)
+    while True:
+        move_nodes(level, communities, seeds)
+        coarser, _ = level.aggregate(communities)
+        if coarser.g.size == level.vertices:
+            return coarser
+        level, communities = coarser, coarser.groups()

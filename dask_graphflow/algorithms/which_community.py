@@ -10,7 +10,7 @@ import numpy as np
 from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, numbering, renumber, vertex_ids
 from dask_graphflow.operators.access import beside, gather
-from dask_graphflow.operators.label_sums import own_sums
+from dask_graphflow.operators.whole_weights import own_sums
 from dask_graphflow.showing.tables import counted
 
 from .options import Check

@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from dask_graphflow.algorithms.bfs import breadth_first
+from dask_graphflow.algorithms.label_propagation import label_propagation
 from dask_graphflow.algorithms.sssp import sssp
 from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
@@ -26,7 +27,6 @@ from dask_graphflow.graph.partition import GRAIN
 from dask_graphflow.graph.reading import Piece
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import index_dtype, kernels_of
-from dask_graphflow.operators.labels import NeighborLabels
 from dask_graphflow.operators.pull import Pull
 from dask_graphflow.operators.view import GraphView
 
@@ -164,12 +164,10 @@ class Workloads:
         start = _hub(g)
         return g.edges, lambda _: sssp(g, start)
 
-    def labels(
-        self,
-    ) -> tuple[int, Callable[[NeighborLabels], object], Callable[[], NeighborLabels]]:
+    def labels(self) -> Work:
         """Return the work of the first iteration of label propagation, in which all labels differ."""
         g = self._view()
-        return g.edges, NeighborLabels.take, lambda: NeighborLabels(g)
+        return g.edges, lambda _: label_propagation(g, max_iter=1)
 
     def forest(self, part: slice) -> Forest:
         """Return the forest of some of the edges."""

@@ -1,4 +1,4 @@
-"""Weights as whole numbers, so that their sums have the same bits in every order."""
+"""Weights as whole numbers, and their sums, which have the same bits in every order."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.exceptions import WeightError
-from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels import kernels_for, kernels_of
 
 from .neighbor_sums import leaving
 from .view import GraphView
 
-__all__ = ["whole_weights", "whole_weights_by_vertex"]
+__all__ = ["loops", "own_sums", "whole_degrees", "whole_weights", "whole_weights_by_vertex"]
 
 BITS = 61  # bits of the sum of all weights as a whole number, counting both ends of each edge
 BITS_BY_VERTEX = 51  # bits of the sum of the weights of a vertex's edges; a float64 holds it
@@ -94,6 +94,47 @@ def whole_weights_by_vertex(g: GraphView, sides: Sequence[Any]) -> list[Any]:
     return [
         rows._replace(weights=_scaled(rows._replace(first=0), powers, g.threads)) for rows in sides
     ]
+
+
+def whole_degrees(g: GraphView, weights: Any, inside: Any) -> Any:
+    """Return the sum of whole weights at each owned vertex: array of int64, shape (V_p,).
+
+    `inside` is the result of :func:`loops`. A self-loop counts twice.
+    """
+    if weights is None:
+        return g.degrees + inside
+    offsets, sums = g.local("out").rows.offsets, g.column(0, "int64", len(weights) + 1)
+    sums[1:] = np.cumsum(weights)
+    return sums[offsets[1:]] - sums[offsets[:-1]] + inside
+
+
+def loops(g: GraphView, weights: Any) -> Any:
+    """Return the sum of the weights of each vertex's self-loops: array of int64, shape (V_p,)."""
+    rows = g.local("out").rows._replace(first=0)
+    owners = kernels_of("rows", rows.ends).owners(rows, rows.ends.dtype, threads=g.threads)
+    inside = owners == rows.ends
+    return own_sums(owners[inside], None if weights is None else weights[inside], g.owned)
+
+
+def own_sums(labels: Any, values: Any, count: int) -> Any:
+    """Return the sum of this member's values of each label: array of int64, shape (count,).
+
+    Parameters
+    ----------
+    labels : array of integers, shape (f,)
+        Label of each value, from 0 to `count` - 1.
+    values : array of int64, shape (f,), or None
+        Values; 1 each by default.
+    count : int
+        Number of labels.
+    """
+    if not len(labels):  # CuPy's bincount rejects empty input
+        return np.zeros_like(labels, "int64", shape=count)
+    if values is None:
+        return np.bincount(labels, minlength=count).astype("int64")
+    sums = np.zeros_like(values, shape=count)
+    kernels_for(values).namespace.add.at(sums, labels, values)
+    return sums
 
 
 def _scaled(rows: Any, powers: Any, threads: int) -> Any:

@@ -88,8 +88,8 @@ def betweenness_centrality(
     for index in range(count):
         source = (places == index).nonzero()[0]
         level[:] = breadth_first(g, source).level
-        levels, *paths = _paths(g, source, forward)
-        dependency = _dependencies(g, levels, *paths, backward)
+        levels, sigma, exponent = _paths(g, source, forward)
+        dependency = _dependencies(g, levels, sigma, exponent, backward)
         dependency[source] = levels.count - 1 if endpoints else 0
         betweenness += dependency + (level > 0) if endpoints else dependency
     pairs = every if endpoints else every - 1

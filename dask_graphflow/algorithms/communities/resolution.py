@@ -8,11 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms.number_options import Number
+from dask_graphflow.algorithms.options import Check
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.values import shown
-
-from .number_options import Number
-from .options import Check
 
 __all__ = ["Resolution", "columns"]
 

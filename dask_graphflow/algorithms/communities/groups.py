@@ -1,4 +1,4 @@
-"""Groups of neighbors: each vertex has a label, and its neighbors with the same label are a group.
+"""Communities as groups of neighbors with the same label, and the score of a group for a vertex.
 
 The score of a label for a vertex is the sum of the weights of its edges to that group, less a penalty for
 the mass of all vertices with that label. With degrees as masses, this is the gain of modularity; with
@@ -7,8 +7,8 @@ vertex counts, it is the gain of the constant Potts model (Traag et al. [1]_).
 Weights and masses are whole numbers whose sums are below 2**62, so scores have the same bits in every
 order.
 
-Each member stores the mass of every label, because vertices of other members can have any label. A change
-of label is sent to the mirrors of its vertex, and changes of masses are sent to all members.
+Each member stores the mass of every label, because vertices of other members can have any label. Changes of
+masses are sent to all members.
 
 .. [1] V. A. Traag, L. Waltman, N. J. van Eck, "From Louvain to Leiden: guaranteeing well-connected
    communities", Scientific Reports 9, 2019.
@@ -21,11 +21,9 @@ from typing import Any
 import numpy as np
 
 from dask_graphflow.kernels import kernels_for
-
-from .access import gather
-from .labels import Labels
-from .view import GraphView
-from .wide_column import update_mirrors
+from dask_graphflow.operators.access import gather
+from dask_graphflow.operators.labels import Labels
+from dask_graphflow.operators.view import GraphView
 
 __all__ = ["Groups"]
 
@@ -61,50 +59,34 @@ class Groups(Labels):
         has = mass > 0
         self._add(gather(g, self.own[has].astype("int64")), gather(g, mass[has]))
 
-    def best(self, vertices: Any, within: Any = None, closed: Any = None) -> Any:
-        """Return the best label for each of some vertices; see :func:`.host_groups.best_groups`.
-
-        Parameters
-        ----------
-        vertices : array of integers, shape (f,)
-            Positions, each once.
-        within : array, shape (V_p + mirrors,), optional
-            Only neighbors with the same value as the vertex count.
-        closed : array of bool, shape (V,), optional
-            Labels that no vertex may take. Required with `within`.
-
-        Returns
-        -------
-        array of index, shape (f,)
-        """
-        limits = None if within is None else (within, closed)
-        return self._best(vertices, (self._mass, self.load, self._factor), limits)
-
-    def move(self, vertices: Any, labels: Any) -> int:
-        """Give some vertices other labels; return how many vertices moved, over all members.
+    def move(self, vertices: Any, limits: Any = None) -> tuple[Any, int]:
+        """Move each of some vertices to the group with the best score, if that raises the quality.
 
         All members call it.
 
         Parameters
         ----------
         vertices : array of integers, shape (f,)
-            Positions, ascending.
-        labels : array of index, shape (f,)
-            The new labels. They must differ from the present ones.
+            Positions, each once, ascending.
+        limits : tuple, optional
+            An array, shape (V_p + mirrors,): only neighbors with the same value as the vertex count. And an
+            array of bool, shape (V,): labels that no vertex may take.
+
+        Returns
+        -------
+        array of integers
+            Positions of the vertices that moved.
+        int
+            Number of vertices that moved, over all members.
         """
-        mass, before = self._mass[vertices], self.labels[vertices]
-        self.labels[vertices] = labels
-        changes = [before, labels, -mass, mass]
-        if self._mirrors is None:
-            self._add(np.concatenate(changes[:2]), np.concatenate(changes[2:]))
-            return len(vertices)
-        told = self._g.exchange.all_gather(
-            np.concatenate([part.astype("int64") for part in changes])
-        )
-        for own in told:
-            self._add(*own.reshape(2, -1))
-        update_mirrors(self._mirrors, self.labels, vertices)
-        return sum(map(len, told)) // 4
+        best = self.best(vertices, (self._mass, self.load, self._factor), limits)
+        moves = np.flatnonzero(best != self.own[vertices])
+        vertices, best = vertices[moves], best[moves]
+        mass, before = self._mass[vertices], self.own[vertices]
+        sent = np.concatenate([before, best, -mass, mass])  # int64
+        for part in [sent] if self._g.alone else self._g.exchange.all_gather(sent):
+            self._add(*part.reshape(2, -1))
+        return vertices, self.change(vertices, best)
 
     def _add(self, labels: Any, mass: Any) -> None:
         kernels_for(mass).namespace.add.at(self.load, labels, mass)

@@ -1,4 +1,4 @@
-"""Local moving: vertices move to the communities of neighbors; what Louvain and Leiden do on each level.
+"""Moves of vertices between communities, and connected parts of communities.
 
 In a *sweep*, vertices move to the communities that raise the quality most. Neighbors that move at once
 could swap their communities forever. So vertices are drawn into classes by a hash, anew for each sweep, and
@@ -15,20 +15,19 @@ from typing import Any
 
 import numpy as np
 
+from dask_graphflow.algorithms.priorities import priorities
 from dask_graphflow.operators.access import combine, fetch, gather
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.fixpoint import fixpoint
-from dask_graphflow.operators.groups import Groups
-from dask_graphflow.operators.level import Level
 from dask_graphflow.programs.edge_op import EdgeOp
 
-from .priorities import priorities
+from .groups import Groups
+from .level import NONE, Level
 
-__all__ = ["NONE", "carried", "components", "connected_parts", "move"]
+__all__ = ["carry", "move_nodes", "refine", "split"]
 
 CLASSES = 8  # of vertices, one of which moves at a time
 SWEEPS = 5  # at most, on each level
-NONE = np.iinfo("int64").max  # above all vertex numbers
 WAKE = EdgeOp("wake", target="awake", signal="1", slot="max")
 CONNECT = EdgeOp(
     "connect",
@@ -38,63 +37,63 @@ CONNECT = EdgeOp(
 )
 
 
-def move(level: Level, groups: Groups, draws: Iterator[int]) -> None:
+def move_nodes(level: Level, communities: Groups, seeds: Iterator[int]) -> None:
     """Move vertices to better communities, until none moves or all sweeps are done."""
     g = level.g
     awake = (level.mass > 0).astype("int32")
     wake = Advance(g, WAKE, {"awake": awake})
     for _ in range(SWEEPS):
         movers, count = [], 0
-        for vertices in _classes(level, np.flatnonzero(awake), next(draws)):
-            labels = groups.best(vertices)
-            moves = np.flatnonzero(labels != groups.own[vertices])
-            movers.append(vertices[moves])
-            count += groups.move(movers[-1], labels[moves])
+        for vertices in _classes(level, np.flatnonzero(awake), next(seeds)):
+            moved, moved_by_all = communities.move(vertices)
+            movers.append(moved)
+            count += moved_by_all
         if not count:
             break
         awake[:] = 0
         wake.push(g.frontier(np.concatenate(movers).astype(g.index)))
 
 
-def connected_parts(level: Level, groups: Groups, draw: int) -> Groups:
+def refine(level: Level, communities: Groups, seed: int) -> Groups:
     """Return parts of communities, each of which is connected.
 
     A vertex joins another part only while it is alone in its own. Nobody joins a vertex that may move
     at the same time. So no part loses the vertex that connects it.
     """
     parts, numbers = level.groups(), level.g.numbers
-    for vertices in _classes(level, np.flatnonzero(level.mass > 0), draw):
+    for vertices in _classes(level, np.flatnonzero(level.mass > 0), seed):
         own = numbers[vertices]
         alone = (parts.own[vertices] == own) & (parts.load[own] == level.mass[vertices])
-        vertices, own = vertices[alone], own[alone]
         closed = np.zeros_like(parts.load, "bool")
-        closed[gather(level.g, own)] = True
-        labels = parts.best(vertices, groups.labels, closed)
-        moves = np.flatnonzero(labels != own)
-        parts.move(vertices[moves], labels[moves])
+        closed[gather(level.g, own[alone])] = True
+        parts.move(vertices[alone], (communities.labels, closed))
     return parts
 
 
-def _classes(level: Level, vertices: Any, draw: int) -> Iterator[Any]:
+def split(level: Level, communities: Groups) -> Groups:
+    """Return the connected components of the communities."""
+    part = level.g.numbers.astype("int64")
+    fixpoint(level.g, CONNECT, {"part": part, "label": communities.own})
+    return level.groups(part)
+
+
+def carry(level: Level, communities: Groups, coarser: Level, numbers: Any) -> Groups:
+    """Return the communities of a level as groups of the coarser level.
+
+    `numbers` are the numbers of the vertices in the coarser level, which are parts of the communities. The
+    label of a community is one of its vertices.
+    """
+    has = numbers >= 0
+    labels, first = coarser.g.column(NONE, "int64"), level.g.column(NONE, "int64")
+    combine(coarser.g, labels, numbers[has], communities.own[has].astype("int64"), "min")
+    combine(level.g, first, labels, coarser.g.numbers.astype("int64"), "min")
+    return coarser.groups(fetch(level.g, first, labels))
+
+
+def _classes(level: Level, vertices: Any, seed: int) -> Iterator[Any]:
     """Draw vertices into classes; yield the vertices of each class, ascending."""
-    drawn = (priorities(level.ranks[vertices], draw) & (CLASSES - 1)).astype("uint8")
+    drawn = (priorities(level.ranks[vertices], seed) & (CLASSES - 1)).astype("uint8")
     order = np.argsort(drawn, kind="stable")
     cuts = np.cumsum(np.bincount(drawn, minlength=CLASSES)).tolist()
     for low, high in itertools.pairwise([0, *cuts]):
         yield vertices[order[low:high]]
-
-
-def components(level: Level, groups: Groups) -> Any:
-    """Return the connected components of the communities, as labels."""
-    part = level.g.numbers.astype("int64")
-    fixpoint(level.g, CONNECT, {"part": part, "label": groups.own})
-    return part
-
-
-def carried(level: Level, groups: Groups, coarser: Level, numbers: Any) -> Any:
-    """Return the community of each vertex of the coarser graph, as one of its vertices."""
-    has = numbers >= 0
-    labels, first = coarser.g.column(NONE, "int64"), level.g.column(NONE, "int64")
-    combine(coarser.g, labels, numbers[has], groups.own[has].astype("int64"), "min")
-    combine(level.g, first, labels, coarser.g.numbers.astype("int64"), "min")
-    return fetch(level.g, first, labels)

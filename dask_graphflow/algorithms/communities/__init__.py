@@ -1,0 +1,1 @@
+"""The steps of Louvain and Leiden: move vertices, refine communities, and aggregate them to vertices."""

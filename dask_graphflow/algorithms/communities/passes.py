@@ -1,0 +1,94 @@
+"""Passes: what Louvain and Leiden do several times, each time from the communities of the last pass.
+
+Their single vertices correct these communities. The passes end when they raise the quality too little.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dask_graphflow.algorithms.answer import Answer
+from dask_graphflow.operators.view import GraphView
+
+from .level import Level, first_levels
+from .moves import carry, refine
+from .resolution import columns
+
+__all__ = ["communities"]
+
+PASSES = 3  # at most
+
+
+def communities(
+    g: GraphView,
+    improve: Callable[[Level, Any, Iterator[int]], Level],
+    resolution: Any,
+    *,
+    potts: bool = False,
+    tol: float,
+    levels: int,
+    seed: int,
+) -> Answer:
+    """Return the communities of a graph. All members call it.
+
+    Parameters
+    ----------
+    g : GraphView
+    improve : callable
+        One pass. It takes a graph, the community of each vertex (None for one community per vertex), and
+        the seeds of the draws. It returns the level whose vertices are the improved communities.
+    resolution : float, or tuple of float
+    potts : bool
+        Whether the quality is that of the constant Potts model instead of modularity.
+    tol : float
+        The last pass raises the quality by at most this part of the sum of all weights.
+    levels : int
+        Number of levels. All but the last have connected parts of the communities.
+    seed : int
+        Chooses the draws.
+    """
+    g, columns_of_all = g.undirected, []
+    resolutions = resolution if isinstance(resolution, tuple) else (resolution,)
+    graphs, total = first_levels(g, resolutions, potts=potts)
+    for graph in graphs:
+        if not total:  # each vertex is a community
+            columns_of_all += [g.numbers] * levels
+            continue
+        seeds = itertools.count(seed << 32)
+        labels, finer = _improved(graph, improve, tol * total, seeds), []
+        if levels > 1:
+            finer = _finer(graph, labels, seeds)[1 - levels :]
+        hierarchy = [*finer, labels]
+        columns_of_all += hierarchy[:1] * (levels - len(hierarchy)) + hierarchy
+    names = columns(g, {"resolution": resolution, "levels": levels})
+    return Answer(dict(zip(names, columns_of_all, strict=True)))
+
+
+def _improved(graph: Level, improve: Callable[..., Level], tol: float, seeds: Iterator[int]) -> Any:
+    """Return the community of each vertex after all passes, as the smallest number in it."""
+    labels, reached = None, -float("inf")
+    for _ in range(PASSES):
+        level = improve(graph, labels, seeds)
+        quality = level.quality()
+        if quality > reached:
+            labels = level.smallest(graph)
+        if quality <= reached + tol:
+            break
+        reached = quality
+    return labels
+
+
+def _finer(graph: Level, labels: Any, seeds: Iterator[int]) -> list[Any]:
+    """Return ever larger connected parts of communities, as the smallest numbers in them."""
+    finer: list[Any] = []
+    level, communities = graph, graph.groups(labels)
+    count = int((communities.load > 0).sum())
+    while True:
+        coarser, numbers = level.aggregate(refine(level, communities, next(seeds)))
+        if coarser.g.size == level.vertices:
+            return finer
+        communities, level = carry(level, communities, coarser, numbers), coarser
+        if level.g.size > count:
+            finer.append(level.smallest(graph))
