@@ -124,7 +124,7 @@ class Face:
         options = [p for p in self.own if p.name not in self.positional]
         taken = ["self", *(p for p in self.own if p not in options)]
         own = [f"{p.name}={p.name}" for p in self.own]
-        body = packed("return ask(", ["self", f"{self.module}.{self.name}", *own], ")")
+        body = packed("return ask(", ["self._shards", f"{self.module}.{self.name}", *own], ")")
         method = self.defined([*taken, *(["*", *options] if options else [])], body)
         return textwrap.indent(method, " " * 4)
 
@@ -184,10 +184,11 @@ def files() -> dict[Path, str]:
         HEADER.format(what="methods of a graph"),
         f"from collections.abc import Sequence\n{typing}",
         f"from dask_graphflow.algorithms import (\n{modules})\n",
-        "from dask_graphflow.algorithms.algorithm import ask\n\n",
+        "from dask_graphflow.algorithms.algorithm import ask\n",
+        "from dask_graphflow.runtime.shards import Shards\n\n",
         "from .docstrings import document\nfrom .inputs import Listener\n\n",
         '__all__ = ["GraphMethods"]\n\n# fmt: off\n\n\n',
-        methods_class.format(name="GraphMethods"),
+        methods_class.format(name="GraphMethods") + "    _shards: Shards\n\n",
         "\n\n".join(face.as_method() for face in faces),
         "\n\n\ndocument(vars(GraphMethods))\n",
     ]

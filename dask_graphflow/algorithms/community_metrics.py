@@ -19,6 +19,7 @@ from dask_graphflow.operators.label_sums import sums_by_label
 from dask_graphflow.operators.level import loops, whole_degrees
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import whole_weights
+from dask_graphflow.runtime.spec import GraphSpec
 
 from .algorithm import Answer, algorithm
 from .answer import Labels, LabelTypes
@@ -29,10 +30,10 @@ __all__ = ["community_metrics"]
 COMMUNITIES = Communities()
 
 
-def _columns(graph: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    edges = "float64" if graph.weighted else "int64"
+def _columns(spec: GraphSpec, options: Mapping[str, Any]) -> dict[str, Any]:
+    edges = "float64" if spec.weighted else "int64"
     return {
-        "community": LabelTypes(COMMUNITIES.types(options["communities"], graph)),
+        "community": LabelTypes(COMMUNITIES.types(options["communities"], spec)),
         "size": "int64",
         "internal_edges": edges,
         "cut_edges": edges,

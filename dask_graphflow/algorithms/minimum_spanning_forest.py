@@ -18,6 +18,7 @@ from dask_graphflow.kernels import kernels_of
 from dask_graphflow.operators.send_rows import send_rows
 from dask_graphflow.operators.spanning_forest import spanning_forest
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.spec import GraphSpec
 
 from .algorithm import Answer, algorithm
 
@@ -26,8 +27,8 @@ __all__ = ["minimum_spanning_forest"]
 Columns = dict[str, Any]
 
 
-def _columns(graph: Any, options: Any) -> Any:
-    return graph._edge_columns(weighted=True)
+def _columns(spec: GraphSpec, options: Any) -> Any:
+    return spec.edge_columns(weighted=True)
 
 
 @algorithm(
