@@ -12,9 +12,10 @@ from typing import Any
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
-from dask_graphflow.runtime.call import Call, send
+from dask_graphflow.runtime.call import Call
 from dask_graphflow.runtime.shards import Shards
 from dask_graphflow.runtime.spec import GraphSpec
+from dask_graphflow.scheduling.progress import Progress, listener
 
 from .answer import Answer, OrNull
 from .options import Flag, Option, options_of
@@ -117,20 +118,20 @@ def ask(
         name: check.check(name, options[name], spec) for name, check in checks.items()
     }
     resolve = {name: check.resolve for name, check in checks.items() if check.names_vertices}
+    weighted = declared.rows == "edges" and declared.weights != "ignored"
     columns = declared.columns(spec, sent) if callable(declared.columns) else declared.columns
-    if declared.rows == "edges":
-        columns = {**spec.edge_columns(weighted=declared.weights != "ignored"), **columns}
+    name = declared.name.replace("_", "-")
     call = Call(
-        declared.name.replace("_", "-"),
+        name,
         partial(_answer, run=run, resolve=resolve),
-        columns,
+        {**spec.row_columns(declared.rows, weighted=weighted), **columns},
         rows=declared.rows,
         incoming=declared.incoming and not resolve,
         trace=Flag().check("trace", trace, spec),
-        progress=progress,
+        progress=Progress(listener(progress, name)),
     )
     frames = {name: sent.pop(name) for name, check in checks.items() if check.reads_frame}
-    return send(call, shards, sent, frames=frames)
+    return call.send(shards, sent, frames=frames)
 
 
 def _answer(

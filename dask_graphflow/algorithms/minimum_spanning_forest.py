@@ -28,7 +28,7 @@ Columns = dict[str, Any]
 
 
 def _columns(spec: GraphSpec, options: Any) -> Any:
-    return spec.edge_columns(weighted=True)
+    return spec.row_columns("edges", weighted=True)
 
 
 @algorithm(

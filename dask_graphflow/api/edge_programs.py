@@ -27,9 +27,10 @@ from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.kernels.vertex_expr import NAMES, VertexReader
 from dask_graphflow.operators.direction import WAYS
 from dask_graphflow.operators.iteration import Step
-from dask_graphflow.runtime.call import Call, send
+from dask_graphflow.runtime.call import Call
 from dask_graphflow.runtime.shards import Shards
 from dask_graphflow.runtime.spec import GraphSpec
+from dask_graphflow.scheduling.progress import Progress, listener
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
@@ -87,7 +88,14 @@ def run(
     begin = {column: _begins(column, columns[column]) for column in dtypes}
     asked = op if isinstance(op, EdgeOp) else steps, begin, numbers, given, settings
     trace = Flag().check("trace", trace, spec)
-    return send(Call(name, run_program, dtypes, trace=trace, progress=progress), shards, *asked)
+    call = Call(
+        name,
+        run_program,
+        {**spec.row_columns("vertices"), **dtypes},
+        trace=trace,
+        progress=Progress(listener(progress, name)),
+    )
+    return call.send(shards, *asked)
 
 
 def _steps(given: Any) -> list[Step]:

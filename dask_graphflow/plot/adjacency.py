@@ -12,7 +12,7 @@ from dask_graphflow.graph import vertex_ids
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.runtime.answer import Answer
-from dask_graphflow.runtime.call import Call, send
+from dask_graphflow.runtime.call import Call
 
 __all__ = ["adjacency"]
 
@@ -24,9 +24,8 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
     """
     dtypes = dict.fromkeys(("source", "target"), "int64")
     named = vertex_ids.named(ids, graph._shards.spec.ids)
-    pairs = send(
-        Call("adjacency", _adjacent, dtypes, rows="listed"), graph._shards, named
-    ).compute()
+    call = Call("adjacency", _adjacent, dtypes, rows="listed")
+    pairs = call.send(graph._shards, named).compute()
     return np.unique(kernels_for(pairs).to_pandas(pairs).to_numpy(), axis=0)
 
 

@@ -22,7 +22,7 @@ from dask_graphflow.operators.send_rows import send_rows
 
 from .answer import Answer, Labels, LabelTypes, OrNull
 
-__all__ = ["empty_frame", "frame_of", "result_frames", "steps_frame"]
+__all__ = ["empty_frame", "result_frames", "steps_frame"]
 
 
 def result_frames(
@@ -44,7 +44,7 @@ def result_frames(
     answer : Answer
         The answer of the algorithm.
     columns : mapping
-        The columns of the result, with their dtypes; see :func:`frame_of`.
+        The columns of the result, with their dtypes; "id" and "id or null" for columns of vertex numbers.
     rows : {"vertices", "edges", "listed"}
         The meaning of each row; see :class:`.Algorithm`.
     parts : int
@@ -52,9 +52,23 @@ def result_frames(
     threads : int
         Number of host threads that may be used.
     """
-    named = partial(names_of, shard, exchange)
+
+    def values_of(column: Any, dtype: Any) -> Any:
+        if dtype == "id":
+            return names_of(shard, exchange, column)
+        if isinstance(column, Labels):
+            labels = column.names.iloc[column.rows].reset_index(drop=True)
+            return [labels[name] for name in labels.columns]
+        if dtype != "id or null":
+            return column
+        numbers = np.where(column.none, column.numbers.dtype.type(0), column.numbers)  # 0 has an id
+        return [_with_nulls(part, column.none) for part in names_of(shard, exchange, numbers)]
+
     split = CUTS[rows](shard, exchange, answer, parts, threads)
-    return [frame_of(values, columns, named, shard.like) for values in split]
+    return [
+        _framed(type(shard.like), {name: values_of(part[name], columns[name]) for name in columns})
+        for part in split
+    ]
 
 
 def _cut_vertices(
@@ -180,41 +194,6 @@ def _each(take: Callable[[Any], Any], values: Any) -> Any:
     return OrNull(*map(take, values)) if isinstance(values, OrNull) else take(values)
 
 
-def frame_of(
-    columns: Mapping[str, Any],
-    dtypes: Mapping[str, Any],
-    named: Callable[[Any], list[Any]],
-    like: Any,
-) -> Any:
-    """Return the frame of some rows of a result.
-
-    Parameters
-    ----------
-    columns : mapping of str to array
-        The numbers of the vertices or of the edges' ends, and the columns of an :class:`.Answer`.
-    dtypes : mapping
-        Dtypes of the columns; "id" and "id or null" for columns of vertex numbers.
-    named : callable
-        Returns the ids of vertex numbers, as one series per part of an id.
-    like : frame
-        Empty frame with the columns of the ids.
-    """
-
-    def value(values: Any, dtype: Any) -> Any:
-        if dtype == "id":
-            return named(values)
-        if isinstance(values, Labels):
-            labels = values.names.iloc[values.rows].reset_index(drop=True)
-            return [labels[column] for column in labels.columns]
-        if dtype != "id or null":
-            return values
-        numbers = np.where(values.none, values.numbers.dtype.type(0), values.numbers)  # 0 has an id
-        return [_with_nulls(part, values.none) for part in named(numbers)]
-
-    values = {name: value(columns[name], dtype) for name, dtype in dtypes.items()}
-    return _framed(type(like), values)
-
-
 def _with_nulls(series: Any, mask: Any) -> Any:
     """Return a series of ids that is null where `mask` is true."""
     if not isinstance(series, pd.Series):
@@ -234,7 +213,7 @@ def empty_frame(ids: Any, columns: Mapping[str, Any]) -> Any:
     ids : DataFrame
         Empty frame with the columns and dtypes of the ids.
     columns : mapping
-        The columns, with their dtypes; see :func:`frame_of`.
+        The columns, with their dtypes; see :func:`result_frames`.
     """
     return _framed(type(ids), {name: _empty(ids, dtype) for name, dtype in columns.items()})
 

@@ -62,10 +62,19 @@ class GraphSpec:
         """Number of columns of an id."""
         return len(self.ids.columns)
 
-    def edge_columns(self, *, weighted: bool) -> dict[str, Any]:
-        """Return the columns of an edge in a result, with their dtypes: its ends, and its weight."""
-        ends = {"source": "id", "target": "id"}
-        return ends | {"weight": self.weight_dtype} if weighted and self.weighted else ends
+    def row_columns(self, rows: str, *, weighted: bool = False) -> dict[str, Any]:
+        """Return the first columns of a result, with their dtypes: the vertex or the edge of each row.
+
+        Parameters
+        ----------
+        rows : {"vertices", "edges", "listed"}
+            See :class:`.Algorithm`. Listed rows do not have such columns.
+        weighted : bool
+            Whether an edge also has the column ``weight``, if the graph is weighted.
+        """
+        ids = {"vertices": ["vertex"], "edges": ["source", "target"], "listed": []}[rows]
+        weight = {"weight": self.weight_dtype} if weighted and self.weighted else {}
+        return dict.fromkeys(ids, "id") | weight
 
     def empty_result(self, columns: Mapping[str, Any]) -> Any:
         """Return the empty frame of a result; see :func:`.empty_frame`."""
