@@ -238,7 +238,7 @@ class Workers(Side):
 
     def _built(self) -> Any:
         graph = self._graph().persist()
-        self._waited(graph._built)
+        self._waited(graph._shards.built)
         return self._rested(graph)
 
     def _ranks(self) -> Any:

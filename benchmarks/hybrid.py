@@ -183,7 +183,7 @@ class Question:
         with client.as_current():
             began = time.perf_counter()
             graph = gf.Graph(self.edges[client], **ENDS, directed=self.directed, **how).persist()
-            wait(graph._built)
+            wait(graph._shards.built)
             seconds = time.perf_counter() - began
         print(f"{self.name}, {how}: built in {seconds:.1f} s", flush=True)
         return client, graph, seconds

@@ -173,7 +173,7 @@ class Side:
         """Build the graph of the edges, and keep it."""
         with self.here():
             self._kept = self._graph().persist()
-            self._waited(self._kept._built)
+            self._waited(self._kept._shards.built)
         self._held = self._tasks()
 
     def clear(self) -> None:
@@ -184,7 +184,7 @@ class Side:
         """Build the graph."""
         with self._timing() as timed:
             built = self._graph().persist()
-            self._waited(built._built)
+            self._waited(built._shards.built)
             seconds = timed()
             return Outcome(seconds, built.num_edges)
 

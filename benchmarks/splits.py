@@ -143,7 +143,7 @@ def measured(
     def build(side: str) -> gf.Graph:
         ends = {"source": "src", "target": "dst", "weight": "weight"}
         built = gf.Graph(edges, **ends, directed=False, **split[side]).persist()
-        wait(built._built)
+        wait(built._shards.built)
         return built
 
     def timed(call: str, side: str, work: Callable[[], Any]) -> None:

@@ -74,9 +74,9 @@ def measure(scale: int, side: int, workers: int) -> dict[str, Any]:
 def searched(edges: Any, start: int, members: int) -> list[dict[str, Any]]:
     """Search a graph with this number of members; return what they sent in each superstep."""
     graph = gf.Graph(edges, source="src", target="dst", directed=False, shards=members).persist()
-    given = named([start], graph._ids)
+    given = named([start], graph._shards.spec.ids)
     pushed, default = (
-        dask.compute(*gang.run(graph._built, _search, None, given, rule, name="wire"))
+        dask.compute(*gang.run(graph._shards.built, _search, None, given, rule, name="wire"))
         for rule in ("push", "beamer")
     )
     rows = []

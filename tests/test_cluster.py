@@ -473,7 +473,7 @@ def test_what_is_persisted_works_wherever_it_is_sent(client, persisted, place):
 def test_a_copy_of_a_persisted_graph_keeps_it_in_memory(client):
     graph = on_backend(gf.Graph(partitioned(frame([(0, 1), (1, 2)]), 2), **ENDS).persist())
     copies = copy.deepcopy(graph), pickle.loads(pickle.dumps(graph))
-    wait([part.dask[part.key] for part in graph._built])
+    wait([part.dask[part.key] for part in graph._shards.built])
     del graph
     for each in copies:
         assert eventually(lambda each=each: repr(each).count("chosen by the build") == 0)

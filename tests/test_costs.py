@@ -500,7 +500,7 @@ def test_bytes_by_hand():
 def test_rows_are_no_larger_than_is_said(directed):
     edges = gf.generate.rmat(12).compute()
     graph = gf.Graph(edges, source="src", target="dst", directed=directed).persist()
-    (shard,) = dask.compute(*graph._built)
+    (shard,) = dask.compute(*graph._shards.built)
     held = shard.__sizeof__()
     vertices = 1 << 12
     said = memory.graph_bytes(vertices, len(edges), 37, 0, directed=directed)

@@ -178,7 +178,7 @@ OPERATORS = {
 
 def columns_of(pieces, directed, members, start):
     """Return the columns that each operator gives on a graph, of all members together, on the host."""
-    built = gf.Graph(pieces, **ENDS, directed=directed, shards=members)._built
+    built = gf.Graph(pieces, **ENDS, directed=directed, shards=members)._shards.built
     shards = dask.compute(*built, scheduler="threads")
 
     def loop(channel, shard, rank):

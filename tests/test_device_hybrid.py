@@ -13,10 +13,10 @@ from test_placing import PLACEMENTS, SHARES
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions
-from dask_graphflow.api import results
 from dask_graphflow.graph import device_shard
 from dask_graphflow.graph.device_shard import DeviceShard, on_this_device
 from dask_graphflow.kernels import on_device
+from dask_graphflow.scheduling import placement
 
 pytestmark = pytest.mark.gpu
 
@@ -28,7 +28,7 @@ def every_other_on_a_gpu(monkeypatch):
     """Of the members that ask, every other one has a GPU."""
     with dask.config.set(scheduler="threads"):
         turns = itertools.cycle([True, False])
-        monkeypatch.setattr(results.placement, "on_gpu_worker", lambda: next(turns))
+        monkeypatch.setattr(placement, "on_gpu_worker", lambda: next(turns))
         yield
 
 
@@ -73,7 +73,7 @@ def test_edges_without_room_are_read_over_the_link(
     mixed = graph(partitioned(edges, 3), None, directed, hybrid=gf.Hybrid([0.5, 0.5])).persist()
     for ask in ASKED.values():
         same(ask(mixed, start).compute(), ask(one, start).compute())
-    shards = dask.compute(*mixed._built)
+    shards = dask.compute(*mixed._shards.built)
     (there,) = (on_this_device(shard) for shard in shards if shard.device_view is not None)
     rows = there.local("out").rows
     kinds = [
@@ -99,7 +99,7 @@ def test_only_what_an_algorithm_goes_along_is_on_the_device(rng, every_other_on_
     edges = partitioned(power_law(rng, 5000, 40_000).drop(columns="w"), 3)
     mixed = gf.Graph(edges, **ENDS, hybrid=gf.Hybrid([0.3, 0.7])).persist()
     mixed.pagerank().compute()
-    shards = dask.compute(*mixed._built)
+    shards = dask.compute(*mixed._shards.built)
     (there,) = (on_this_device(shard) for shard in shards if shard.device_view is not None)
     assert isinstance(there, DeviceShard)
     assert on_device(there.made("hub rows into").rows.ends)

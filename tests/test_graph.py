@@ -28,7 +28,6 @@ from shapes import ASKED, ENDS, KINDS, LEAST, SMALL, power_law, same, traced
 from shapes import graph as graph_of
 
 import dask_graphflow as gf
-from dask_graphflow.api import graph as graph_module
 from dask_graphflow.exceptions import (
     ConvergenceError,
     EdgeListError,
@@ -444,7 +443,7 @@ def test_on_a_cluster_each_worker_has_a_shard(client, rng, kind):
     many = gf.Graph(edges, **ENDS, weight="w", directed=False, shards=2)
     assert re.search(r"^shards +2$", repr(many), re.MULTILINE)
     many = many.persist()
-    built = getattr(many, "graph", many)._built
+    built = getattr(many, "graph", many)._shards.built
     wait(built)
     at = client.who_has([part.dask[part.key] for part in built])
     assert len({worker for workers in at.values() for worker in workers}) == 2
@@ -548,7 +547,7 @@ def test_parquet_reads_only_the_columns_it_needs(tmp_path, monkeypatch, weight):
         read.append(set(frame.columns))
         return read_edges(frame, partition, columns)
 
-    monkeypatch.setattr(graph_module, "read_edges", noted)
+    monkeypatch.setattr("dask_graphflow.runtime.shards.read_edges", noted)
     pairs = frame([(1, 2), (2, 3)]).assign(w=1.0, name="x", other=3)
     pairs.to_parquet(tmp_path / "pairs.parquet")
     edges = dd.read_parquet(tmp_path / "pairs.parquet")

@@ -137,7 +137,7 @@ def test_on_a_cluster_too(client, choice, rng, count):
 def test_a_built_graph_says_why_and_has_no_idle_tasks(client, choice, rng):
     choice(1, 0)
     graph = gf.Graph(dd.from_pandas(power_law(rng), npartitions=4), **ENDS).persist()
-    wait(graph._built)
+    wait(graph._shards.built)
     assert eventually(lambda: "1: 2,500 edges for 2" in repr(graph))
     assert len(graph.bfs([0]).optimize().__dask_graph__()) == 2  # the graph and the answer
     assert "member" in graph.bfs([0], trace=True)[1].columns  # as before it was built
@@ -150,7 +150,7 @@ def test_a_lost_worker_changes_neither_the_choice_nor_the_result(mortal, choice,
     edges = power_law(rng)
     built = gf.Graph(dd.from_pandas(edges, npartitions=4), **ENDS).persist()
     wanted = built.bfs([0]).compute()
-    (first, *_) = (part.dask[part.key] for part in built._built)
+    (first, *_) = (part.dask[part.key] for part in built._shards.built)
     (holder,) = mortal.who_has([first])[first.key]
     os.kill(mortal.run(os.getpid)[holder], signal.SIGKILL)
     same(built.bfs([0], direction="push").compute(), wanted)
@@ -161,6 +161,6 @@ def test_a_lost_worker_changes_neither_the_choice_nor_the_result(mortal, choice,
 def test_a_frame_in_memory_with_few_edges_is_one_ordinary_task(client):
     edges = dd.from_pandas(power_law(np.random.default_rng(1)), npartitions=4)
     built = gf.Graph(edges, **ENDS).persist()
-    wait(built._built)
+    wait(built._shards.built)
     assert re.search(r"^shards +1$", repr(built), re.MULTILINE)
-    assert len(built._built) == 1
+    assert len(built._shards.built) == 1

@@ -27,7 +27,7 @@ def shards_of(edges, shares, placement, directed=False):
     """Return the shards of a graph."""
     placed = gf.Hybrid(shares, placement)
     made = gf.Graph(partitioned(edges, 3), **ENDS, directed=directed, hybrid=placed)
-    return dask.compute(*made._built)
+    return dask.compute(*made._shards.built)
 
 
 def without_loops(edges):
@@ -222,7 +222,7 @@ def test_the_layout_says_shares_and_what_is_remote(rng, directed):
     assert layout.share.tolist() == pytest.approx([0.3, 0.7], abs=0.01)
     assert layout.vertices.sum() == placed.num_vertices
     assert layout.edges.sum() == len(edges) * (1 if directed else 2)
-    shards = dask.compute(*placed._built)
+    shards = dask.compute(*placed._shards.built)
     assert layout.remote.tolist() == [len(shard.slot_numbers()) for shard in shards]
     assert np.allclose(layout.beta, layout.remote / layout.edges)
     (one,) = gf.Graph(edges, **ENDS, directed=directed).layout().compute().itertuples()

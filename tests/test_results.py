@@ -17,8 +17,9 @@ from distributed import Client
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
-from dask_graphflow.algorithms.answer import Answer, OrNull
 from dask_graphflow.costs import cluster
+from dask_graphflow.runtime.answer import Answer, OrNull
+from dask_graphflow.runtime.call import Call
 
 ENDS = {"source": "a", "target": "b"}
 SOURCE = {"sources": [0]}
@@ -172,10 +173,11 @@ def test_rows_that_an_algorithm_lists_name_vertices_of_all_members(built, member
         edges = edges.assign(c=-edges.a, d=-edges.b)
     g = gf.Graph(partitioned(edges, partitions), **ends, shards=members).persist()
     columns = {"row": "int64", "all": "id", "some": "id or null"}
-    found = g._ask("listed", listed, columns, rows="listed")
+    call = Call("listed", listed, columns, rows="listed")
+    found = call.send(g._shards)
     assert found.npartitions == members * max(1, partitions // 8 // members)
     found = found.compute()
-    assert is_as_announced(found, g._ask("listed", listed, columns, rows="listed"))
+    assert is_as_announced(found, call.send(g._shards))
     first, last = ("all_0", "some_0") if ids == "two parts" else ("all", "some")
     counts = [count * len(vertices) for count in range(members)]
     assert found.row.tolist() == [row for count in counts for row in range(count)]

@@ -62,7 +62,7 @@ def count_ends(channel, shard, rank):
 
 
 def ends_of(client, placed):
-    return client.gather(client.compute(gang.run(placed._built, count_ends, None)))
+    return client.gather(client.compute(gang.run(placed._shards.built, count_ends, None)))
 
 
 @pytest.mark.parametrize("share", [0.1, 0.4])

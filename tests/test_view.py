@@ -13,10 +13,11 @@ from conftest import frame
 from test_core_number import MIXED
 
 import dask_graphflow as gf
-from dask_graphflow.algorithms.algorithm import Answer
 from dask_graphflow.exceptions import GraphflowError, WeightError
 from dask_graphflow.graph.memo import Memo
 from dask_graphflow.operators.advance import Advance
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.call import Call
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -28,8 +29,8 @@ TAKE = gf.EdgeOp("take", target="left", signal="-1", slot="add", cond="left[dst]
 
 def asked(graph, work, **dtypes):
     """Return the columns that a function of a view returns, by vertex."""
-    found = graph._ask("asked", lambda g: Answer(work(g)), dtypes).compute()
-    return found.set_index("vertex")
+    call = Call("asked", lambda g: Answer(work(g)), {"vertex": "id", **dtypes})
+    return call.send(graph._shards).compute().set_index("vertex")
 
 
 def degrees(view):

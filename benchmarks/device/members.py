@@ -162,7 +162,7 @@ def kept(graph: Any) -> Any:
     from distributed import wait
 
     built = graph.persist()
-    wait(built._built)
+    wait(built._shards.built)
     return built
 
 

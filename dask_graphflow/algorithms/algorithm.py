@@ -12,13 +12,18 @@ from typing import Any
 
 from dask_graphflow.exceptions import WeightError
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.call import Call
+from dask_graphflow.runtime.shards import Shards
+from dask_graphflow.runtime.spec import GraphSpec
+from dask_graphflow.scheduling.progress import Progress, listener
 
 from .answer import Answer, OrNull
-from .options import Option, options_of
+from .options import Flag, Option, options_of
 
 __all__ = ["ALGORITHMS", "Algorithm", "Answer", "OrNull", "algorithm", "ask"]
 
 Columns = Mapping[str, Any]
+ColumnsOf = Callable[[GraphSpec, Mapping[str, Any]], Columns]
 
 
 @dataclass(frozen=True)
@@ -31,8 +36,8 @@ class Algorithm:
         The function. It takes the graph's view and the options.
     columns : mapping, or callable
         The columns after ``vertex``, or after the columns of an edge, with their dtypes, or a function that
-        returns them for a graph and the checked options. "id" stands for vertex ids, and "id or null" for
-        vertex ids that can be null. If rows are "listed", these are all columns.
+        returns them for a graph's specification and the checked options. "id" stands for vertex ids, and
+        "id or null" for vertex ids that can be null. If rows are "listed", these are all columns.
     options : mapping of str to Option
         The options, as the signature of `run` declares them.
     weights : {"ignored", "optional", "required"}
@@ -50,7 +55,7 @@ class Algorithm:
     """
 
     run: Callable[..., Answer]
-    columns: Columns | Callable[[Any, Mapping[str, Any]], Columns]
+    columns: Columns | ColumnsOf
     options: Mapping[str, Option]
     weights: str
     directed: bool
@@ -69,7 +74,7 @@ ALGORITHMS: dict[str, Algorithm] = {}
 
 def algorithm(
     *,
-    columns: Columns | Callable[[Any, Mapping[str, Any]], Columns],
+    columns: Columns | ColumnsOf,
     weights: str = "ignored",
     directed: bool = True,
     incoming: bool = False,
@@ -88,7 +93,7 @@ def algorithm(
 
 
 def ask(
-    graph: Any,
+    shards: Shards,
     run: Callable[..., Answer],
     /,
     *,
@@ -97,8 +102,8 @@ def ask(
     **options: Any,
 ) -> Any:
     """Check the options of an algorithm, and return its result on a graph as a lazy frame."""
-    declared = ALGORITHMS[run.__name__]
-    if declared.weights == "required" and not graph.weighted:
+    declared, spec = ALGORITHMS[run.__name__], shards.spec
+    if declared.weights == "required" and not spec.weighted:
         raise WeightError(
             f"{declared.name} needs the weights of the edges; name their column with weight=, or use an "
             "algorithm without weights, such as bfs, which counts edges"
@@ -110,24 +115,23 @@ def ask(
         if not (option.check.optional and options[name] is None)
     }
     sent = options | {
-        name: check.check(name, options[name], graph) for name, check in checks.items()
+        name: check.check(name, options[name], spec) for name, check in checks.items()
     }
     resolve = {name: check.resolve for name, check in checks.items() if check.names_vertices}
-    columns = declared.columns(graph, sent) if callable(declared.columns) else declared.columns
-    frames = {name: sent.pop(name) for name, check in checks.items() if check.reads_frame}
-    if declared.rows == "edges":
-        columns = graph._edge_columns(weighted=declared.weights != "ignored") | columns
-    return graph._ask(
-        declared.name.replace("_", "-"),
+    weighted = declared.rows == "edges" and declared.weights != "ignored"
+    columns = declared.columns(spec, sent) if callable(declared.columns) else declared.columns
+    name = declared.name.replace("_", "-")
+    call = Call(
+        name,
         partial(_answer, run=run, resolve=resolve),
-        dict(columns),
-        sent,
+        {**spec.row_columns(declared.rows, weighted=weighted), **columns},
         rows=declared.rows,
-        frames=frames,
-        turned=declared.incoming and not resolve,
-        trace=trace,
-        progress=progress,
+        incoming=declared.incoming and not resolve,
+        trace=Flag().check("trace", trace, spec),
+        progress=Progress(listener(progress, name)),
     )
+    frames = {name: sent.pop(name) for name, check in checks.items() if check.reads_frame}
+    return call.send(shards, sent, frames=frames)
 
 
 def _answer(

@@ -18,6 +18,7 @@ import numpy as np
 from dask_graphflow.operators.between import at_ends
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.operators.whole_weights import loops, own_sums, whole_degrees, whole_weights
+from dask_graphflow.runtime.spec import GraphSpec
 
 from .algorithm import Answer, algorithm
 from .answer import Labels, LabelTypes
@@ -28,10 +29,10 @@ __all__ = ["community_metrics"]
 COMMUNITIES = Communities()
 
 
-def _columns(graph: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    edges = "float64" if graph.weighted else "int64"
+def _columns(spec: GraphSpec, options: Mapping[str, Any]) -> dict[str, Any]:
+    edges = "float64" if spec.weighted else "int64"
     return {
-        "community": LabelTypes(COMMUNITIES.types(options["communities"], graph)),
+        "community": LabelTypes(COMMUNITIES.types(options["communities"], spec)),
         "size": "int64",
         "internal_edges": edges,
         "cut_edges": edges,

@@ -7,6 +7,7 @@ from typing import Any
 from dask_graphflow.operators.advance import Advance
 from dask_graphflow.operators.view import GraphView
 from dask_graphflow.programs.edge_op import EdgeOp
+from dask_graphflow.runtime.spec import GraphSpec
 
 from .algorithm import Answer, algorithm
 
@@ -15,8 +16,8 @@ __all__ = ["degree_centrality"]
 LOOPS = EdgeOp("loops", target="loops", signal="1 if src == dst else 0", slot="add")
 
 
-def _columns(graph: Any, options: Any) -> dict[str, str]:
-    ways = ["", "in_", "out_"] if graph.directed else [""]
+def _columns(spec: GraphSpec, options: Any) -> dict[str, str]:
+    ways = ["", "in_", "out_"] if spec.directed else [""]
     return {f"{way}degree_centrality": "float64" for way in ways}
 
 

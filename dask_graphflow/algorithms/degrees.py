@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.spec import GraphSpec
 
 from .algorithm import Answer, algorithm
 
 __all__ = ["degrees"]
 
 
-def _columns(graph: Any, options: Any) -> dict[str, str]:
-    names = ["in_degree", "out_degree"] if graph.directed else ["degree"]
+def _columns(spec: GraphSpec, options: Any) -> dict[str, str]:
+    names = ["in_degree", "out_degree"] if spec.directed else ["degree"]
     return dict.fromkeys(names, "int64")
 
 

@@ -20,7 +20,7 @@ __all__ = ["Fanouts"]
 class Fanouts(Check):
     """Whole numbers, each 1 or more, or -1 for all; at least one of them."""
 
-    def check(self, name: str, value: Any, graph: Any) -> tuple[int, ...]:
+    def check(self, name: str, value: Any, spec: Any) -> tuple[int, ...]:
         """Return the numbers."""
         try:
             counts = () if isinstance(value, str) else tuple(value)

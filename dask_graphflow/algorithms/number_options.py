@@ -41,7 +41,7 @@ class Count(Check):
     least: int = 1
     most: int = MOST
 
-    def check(self, name: str, value: Any, graph: Any) -> int:
+    def check(self, name: str, value: Any, spec: Any) -> int:
         """Return the number."""
         check_count(name, value, least=self.least, most=self.most, optional=self.optional)
         return int(value)
@@ -59,7 +59,7 @@ class Number(Check):
     above: float | None = None
     finite: bool = False
 
-    def check(self, name: str, value: Any, graph: Any) -> Any:
+    def check(self, name: str, value: Any, spec: Any) -> Any:
         """Return the number as a float; kernels do not take all of NumPy's types."""
         number, large = math.nan, False
         if isinstance(value, int | float | np.integer | np.floating) and not isinstance(

@@ -42,7 +42,7 @@ class Check:
     reads_frame: ClassVar[bool] = False
     optional: bool = field(default=False, kw_only=True)
 
-    def check(self, name: str, value: Any, graph: Any) -> Any:
+    def check(self, name: str, value: Any, spec: Any) -> Any:
         """Return what is sent to the members for a value, or raise an error that says what is allowed.
 
         The value is not None if the option is :attr:`optional`.
@@ -60,7 +60,7 @@ class Choice(Check):
 
     names: Sequence[str]
 
-    def check(self, name: str, value: Any, graph: Any) -> str:
+    def check(self, name: str, value: Any, spec: Any) -> str:
         """Return the name."""
         if not isinstance(value, str) or value not in self.names:
             raise OptionError(
@@ -74,7 +74,7 @@ class Choice(Check):
 class Flag(Check):
     """True or False."""
 
-    def check(self, name: str, value: Any, graph: Any) -> bool:
+    def check(self, name: str, value: Any, spec: Any) -> bool:
         """Return the truth value."""
         if not isinstance(value, bool | np.bool_):
             raise OptionError(f"{name}={shown(value)}; give True or False")

@@ -11,6 +11,7 @@ import pandas as pd
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, vertex_ids
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.showing.tables import counted
 
 from .options import Check
@@ -24,9 +25,9 @@ class VertexIds(Check):
 
     names_vertices: ClassVar[bool] = True
 
-    def check(self, name: str, value: Any, graph: Any) -> Any:
+    def check(self, name: str, value: Any, spec: GraphSpec) -> Any:
         """Return the ids as a frame, with the dtypes of the graph's ids."""
-        return vertex_ids.named(value, graph._ids, name)
+        return vertex_ids.named(value, spec.ids, name)
 
     def resolve(self, g: Any, sent: Any) -> Any:
         """Return this member's vertices among them."""
@@ -39,9 +40,9 @@ class VertexPairs(Check):
 
     names_vertices: ClassVar[bool] = True
 
-    def check(self, name: str, value: Any, graph: Any) -> tuple[Any, Any]:
+    def check(self, name: str, value: Any, spec: GraphSpec) -> tuple[Any, Any]:
         """Return the ids of both columns as frames, with the dtypes of the graph's ids."""
-        width = len(graph._ids.columns)
+        width = spec.id_width
         vertex_ids.check_frame(value, name)
         if not hasattr(value, "columns") or len(value.columns) < 2 * width:
             has = (
@@ -53,7 +54,7 @@ class VertexPairs(Check):
                 f"pd.DataFrame({name}) for a list of pairs"
             )
         sides = value.iloc[:, :width], value.iloc[:, width : 2 * width]
-        first, second = (vertex_ids.named(side, graph._ids, name) for side in sides)
+        first, second = (vertex_ids.named(side, spec.ids, name) for side in sides)
         return first, second
 
     def resolve(self, g: Any, sent: Any) -> Any:
@@ -76,7 +77,7 @@ class VertexWeights(Check):
 
     names_vertices: ClassVar[bool] = True
 
-    def check(self, name: str, value: Any, graph: Any) -> tuple[Any, Any]:
+    def check(self, name: str, value: Any, spec: GraphSpec) -> tuple[Any, Any]:
         """Return the ids as a frame, and their fractions of the sum of the weights."""
         if isinstance(value, dict):
             value = pd.Series(value)
@@ -84,16 +85,16 @@ class VertexWeights(Check):
             value = value.to_pandas()
         vertex_ids.check_frame(value, name)
         if hasattr(value, "columns"):
-            width = len(graph._ids.columns)
+            width = spec.id_width
             if len(value.columns) != width + 1:
                 raise OptionError(
                     f"{name} has {counted(len(value.columns), 'column')}; give the id in "
                     f"{counted(width, 'column')}, then the weights in one more, and no others"
                 )
-            ids = vertex_ids.named(value.iloc[:, :width], graph._ids, name)
+            ids = vertex_ids.named(value.iloc[:, :width], spec.ids, name)
             parts = value.iloc[:, width]
         elif isinstance(value, pd.Series):
-            ids, parts = vertex_ids.named(list(value.index), graph._ids, name), value
+            ids, parts = vertex_ids.named(list(value.index), spec.ids, name), value
         else:
             raise OptionError(
                 f"{name} is a {type(value).__name__}; give a dict, a Series or a DataFrame"

@@ -11,6 +11,8 @@ from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph import frames, numbering, renumber, vertex_ids
 from dask_graphflow.operators.access import beside, gather
 from dask_graphflow.operators.whole_weights import own_sums
+from dask_graphflow.runtime.inputs import as_dask
+from dask_graphflow.runtime.spec import GraphSpec
 from dask_graphflow.showing.tables import counted
 
 from .options import Check
@@ -40,10 +42,10 @@ class Communities(Check):
     names_vertices: ClassVar[bool] = True
     reads_frame: ClassVar[bool] = True
 
-    def check(self, name: str, value: Any, graph: Any) -> Any:
+    def check(self, name: str, value: Any, spec: GraphSpec) -> Any:
         """Return the frame, which can be lazy."""
-        frame = graph._frame(value, name)
-        width = len(graph._ids.columns)
+        frame = as_dask(value, name)
+        width = spec.id_width
         if len(frame.columns) not in {width + 1, 2 * width}:
             raise OptionError(
                 f"{name} has {counted(len(frame.columns), 'column')}; give the id in "
@@ -52,10 +54,10 @@ class Communities(Check):
             )
         return frame
 
-    def types(self, frame: Any, graph: Any) -> tuple[Any, ...]:
+    def types(self, frame: Any, spec: GraphSpec) -> tuple[Any, ...]:
         """Return the dtypes of the communities in a result."""
-        empty = frames.empty_like(frame._meta).iloc[:, len(graph._ids.columns) :]
-        return tuple(vertex_ids.brought(empty, graph._ids).dtypes)
+        empty = frames.empty_like(frame._meta).iloc[:, spec.id_width :]
+        return tuple(vertex_ids.brought(empty, spec.ids).dtypes)
 
     def resolve(self, g: Any, sent: Any) -> WhichCommunity:
         """Return the community of each of this member's vertices."""

@@ -15,6 +15,8 @@ from dask_graphflow.components.plan import planned, tasks_of
 from dask_graphflow.components.thresholds import component_names
 from dask_graphflow.costs import cluster
 from dask_graphflow.graph.edgelist import vertex_names
+from dask_graphflow.runtime.inputs import as_dask
+from dask_graphflow.runtime.spec import ids_like
 from dask_graphflow.scheduling import trees
 from dask_graphflow.scheduling.progress import listener
 from dask_graphflow.showing.bar import PARTS
@@ -23,7 +25,6 @@ from . import inputs as inputs_of
 from .calls import refuse_options
 from .graph import Graph
 from .inputs import ColumnNames, Listener
-from .results import ids_like
 
 __all__ = ["connected_components", "tasks_of"]
 
@@ -186,7 +187,7 @@ def connected_components(
         }  # fmt: skip
         refuse_options(connected_components, options)
         return edges.connected_components(progress=progress)
-    edges = inputs_of.as_dask(edges, "edges", source, target)
+    edges = as_dask(edges, "edges", source, target)
     shown = listener(progress, "connected components", PARTS)
     merging.merge_policy(merge)
     check_count("chunk_size", chunk_size, optional=True)

@@ -27,6 +27,10 @@ from dask_graphflow.programs.expressions import (
     scalar,
 )
 from dask_graphflow.programs.vertex_expressions import NAMES, VertexReader
+from dask_graphflow.runtime.call import Call
+from dask_graphflow.runtime.shards import Shards
+from dask_graphflow.runtime.spec import GraphSpec
+from dask_graphflow.scheduling.progress import Progress, listener
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
@@ -35,7 +39,7 @@ __all__ = ["run"]
 
 
 def run(
-    graph: Any,
+    shards: Shards,
     op: EdgeOp | list[Any] | tuple[Any, ...],
     *,
     columns: Mapping[str, Any],
@@ -50,9 +54,10 @@ def run(
     progress: Any,
 ) -> Any:
     """Run an edge program, or repeat steps; see :meth:`.graph.Graph.run`."""
-    Choice(WAYS).check("direction", direction, graph)
-    policies.check(balance, policies.POLICIES if graph.on_device else policies.HOST_POLICIES)
-    Flag().check("fail_on_nonconvergence", fail_on_nonconvergence, graph)
+    spec = shards.spec
+    Choice(WAYS).check("direction", direction, spec)
+    policies.check(balance, policies.POLICIES if spec.on_device else policies.HOST_POLICIES)
+    Flag().check("fail_on_nonconvergence", fail_on_nonconvergence, spec)
     settings: dict[str, Any] = {"rule": direction, "balance": balance, "max_iter": max_iter}
     steps = [op] if isinstance(op, EdgeOp) else _steps(op)
     if isinstance(op, EdgeOp):
@@ -75,14 +80,22 @@ def run(
             "{'rank': 0.0}"
         )
     numbers = _numbers({} if params is None else params)
-    dtypes = _dtypes(graph, steps, columns, numbers, until)
+    dtypes = _dtypes(spec, steps, columns, numbers, until)
     if isinstance(op, EdgeOp):
         dtypes = {column: dtypes[column] for column in op.columns}
-    given = None if start is None else _started(graph, name, dtypes, start)
-    _check_names(graph, dtypes)
+    given = None if start is None else _started(spec, name, dtypes, start)
+    _check_names(spec, dtypes)
     begin = {column: _begins(column, columns[column]) for column in dtypes}
     asked = op if isinstance(op, EdgeOp) else steps, begin, numbers, given, settings
-    return graph._ask(name, run_program, dtypes, *asked, trace=trace, progress=progress)
+    trace = Flag().check("trace", trace, spec)
+    call = Call(
+        name,
+        run_program,
+        {**spec.row_columns("vertices"), **dtypes},
+        trace=trace,
+        progress=Progress(listener(progress, name)),
+    )
+    return call.send(shards, *asked)
 
 
 def _steps(given: Any) -> list[Step]:
@@ -128,7 +141,7 @@ def _check_name(what: str, name: Any, *taken: str) -> None:
 
 
 def _dtypes(
-    graph: Any,
+    spec: GraphSpec,
     steps: Sequence[Step],
     columns: Mapping[str, Any],
     numbers: Mapping[str, Any],
@@ -154,7 +167,7 @@ def _dtypes(
     ]
     used = {name for op in ops for name in op.columns} | {name for _, name, _ in assigned}
     _check_columns(columns, used, used | set(columns))
-    weight = "float64" if graph.weighted else None
+    weight = "float64" if spec.weighted else None
     for index in ("int32", "int64"):  # the dtype of vertex numbers is known once the graph is built
         bound = {name: index if dtype == "id" else dtype.name for name, dtype in dtypes.items()}
         for op in ops:
@@ -183,9 +196,9 @@ def _dtypes(
     return dtypes
 
 
-def _check_names(graph: Any, dtypes: Mapping[str, Any]) -> None:
+def _check_names(spec: GraphSpec, dtypes: Mapping[str, Any]) -> None:
     """Raise if two columns of the result have the same name."""
-    width = len(graph._ids.columns)
+    width = spec.id_width
     taken = dict.fromkeys(vertex_names("vertex", width), "the id of the vertex")
     for column, dtype in dtypes.items():
         for name in vertex_names(column, width if dtype == "id" else 1):
@@ -233,7 +246,7 @@ def _begins(name: str, value: Any) -> Any:
 
 
 def _started(
-    graph: Any, program: str, dtypes: Mapping[str, Any], start: Any
+    spec: GraphSpec, program: str, dtypes: Mapping[str, Any], start: Any
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """Return the ids in `start`, and its values for the program's columns: numbers, and ids."""
     if not hasattr(start, "columns"):
@@ -241,13 +254,13 @@ def _started(
             f"start is a {type(start).__name__}; give a frame of ids, and of the columns that begin "
             "otherwise there"
         )
-    width = len(graph._ids.columns)
+    width = spec.id_width
     # Columns are named as in results: a "vertex" column has one column for each part of an id.
     parts = {name: vertex_names(name, width if dtypes[name] == "id" else 1) for name in dtypes}
     named = [name for name in dtypes if set(parts[name]) & set(start.columns)]
     taken = {part for name in named for part in parts[name]}
     others = [name for name in start.columns if name not in taken]
-    ids = named_ids(start[others[:width]], graph._ids, "start")
+    ids = named_ids(start[others[:width]], spec.ids, "start")
     if unknown := others[width:]:
         raise OptionError(
             f"start has a column {unknown[0]!r}; after {counted(width, 'column')} of ids "
@@ -263,7 +276,7 @@ def _started(
                 f"{', '.join(map(repr, parts[name]))}"
             )
         if dtypes[name] == "id":
-            vertices[name] = named_ids(start[parts[name]], graph._ids, "start")
+            vertices[name] = named_ids(start[parts[name]], spec.ids, "start")
         else:
             numbers[name] = _fitting(start[name], name, np.dtype(dtypes[name]))
     rows = start.drop_duplicates()[others]

@@ -265,7 +265,7 @@ def estimate(
     if algorithm == "connected_components" and not graph.built:
         return _noted(_components(graph, calibration, merge), known_rates, "hooks")
     if shards is None and cluster is None and isinstance(edges, Graph):
-        shards = edges._known_shards()
+        shards = edges._shards.known_count()
     used, split = _used(graph, calibration.kinds, shards)
     total, members = (sum(kind.workers for kind in some) for some in (kinds, used))
     readers = members

@@ -2,49 +2,28 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property, partial
+from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
-import numpy as np
-from dask.delayed import Delayed, delayed
-
-from dask_graphflow.algorithms.algorithm import Answer
-from dask_graphflow.algorithms.number_options import check_count
 from dask_graphflow.algorithms.options import Choice, Flag
-from dask_graphflow.comm.channel import Channel
-from dask_graphflow.costs import members
-from dask_graphflow.costs.store import pull_rate
-from dask_graphflow.exceptions import WeightError
-from dask_graphflow.graph import edgelist
-from dask_graphflow.graph.build import build
 from dask_graphflow.graph.counting import num_edges, num_vertices
-from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.partition_stats import layout, layout_frame
-from dask_graphflow.graph.reading import read_edges, read_vertices, weight_dtype
-from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.shares import as_hybrid, members_of
-from dask_graphflow.kernels import summable
 from dask_graphflow.programs.edge_op import EdgeOp
-from dask_graphflow.scheduling import gang, gang_build, partitions, placement
-from dask_graphflow.scheduling.expr import Held, bind, bind_known, held_by
-from dask_graphflow.scheduling.parquet import num_rows
-from dask_graphflow.scheduling.progress import Progress, listener
-from dask_graphflow.scheduling.with_frames import with_frames
+from dask_graphflow.runtime.shards import Shards
+from dask_graphflow.runtime.spec import graph_spec
+from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.tables import as_html, as_text
 
 from . import edge_programs, inputs
 from .graph_methods import GraphMethods
-from .results import answered, empty_values, framed, ids_like, steps_frame
+from .member_plan import member_plan
 
 __all__ = ["Graph"]
 
 LAZY = "no; every compute() builds it again, persist() builds it once"
 KEPT = "yes, and kept in memory"
 MULTI = ("keep", "sum", "min", "first")
-MOST_PARTS = 32
-PARTITIONS_PER_PART = 8
 
 
 class Graph(GraphMethods):
@@ -157,128 +136,34 @@ class Graph(GraphMethods):
         shards: int | None = None,
         hybrid: Any = None,
     ) -> None:
-        Choice(MULTI).check("multi", multi, self)
-        directed = Flag().check("directed", directed, self)
-        frame = inputs.as_dask(edges, "edges", source, target)
-        if weight is not None:
-            edgelist.check_weight(frame, weight)
-        elif multi in ("sum", "min"):
-            raise WeightError(f"multi={multi!r} is about weights; name their column with weight=")
-        columns = inputs.edge_columns(frame, source, target, weight, dropna)
-        given = [(frame, columns)]
-        if vertices is not None:
-            given.append(inputs.vertex_frame(vertices, columns, frame._meta))
-        given = inputs.with_one_dtype(given)
-        frame, columns = given[0]
-        self._columns = columns
-        self.weighted = weight is not None
-        self._weight_dtype: Any = None
-        if self.weighted:
-            self._weight_dtype = weight_dtype(columns.weight_dtype)
-            if multi == "sum":
-                self._weight_dtype = summable(np.empty(0, self._weight_dtype)).dtype
-        self.directed = directed
-        self._npartitions = int(frame.npartitions)
-        self._parts = min(MOST_PARTS, -(-self._npartitions // PARTITIONS_PER_PART))
-        self._ids = ids_like(frame._meta, columns)
-        self._numbers: dict[str, int] = {}  # the known sizes, for the repr
-        # Empty frames by the columns of a result, because cuDF takes milliseconds to make one.
-        self._metas: dict[Any, Any] = {}
-        self.on_device = not is_pandas(type(self._ids))
-        placement.check_spilling(frame._meta)
-        check_count("shards", shards, least=1, optional=True)
-        workers = None
-        self._hybrid = hybrid is not None
-        if self._hybrid:
-            hybrid = as_hybrid(hybrid, self.on_device)
-            hybrid, self._shards, workers = members_of(hybrid, shards)
-        else:
-            slots = placement.slots()
-            self._shards = min(shards or len(slots.workers), self._npartitions)
-        chosen = shards is None and not self._hybrid and self._shards > 1
-        if chosen:
-            limit, device = _at_most(frame, columns.columns), self.on_device
-            if members.never_split(limit, self._shards, slots.threads, device=device):
-                chosen, self._shards = False, 1  # without the tasks of several members
-        self._chosen = chosen
-        self._choice: Any = (
-            None  # for a persisted graph: the pending number of shards, and the reason
-        )
-        readers = [partial(read_edges, columns=columns)]
-        if vertices is not None:
-            readers.append(partial(read_vertices, columns=given[1][1], like=self._ids))
-        read = [
-            (frame if isinstance(frame, Held) else frame[columns.columns], reader)
-            for (frame, columns), reader in zip(given, readers, strict=True)
-        ]
-        reading = partial(gang_build.run, read, workers=workers)
-        deal = partial(
-            build,
-            directed=directed,
-            multi=multi,
-            hybrid=hybrid,
-            rate=pull_rate,
-            choose=members.choose if chosen else None,
-        )
-        run = {"name": "graph-build", "alone": self.on_device}
-        self._build = partial(reading, deal, self._shards, None, **run)
-        # Several members build only the incoming edges for an algorithm that needs no others.
-        self._turned: tuple[Callable[..., Any], Callable[..., Any]] | None = None
-        plain = directed and weight is None and multi == "keep" and vertices is None
-        if plain and self._shards > 1:
-            self._turned = reading, partial(deal, turned=True)
-
-    @cached_property
-    def _built(self) -> Any:
-        return self._build()
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__dict__.update(state)
-        bind_known(self._futures())
-
-    def _futures(self) -> list[Any]:
-        """Return the futures of a persisted graph; an empty list if no cluster stores it."""
-        kept: list[Any] = [] if self._build is not None else [*self._built, self._choice]
-        layers = [part.dask for part in kept if isinstance(part, Delayed)]
-        found = (value for layer in layers for value in layer.values())
-        return [value for value in found if hasattr(value, "add_done_callback")]
+        Choice(MULTI).check("multi", multi, None)
+        self.directed = Flag().check("directed", directed, None)
+        frames = inputs.graph_inputs(
+            edges, source=source, target=target, weight=weight, multi=multi, vertices=vertices,
+            dropna=dropna,
+        )  # fmt: skip
+        frame, columns = frames[0]
+        spec = graph_spec(frame, columns, directed=self.directed, multi=multi)
+        self.weighted, self.on_device = spec.weighted, spec.on_device
+        placement.check_spilling(spec.ids)
+        self._shards = Shards(spec, frames, member_plan(frame, spec, shards, hybrid))
 
     def _rows(self) -> list[tuple[str, str]]:
         """Return the known facts about the graph, without computing anything."""
-        self._settle()
-        columns, kept = self._columns, self._build is None
+        shards, spec = self._shards, self._shards.spec
+        memory = "host" if shards.plan.hybrid is None else "depends on the worker"
         rows = [
-            ("Graph", "directed" if self.directed else "undirected"),
-            ("source", ", ".join(map(repr, columns.source))),
-            ("target", ", ".join(map(repr, columns.target))),
-            ("weight", repr(columns.weight) if self.weighted else "none"),
-            ("ids", ", ".join(map(str, self._ids.dtypes))),
-            ("edge partitions", f"{self._npartitions:,}"),
-            ("shards", self._shards_in_words()),
-            (
-                "memory",
-                "GPU"
-                if self.on_device
-                else "host"
-                if not self._hybrid
-                else "depends on the worker",
-            ),
-            ("built", KEPT if kept else LAZY),
+            ("Graph", "directed" if spec.directed else "undirected"),
+            ("source", ", ".join(map(repr, spec.columns.source))),
+            ("target", ", ".join(map(repr, spec.columns.target))),
+            ("weight", repr(spec.columns.weight) if spec.weighted else "none"),
+            ("ids", ", ".join(map(str, spec.ids.dtypes))),
+            ("edge partitions", f"{spec.partitions:,}"),
+            ("shards", _count(shards)),
+            ("memory", "GPU" if spec.on_device else memory),
+            ("built", KEPT if shards.persisted else LAZY),
         ]
-        return rows + [(name, f"{number:,}") for name, number in sorted(self._numbers.items())]
-
-    def _known_shards(self) -> int | None:
-        """Return the number of shards, or None if the build chooses it and has not ended."""
-        self._settle()
-        known = not self._chosen or isinstance(self._choice, str)
-        return self._shards if known else None
-
-    def _shards_in_words(self) -> str:
-        if isinstance(self._choice, str):
-            return f"{self._shards:,}: {self._choice}"
-        if self._chosen:
-            return f"1 to {self._shards:,}, chosen by the build"
-        return f"{self._shards:,}{', hybrid' if self._hybrid else ''}"
+        return rows + [(name, f"{number:,}") for name, number in sorted(shards.sizes.items())]
 
     def __repr__(self) -> str:
         return as_text(self._rows())
@@ -310,25 +195,9 @@ class Graph(GraphMethods):
         >>> g.num_edges  # does not build the graph again
         12
         """
-        kept = object.__new__(Graph)
-        built = placement.persisted(self._built)
-        # Drop the inputs of the build, which would be kept in memory otherwise.
-        kept.__dict__.update(self.__dict__, _built=built, _build=None, _turned=None, _numbers={})
-        if self._chosen:
-            kept._choice = placement.persisted(delayed(_choice)(built[0]))
-        return kept
-
-    def _settle(self) -> None:
-        """Drop the shards without vertices of a persisted graph, once its build has chosen the others.
-
-        This does not wait for the build. Until it has ended, algorithms have an idle task per such shard.
-        """
-        if self._choice is None or isinstance(self._choice, str):
-            return
-        known = placement.known(self._choice)
-        if known is not None:
-            shards, self._choice = known
-            self._shards, self._built = shards, self._built[:shards]
+        graph = copy(self)
+        graph._shards = self._shards.persist()
+        return graph
 
     @property
     def num_vertices(self) -> int:
@@ -345,7 +214,7 @@ class Graph(GraphMethods):
         >>> gf.Graph(gf.generate.grid(3, 3), source="src", target="dst").num_vertices
         9
         """
-        return self._number("vertices", num_vertices)
+        return self._shards.size("vertices", num_vertices)
 
     @property
     def num_edges(self) -> int:
@@ -364,7 +233,7 @@ class Graph(GraphMethods):
         >>> gf.Graph(twice, source="a", target="b", multi="first").num_edges
         1
         """
-        return self._number("edges", num_edges)
+        return self._shards.size("edges", num_edges)
 
     def layout(self) -> Any:
         """Return statistics of each shard: vertices, edges, and neighbors in other shards.
@@ -400,7 +269,7 @@ class Graph(GraphMethods):
         >>> g.layout().compute().share.tolist()
         [0.5, 0.5]
         """
-        return self._gang(layout, layout_frame([]), name="layout")
+        return self._shards.run(layout, layout_frame([]), name="layout")
 
     def run(
         self,
@@ -506,159 +375,16 @@ optional
         [inf, 9.0, 5.0]
         """
         return edge_programs.run(
-            self, op, columns=columns, start=start, params=params, until=until, max_iter=max_iter,
+            self._shards, op, columns=columns, start=start, params=params, until=until, max_iter=max_iter,
             fail_on_nonconvergence=fail_on_nonconvergence, direction=direction, balance=balance,
             trace=trace, progress=progress,
         )  # fmt: skip
 
-    def _ask(
-        self,
-        name: str,
-        work: Callable[..., Answer],
-        dtypes: dict[str, Any],
-        *arguments: Any,
-        rows: str = "vertices",
-        frames: Mapping[str, Any] | None = None,
-        turned: bool = False,
-        trace: bool = False,
-        progress: Any = False,
-    ) -> Any:
-        """Run an algorithm on the graph and return its result as a lazy frame.
 
-        Parameters
-        ----------
-        name : str
-            Name of the Dask task.
-        work : callable
-            The algorithm. It is called in each member with its :class:`.GraphView` and `arguments`.
-        dtypes : dict
-            Columns of the result after the vertex, with their dtypes. "id" stands for vertex ids, and
-            "id or null" for vertex ids that can be null. Unless `rows` is "vertices", this has all columns.
-        *arguments
-            Further arguments of the algorithm. They must be picklable.
-        rows : {"vertices", "edges", "listed"}
-            What each row of the result is for; see :class:`.Algorithm`. "vertices" by default.
-        frames : mapping of str to dask.dataframe.DataFrame or Held, optional
-            Frames that all members read. `work` gets them before `arguments`, as a dict of lists of
-            partitions.
-        turned : bool
-            Whether `work` uses only the edges that enter vertices. A graph with several shards that is not
-            persisted then builds only these. False by default.
-        trace : bool
-            Also return a frame with one row per superstep. False by default.
-        progress : bool or callable
-            Report each superstep when it ends; see :func:`dask_graphflow.bfs`.
-
-        Returns
-        -------
-        dask.dataframe.DataFrame
-            One row per vertex, with the vertex and the columns of `dtypes`, or one row per edge or listed
-            row, with the columns of `dtypes`. With `trace`, a pair of this frame and a frame with one row
-            per superstep.
-
-        Raises
-        ------
-        OptionError
-            `trace` or `progress` is invalid.
-        """
-        trace = Flag().check("trace", trace, self)
-        self._settle()
-        dtypes = {"vertex": "id", **dtypes} if rows == "vertices" else dtypes
-        kinds = tuple(dtypes.items())
-        if kinds not in self._metas:
-            empty = {column: empty_values(self._ids, dtype) for column, dtype in kinds}
-            self._metas[kinds] = framed(type(self._ids), empty)
-        meta, parts = self._metas[kinds], max(1, self._parts // self._shards)
-        told = Progress(listener(progress, name))
-        by_member = self._chosen or self._shards > 1 or self._hybrid
-        answer = partial(
-            answered, work=work, dtypes=dtypes, rows=rows, parts=parts, trace=trace, progress=told,
-            by_member=by_member,
-        )  # fmt: skip
-        how: dict[str, Any] = {"name": name, "turned": turned, "frames": frames}
-        if parts == 1 and not trace:
-            return told.of(self._gang(answer, meta, *arguments, **how))
-        idle = [meta] * parts
-        if trace:
-            idle.append(steps_frame([], 0 if by_member else None))
-        found = told.of(self._gang(answer, None, *arguments, idle=idle, **how))
-        result = partitions.frames(found, range(parts), meta)
-        return (result, partitions.frames(found, [parts], idle[-1])) if trace else result
-
-    def _frame(self, frame: Any, role: str) -> Any:
-        """Return the frame given as an option in a form that members can read."""
-        return inputs.as_dask(frame, role)
-
-    def _edge_columns(self, *, weighted: bool) -> dict[str, Any]:
-        """Return the columns of an edge in a result, with their dtypes: its ends, and its weight."""
-        ends = {"source": "id", "target": "id"}
-        return ends | {"weight": self._weight_dtype} if weighted and self.weighted else ends
-
-    def _number(self, name: str, work: gang.Loop) -> int:
-        asked = self._gang(work, None, name=f"num-{name}")[0]
-        found = int(placement.computed(asked, f"num_{name}"))
-        if self._build is None:
-            self._numbers[name] = found
-        return found
-
-    def _gang(
-        self,
-        loop: gang.Loop,
-        meta: Any,
-        *arguments: Any,
-        name: str,
-        turned: bool = False,
-        frames: Mapping[str, Any] | None = None,
-        idle: Any = None,
-    ) -> Any:
-        bind(self._futures())
-        self._settle()
-        # The result of a member without a shard. Naming it takes longer than the rest of a small call.
-        idle = (meta if idle is None else idle) if self._shards > 1 else None
-        how: dict[str, Any] = {"name": name, "alone": self.on_device or self._hybrid, "idle": idle}
-        if frames:
-            shards, reading_loop = with_frames(self._built, frames, loop)
-            return gang.run(shards, reading_loop, meta, *arguments, **how)
-        if not turned or self._turned is None:
-            return gang.run(self._built, loop, meta, *arguments, **how)
-        reading, build_turned = self._turned
-        both = partial(_built_for, build=build_turned, loop=loop, idle=idle)
-        return reading(both, self._shards, meta, *arguments, **how)
-
-
-def _at_most(frame: Any, ids: Sequence[Any]) -> float:
-    """Return an upper bound of the number of rows of a frame; infinite if there is no bound."""
-    rows = num_rows(frame)
-    if rows is not None:
-        return rows
-    size = placement.held_bytes(held_by(frame.expr)[1])
-    if size is None:
-        return math.inf
-    return size / sum(_least_bytes(frame._meta[column].dtype) for column in ids)
-
-
-def _least_bytes(dtype: Any) -> int:
-    """Return the minimum bytes of a value; a code of a categorical can take one byte."""
-    return dtype.itemsize if isinstance(dtype, np.dtype) and dtype.kind != "O" else 1
-
-
-def _built_for(
-    channel: Channel,
-    pieces: Any,
-    rank: int,
-    *arguments: Any,
-    build: gang.Loop,
-    loop: gang.Loop,
-    idle: Any,
-) -> Any:
-    """Build a graph as a member of a gang, and run an algorithm on it in the same run."""
-    shard = build(channel, pieces, rank)
-    if rank >= shard.members:
-        return idle
-    channel.narrow(shard.members)
-    return loop(channel, shard, rank, *arguments)
-
-
-def _choice(shard: Shard) -> tuple[int, str]:
-    """Return the number of shards, and the reason."""
-    return shard.members, shard.choice
+def _count(shards: Shards) -> str:
+    """Return the number of shards as text, with the reason if the build chose it."""
+    if shards.known_count() is None:
+        return f"1 to {shards.count:,}, chosen by the build"
+    if shards.reason is not None:
+        return f"{shards.count:,}: {shards.reason}"
+    return f"{shards.count:,}{'' if shards.plan.hybrid is None else ', hybrid'}"

@@ -15,6 +15,7 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.frames import is_pandas
 from dask_graphflow.graph.vertices import base_of
+from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.scheduling.expr import held_by
 from dask_graphflow.scheduling.parquet import pieces_of, read_of
 
@@ -113,7 +114,7 @@ def known(
         Flag().check("dense_ids", dense_ids, None)
     if isinstance(edges, Graph):
         return _of_graph(edges, num_edges, num_vertices, dense_ids)
-    frame = inputs.as_dask(edges, "edges", source, target)
+    frame = as_dask(edges, "edges", source, target)
     if weight is not None:
         edgelist.check_weight(frame, weight)
     columns = inputs.edge_columns(frame, source, target, weight, False)
@@ -182,7 +183,7 @@ def _shape(data: Any, ends: list[Any], low: int, vertices: int) -> Shape:
 def _of_graph(
     graph: Graph, num_edges: int | None, num_vertices: int | None, dense_ids: bool | None
 ) -> Known:
-    built = graph._build is None
+    spec, built = graph._shards.spec, graph._shards.persisted
     if not built and (num_edges is None or num_vertices is None):
         raise OptionError(
             "the graph is not built, and how large it will be is not known; give num_edges= and "
@@ -190,12 +191,12 @@ def _of_graph(
         )
     edges = graph.num_edges if num_edges is None else num_edges
     vertices = graph.num_vertices if num_vertices is None else num_vertices
-    ids = sum(_bytes(graph._ids[column]) for column in graph._ids.columns)
+    ids = sum(_bytes(spec.ids[column]) for column in spec.ids.columns)
     how = "from the persisted graph" if built else "as given"
-    weight = 8 * graph.weighted
+    weight = 8 * spec.weighted
     about = graph.directed, built, graph.on_device, built, how
-    kinds = _kinds(list(graph._ids.dtypes), dense_ids)
-    return Known(vertices, edges, edges, ids, weight, *about, kinds, graph._npartitions)
+    kinds = _kinds(list(spec.ids.dtypes), dense_ids)
+    return Known(vertices, edges, edges, ids, weight, *about, kinds, spec.partitions)
 
 
 def _kinds(found: list[Any], dense: bool | None) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 
@@ -17,13 +16,12 @@ from dask_graphflow.exceptions import (
     EdgeListError,
     OptionError,
     UnknownColumnError,
-    VertexTypeError,
     WeightError,
 )
 from dask_graphflow.graph import dtypes, edgelist, vertex_ids
 from dask_graphflow.graph.edgelist import EdgeColumns, vertex_names
-from dask_graphflow.graph.frames import as_pandas, empty_like, is_pandas
-from dask_graphflow.scheduling.expr import Held
+from dask_graphflow.graph.frames import is_pandas
+from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
 from dask_graphflow.showing.values import shown
@@ -31,10 +29,10 @@ from dask_graphflow.showing.values import shown
 __all__ = [
     "ColumnNames",
     "Listener",
-    "as_dask",
     "ascending",
     "check_dense",
     "edge_columns",
+    "graph_inputs",
     "seed_frames",
     "to_stream",
     "vertex_frame",
@@ -45,63 +43,30 @@ ColumnNames = Hashable | Sequence[Hashable]  # one column name, or several
 Listener = bool | Callable[[dict[str, Any]], object]  # the type of `progress`
 
 
-def as_dask(frame: Any, role: str, *ids: Any) -> Any:
-    """Return a frame as a Dask DataFrame or :class:`.Held`; raise if it is not a frame."""
-    if isinstance(frame, dd.DataFrame):
-        return frame
-    if isinstance(frame, pd.DataFrame):
-        for column in _flat(ids, [*frame.columns]):
-            # Names that are wrong or stand for several columns get their own error later.
-            if edgelist.is_name(column) and [*frame.columns].count(column) == 1:
-                dtypes.check_objects(frame[column], role)
-    elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
-        raise EdgeListError(
-            f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or "
-            f"one of pandas or cuDF, which is taken as one partition{as_pandas(frame, role)}"
-        )
-    held = Held(frame)
-    if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):
-        # Let Dask convert text to its own type. from_pandas would look at every value of the index, and a
-        # frame that is passed as an argument would be hashed.
-        try:
-            return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
-        except NotImplementedError as error:  # Arrow's take() does not support some of its types
-            column = _untaken(frame)
-            raise VertexTypeError(
-                f"Dask cannot read {role}: {error}. Leave columns of that type out, or "
-                f"{dtypes.to_text(column, role, frame[column].dtype)}"
-            ) from error
-    return held
+def graph_inputs(
+    edges: Any,
+    *,
+    source: Any,
+    target: Any,
+    weight: Any,
+    multi: str,
+    vertices: Any,
+    dropna: bool,
+) -> list[tuple[Any, EdgeColumns]]:
+    """Return the frame of a graph's edges and, if vertices are given, their frame, and how to read each.
 
-
-def _untaken(frame: pd.DataFrame) -> Any:
-    """Return the first column whose type Arrow's take() does not support."""
-    for column in frame.columns:
-        try:
-            frame[[column]].iloc[[]].take([])
-        except NotImplementedError:
-            return column
-    return frame.columns[0]
-
-
-class _Partition:
-    """A held frame as a function of the partition number."""
-
-    def __init__(self, held: Held) -> None:
-        self.held = held
-
-    def __call__(self, partition: int) -> Any:
-        return self.held()
-
-    def __dask_tokenize__(self) -> Any:
-        return self.held.__dask_tokenize__()
-
-
-def _flat(columns: Any, have: list[Any]) -> list[Any]:
-    listed = (
-        some if isinstance(some, list | tuple) and some not in have else [some] for some in columns
-    )
-    return list(itertools.chain.from_iterable(listed))
+    Raise if an argument is invalid; see :class:`.Graph`.
+    """
+    frame = as_dask(edges, "edges", source, target)
+    if weight is not None:
+        edgelist.check_weight(frame, weight)
+    elif multi in ("sum", "min"):
+        raise WeightError(f"multi={multi!r} is about weights; name their column with weight=")
+    columns = edge_columns(frame, source, target, weight, dropna)
+    frames = [(frame, columns)]
+    if vertices is not None:
+        frames.append(vertex_frame(vertices, columns, frame._meta))
+    return with_one_dtype(frames)
 
 
 def to_stream(edges: Any, device: Any) -> bool:

@@ -100,7 +100,7 @@ def graph_method(name: str, module: str) -> Callable[..., Any]:
     run, parameters = ALGORITHMS[name].run, method_parameters(ALGORITHMS[name])
 
     def call(self: Any, **options: Any) -> Any:
-        return ask(self, run, **options)
+        return ask(self._shards, run, **options)
 
     doc = method_docstring(name, docstring(name, {p.name: p for p in parameters}))
     return make(name, parameters, call, doc, module, "GraphMethods")

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.algorithm import Answer
 from dask_graphflow.api.graph import Graph
 from dask_graphflow.graph import vertex_ids
 from dask_graphflow.kernels import kernels_for
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.answer import Answer
+from dask_graphflow.runtime.call import Call
 
 __all__ = ["adjacency"]
 
@@ -22,9 +23,10 @@ def adjacency(graph: Graph, ids: pd.DataFrame) -> np.ndarray:
     Parallel edges give one pair. Pairs are sorted.
     """
     dtypes = dict.fromkeys(("source", "target"), "int64")
-    named = vertex_ids.named(ids, graph._ids)
-    found = graph._ask("adjacency", _adjacent, dtypes, named, rows="listed").compute()
-    return np.unique(kernels_for(found).to_pandas(found).to_numpy(), axis=0)
+    named = vertex_ids.named(ids, graph._shards.spec.ids)
+    call = Call("adjacency", _adjacent, dtypes, rows="listed")
+    pairs = call.send(graph._shards, named).compute()
+    return np.unique(kernels_for(pairs).to_pandas(pairs).to_numpy(), axis=0)
 
 
 def _adjacent(g: GraphView, ids: Any) -> Answer:

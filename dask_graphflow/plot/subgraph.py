@@ -15,6 +15,7 @@ from dask_graphflow.api.graph import Graph
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph.edgelist import EdgeColumns
 from dask_graphflow.kernels import kernels_for
+from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.scheduling.partitions import partitions_of
 from dask_graphflow.showing.suggestions import nearest
 
@@ -88,7 +89,7 @@ def around(
             ids, distance, parent, _once(pairs, graph.directed), graph.directed, reached
         )
     directed = True if directed is None else directed
-    frame = inputs.as_dask(edges, "edges", source, target)
+    frame = as_dask(edges, "edges", source, target)
     columns = inputs.edge_columns(frame, source, target, None, dropna)
     ends = (target, source) if follow == "in" else (source, target)
     graph = Graph(

@@ -22,11 +22,11 @@ RESOLUTION = Number(above=0, finite=True)
 class Resolution(Check):
     """A number above 0, or a list of such numbers."""
 
-    def check(self, name: str, value: Any, graph: Any) -> Any:
+    def check(self, name: str, value: Any, spec: Any) -> Any:
         """Return the number, or a tuple of numbers."""
         if not isinstance(value, list | tuple | np.ndarray) or getattr(value, "ndim", 1) != 1:
-            return RESOLUTION.check(name, value, graph)
-        found = tuple(RESOLUTION.check(name, item, graph) for item in value)
+            return RESOLUTION.check(name, value, spec)
+        found = tuple(RESOLUTION.check(name, item, spec) for item in value)
         if not found or len(set(map(_named, found))) < len(found):
             raise OptionError(
                 f"{name}={shown(value)}; give at least one number, and each number once"
@@ -34,7 +34,7 @@ class Resolution(Check):
         return found
 
 
-def columns(graph: Any, options: Mapping[str, Any]) -> dict[str, str]:
+def columns(spec: Any, options: Mapping[str, Any]) -> dict[str, str]:
     """Return the columns of the result: one for each resolution and level."""
     given, levels = options["resolution"], options["levels"]
     names = [f"community_{_named(item)}" for item in given] if isinstance(given, tuple) else None

@@ -25,14 +25,15 @@ import numpy as np
 from dask_graphflow.algorithms.algorithm import Answer, algorithm
 from dask_graphflow.graph.build import Edges
 from dask_graphflow.operators.view import GraphView
+from dask_graphflow.runtime.spec import GraphSpec
 
 from .edges import edges_of, first_leaving, light_edges, send_edges, sort_keys
 
 __all__ = ["minimum_spanning_forest"]
 
 
-def _columns(graph: Any, options: Any) -> Any:
-    return graph._edge_columns(weighted=True)
+def _columns(spec: GraphSpec, options: Any) -> Any:
+    return spec.row_columns("edges", weighted=True)
 
 
 @algorithm(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -12,98 +11,64 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dask_graphflow.algorithms.answer import Answer, Labels, LabelTypes, OrNull
-from dask_graphflow.comm.channel import Channel
 from dask_graphflow.comm.exchange import Exchange
-from dask_graphflow.exceptions import GraphMemoryError
-from dask_graphflow.graph import edgelist, frames
-from dask_graphflow.graph.device_shard import on_this_device
-from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph import frames
+from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.numbering import names_of, occurs
 from dask_graphflow.graph.restore_ids import restore_ids
 from dask_graphflow.graph.shard import Shard
-from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of, no_room_on_device
+from dask_graphflow.kernels import index_dtype, kernels_for, kernels_of
 from dask_graphflow.operators.send_rows import send_rows
-from dask_graphflow.operators.view import GraphView
-from dask_graphflow.scheduling import gang, placement
-from dask_graphflow.scheduling.progress import Progress
 
-__all__ = [
-    "answered",
-    "empty_values",
-    "frame_of",
-    "framed",
-    "ids_like",
-    "steps_frame",
-]
+from .answer import Answer, Labels, LabelTypes, OrNull
+
+__all__ = ["empty_frame", "result_frames", "steps_frame"]
 
 
-def answered(
-    channel: Channel,
+def result_frames(
     shard: Shard,
-    rank: int,
-    *arguments: Any,
-    work: Callable[..., Answer],
-    dtypes: dict[str, Any],
+    exchange: Exchange,
+    answer: Answer,
+    columns: Mapping[str, Any],
+    *,
     rows: str,
     parts: int,
-    trace: bool,
-    by_member: bool,
-    progress: Progress,
-) -> Any:
-    """Run an algorithm as a member of a gang, and return the frames of the member's rows.
+    threads: int,
+) -> list[Any]:
+    """Return a member's rows of a result, split evenly into frames. All members call it at once.
 
     Parameters
     ----------
-    channel, shard, rank, *arguments
-        See :func:`.gang.run`.
-    work : callable
-        Takes the :class:`.GraphView` and `arguments`, and returns an :class:`.Answer`.
-    dtypes : dict
-        See :func:`frame_of`.
+    shard, exchange
+        The member's.
+    answer : Answer
+        The answer of the algorithm.
+    columns : mapping
+        The columns of the result, with their dtypes; "id" and "id or null" for columns of vertex numbers.
     rows : {"vertices", "edges", "listed"}
-        What each row of the result is for; see :class:`.Algorithm`.
+        The meaning of each row; see :class:`.Algorithm`.
     parts : int
-        Number of frames to split the result into; the same on all members.
-    trace : bool
-        Whether to return a frame of the supersteps too.
-    by_member : bool
-        Whether that frame also contains the member, and how it spent the time of each superstep.
-    progress : Progress
-        The first member reports to it.
-
-    Returns
-    -------
-    DataFrame, or list of DataFrame
-        One frame if `parts` is 1 and there is no trace; otherwise the list of all frames, with the trace
-        last.
+        Number of frames; the same on all members.
+    threads : int
+        Number of host threads that may be used.
     """
-    mixed = shard.placed is not None
-    if mixed and placement.on_gpu_worker():
-        shard = on_this_device(shard)
-    exchange = Exchange(channel, device=shard.on_device, mixed=mixed)
-    threads = gang.threads()
-    steps: list[dict[str, Any]] = []
-    with progress.listening() if rank == 0 else nullcontext() as tell:
 
-        def note(row: dict[str, Any]) -> None:
-            if trace:
-                steps.append(row)
-            if tell is not None:
-                tell(row)
+    def values_of(column: Any, dtype: Any) -> Any:
+        if dtype == "id":
+            return names_of(shard, exchange, column)
+        if isinstance(column, Labels):
+            labels = column.names.iloc[column.rows].reset_index(drop=True)
+            return [labels[name] for name in labels.columns]
+        if dtype != "id or null":
+            return column
+        numbers = np.where(column.none, column.numbers.dtype.type(0), column.numbers)  # 0 has an id
+        return [_with_nulls(part, column.none) for part in names_of(shard, exchange, numbers)]
 
-        g = GraphView(shard, exchange, threads, note if trace or tell is not None else None)
-        with _said(shard):
-            answer = work(g, *arguments)
-    named = partial(names_of, shard, exchange)
-    found = [
-        frame_of(columns, dtypes, named, shard.like)
-        for columns in CUTS[rows](shard, exchange, answer, parts, threads)
+    split = CUTS[rows](shard, exchange, answer, parts, threads)
+    return [
+        _framed(type(shard.like), {name: values_of(part[name], columns[name]) for name in columns})
+        for part in split
     ]
-    if trace:
-        member = rank if by_member else None
-        return [*found, steps_frame(steps, member, linked=shard.linked)]
-    return found if parts > 1 else found[0]
 
 
 def _cut_vertices(
@@ -127,10 +92,10 @@ def _cut_vertices(
         own = chosen[part]
         if shard.placed is None:
             take = partial(_renamed, own, threads)
-            found = {name: _each(take, values) for name, values in answer.columns.items()}
+            taken = {name: _each(take, values) for name, values in answer.columns.items()}
         else:
-            found = {name: _each(itemgetter(part), values) for name, values in columns.items()}
-        yield {"vertex": own + first if first else own, **found}
+            taken = _taken(columns, part)
+        yield {"vertex": own + first if first else own, **taken}
 
 
 def _even(count: int, parts: int) -> Iterator[slice]:
@@ -214,8 +179,8 @@ def _taken(columns: dict[str, Any], rows: Any) -> dict[str, Any]:
 
 
 def _on_host(values: Any) -> np.ndarray:
-    found: np.ndarray = kernels_for(values).to_host(values)
-    return found
+    host: np.ndarray = kernels_for(values).to_host(values)
+    return host
 
 
 def _renamed(chosen: Any, threads: int, values: Any) -> Any:
@@ -229,59 +194,6 @@ def _each(take: Callable[[Any], Any], values: Any) -> Any:
     return OrNull(*map(take, values)) if isinstance(values, OrNull) else take(values)
 
 
-@contextmanager
-def _said(shard: Shard) -> Iterator[None]:
-    """Convert a memory error into one that says what helps."""
-    try:
-        yield
-    except GraphMemoryError:
-        raise
-    except MemoryError as error:
-        if shard.host is not shard:
-            raise no_room_on_device() from error
-        raise GraphMemoryError(
-            f"the call needs more memory than there is ({error}). Give smaller options, if they make the "
-            "result or the work larger, or use a machine with more memory",
-            needed=0,
-            available=None,
-        ) from error
-
-
-def frame_of(
-    columns: dict[str, Any],
-    dtypes: dict[str, Any],
-    named: Callable[[Any], list[Any]],
-    like: Any,
-) -> Any:
-    """Return the frame of some rows of a result.
-
-    Parameters
-    ----------
-    columns : dict of str to array
-        The numbers of the vertices or of the edges' ends, followed by the columns of an :class:`.Answer`.
-    dtypes : dict
-        Dtypes of the columns; "id" and "id or null" for columns of vertex numbers.
-    named : callable
-        Returns the ids of vertex numbers, as one series per part of an id.
-    like : frame
-        Empty frame with the columns of the ids.
-    """
-
-    def value(values: Any, dtype: Any) -> Any:
-        if dtype == "id":
-            return named(values)
-        if isinstance(values, Labels):
-            found = values.names.iloc[values.rows].reset_index(drop=True)
-            return [found[column] for column in found.columns]
-        if dtype != "id or null":
-            return values
-        numbers = np.where(values.none, values.numbers.dtype.type(0), values.numbers)  # 0 has an id
-        return [_with_nulls(part, values.none) for part in named(numbers)]
-
-    found = {name: value(columns[name], dtype) for name, dtype in dtypes.items()}
-    return framed(type(like), found)
-
-
 def _with_nulls(series: Any, mask: Any) -> Any:
     """Return a series of ids that is null where `mask` is true."""
     if not isinstance(series, pd.Series):
@@ -293,20 +205,20 @@ def _with_nulls(series: Any, mask: Any) -> Any:
     return series.mask(mask)
 
 
-def ids_like(meta: Any, columns: EdgeColumns) -> Any:
-    """Return an empty frame with the columns and dtypes of the ids."""
-    like = frames.empty_like(meta[list(dict.fromkeys(columns.source))]).reset_index(drop=True)
-    parts = zip(columns.names, columns.source, columns.dtypes, strict=True)
-    ids = {}
-    for name, column, dtype in parts:
-        part = like[column]
-        ids[name] = (
-            part if part.dtype == dtype else part.astype(dtype)
-        )  # astype is slow in cuDF even if it changes nothing
-    return type(like)(ids)
+def empty_frame(ids: Any, columns: Mapping[str, Any]) -> Any:
+    """Return the empty frame of a result.
+
+    Parameters
+    ----------
+    ids : DataFrame
+        Empty frame with the columns and dtypes of the ids.
+    columns : mapping
+        The columns, with their dtypes; see :func:`result_frames`.
+    """
+    return _framed(type(ids), {name: _empty(ids, dtype) for name, dtype in columns.items()})
 
 
-def empty_values(ids: Any, dtype: Any) -> Any:
+def _empty(ids: Any, dtype: Any) -> Any:
     """Return an empty column, or for ids a list with one per part of an id."""
     if dtype == "id":
         return [ids[column] for column in ids.columns]
@@ -318,15 +230,15 @@ def empty_values(ids: Any, dtype: Any) -> Any:
     return np.zeros(0, dtype)
 
 
-def framed(kind: type, columns: dict[str, Any]) -> Any:
+def _framed(kind: type, columns: dict[str, Any]) -> Any:
     """Return a frame of columns. A list of columns contains the parts of an id."""
-    found: dict[str, Any] = {}
+    flat: dict[str, Any] = {}
     for name, values in columns.items():
         if isinstance(values, list):
-            found |= dict(zip(edgelist.vertex_names(name, len(values)), values, strict=True))
+            flat |= dict(zip(vertex_names(name, len(values)), values, strict=True))
         else:
-            found[name] = values
-    return frames.build(kind, found)
+            flat[name] = values
+    return frames.build(kind, flat)
 
 
 def steps_frame(

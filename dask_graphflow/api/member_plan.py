@@ -1,0 +1,60 @@
+"""Which members build a graph: as many as the caller asks for, or as the build chooses."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from dask_graphflow.algorithms.number_options import check_count
+from dask_graphflow.costs import members
+from dask_graphflow.costs.store import pull_rate
+from dask_graphflow.graph.shares import as_hybrid, members_of
+from dask_graphflow.runtime.shards import MemberPlan
+from dask_graphflow.runtime.spec import GraphSpec
+from dask_graphflow.scheduling import placement
+from dask_graphflow.scheduling.expr import held_by
+from dask_graphflow.scheduling.parquet import num_rows
+
+__all__ = ["member_plan"]
+
+
+def member_plan(edges: Any, spec: GraphSpec, shards: Any, hybrid: Any) -> MemberPlan:
+    """Return which members build a graph.
+
+    Parameters
+    ----------
+    edges : dask.dataframe.DataFrame or Held
+    spec : GraphSpec
+    shards, hybrid
+        Options of :class:`.Graph`.
+    """
+    check_count("shards", shards, least=1, optional=True)
+    if hybrid is not None:
+        shares, count, workers = members_of(as_hybrid(hybrid, spec.on_device), shards)
+        return MemberPlan(count, hybrid=shares, rate=pull_rate, workers=workers)
+    slots = placement.slots()
+    count = min(shards or len(slots.workers), spec.partitions)
+    if shards is not None or count == 1:
+        return MemberPlan(count)
+    limit = _most_rows(edges, spec)
+    if members.never_split(limit, count, slots.threads, device=spec.on_device):
+        return MemberPlan(1)  # without the tasks of several members
+    return MemberPlan(count, choose=members.choose)
+
+
+def _most_rows(edges: Any, spec: GraphSpec) -> float:
+    """Return an upper bound of the number of rows of the edges; infinite if there is no bound."""
+    rows = num_rows(edges)
+    if rows is not None:
+        return rows
+    size = placement.held_bytes(held_by(edges.expr)[1])
+    if size is None:
+        return math.inf
+    return size / sum(_least_bytes(edges._meta[column].dtype) for column in spec.columns.columns)
+
+
+def _least_bytes(dtype: Any) -> int:
+    """Return the minimum bytes of a value; a code of a categorical can take one byte."""
+    return dtype.itemsize if isinstance(dtype, np.dtype) and dtype.kind != "O" else 1

@@ -1,0 +1,166 @@
+"""A call: how it is sent to the members of a gang, and how each member carries it out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.comm.exchange import Exchange
+from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.graph.device_shard import on_this_device
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.kernels import no_room_on_device
+from dask_graphflow.operators.view import GraphView
+from dask_graphflow.scheduling import gang, partitions, placement
+from dask_graphflow.scheduling.progress import Progress
+
+from .answer import Answer
+from .results import result_frames, steps_frame
+from .shards import Shards
+
+__all__ = ["Call"]
+
+MOST_PARTS = 32
+PARTITIONS_PER_PART = 8
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of an algorithm on a graph. Each member gets it, and carries it out.
+
+    Attributes
+    ----------
+    name : str
+        Name of the Dask task.
+    work : callable
+        The algorithm. Each member calls it with its :class:`.GraphView` and the call's arguments, and it
+        returns an :class:`.Answer`.
+    columns : mapping of str to dtype
+        All columns of the result. "id" stands for vertex ids, and "id or null" for vertex ids that can be
+        null.
+    rows : {"vertices", "edges", "listed"}
+        The meaning of each row of the result; see :class:`.Algorithm`.
+    incoming : bool
+        Whether `work` uses only the edges that enter vertices.
+    trace : bool
+        Whether to return a frame with one row per superstep too.
+    progress : Progress
+        The first member reports each superstep to it.
+    """
+
+    name: str
+    work: Callable[..., Answer]
+    columns: Mapping[str, Any]
+    rows: str = "vertices"
+    incoming: bool = False
+    trace: bool = False
+    progress: Progress = field(default_factory=partial(Progress, None))
+
+    def send(self, shards: Shards, *arguments: Any, frames: Mapping[str, Any] | None = None) -> Any:
+        """Send the call to the members of a graph, and return its result as a lazy frame.
+
+        Parameters
+        ----------
+        shards : Shards
+        *arguments
+            Further arguments of the algorithm. They must be picklable.
+        frames : mapping of str to dask.dataframe.DataFrame or Held, optional
+            Frames that all members read. The algorithm gets them before `arguments`, as a dict of lists of
+            partitions.
+
+        Returns
+        -------
+        dask.dataframe.DataFrame
+            The rows of the result. With a trace, a pair of this frame and a frame with one row per
+            superstep.
+        """
+        shards.settle()
+        meta, by_member = shards.spec.empty_result(self.columns), shards.by_member
+        parts = min(MOST_PARTS, -(-shards.spec.partitions // PARTITIONS_PER_PART))
+        parts = max(1, parts // shards.count)
+        loop = partial(self.carry_out, parts=parts, by_member=by_member)
+        settings: dict[str, Any] = {
+            "name": self.name, "incoming": self.incoming, "frames": frames
+        }  # fmt: skip
+        if parts == 1 and not self.trace:
+            return self.progress.of(shards.run(loop, meta, *arguments, **settings))
+        idle = [meta] * parts
+        if self.trace:
+            idle.append(steps_frame([], 0 if by_member else None))
+        results = self.progress.of(shards.run(loop, None, *arguments, idle=idle, **settings))
+        rows = partitions.frames(results, range(parts), meta)
+        return (rows, partitions.frames(results, [parts], idle[-1])) if self.trace else rows
+
+    def carry_out(
+        self,
+        channel: Channel,
+        shard: Shard,
+        rank: int,
+        *arguments: Any,
+        parts: int,
+        by_member: bool,
+    ) -> Any:
+        """Carry out the call as a member of a gang, and return the frames of the member's rows.
+
+        Parameters
+        ----------
+        channel, shard, rank, *arguments
+            See :func:`.gang.run`.
+        parts : int
+            Number of frames to split the result into; the same on all members.
+        by_member : bool
+            Whether the frame of the supersteps also contains the member, and how it spent the time of each
+            superstep.
+
+        Returns
+        -------
+        DataFrame, or list of DataFrame
+            One frame if `parts` is 1 and there is no trace; otherwise the list of all frames, with the
+            trace last.
+        """
+        mixed = shard.placed is not None
+        if mixed and placement.on_gpu_worker():
+            shard = on_this_device(shard)
+        exchange = Exchange(channel, device=shard.on_device, mixed=mixed)
+        threads = gang.threads()
+        steps: list[dict[str, Any]] = []
+        with self.progress.listening() if rank == 0 else nullcontext() as tell:
+
+            def note(row: dict[str, Any]) -> None:
+                if self.trace:
+                    steps.append(row)
+                if tell is not None:
+                    tell(row)
+
+            noting = self.trace or tell is not None
+            g = GraphView(shard, exchange, threads, note if noting else None)
+            with _memory_errors_explained(shard):
+                answer = self.work(g, *arguments)
+        frames = result_frames(
+            shard, exchange, answer, self.columns, rows=self.rows, parts=parts, threads=threads
+        )
+        if self.trace:
+            frames.append(steps_frame(steps, rank if by_member else None, linked=shard.linked))
+        return frames if parts > 1 or self.trace else frames[0]
+
+
+@contextmanager
+def _memory_errors_explained(shard: Shard) -> Iterator[None]:
+    """Convert a memory error into one that says what helps."""
+    try:
+        yield
+    except GraphMemoryError:
+        raise
+    except MemoryError as error:
+        if shard.host is not shard:
+            raise no_room_on_device() from error
+        raise GraphMemoryError(
+            f"the call needs more memory than there is ({error}). Give smaller options, if they make the "
+            "result or the work larger, or use a machine with more memory",
+            needed=0,
+            available=None,
+        ) from error

@@ -1,0 +1,75 @@
+"""Frames that a caller gives."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import dask.dataframe as dd
+import pandas as pd
+
+from dask_graphflow.exceptions import EdgeListError, VertexTypeError
+from dask_graphflow.graph import dtypes, edgelist
+from dask_graphflow.graph.frames import as_pandas, empty_like
+from dask_graphflow.scheduling.expr import Held
+
+__all__ = ["as_dask"]
+
+
+def as_dask(frame: Any, role: str, *ids: Any) -> Any:
+    """Return a frame as a Dask DataFrame or :class:`.Held`; raise if it is not a frame."""
+    if isinstance(frame, dd.DataFrame):
+        return frame
+    if isinstance(frame, pd.DataFrame):
+        for column in _flat(ids, [*frame.columns]):
+            # Names that are wrong or stand for several columns get their own error later.
+            if edgelist.is_name(column) and [*frame.columns].count(column) == 1:
+                dtypes.check_objects(frame[column], role)
+    elif type(frame).__module__.partition(".")[0] != "cudf" or not hasattr(frame, "columns"):
+        raise EdgeListError(
+            f"{role} is a {type(frame).__module__}.{type(frame).__name__}; give a Dask DataFrame, or "
+            f"one of pandas or cuDF, which is taken as one partition{as_pandas(frame, role)}"
+        )
+    held = Held(frame)
+    if isinstance(frame, pd.DataFrame) and "string" in map(dtypes.kind, frame.dtypes):
+        # Let Dask convert text to its own type. from_pandas would look at every value of the index, and a
+        # frame that is passed as an argument would be hashed.
+        try:
+            return dd.from_map(_Partition(held), [0], meta=empty_like(frame))
+        except NotImplementedError as error:  # Arrow's take() does not support some of its types
+            column = _untaken(frame)
+            raise VertexTypeError(
+                f"Dask cannot read {role}: {error}. Leave columns of that type out, or "
+                f"{dtypes.to_text(column, role, frame[column].dtype)}"
+            ) from error
+    return held
+
+
+def _untaken(frame: pd.DataFrame) -> Any:
+    """Return the first column whose type Arrow's take() does not support."""
+    for column in frame.columns:
+        try:
+            frame[[column]].iloc[[]].take([])
+        except NotImplementedError:
+            return column
+    return frame.columns[0]
+
+
+class _Partition:
+    """A held frame as a function of the partition number."""
+
+    def __init__(self, held: Held) -> None:
+        self.held = held
+
+    def __call__(self, partition: int) -> Any:
+        return self.held()
+
+    def __dask_tokenize__(self) -> Any:
+        return self.held.__dask_tokenize__()
+
+
+def _flat(columns: Any, have: list[Any]) -> list[Any]:
+    listed = (
+        some if isinstance(some, list | tuple) and some not in have else [some] for some in columns
+    )
+    return list(itertools.chain.from_iterable(listed))

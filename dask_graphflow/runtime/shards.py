@@ -1,0 +1,225 @@
+"""The shards of a graph: every call builds them until they are persisted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+from dask.delayed import Delayed, delayed
+
+from dask_graphflow.comm.channel import Channel
+from dask_graphflow.graph.build import Choose, build
+from dask_graphflow.graph.edgelist import EdgeColumns
+from dask_graphflow.graph.reading import read_edges, read_vertices
+from dask_graphflow.graph.shard import Shard
+from dask_graphflow.graph.shares import Hybrid, Rate
+from dask_graphflow.scheduling import gang, gang_build, placement
+from dask_graphflow.scheduling.expr import Held, bind, bind_known
+from dask_graphflow.scheduling.with_frames import with_frames
+
+from .spec import GraphSpec
+
+__all__ = ["MemberPlan", "Shards"]
+
+
+@dataclass(frozen=True)
+class MemberPlan:
+    """Which members build the shards of a graph.
+
+    Attributes
+    ----------
+    count : int
+        Number of members; with `choose`, the maximum.
+    choose : callable or None
+        Chooses the number of members in the build; see :data:`.build.Choose`.
+    hybrid : Hybrid or None
+        The share of each member, for workers with and without a GPU.
+    rate : callable or None
+        Measures the speed of a member of a hybrid; see :data:`.shares.Rate`.
+    workers : sequence of str or None
+        Address of the worker of each member of a hybrid, on a cluster.
+    """
+
+    count: int
+    choose: Choose | None = None
+    hybrid: Hybrid | None = None
+    rate: Rate | None = None
+    workers: Sequence[str] | None = None
+
+
+class Shards:
+    """The shards of a graph, which are lazy until they are persisted.
+
+    Parameters
+    ----------
+    spec : GraphSpec
+    frames : sequence of pairs of dask.dataframe.DataFrame or Held, and EdgeColumns
+        The frame of the edges, and optionally the frame of all vertices.
+    plan : MemberPlan
+
+    Attributes
+    ----------
+    spec, plan
+        The parameters.
+    count : int
+        Number of shards. If the build chooses it, this is the maximum until :meth:`settle` has the choice.
+    reason : str or None
+        Why the build chose this number of shards, once it is known.
+    sizes : dict of str to int
+        The numbers of vertices and edges, if they were asked for after the shards were persisted.
+    """
+
+    def __init__(
+        self, spec: GraphSpec, frames: Sequence[tuple[Any, EdgeColumns]], plan: MemberPlan
+    ) -> None:
+        self.spec, self.plan, self.count = spec, plan, plan.count
+        self.reason: str | None = None
+        self.sizes: dict[str, int] = {}
+        readers: list[Callable[..., Any]] = [read_edges, partial(read_vertices, like=spec.ids)]
+        # The frames that the build reads; None once the shards are persisted.
+        self._inputs: list[tuple[Any, Any]] | None = [
+            (frame if isinstance(frame, Held) else frame[columns.columns], partial(read, columns=columns))
+            for (frame, columns), read in zip(frames, readers, strict=False)
+        ]  # fmt: skip
+        self._choice: Delayed | None = None  # the number and the reason, until they are known
+
+    @property
+    def persisted(self) -> bool:
+        """Whether the shards are persisted, or are being built for that."""
+        return self._inputs is None
+
+    @cached_property
+    def built(self) -> list[Delayed]:
+        """The shards, each as a lazy object or, once persisted, as the future of one."""
+        return self._build(self._build_loop(), None, name="graph-build", alone=self.spec.on_device)  # type: ignore[no-any-return]
+
+    @property
+    def by_member(self) -> bool:
+        """Whether a trace says which member it is of: there can be several."""
+        return self.plan.count > 1 or self.plan.hybrid is not None
+
+    def persist(self) -> Shards:
+        """Start to build the shards and keep them; return the persisted shards."""
+        kept = object.__new__(Shards)
+        kept.__dict__.update(self.__dict__, built=placement.persisted(self.built), sizes={})
+        kept._inputs = None  # it would stay in memory otherwise
+        if self.plan.choose is not None:
+            kept._choice = placement.persisted(delayed(_choice)(kept.built[0]))
+        return kept
+
+    def settle(self) -> None:
+        """Drop the persisted shards without vertices, once their build has chosen the others.
+
+        This does not wait for the build. Until it has ended, algorithms have an idle task per such shard.
+        """
+        chosen = None if self._choice is None else placement.known(self._choice)
+        if chosen is not None:
+            self.count, self.reason = chosen
+            self.built, self._choice = self.built[: self.count], None
+
+    def known_count(self) -> int | None:
+        """Return the number of shards, or None if the build chooses it and has not ended."""
+        self.settle()
+        return None if self.plan.choose is not None and self.reason is None else self.count
+
+    def size(self, name: str, loop: gang.Loop) -> int:
+        """Return the number of vertices or edges, which `loop` counts. Waits for the result."""
+        counted = self.run(loop, None, name=f"num-{name}")[0]
+        number = int(placement.computed(counted, f"num_{name}"))
+        if self.persisted:
+            self.sizes[name] = number
+        return number
+
+    def run(
+        self,
+        loop: gang.Loop,
+        meta: Any,
+        *arguments: Any,
+        name: str,
+        incoming: bool = False,
+        frames: Mapping[str, Any] | None = None,
+        idle: Any = None,
+    ) -> Any:
+        """Return, lazily, the result of a gang that runs on the shards; see :func:`.gang.run`.
+
+        Parameters
+        ----------
+        loop, meta, *arguments, name
+            See :func:`.gang.run`.
+        incoming : bool
+            Whether `loop` uses only the edges that enter vertices. Several shards that are not persisted
+            are then built with only these edges. False by default.
+        frames : mapping of str to dask.dataframe.DataFrame or Held, optional
+            Frames that all members read; see :func:`.with_frames`.
+        idle : object, optional
+            The result of a member without a shard. By default it is `meta`.
+        """
+        bind(self._futures())
+        self.settle()
+        # Naming the result of an idle member takes longer than the rest of a small call.
+        idle = (meta if idle is None else idle) if self.count > 1 else None
+        alone = self.spec.on_device or self.plan.hybrid is not None
+        settings: dict[str, Any] = {"name": name, "alone": alone, "idle": idle}
+        if incoming and self._builds_incoming():
+            both = partial(
+                _build_and_run, build=self._build_loop(turned=True), loop=loop, idle=idle
+            )
+            return self._build(both, meta, *arguments, **settings)
+        shards = self.built
+        if frames:
+            shards, loop = with_frames(shards, frames, loop)
+        return gang.run(shards, loop, meta, *arguments, **settings)
+
+    def _builds_incoming(self) -> bool:
+        """Return whether a call can build only the edges that enter vertices."""
+        spec = self.spec
+        plain = spec.directed and not spec.weighted and spec.multi == "keep"
+        return plain and self.count > 1 and self._inputs is not None and len(self._inputs) == 1
+
+    def _build_loop(self, **options: Any) -> gang.Loop:
+        spec, plan = self.spec, self.plan
+        return partial(
+            build, directed=spec.directed, multi=spec.multi, hybrid=plan.hybrid, rate=plan.rate,
+            choose=plan.choose, **options,
+        )  # fmt: skip
+
+    def _build(self, loop: gang.Loop, meta: Any, *arguments: Any, **settings: Any) -> Any:
+        """Run a loop on the partitions of the inputs."""
+        assert self._inputs is not None
+        return gang_build.run(
+            self._inputs, loop, self.count, meta, *arguments, workers=self.plan.workers, **settings
+        )
+
+    def _futures(self) -> list[Any]:
+        """Return the futures of persisted shards; an empty list if no cluster stores them."""
+        kept = [*self.built, self._choice] if self.persisted else []
+        values = [value for one in kept if one is not None for value in one.dask.values()]
+        return [value for value in values if hasattr(value, "add_done_callback")]
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        bind_known(self._futures())
+
+
+def _build_and_run(
+    channel: Channel,
+    pieces: Any,
+    rank: int,
+    *arguments: Any,
+    build: gang.Loop,
+    loop: gang.Loop,
+    idle: Any,
+) -> Any:
+    """Build a graph as a member of a gang, and run an algorithm on it in the same run."""
+    shard = build(channel, pieces, rank)
+    if rank >= shard.members:
+        return idle
+    channel.narrow(shard.members)
+    return loop(channel, shard, rank, *arguments)
+
+
+def _choice(shard: Shard) -> tuple[int, str]:
+    """Return the number of shards, and the reason."""
+    return shard.members, shard.choice
