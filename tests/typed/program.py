@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 
 import dask_graphflow as gf
 from dask_graphflow import costs, exceptions, generate
-from dask_graphflow.api.estimate_result import Calibration, Estimate
+from dask_graphflow.costs.estimate import Calibration, Estimate
 from dask_graphflow.kernels.edge_op import BoundOp
 
 Step = Mapping[str, Any]
