@@ -63,7 +63,7 @@ def test_invalid_rates_are_refused(sizes, pulls):
 
 @pytest.mark.parametrize("kernel", ["hook", "copies", ["hooks"]], ids=str)
 def test_unknown_kernels_are_refused(kernel):
-    names = r"; give 'hooks', .*'text_ids'"
+    names = r"; give 'hooks', .*'merges'"
     with pytest.raises(OptionError, match="kernel=.*" + names):
         constant().rate(kernel, 1)
     with pytest.raises(OptionError, match="only=.*" + names) as raised:
@@ -71,18 +71,10 @@ def test_unknown_kernels_are_refused(kernel):
     assert ("did you mean 'hooks'?" in str(raised.value)) == (kernel != "copies")
 
 
-def test_the_rates_of_one_thread_are_not_divided_among_workers_with_their_own_cores():
-    shared = Rates((1,), hooks=(8.0,), far_ids=(8.0,), copies=55e9)
-    assert (shared.over(0.25).hooks, shared.over(0.25).far_ids) == ((32.0,), (8.0,))
-    four = shared.over(4, per_core=2)
-    assert (four.hooks, four.far_ids, four.copies) == ((2.0,), (4.0,), 55e9)
-
-
 def test_every_kernel_is_measured():
     found = measure(False, 1, scales=(6, 8))
     assert found.sizes == (64, 256)
     assert all(found.rate(kernel, 100) > 1000 for kernel in KERNELS)
-    assert found.copies == math.inf
 
 
 @pytest.mark.parametrize(
@@ -107,14 +99,12 @@ def test_large_graphs_are_measured_if_there_is_time_and_room(
 
 def test_grown_graphs_have_the_degrees_of_rmat_graphs(monkeypatch):
     monkeypatch.setattr(measuring, "DRAWN", 10)
-    grown = measuring._edges(np, 12)
     drawn = gf.generate.rmat(12).compute()
-    for ends, name in zip(grown, ("src", "dst"), strict=True):
+    for ends, name in zip(measuring._edges(np, 12), ("src", "dst"), strict=True):
         assert len(ends) == len(drawn)
         assert 0 <= ends.min() < ends.max() < 1 << 12
         most = [np.sort(np.bincount(side))[-64:].sum() for side in (ends, drawn[name])]
         assert most[0] == pytest.approx(most[1], rel=0.1)
-    assert all(np.array_equal(a, b) for a, b in zip(grown, measuring._edges(np, 12), strict=True))
 
 
 def test_a_slower_worker_is_measured_as_slower(monkeypatch):

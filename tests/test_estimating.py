@@ -15,7 +15,7 @@ from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.api.graph_sizes import sizes_of
 from dask_graphflow.costs import ClusterSpec, Links, Rates, store
 from dask_graphflow.costs.cost import STEP
-from dask_graphflow.costs.prediction import MAKING
+from dask_graphflow.costs.prediction import COPIED, MAKING
 from dask_graphflow.costs.rates import KERNELS, typical_rates
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.scheduling.memory_limits import PROCESS
@@ -131,11 +131,10 @@ def test_components_by_groutes_model():
 
 
 def test_edges_are_copied_to_devices_while_others_are_hooked():
-    for copies, seconds in (4e6, 20.0), (1e9, 5.0):
-        fast = replace(rates(1e6), copies=copies)
-        cluster = ClusterSpec(workers=2, device=True, links=LINKS, rates=fast)
-        found = estimate(cluster=cluster, num_edges=10**7, num_vertices=1000)
-        assert found.parts["hooking"] == pytest.approx(seconds)
+    given = {"num_edges": 10**7, "num_vertices": 1000}
+    for rate, slower in (1e6, 1e6), (1e12, COPIED / 16):
+        found = estimate(cluster=workers(2, rate, device=True), **given)
+        assert found.parts["hooking"] == pytest.approx(10**7 / (2 * slower))
 
 
 def test_pagerank_by_totems_model():

@@ -85,7 +85,7 @@ def calibrate(
     Given rates are not measured again, so this call measures only the links:
 
     >>> import dask_graphflow as gf
-    >>> rates = gf.costs.Rates((1 << 16,), *[(1e8,)] * 8)  # of each kernel the same
+    >>> rates = gf.costs.Rates((1 << 16,), *[(1e8,)] * 7)  # of each kernel the same
     >>> measured = gf.calibrate(gf.costs.ClusterSpec(workers=1, threads=8, rates=rates))
     >>> measured.kinds[0].rates == rates, 0 < measured.links.call < 10
     (True, True)
@@ -203,7 +203,7 @@ def estimate(
     Neither the workers nor the graph have to exist:
 
     >>> import dask_graphflow as gf
-    >>> rates = gf.costs.Rates((1 << 20,), *[(1e8,)] * 8)  # of each kernel the same
+    >>> rates = gf.costs.Rates((1 << 20,), *[(1e8,)] * 7)  # of each kernel the same
     >>> links = gf.costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.005, level=0.001, gang=0.02)
     >>> four = gf.costs.ClusterSpec(workers=4, threads=8, memory=64 << 30, rates=rates, links=links)
     >>> edges = gf.generate.rmat(4)

@@ -213,8 +213,7 @@ def _beside(kind: ClusterSpec) -> int:
 
 def _each(kind: ClusterSpec, rates: Rates) -> Rates:
     """Return the rates of each of the workers of a host, given the rates of all of them together."""
-    beside = _beside(kind)
-    return rates.over(beside, max(1.0, beside / CPU_COUNT))
+    return rates.over(_beside(kind))
 
 
 def _on(kind: ClusterSpec, function: Callable[..., Any], *args: Any) -> Any:

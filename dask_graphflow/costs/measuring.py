@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
 import math
 import time
 from collections.abc import Callable, Collection, Sequence
@@ -13,7 +12,6 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from dask_graphflow.algorithms.bfs import bfs
 from dask_graphflow.algorithms.label_propagation import label_propagation
@@ -23,10 +21,7 @@ from dask_graphflow.comm.channel import in_process
 from dask_graphflow.comm.exchange import Exchange
 from dask_graphflow.components.forest import Forest
 from dask_graphflow.graph import generate
-from dask_graphflow.graph.build import build
 from dask_graphflow.graph.device_shard import let_go
-from dask_graphflow.graph.edgelist import Ends
-from dask_graphflow.graph.reading import Piece
 from dask_graphflow.graph.shard import Shard
 from dask_graphflow.kernels import kernels_of, no_room
 from dask_graphflow.kernels.memory import free_bytes
@@ -34,8 +29,7 @@ from dask_graphflow.operators.view import GraphView
 from dask_graphflow.scheduling import placement
 from dask_graphflow.showing.bar import Kind, Shown, Step
 
-from .model import SORTED
-from .rates import KERNELS, SERIAL, Rates
+from .rates import KERNELS, Rates
 
 __all__ = ["STEPS", "is_busy", "kernels_on", "measure", "room_of"]
 
@@ -49,17 +43,12 @@ PARTS, EDGE = 4, 100
 REPEAT = 3
 LONG = 0.3  # seconds: a turn that takes longer is repeated once only
 ENOUGH = 0.06  # seconds: shorter turns are repeated for this long
-COPIED = 1 << 26  # bytes
 SPIN = (
     0.05  # seconds in which threads only compute, to measure the share of a core that each one gets
 )
 UNDISTURBED = 0.8  # with a smaller share than this, other programs use the cores
 ITERATIONS = 10  # of PageRank
-NUMBERED = 1 << 19  # edges whose ids are numbered
-PIECES = 4  # partitions of these edges
 DRAWN = 18  # largest scale that is drawn edge by edge on the host
-# These turn numbers into ids that are far apart and unordered; all products differ.
-SPREAD, FARTHEST = 0x1E3779B97F4A7C15, (1 << 62) - 1
 
 # The number of units that a rate counts, the work of one turn, and what makes the argument of a turn.
 Work = tuple[int, Callable[[Any], object], Callable[[], Any]]
@@ -108,8 +97,7 @@ def measure(
         There is no room for the smallest graph.
     """
     kernels, limited = kernels_on(device), not (device or scales)
-    if device:  # on a device cuDF frames number the ids, and there is no workload for that yet
-        only = [name for name in only if name not in SERIAL]
+    if device:
         let_go()  # frees the copies of graphs, which are made again when they are next needed
     scales = scales or (DEVICE_SCALES if device else SCALES)
     total = len(only) * (len(scales) + 1)
@@ -137,12 +125,9 @@ def measure(
             break
         taken = time.perf_counter() - began
     curves: dict[str, Any] = {name: tuple(one[name] for one in rates.values()) for name in only}
-    copies = math.inf
     if device:
-        data = np.ones(COPIED, "uint8")
-        copies = COPIED / _seconds(kernels, lambda _: kernels.namespace.asarray(data))
         kernels.namespace.get_default_memory_pool().free_all_blocks()  # other libraries need the room
-    return Rates(tuple(rates), **curves, copies=copies)
+    return Rates(tuple(rates), **curves)
 
 
 def is_busy(threads: int) -> bool:
@@ -247,45 +232,6 @@ class Workloads:
         """Return the work of making the rows of all edges; each edge counts twice."""
         return 2 * len(self.source), lambda _: self._make_rows(), lambda: None
 
-    def dense_ids(self) -> Work:
-        """Return the work of a build before it makes rows, with dense ids."""
-        return self._numbering(lambda numbers: numbers, 0)
-
-    def far_ids(self) -> Work:
-        """Return the work of a build before it makes rows, with integer ids that are far apart."""
-        return self._numbering(lambda numbers: numbers * SPREAD & FARTHEST, SORTED)
-
-    def text_ids(self) -> Work:
-        """Return the work of a build before it makes rows, with text ids."""
-        return self._numbering(lambda numbers: "vertex " + pd.Series(numbers).astype("str"), SORTED)
-
-    def _numbering(self, ids: Callable[[Any], Any], each: int) -> Work:
-        """Return the work of numbering the ends of some edges.
-
-        Parameters
-        ----------
-        ids : callable
-            Turns vertex numbers into ids.
-        each : int
-            Ends of edges that one distinct id counts for.
-        """
-        count = min(len(self.source), max(2 * self.size, NUMBERED))
-        cuts = list(itertools.pairwise(count * at // PIECES for at in range(PIECES + 1)))
-        names = pd.Series(ids(np.arange(self.size)))
-        source, target = (
-            names.take(side[:count]).reset_index(drop=True) for side in (self.source, self.target)
-        )
-        pieces = [
-            Piece(_ends(source[low:high]), _ends(target[low:high]), None, at)
-            for at, (low, high) in enumerate(cuts)
-        ]
-        distinct = len(np.unique(np.concatenate([self.source[:count], self.target[:count]])))
-
-        def number(_: Any) -> None:
-            build(in_process(1)[0], pieces, 0, directed=True, multi="keep", turned=True)
-
-        return 2 * count + each * distinct, number, lambda: None
-
     def pulls(self) -> Work:
         """Return the work of some iterations of PageRank."""
         g, options = self._view(), {"tol": None, "max_iter": ITERATIONS}
@@ -329,10 +275,6 @@ class Workloads:
         shard = Shard(self.source[:0], [0, self.size], 0, rows, directed=False)
         exchange = Exchange(in_process(1)[0], device=shard.on_device)
         return GraphView(shard, exchange, self.threads)
-
-
-def _ends(ids: pd.Series) -> Ends:
-    return Ends(pd.DataFrame, {"vertex": ids})
 
 
 def _hub(g: GraphView) -> Any:

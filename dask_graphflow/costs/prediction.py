@@ -29,7 +29,6 @@ from .cost import LISTED, ROW, Cost, Shape
 from .estimate import Estimate
 from .links import Links
 from .model import SPARSE, numbered, remote, search_levels
-from .rates import Rates, typical_rates
 
 __all__ = ["GraphSizes", "Workers", "components", "paths", "supersteps"]
 
@@ -37,6 +36,12 @@ MAKING = 8e-3  # seconds that the client takes to make the expressions of a call
 LEVELS = 4  # levels of tasks: read, make pieces, build, run
 FOREST_LEVELS = 8  # levels of components without their merges, if dense ids are not certain
 PARTITION = 3e-4  # seconds that pandas takes to select the columns of a partition
+# Ends of edges per second that are replaced by vertex numbers: by one thread of an AMD EPYC (Zen 4),
+# however many threads a worker has, and by an H200. These are not measured on each machine, because their
+# differences are smaller than the error of an estimate.
+NUMBERED = {"dense_ids": 9e8, "far_ids": 4e7, "text_ids": 2.5e7}
+GPU_NUMBERED = {"dense_ids": 1e11, "far_ids": 6.8e8, "text_ids": 6.8e8}
+COPIED = 5.8e9  # bytes per second from host memory to a GPU
 READ = 3e8  # bytes in memory that a thread reads per second from Parquet files in the page cache
 MESSAGE = 8  # bytes that a member sends per vertex that another one reads
 PATHS_VERTEX, PATHS_ROW = 80, 80  # bytes per vertex of the search, and per row of the result
@@ -63,7 +68,7 @@ class GraphSizes(NamedTuple):
     origin : str
         Where the sizes come from, as text.
     ids : tuple of str
-        The kind of each part of an id; see :data:`.rates.SERIAL`.
+        The kind of each part of an id; see :data:`NUMBERED`.
     partitions : int
         Number of partitions of the edges.
     read_bytes : int
@@ -138,7 +143,8 @@ class Workers:
 
     def rates(self, kernel: str, vertices: int) -> list[float]:
         """Return the rate of each worker."""
-        return [_rates(one).rate(kernel, vertices) for one in self.each]
+        rates = [one.rates for one in self.each if one.rates is not None]
+        return [one.rate(kernel, vertices) for one in rates]
 
     def slowest(self, kernel: str, edges: Sequence[float], vertices: int) -> float:
         """Return the seconds of the slowest worker, given the number of edges of each one."""
@@ -146,19 +152,13 @@ class Workers:
         return max(edge / rate for edge, rate in zip(edges, rates, strict=True))
 
     def numbering(self, graph: GraphSizes) -> float:
-        """Return the seconds per end of an edge that the slowest member takes to number ids.
+        """Return the seconds per end of an edge that a member takes to number ids.
 
-        The parts of an id are numbered one by one, and then the pairs of their numbers. Rates that lack
-        numbering, as on a calibrated GPU, are completed by those of a typical machine.
+        The parts of an id are numbered one by one, and then the pairs of their numbers.
         """
         parts = [*graph.ids, *["far_ids"] * (len(graph.ids) - 1)]
-
-        def seconds(kind: ClusterSpec, part: str) -> float:
-            own = _rates(kind)
-            rates = own if getattr(own, part) else typical_rates(kind.device, kind.threads)
-            return 1 / rates.rate(part, graph.vertices)
-
-        return max(math.fsum(seconds(kind, part) for part in parts) for kind in self.kinds)
+        numbered = GPU_NUMBERED if all(kind.device for kind in self.kinds) else NUMBERED
+        return sum(1 / numbered[part] for part in parts)
 
     def reading(self, graph: GraphSizes) -> float:
         """Return the seconds that all workers take to get the partitions of a frame."""
@@ -173,11 +173,10 @@ def components(graph: GraphSizes, workers: Workers, merge: str) -> Estimate:
     links, count, vertices = workers.links, len(workers), graph.vertices
     hooks = workers.rates("hooks", vertices)
     # If edges are streamed to a device, each chunk is copied while the last is hooked: components/link.py.
-    copying = [
-        0.0 if graph.device else 2 * graph.id_bytes / _rates(one).copies for one in workers.each
-    ]
+    copied = COPIED / (2 * graph.id_bytes)
     slower = [
-        min(rate, 1 / copy if copy else rate) for rate, copy in zip(hooks, copying, strict=True)
+        min(rate, copied) if one.device and not graph.device else rate
+        for rate, one in zip(hooks, workers.each, strict=True)
     ]
     depth = trees.depth(merging.merges_of(merge, count))
     forest = vertices * (memory.index_bytes(vertices) + 1)
@@ -390,11 +389,6 @@ def _estimate(
         algorithm, graph.vertices, graph.edges, seconds, parts, sizes, fits, plan, reason,
         seconds + more,
     )  # fmt: skip
-
-
-def _rates(kind: ClusterSpec) -> Rates:
-    assert kind.rates is not None, "kinds are calibrated"
-    return kind.rates
 
 
 def _limits(limits: Sequence[str], most_seconds: float) -> str:

@@ -17,7 +17,7 @@ from dask_graphflow.exceptions import OptionError
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import as_html, as_text
 
-__all__ = ["KERNELS", "SERIAL", "Rates", "typical_rates"]
+__all__ = ["KERNELS", "Rates", "typical_rates"]
 
 KERNELS = {
     "hooks": "hook, edges/s",
@@ -27,12 +27,7 @@ KERNELS = {
     "paths": "path, edges/s",
     "labels": "label, edges/s",
     "merges": "merge, vertices/s",
-    "dense_ids": "number dense ids, ids/s",
-    "far_ids": "number integers, ids/s",
-    "text_ids": "number text, ids/s",
 }
-# One thread does this work, however many threads a worker has.
-SERIAL = "dense_ids", "far_ids", "text_ids"
 
 
 @dataclass(frozen=True)
@@ -58,12 +53,6 @@ class Rates:
         Edges per second in an iteration of label propagation.
     merges : tuple of float
         Vertices per second when one forest is merged into another.
-    dense_ids, far_ids, text_ids : tuple of float
-        Ends of edges per second that one thread replaces by vertex numbers, if ids are integers close
-        together, other integers, or text. Ids that are not close together are also sorted, so each distinct
-        id counts as three more ends.
-    copies : float
-        Bytes per second from host memory to the memory of the kernels; infinite on the host itself.
 
     Raises
     ------
@@ -89,10 +78,6 @@ class Rates:
     paths: tuple[float, ...] = ()
     labels: tuple[float, ...] = ()
     merges: tuple[float, ...] = ()
-    dense_ids: tuple[float, ...] = ()
-    far_ids: tuple[float, ...] = ()
-    text_ids: tuple[float, ...] = ()
-    copies: float = math.inf
 
     def __post_init__(self) -> None:
         curves = [getattr(self, name) for name in KERNELS]
@@ -115,13 +100,10 @@ class Rates:
         return ["millions, at V =", *(f"{size:,}" for size in self.sizes)]
 
     def _rows(self) -> list[list[str]]:
-        curves = ((said, getattr(self, name)) for name, said in KERNELS.items())
-        rows = [
-            [said, *(f"{rate / 1e6:,.4g}" for rate in rates)] for said, rates in curves if rates
+        curves = ((title, getattr(self, name)) for name, title in KERNELS.items())
+        return [
+            [title, *(f"{rate / 1e6:,.4g}" for rate in rates)] for title, rates in curves if rates
         ]
-        if not math.isinf(self.copies):
-            rows.append(["copies, bytes/s", *[f"{self.copies / 1e6:,.4g}"] * len(self.sizes)])
-        return rows
 
     def __repr__(self) -> str:
         return as_text([self._head(), *self._rows()])
@@ -167,16 +149,13 @@ class Rates:
         size = math.log(max(vertices, 1))
         return math.exp(np.interp(size, np.log(self.sizes), np.log(rates)))
 
-    def over(self, workers: float, per_core: float = 1.0) -> Rates:
+    def over(self, workers: float) -> Rates:
         """Return the rates of each of several workers that together have these rates.
 
         Parameters
         ----------
         workers : float
             Number of workers. Below 1, the result is the rates of several such workers together.
-        per_core : float
-            Number of these workers that share a core; 1 by default. The rates of numbering, which one
-            thread does, are divided by this only.
 
         Returns
         -------
@@ -189,18 +168,14 @@ class Rates:
         >>> Rates((2**12,), hooks=(4e8,)).over(2).hooks
         (200000000.0,)
         """
-        shares = {name: per_core if name in SERIAL else workers for name in KERNELS}
-        curves: dict[str, Any] = {
-            name: tuple(rate / share for rate in getattr(self, name))
-            for name, share in shares.items()
+        curves = {name: getattr(self, name) for name in KERNELS}
+        shared: Any = {
+            name: tuple(rate / workers for rate in curve) for name, curve in curves.items()
         }
-        return replace(self, **curves)
+        return replace(self, **shared)
 
 
-# One thread of an AMD EPYC (Zen 4), measured by gf.calibrate() on 2026-11-23. The rates of ids were
-# measured as CPU time while other programs used the machine. Far ids took 2.5 times as long there as in
-# calls on the nearly idle machine. So their rates for 2**16 and 2**20 vertices come from calls, and the
-# rate for 2**18 is between these two.
+# One thread of an AMD EPYC (Zen 4), measured by gf.calibrate() on 2026-11-23.
 HOST = Rates(
     sizes=(1 << 12, 1 << 16, 1 << 18, 1 << 20),
     hooks=(1.39e8, 1.33e8, 1.30e8, 0.86e8),
@@ -210,13 +185,8 @@ HOST = Rates(
     paths=(0.69e8, 0.86e8, 0.75e8, 0.64e8),
     labels=(1.31e8, 1.25e8, 1.26e8, 0.98e8),
     merges=(1.68e8, 2.32e8, 2.40e8, 2.71e8),
-    dense_ids=(3.0e8, 9.0e8, 9.0e8, 7.4e8),
-    far_ids=(5.3e7, 6.0e7, 4.2e7, 3.0e7),
-    text_ids=(3.5e7, 3.35e7, 2.2e7, 1.8e7),
 )
-# An NVIDIA H200, measured by gf.calibrate(device=True) on 2026-11-22. The rate of text comes from the
-# components of 100 million edges between strings. Integers that are far apart are assumed to be as fast as
-# text, and dense integers as fast as a pull.
+# An NVIDIA H200, measured by gf.calibrate(device=True) on 2026-11-22.
 DEVICE = Rates(
     sizes=(1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24),
     hooks=(1.52e9, 2.68e9, 1.17e10, 3.59e10, 7.97e10),
@@ -226,10 +196,6 @@ DEVICE = Rates(
     paths=(2.27e8, 5.67e8, 1.67e9, 4.80e9, 8.74e9),
     labels=(2.44e9, 5.44e9, 8.36e9, 1.15e10, 1.14e10),
     merges=(1.78e8, 6.73e8, 2.40e9, 9.17e9, 3.37e10),
-    dense_ids=(6.15e9, 2.53e10, 7.01e10, 1.37e11, 1.54e11),
-    far_ids=(6.8e8,) * 5,
-    text_ids=(6.8e8,) * 5,
-    copies=5.8e9,
 )
 
 

@@ -63,9 +63,8 @@ def rates(
     threads : int
         Number of host threads that may be used.
     only : str, optional
-        The only rate that is needed: "hooks", "builds", "pulls", "searches", "paths", "labels", "merges",
-        "dense_ids", "far_ids" or "text_ids". If nothing is stored, no other kernel is compiled and
-        measured.
+        The only rate that is needed: "hooks", "builds", "pulls", "searches", "paths", "labels" or "merges".
+        If nothing is stored, no other kernel is compiled and measured.
     fresh : bool
         Whether to measure even if rates are stored.
     tell : callable, optional
