@@ -12,7 +12,6 @@ from . import (
     chunks,
     compare,
     components,
-    costs,
     deep,
     device,
     estimates,
@@ -23,7 +22,6 @@ from . import (
     levels,
     members,
     memory,
-    simulate,
     soak,
     splits,
     wire,
@@ -50,10 +48,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         soak,
         fuzz,
         compare,
-        costs,
         estimates,
         first_calls,
-        simulate,
         device,
     ):
         name = module.__name__.rpartition(".")[2].replace("_", "-")

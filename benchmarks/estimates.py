@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import math
 import multiprocessing
 import os
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -44,12 +45,11 @@ MANY = {"personalized_pagerank": 16, "similarity": 1000, PATHS: 20}
 # Some graphs do not converge in the default number of iterations.
 DIVERGING = "eigenvector_centrality", "hits", "katz_centrality", "personalized_pagerank"
 CALIBRATION = "DASK_GRAPHFLOW__CALIBRATION__PATH"
-PAGE = Path(__file__).parent.parent / "docs" / "internals" / "costs.md"
-BEGIN, END = "<!-- measured -->", "<!-- end of what was measured -->"
 NOTES = """\
-Each call has a process of its own, and is measured when it is made for the second time, with one thread. It
-goes from a pandas frame of edges to a pandas frame. s: seconds of the processor. MB: peak of the resident
-memory, without the process and its frame of edges. Estimates use the rates of a typical machine."""
+Measured / estimated. Each call has a process of its own, and is measured when it is made for the second
+time, with one thread. It goes from a pandas frame of edges to a pandas frame. MB: peak of the resident
+memory, without the process and its frame of edges. s: seconds of the processor, and "to" the upper bound of
+the estimate. Estimates use the rates of a typical machine."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,38 +64,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=float, default=150, help="seconds until a call is stopped (default 150)"
     )
-    parser.add_argument("--kept", help="do not measure, but print the results in this file")
-    parser.add_argument("--docs", action="store_true", help=f"write the table into {PAGE.name}")
+    parser.add_argument(
+        "--kept", help="do not measure, but compare the results in this file with current estimates"
+    )
 
 
 def run(options: argparse.Namespace) -> int:
     """Measure, print the table and store the results."""
-    if options.kept is not None:
-        found = json.loads(Path(options.kept).read_text("utf-8"))
-    else:
-        found = {"size": options.size, "rows": list(measure(options))}
-        kept = report.keep(options.json, "estimates", found)
-        found["machine"] = machine.describe()
-        print(f"\nkept in {kept}" if kept is not None else "")
-    rows = found["rows"]
-    print(report.table(HEADS, [cells(row) for row in rows]))
-    print(f"\n{NOTES}\n{report.machine_line(found['machine'])}")
-    if options.docs:
-        PAGE.write_text(replaced(PAGE.read_text("utf-8"), markdown(rows)), "utf-8")
-        print(f"written into {PAGE}")
-    return 1 if any("failed" in row for row in rows) else 0
+    with (
+        tempfile.TemporaryDirectory(prefix="graphflow-rates-") as folder,
+        dask.config.set({"graphflow.calibration.path": folder}),  # no rates are stored there
+    ):
+        os.environ[CALIBRATION] = folder
+        if options.kept is not None:
+            results = json.loads(Path(options.kept).read_text("utf-8"))
+            for row in results["rows"]:
+                frame, _, about, _ = prepared(row["graph"], row["call"], results["size"])
+                row |= estimated(frame, about, row["call"])
+        else:
+            results = {"size": options.size, "rows": list(measure(options))}
+            kept = report.keep(options.json, "estimates", results)
+            results["machine"] = machine.describe()
+            print(f"\nkept in {kept}" if kept is not None else "")
+    print(f"{table(results['rows'])}\n\n{NOTES}\n{report.machine_line(results['machine'])}")
+    return 1 if any("failed" in row for row in results["rows"]) else 0
 
 
-def measure(options: argparse.Namespace) -> Any:
+def measure(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the row of each call, and print it."""
-    with tempfile.TemporaryDirectory(prefix="graphflow-rates-") as folder:
-        os.environ[CALIBRATION] = folder  # earlier calls must not correct the rates
-        for graph in options.graphs:
-            for call in options.calls:
-                row = {"graph": graph, "call": call}
-                row |= alone(graph, call, options.size, options.timeout)
-                print("  ".join(cells(row)), flush=True)
-                yield row
+    for graph, call in itertools.product(options.graphs, options.calls):
+        row = {"graph": graph, "call": call}
+        row |= alone(graph, call, options.size, options.timeout)
+        print(graph, call, row.get("options", ""), cell(row), sep="  ", flush=True)
+        yield row
 
 
 def alone(graph: str, call: str, size: int, timeout: float) -> dict[str, Any]:
@@ -130,20 +131,28 @@ def _child(sender: Any, graph: str, call: str, size: int) -> None:
 def measured(graph: str, call: str, size: int) -> dict[str, Any]:
     """Return the seconds and the peak memory of a call, and both as estimated."""
     with dask.config.set(scheduler="synchronous", num_workers=1):
-        frame, work, about, shown = prepared(graph, call, size)
-        told = gf.estimate(frame, call, **ENDS, **about)
+        frame, work, about, text = prepared(graph, call, size)
+        estimate = estimated(frame, about, call)
         work()  # compiles kernels
         rss.reset_peak()
         before, began = rss.current(), process_time()
         work()
         seconds, peak = process_time() - began, rss.peak() - before
-    given = int(frame.memory_usage(index=False).sum())
-    if call == PATHS:
-        given = 0  # its input is the result of a search
+    return {"options": text, "seconds": seconds, "peak": peak, **estimate}
+
+
+def estimated(frame: pd.DataFrame, about: dict[str, Any], call: str) -> dict[str, Any]:
+    """Return the estimate of a call, without the process and its frame of edges."""
+    with dask.config.set(scheduler="synchronous", num_workers=1):
+        estimate = gf.estimate(frame, call, **ENDS, **about)
+    # The input of shortest paths is the result of a search.
+    given = 0 if call == PATHS else int(frame.memory_usage(index=False).sum())
     return {
-        "options": shown, "seconds": seconds, "estimated": told.seconds, "at_most": told.most_seconds,
-        "peak": peak, "bound": told.bytes_per_worker[0] - PROCESS - given, "parts": told.parts,
-    }  # fmt: skip
+        "estimated": estimate.seconds,
+        "at_most": estimate.most_seconds,
+        "bound": estimate.bytes_per_worker[0] - PROCESS - given,
+        "parts": estimate.parts,
+    }
 
 
 def prepared(
@@ -197,59 +206,23 @@ def _short(value: Any) -> str:
     return f"{len(value)} rows" if isinstance(value, pd.DataFrame) else str(value)
 
 
-HEADS = [
-    "call", "graph", "s", "estimated", "at most", "s / estimated", "MB", "bound", "MB / bound", "options",
-]  # fmt: skip
-
-
-def cells(row: Mapping[str, Any]) -> list[str]:
-    """Return a row of the table."""
+def cell(row: Mapping[str, Any]) -> str:
+    """Return the measured and the estimated values of a call as text."""
     if "failed" in row:
-        return [row["call"], row["graph"], *[""] * (len(HEADS) - 3), row["failed"][:100]]
-    return [
-        row["call"], row["graph"], f"{row['seconds']:.3f}", f"{row['estimated']:.3f}",
-        f"{row['at_most']:.3f}", f"{row['seconds'] / row['estimated']:.2f}", f"{row['peak'] / 1e6:.0f}",
-        f"{row['bound'] / 1e6:.0f}", f"{row['peak'] / row['bound']:.2f}", row["options"],
-    ]  # fmt: skip
-
-
-def markdown(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return the results as two Markdown tables with a row per function and a column per graph."""
-    graphs = list(dict.fromkeys(row["graph"] for row in rows))
-    by_call: dict[str, dict[str, Mapping[str, Any]]] = {}
-    for row in rows:
-        by_call.setdefault(row["call"], {})[row["graph"]] = row
-    tables = (
-        (
-            "MB, measured / bound",
-            lambda row: f"{row['peak'] / 1e6:,.0f} / {row['bound'] / 1e6:,.0f}",
-        ),
-        ("s, measured / estimated (at most)", _seconds),
+        return row["failed"][:100]
+    most = f" to {row['at_most']:.2g}" if row["at_most"] > 1.5 * row["estimated"] else ""
+    return (
+        f"{row['peak'] / 1e6:,.0f} / {row['bound'] / 1e6:,.0f} MB, "
+        f"{row['seconds']:.2g} / {row['estimated']:.2g}{most} s"
     )
-    parts = []
-    for head, cell in tables:
-        lines = [f"| {head} | {' | '.join(graphs)} |", "|---|" + "---:|" * len(graphs)]
-        for call, found in sorted(by_call.items()):
-            shown = [
-                "failed"
-                if "failed" in found[graph]
-                else cell(found[graph])
-                if graph in found
-                else ""
-                for graph in graphs
-            ]
-            lines.append(f"| `{call}` | {' | '.join(shown)} |")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
 
 
-def _seconds(row: Mapping[str, Any]) -> str:
-    bound = f" ({row['at_most']:.2g})" if row["at_most"] > 1.5 * row["estimated"] else ""
-    return f"{row['seconds']:.2g} / {row['estimated']:.2g}{bound}"
-
-
-def replaced(page: str, text: str) -> str:
-    """Return a page with other tables between the two marks."""
-    before, _, rest = page.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n{text}\n\n{END}{after}"
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the results as a Markdown table with a row per function and a column per graph."""
+    cells = {(row["call"], row["graph"]): cell(row) for row in rows}
+    graphs = list(dict.fromkeys(row["graph"] for row in rows))
+    lines = [f"| measured / estimated | {' | '.join(graphs)} |", "|---|" + "---:|" * len(graphs)]
+    for call in sorted({row["call"] for row in rows}):
+        values = " | ".join(cells.get((call, graph), "") for graph in graphs)
+        lines.append(f"| `{call}` | {values} |")
+    return "\n".join(lines)

@@ -6,7 +6,6 @@ import contextlib
 import fcntl
 import gc
 import itertools
-import math
 import multiprocessing
 import os
 import pathlib
@@ -26,11 +25,7 @@ from distributed.utils import get_mp_context
 import dask_graphflow as gf
 from dask_graphflow import Graph  # as it is without `backend`
 from dask_graphflow.algorithms.algorithm import ALGORITHMS
-from dask_graphflow.costs import corrections
 from dask_graphflow.graph import build, partition, vertex_placement
-
-# Calls in tests say nothing about this machine: the cache of the user stays as it is.
-corrections.SHORTEST = math.inf
 
 # What `on_backend` brings data to; the same in all tests of a run.
 BACKEND = types.SimpleNamespace(name="pandas")

@@ -18,7 +18,6 @@ import dask_graphflow as gf
 from benchmarks import __main__ as command
 from benchmarks import (
     compare,
-    estimates,
     first_calls,
     levels,
     machine,
@@ -486,11 +485,9 @@ def test_estimates_stand_beside_whole_calls(tmp_path, capsys):
     for row in rows:
         assert row["estimated"] == pytest.approx(sum(row["parts"].values()))
         assert row["seconds"] > 0 < row["bound"]
-    assert "MB / bound" in capsys.readouterr().out
+    assert "| `sssp` |" in capsys.readouterr().out
     assert command.main(["estimates", "--kept", str(kept)]) == 0
-    page = estimates.replaced(f"a{estimates.BEGIN}b{estimates.END}c", estimates.markdown(rows))
-    assert page.count("| `sssp` |") == 2
-    assert page[0] + page[-1] == "ac"
+    assert "| `sssp` |" in capsys.readouterr().out
 
 
 def test_levels_stand_beside_those_of_an_empty_graph(client):

@@ -408,7 +408,9 @@ def asked(graph, edges):
         "streamed": len(gf.connected_components(edges, **ENDS).compute()),
         "columns": len(gf.pagerank(edges[["a", "b"]], **ENDS).compute()),
         "paths": len(gf.shortest_paths(search, targets=[5]).compute()),
-        "rates": [kind.workers for kind in cluster.in_use(False) if cluster.known_rates_of(kind)],
+        "rates": [
+            kind.workers for kind in cluster.in_use(False) if cluster.stored_rates_of(kind) is None
+        ],
     }
 
 

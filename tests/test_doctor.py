@@ -16,7 +16,7 @@ from click.testing import CliRunner
 from dask_graphflow.api import versions
 from dask_graphflow.cli import checks, main
 from dask_graphflow.cli.checks import MISSING, OK, WRONG
-from dask_graphflow.costs import Rates, store
+from dask_graphflow.costs import Rates, measuring, store
 from dask_graphflow.exceptions import BackendError
 from dask_graphflow.kernels import gpu
 
@@ -275,10 +275,10 @@ def test_memory_is_told(machine):
 
 def test_the_calibration_that_is_kept_is_told(machine, monkeypatch):
     machine()
-    monkeypatch.setattr(store, "_known", {})
+    monkeypatch.setattr(store, "_measured", {})
     assert examined()["calibration"].state == MISSING
-    made = Rates((100,), (1e6,))
-    store.rates(False, 3, measure=lambda device, threads: made)
+    monkeypatch.setattr(measuring, "measure", lambda *_, **__: Rates((100,), (1e6,)))
+    store.rates(False, 3)
     (path,) = store.folder().iterdir()
     (store.folder() / "rates-another-host-cpu-3.json").write_text(path.read_text())
     check = examined()["calibration"]
@@ -296,16 +296,18 @@ def test_a_user_without_a_home_keeps_no_calibration(machine, monkeypatch):
     monkeypatch.setattr(pathlib.Path, "home", raising(RuntimeError("no home")))
     with dask.config.set({"graphflow.calibration.path": None}):
         assert examined()["calibration"].state == MISSING
-        monkeypatch.setattr(store, "_known", {})
+        monkeypatch.setattr(store, "_measured", {})
+        monkeypatch.setattr(measuring, "measure", lambda *_, **__: Rates((100,), (1e6,)))
         with pytest.warns(UserWarning, match=r"Set graphflow\.calibration\.path"):
-            store.rates(False, 3, measure=lambda device, threads: Rates((100,), (1e6,)))
+            store.rates(False, 3)
 
 
 def test_a_calibration_of_a_gpu_that_is_gone_is_stale(machine, monkeypatch):
     machine()
-    monkeypatch.setattr(store, "_known", {})
+    monkeypatch.setattr(store, "_measured", {})
     monkeypatch.setattr(store, "hardware", lambda device: "a GPU")
-    store.rates(True, 1, only="pulls", measure=lambda device, threads: Rates((100,), pulls=(1e6,)))
+    monkeypatch.setattr(measuring, "measure", lambda *_, **__: Rates((100,), pulls=(1e6,)))
+    store.rates(True, 1, only="pulls")
     (entry,) = store.entries()
     assert not entry.stale
     monkeypatch.setattr(store, "hardware", raising(BackendError("no GPU")))

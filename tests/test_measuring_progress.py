@@ -9,8 +9,9 @@ import dask
 import pytest
 
 import dask_graphflow as gf
-from dask_graphflow.costs import links, microbenchmarks, store
-from dask_graphflow.costs.microbenchmarks import KERNELS, measure
+from dask_graphflow.costs import links, measuring, store
+from dask_graphflow.costs.measuring import measure
+from dask_graphflow.costs.rates import KERNELS
 from dask_graphflow.exceptions import OptionError
 
 
@@ -22,10 +23,10 @@ class Terminal(io.StringIO):
 @pytest.fixture
 def kept(tmp_path, monkeypatch):
     """Keep what is measured in a folder of its own, of graphs that take no time."""
-    monkeypatch.setattr(store, "_known", {})
+    monkeypatch.setattr(store, "_measured", {})
     for of, name, value in (
-        (microbenchmarks, "REPEAT", 1),
-        (microbenchmarks, "ENOUGH", 0.0),
+        (measuring, "REPEAT", 1),
+        (measuring, "ENOUGH", 0.0),
         (links, "ROUNDS", 2),
         (links, "REPEAT", 1),
         (links, "BYTES", 1 << 10),
@@ -54,7 +55,7 @@ def test_what_is_kept_is_not_told_of(kept):
     told = []
     gf.calibrate(fresh=False, progress=told.append)
     assert not told
-    store._known.clear()
+    store._measured.clear()
     for file in kept.iterdir():
         file.unlink()
     gf.calibrate(fresh=False, progress=told.append)
@@ -72,7 +73,7 @@ def test_a_terminal_shows_a_bar_and_a_log_file_nothing(kept, monkeypatch):
     gf.calibrate()
     shown = sys.stderr.getvalue().replace("\r", "\n").rstrip().splitlines()[-1]
     assert shown.startswith("calibrate ")
-    assert "33/33" in shown
+    assert "21/21" in shown
     assert "of 256 vertices" in shown
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     gf.calibrate()
@@ -96,7 +97,7 @@ def test_a_worker_of_a_cluster_tells_the_client(kept):
         done = [step["done"] for step in told]
         # Whatever was left out in between, the first and the last are there when it returns.
         assert done == sorted(set(done))
-        assert (done[0], done[-1]) == (1, 33)
+        assert (done[0], done[-1]) == (1, 21)
         assert found.kinds[0].addresses
 
 

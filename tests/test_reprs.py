@@ -11,12 +11,12 @@ import pytest
 from conftest import frame, partitioned
 
 import dask_graphflow as gf
-from dask_graphflow.api.estimate_result import Calibration
 from dask_graphflow.costs import ClusterSpec, Links, Rates
+from dask_graphflow.costs.estimate import Calibration
 from dask_graphflow.showing.tables import as_html, as_text, duration, size
 
-CURVES = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges", "deals")
-RATES = Rates((100, 2000), **dict.fromkeys(CURVES, (4e6, 1.5e6)))
+KERNELS = ("hooks", "builds", "pulls", "searches", "paths", "labels", "merges")
+RATES = Rates((100, 2000), **dict.fromkeys(KERNELS, (4e6, 1.5e6)))
 LINKS = Links(c=1e9, moves=math.inf, latency=3e-5, call=0.01, level=0.001, gang=0.05)
 EVIL = "<script>alert('&')</script>"
 
@@ -172,10 +172,10 @@ def test_rates_and_links_are_tables_and_their_cluster_one_line():
     lines = repr(RATES).splitlines()
     assert lines[0].split() == ["millions,", "at", "V", "=", "100", "2,000"]
     assert lines[1].split() == ["hook,", "edges/s", "4", "1.5"]
-    assert len(lines) == 1 + len(CURVES)
+    assert len(lines) == 1 + len(KERNELS)
     assert len(Table(RATES._repr_html_()).rows) == len(lines)
-    some = Rates((100,), pulls=(1e6,), copies=5e9)
-    assert [line.split(",")[0] for line in repr(some).splitlines()[1:]] == ["pull", "copies"]
+    some = Rates((100,), pulls=(1e6,))
+    assert [line.split(",")[0] for line in repr(some).splitlines()[1:]] == ["pull"]
     assert said(LINKS)["forests"] == "not sent"
     assert said(LINKS)["a call"] == "10 ms"
     assert "\n" not in repr(ClusterSpec(2, rates=RATES, links=LINKS))

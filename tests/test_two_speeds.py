@@ -51,7 +51,7 @@ def client(tmp_path_factory):
 
 
 def _warm():
-    from dask_graphflow.costs.microbenchmarks import measure
+    from dask_graphflow.costs.measuring import measure
 
     measure(scales=(10,))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import dask.dataframe as dd
 import numpy as np
@@ -11,6 +11,7 @@ import pandas as pd
 from dask_graphflow.algorithms.number_options import check_count
 from dask_graphflow.algorithms.options import Flag
 from dask_graphflow.costs.cost import Shape
+from dask_graphflow.costs.prediction import GraphSizes
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.graph import dtypes, edgelist
 from dask_graphflow.graph.frames import is_pandas
@@ -22,61 +23,10 @@ from dask_graphflow.scheduling.parquet import pieces_of, read_of
 from . import inputs
 from .graph import Graph
 
-__all__ = ["Known", "known"]
+__all__ = ["sizes_of"]
 
 
-class Known(NamedTuple):
-    """The sizes of a graph.
-
-    Attributes
-    ----------
-    vertices, edges : int
-    chunk : int
-        Number of edges per partition.
-    id_bytes, weight_bytes : int
-        Bytes of one end of an edge, and of a weight.
-    directed : bool
-    built : bool
-        Whether the graph is built.
-    device : bool
-        Whether the graph is in GPU memory.
-    held : bool
-        Whether the partitions of the edges are in the memory of workers.
-    source : str
-        Where the sizes come from, as text.
-    ids : tuple of str
-        The kind of each part of an id; see :data:`.curves.SERIAL`.
-    partitions : int
-        Number of partitions of the edges.
-    steps : int
-        Number of tasks that read a partition.
-    read_bytes : int
-        Bytes in memory of the columns that are read from Parquet files; 0 if there are no such files.
-    sent_bytes : int
-        Bytes of the frame in this process that the call sends to a cluster.
-    shape : Shape or None
-        The degrees, if they were counted.
-    """
-
-    vertices: int
-    edges: int
-    chunk: int
-    id_bytes: int
-    weight_bytes: int
-    directed: bool
-    built: bool
-    device: bool
-    held: bool
-    source: str
-    ids: tuple[str, ...] = ("dense_ids",)
-    partitions: int = 1
-    steps: int = 1
-    read_bytes: int = 0
-    sent_bytes: int = 0
-    shape: Shape | None = None
-
-
-def known(
+def sizes_of(
     edges: Any,
     *,
     source: Any = None,
@@ -87,7 +37,7 @@ def known(
     num_vertices: int | None = None,
     dense_ids: bool | None = None,
     count_degrees: bool = False,
-) -> Known:
+) -> GraphSizes:
     """Return the sizes of a graph from its frame's length, from Parquet's metadata, or from a built graph.
 
     Parameters
@@ -121,7 +71,7 @@ def known(
     meta = frame._meta
     ids = [*columns.source, *columns.target]
     single = len(ids) == 2 and all(dtypes.is_integer(meta[column].dtype) for column in ids)
-    data, how = read_of(frame) if isinstance(edges, dd.DataFrame) else edges, "as given"
+    data, origin = read_of(frame) if isinstance(edges, dd.DataFrame) else edges, "as given"
     shape = None
     # A frame whose size the caller gives may stand in for a larger one.
     count_degrees &= num_edges is None and num_vertices is None
@@ -129,7 +79,7 @@ def known(
     if data is not None and (None in (num_edges, num_vertices) or (single and dense_ids is None)):
         count, low, high = _counted(data, ids if single else [])
         if None in (num_edges, num_vertices):
-            how = "from the Parquet metadata" if files else "from the frame in memory"
+            origin = "from the Parquet metadata" if files else "from the frame in memory"
         num_edges = count if num_edges is None else num_edges
         if single and low is not None and high is not None:
             base = base_of(low, high, count, np.dtype(_plain(columns.dtypes[0])))
@@ -151,7 +101,7 @@ def known(
     pieces = pieces_of(frame, columns.columns) if files else None
     read_bytes = 0 if pieces is None else pieces.partition * frame.npartitions
     here = data is not None and not files
-    return Known(
+    return GraphSizes(
         num_vertices,
         num_edges,
         -(-num_edges // max(frame.npartitions, 1)),
@@ -161,11 +111,9 @@ def known(
         built=False,
         device=not is_pandas(type(meta)),
         held=held,
-        source=how,
+        origin=origin,
         ids=_kinds(list(columns.dtypes), dense_ids),
         partitions=frame.npartitions,
-        # Dask selects the columns of a persisted partition in a separate task.
-        steps=2 if data is None and len(meta.columns) > len(columns.columns) else 1,
         read_bytes=read_bytes,
         sent_bytes=(2 * id_bytes + weight_bytes) * len(data) if here else 0,
         shape=shape,
@@ -182,7 +130,7 @@ def _shape(data: Any, ends: list[Any], low: int, vertices: int) -> Shape:
 
 def _of_graph(
     graph: Graph, num_edges: int | None, num_vertices: int | None, dense_ids: bool | None
-) -> Known:
+) -> GraphSizes:
     spec, built = graph._shards.spec, graph._shards.persisted
     if not built and (num_edges is None or num_vertices is None):
         raise OptionError(
@@ -192,18 +140,27 @@ def _of_graph(
     edges = graph.num_edges if num_edges is None else num_edges
     vertices = graph.num_vertices if num_vertices is None else num_vertices
     ids = sum(_bytes(spec.ids[column]) for column in spec.ids.columns)
-    how = "from the persisted graph" if built else "as given"
-    weight = 8 * spec.weighted
-    about = graph.directed, built, graph.on_device, built, how
-    kinds = _kinds(list(spec.ids.dtypes), dense_ids)
-    return Known(vertices, edges, edges, ids, weight, *about, kinds, spec.partitions)
+    return GraphSizes(
+        vertices,
+        edges,
+        edges,
+        ids,
+        8 * spec.weighted,
+        graph.directed,
+        built=built,
+        device=graph.on_device,
+        held=built,
+        origin="from the persisted graph" if built else "as given",
+        ids=_kinds(list(spec.ids.dtypes), dense_ids),
+        partitions=spec.partitions,
+    )
 
 
-def _kinds(found: list[Any], dense: bool | None) -> tuple[str, ...]:
+def _kinds(parts: list[Any], dense: bool | None) -> tuple[str, ...]:
     """Return the kind of each part of an id. Integers whose range is not known count as dense."""
-    if len(found) == 1 and dtypes.is_integer(found[0]) and dense is not False:
+    if len(parts) == 1 and dtypes.is_integer(parts[0]) and dense is not False:
         return ("dense_ids",)
-    return tuple("text_ids" if dtypes.kind(dtype) == "string" else "far_ids" for dtype in found)
+    return tuple("text_ids" if dtypes.kind(dtype) == "string" else "far_ids" for dtype in parts)
 
 
 def _counted(data: Any, ids: list[Any]) -> tuple[int, int | None, int | None]:
@@ -224,13 +181,13 @@ def _counted(data: Any, ids: list[Any]) -> tuple[int, int | None, int | None]:
         fragment.ensure_complete_metadata()
         for group in fragment.row_groups:
             rows += group.num_rows
-            found = group.statistics or {}
+            ranges = group.statistics or {}
             for column in ids:
-                if column not in found:
+                if column not in ranges:
                     certain = certain and not group.num_rows
                     continue
-                lows.append(int(found[column]["min"]))
-                highs.append(int(found[column]["max"]))
+                lows.append(int(ranges[column]["min"]))
+                highs.append(int(ranges[column]["max"]))
     if not certain or not lows:
         return rows, None, None
     return rows, min(lows), max(highs)

@@ -19,7 +19,7 @@ from packaging.specifiers import SpecifierSet
 from dask_graphflow.api import versions
 from dask_graphflow.api.components import connected_components
 from dask_graphflow.costs import store
-from dask_graphflow.costs.microbenchmarks import room_of
+from dask_graphflow.costs.measuring import room_of
 from dask_graphflow.kernels import gpu
 from dask_graphflow.showing.tables import size
 

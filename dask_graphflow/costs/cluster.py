@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 from uuid import uuid4
 from weakref import WeakKeyDictionary
 
@@ -18,31 +18,29 @@ from dask_graphflow.scheduling.progress import Listener, Progress, Told
 from dask_graphflow.showing.bar import Step
 from dask_graphflow.showing.tables import counted
 
-from . import corrections, store
-from .curves import Rates
-from .defaults import default_rates
+from . import store
 from .links import Links, measure_links
-from .microbenchmarks import room_of
+from .measuring import room_of
+from .rates import Rates
 
 __all__ = [
     "ClusterSpec",
-    "KnownRates",
-    "client_in_use",
     "in_use",
-    "known_rates_of",
     "links_of",
     "rates_of",
     "remember",
     "speeds",
+    "stored_rates_of",
 ]
 
 LARGE = 1 << 24  # vertices of a graph large enough that it pays to merge its forests by speed
-DEVICE, HOST = "GPU", "CPU"  # Dask resources that say what a worker is for
+DEVICE = "GPU"  # the Dask resource of workers that use a GPU
 
-
-_joined: WeakKeyDictionary[Any, dict[tuple[bool, int], Links]] = WeakKeyDictionary()  # by client
+_links: WeakKeyDictionary[Any, dict[tuple[bool, int], Links]] = WeakKeyDictionary()  # by client
 _speeds: WeakKeyDictionary[Any, dict[str, float]] = WeakKeyDictionary()  # by client
-_here: dict[tuple[bool, int], Links] = {}  # by whether arrays are on devices, and number of workers
+_own_links: dict[
+    tuple[bool, int], Links
+] = {}  # by whether arrays are on devices, and number of workers
 
 
 @dataclass(frozen=True)
@@ -107,13 +105,6 @@ class ClusterSpec:
             raise OptionError(f"memory={self.memory!r} of a worker; give bytes, or None")
 
 
-def client_in_use() -> Any:
-    """Return the client that ``compute`` would use, if it has workers, or None."""
-    if placement.slots().workers == (None,):
-        return None
-    return placement.client_in_use()
-
-
 def in_use(device: bool) -> list[ClusterSpec]:
     """Return the workers of the cluster in use by kind, or this process.
 
@@ -122,30 +113,31 @@ def in_use(device: bool) -> list[ClusterSpec]:
     device : bool
         Whether the graph is in GPU memory. Ignored if any worker declares a GPU resource.
     """
-    client = client_in_use()
+    client = _client_in_use()
     if client is None:
         memory = room_of(device)
         if memory is not None and not device:
             memory += PROCESS  # the memory of this process is not free any more
         return [ClusterSpec(1, placement.task_threads(1), device, memory)]
     workers = placement.described(client)
-    told = any(info.get("resources", {}).get(DEVICE, 0) > 0 for info in workers.values())
+    with_gpu = {
+        address: info.get("resources", {}).get(DEVICE, 0) > 0 for address, info in workers.items()
+    }
+    if not any(with_gpu.values()):
+        with_gpu = dict.fromkeys(workers, device)
     kinds: dict[tuple[bool, int], list[str]] = {}
     for address, info in sorted(workers.items()):
-        there = info.get("resources", {}).get(DEVICE, 0) > 0 if told else device
-        kinds.setdefault((there, int(info["nthreads"])), []).append(address)
-    found = []
-    for (there, threads), addresses in sorted(kinds.items()):
+        kinds.setdefault((with_gpu[address], int(info["nthreads"])), []).append(address)
+    specs = []
+    for (gpu, threads), addresses in sorted(kinds.items()):
         hosts = Counter(workers[address]["host"] for address in addresses)
-        if there:
-            asked = client.submit(room_of, True, workers=addresses[:1], pure=False)
-            room = placement.result_of(asked)
+        if gpu:
+            future = client.submit(room_of, True, workers=addresses[:1], pure=False)
+            room = placement.result_of(future)
         else:
             room = min(int(workers[address]["memory_limit"] or 0) for address in addresses) or None
-        found.append(
-            ClusterSpec(len(addresses), threads, there, room, len(hosts), tuple(addresses))
-        )
-    return found
+        specs.append(ClusterSpec(len(addresses), threads, gpu, room, len(hosts), tuple(addresses)))
+    return specs
 
 
 def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | None = None) -> Rates:
@@ -160,111 +152,90 @@ def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | Non
     fresh : bool
         Whether to measure even if rates are stored.
     listener : callable, optional
-        Receives the :data:`.microbenchmarks.STEPS` of the measurement, whichever worker it runs on.
+        Receives the :data:`.measuring.STEPS` of the measurement, whichever worker it runs on.
     """
     if kind.rates is not None:
         return kind.rates
     told = Progress(listener)
     told.of(f"calibrate-{uuid4().hex}")
-    found: Rates = _on(kind, _measured, fresh, told)
-    return found
+    return _each(kind, _on(kind, _measured, fresh, told))
 
 
-class KnownRates(NamedTuple):
-    """The rates of a worker that are known without measuring.
-
-    Attributes
-    ----------
-    rates : Rates
-    typical : bool
-        Whether these are the rates of a typical machine, because none are stored.
-    calls : dict of str to int
-        Number of calls whose times corrected the rate of each kernel.
-    """
-
-    rates: Rates
-    typical: bool
-    calls: Mapping[str, int]
-
-
-def known_rates_of(kind: ClusterSpec) -> KnownRates:
-    """Return the rates of a worker of a kind like :func:`rates_of`, but measure nothing.
-
-    Both stored rates and those of a typical machine are corrected by the times of calls on that machine.
-    """
+def stored_rates_of(kind: ClusterSpec) -> Rates | None:
+    """Return the rates of a worker of a kind like :func:`rates_of`, or None if none are stored."""
     if kind.rates is not None:
-        return KnownRates(kind.rates, False, {})
-    found: KnownRates = _on(kind, _stored)
-    return found
-
-
-def _on(kind: ClusterSpec, function: Callable[..., Any], *args: Any) -> Any:
-    """Call a function on a worker of a kind, or here if there are no such workers."""
-    beside = 1 if kind.device else -(-kind.workers // kind.hosts)
-    client = client_in_use() if kind.addresses else None
-    given = kind.device, kind.threads, beside, *args
-    if client is None:
-        return function(*given)
-    asked = client.submit(function, *given, workers=kind.addresses[:1], pure=False)
-    return placement.result_of(asked)
+        return kind.rates
+    rates = _on(kind, _stored)
+    return None if rates is None else _each(kind, rates)
 
 
 def remember(kinds: Sequence[ClusterSpec]) -> None:
     """Store the measured hook rates of the workers of the cluster in use, for :func:`speeds`."""
-    client = client_in_use()
+    client = _client_in_use()
     if client is not None:
-        known = _speeds.setdefault(client, {})
+        hooks = _speeds.setdefault(client, {})
         for kind in kinds:
             if kind.rates is not None:
-                known |= dict.fromkeys(kind.addresses, kind.rates.rate("hooks", LARGE))
+                hooks |= dict.fromkeys(kind.addresses, kind.rates.rate("hooks", LARGE))
 
 
 def speeds() -> dict[str, float]:
     """Return the measured hook rates of workers of the cluster in use, relative to the fastest one."""
-    client = client_in_use()
-    known = {} if client is None else _speeds.get(client, {})
-    most = max(known.values(), default=1.0)
-    return {address: rate / most for address, rate in known.items()}
+    client = _client_in_use()
+    hooks = {} if client is None else _speeds.get(client, {})
+    most = max(hooks.values(), default=1.0)
+    return {address: rate / most for address, rate in hooks.items()}
 
 
 def links_of(kinds: Sequence[ClusterSpec], *, fresh: bool = False) -> Links:
     """Return the links between workers: the given ones, or those measured once per client."""
-    told = next((kind.links for kind in kinds if kind.links is not None), None)
-    if told is not None:
-        return told
-    client = client_in_use()
-    known = _here if client is None else _joined.setdefault(client, {})
-    about = all(kind.device for kind in kinds), len(placement.slots().workers)
-    if fresh or about not in known:
+    for kind in kinds:
+        if kind.links is not None:
+            return kind.links
+    client = _client_in_use()
+    measured = _own_links if client is None else _links.setdefault(client, {})
+    key = all(kind.device for kind in kinds), len(placement.slots().workers)
+    if fresh or key not in measured:
         placement.check_waiting("gf.estimate, which measures links,", "gf.estimate(...)")
-        known[about] = measure_links(client, device=about[0])
-    return known[about]
+        measured[key] = measure_links(client, device=key[0])
+    return measured[key]
+
+
+def _client_in_use() -> Any:
+    """Return the client that ``compute`` would use, if it has workers, or None."""
+    return None if placement.slots().workers == (None,) else placement.client_in_use()
+
+
+def _beside(kind: ClusterSpec) -> int:
+    """Return the number of workers of a host that share its cores."""
+    return 1 if kind.device else -(-kind.workers // kind.hosts)
+
+
+def _each(kind: ClusterSpec, rates: Rates) -> Rates:
+    """Return the rates of each of the workers of a host, given the rates of all of them together."""
+    return rates.over(_beside(kind))
+
+
+def _on(kind: ClusterSpec, function: Callable[..., Any], *args: Any) -> Any:
+    """Call a function on a worker of a kind, or here if there are no such workers."""
+    client = _client_in_use() if kind.addresses else None
+    given = kind.device, kind.threads, _beside(kind), *args
+    if client is None:
+        return function(*given)
+    future = client.submit(function, *given, workers=kind.addresses[:1], pure=False)
+    return placement.result_of(future)
 
 
 def _measured(device: bool, threads: int, beside: int, fresh: bool, told: Told) -> Rates:
     with told.listening(_counted) as tell:
-        found = store.rates(device, _together(threads, beside), fresh=fresh, tell=tell)
-    if fresh:
-        corrections.forget(device, threads)
-    return _each(found, beside)
+        return store.rates(device, _together(threads, beside), fresh=fresh, tell=tell)
 
 
-def _stored(device: bool, threads: int, beside: int) -> KnownRates:
-    together, typical = _together(threads, beside), default_rates(device, threads)
+def _stored(device: bool, threads: int, beside: int) -> Rates | None:
     try:
-        found = store.stored(device, together)
-        # The calls that count had a worker to themselves, and mostly the machine too.
-        alone = typical if found is None else found.over(together / threads)
-        rates = typical if found is None else _each(found, beside)
-        rates, calls = corrections.corrected(rates, alone, device, threads)
-        return KnownRates(rates, found is None, calls)
+        return store.stored(device, _together(threads, beside))
     except BackendError:  # there is no GPU here
-        return KnownRates(typical, True, {})
-
-
-def _each(found: Rates, beside: int) -> Rates:
-    """Return the rates of each of the `beside` workers of a host."""
-    return found.over(beside, max(1.0, beside / CPU_COUNT))
+        return None
 
 
 def _together(threads: int, beside: int) -> int:

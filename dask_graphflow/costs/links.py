@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -21,7 +19,7 @@ from dask_graphflow.scheduling import gang, plugins
 from dask_graphflow.scheduling.placement import result_of
 from dask_graphflow.showing.tables import as_html, as_text, duration
 
-from .microbenchmarks import kernels_on
+from .measuring import kernels_on
 
 __all__ = ["Links", "measure_links", "speed"]
 
@@ -29,8 +27,7 @@ ROUNDS = 200
 BYTES = 1 << 23
 DEALS = 5
 REPEAT = 5
-LEVELS = 6
-EACH = 8  # tasks per level
+LEVELS, TASKS = 6, 64  # of the task graphs that are timed
 FOREST = 1 << 23  # vertices of the forest that is moved
 MOVED = 3
 
@@ -54,7 +51,7 @@ class Links:
     gang : float
         Seconds of an empty run on a gang of two members, including the Dask computation.
     task : float
-        Additional seconds for each further task of a large task graph whose tasks exchange almost no data.
+        Additional seconds for each further task.
 
     Examples
     --------
@@ -107,70 +104,58 @@ def measure_links(client: Any = None, *, device: bool = False) -> Links:
     device : bool
         Whether arrays are in GPU memory.
     """
-    call, deep = _call(1), _call(LEVELS)
-    level = max(deep - call, 0.0) / (LEVELS - 1)
-    task = max(_dealt() - call - 2 * level, 0.0) / (EACH * EACH + 2 * EACH)
-    addresses: Sequence[Any] = [None, None]
+    call, deep, wide = _tasks(1, 1), _tasks(LEVELS, 1), _tasks(1, TASKS)
+    level, task = max(deep - call, 0.0) / (LEVELS - 1), max(wide - call, 0.0) / (TASKS - 1)
+    addresses: Sequence[Any] = [None, None] if client is None else sorted(client.nthreads())[:2]
     moves = math.inf
-    if client is not None:
-        addresses = sorted(client.nthreads())[:2]
     if len(addresses) == 2 and client is not None:
         moves = _moves(client, addresses, device)
-    seconds, told = _ask(client, addresses, device)
+    gangs = [_gang(client, addresses, 0, 0, device)[0] for _ in range(3)]
+    empty = statistics.median(gangs)
     if len(addresses) == 1:
-        return Links(math.inf, moves, 0.0, call, level, seconds, task)
-    latency, dealing = (max(one) for one in zip(*told, strict=True))
-    return Links(BYTES / max(dealing - latency, 1e-9), moves, latency, call, level, seconds, task)
+        return Links(math.inf, moves, 0.0, call, level, empty, task)
+    _, times = _gang(client, addresses, ROUNDS, BYTES, device)
+    latency, dealing = (max(one) for one in zip(*times, strict=True))
+    return Links(BYTES / max(dealing - latency, 1e-9), moves, latency, call, level, empty, task)
 
 
 def _moves(client: Any, addresses: Sequence[str], device: bool) -> float:
     """Return the bytes per second at which a forest moves from one worker to the other."""
     if device:
         plugins.preload("dask_graphflow.components.serialization")
+    first, second = ({"workers": [address], "pure": False} for address in addresses)
     taken: dict[int, float] = {}
     for size in (1, FOREST):
         turns = []
         for _ in range(MOVED):
-            made = client.submit(_forest, size, device, workers=addresses[:1], pure=False)
-            result_of(client.submit(_same, 0, workers=addresses[1:], pure=False))
-            result_of(client.submit(_covered, made, workers=addresses[:1], pure=False))
+            forest = client.submit(_forest, size, device, **first)
+            result_of(client.submit(_covered, forest, **first))
+            result_of(client.submit(_same, 0, **second))
             began = time.perf_counter()
-            there = client.submit(_covered, made, workers=addresses[1:], pure=False)
-            result_of(there)
+            covered = client.submit(_covered, forest, **second)
+            result_of(covered)
             turns.append(time.perf_counter() - began)
-            del made, there
+            del forest, covered
         taken[size] = min(turns)
     return 5 * FOREST / max(taken[FOREST] - taken[1], 1e-9)
 
 
-def _call(levels: int) -> float:
-    """Return the seconds of a chain of tasks that do nothing."""
-    taken = []
-    for _ in range(REPEAT):
-        last: Any = 0
+def _tasks(levels: int, width: int) -> float:
+    """Return the seconds of parallel chains of tasks that do nothing."""
+
+    def chain() -> Any:
+        value: Any = 0
         for level in range(levels):
-            last = dask.delayed(_same, pure=False)(last, dask_key_name=f"level-{level}-{uuid4()}")
-        began = time.perf_counter()
-        dask.compute(last, optimize_graph=False)
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
+            value = dask.delayed(_same, pure=False)(value, dask_key_name=f"{level}-{uuid4()}")
+        return value
 
-
-def _dealt() -> float:
-    """Return the seconds of a task graph in which every task of a level feeds every task of the next."""
-    taken = []
+    turns = []
     for _ in range(REPEAT):
-        name, deal = uuid4().hex, partial(dask.delayed, pure=False)
-        made = [deal(_same)(i, dask_key_name=f"made-{name}-{i}") for i in range(EACH)]
-        pieces = [
-            [deal(_same)(one, dask_key_name=f"piece-{name}-{i}-{at}") for i, one in enumerate(made)]
-            for at in range(EACH)
-        ]
-        got = [deal(len)(own, dask_key_name=f"got-{name}-{at}") for at, own in enumerate(pieces)]
+        chains = [chain() for _ in range(width)]
         began = time.perf_counter()
-        dask.compute(*got, optimize_graph=False)
-        taken.append(time.perf_counter() - began)
-    return statistics.median(taken)
+        dask.compute(*chains, optimize_graph=False)
+        turns.append(time.perf_counter() - began)
+    return statistics.median(turns)
 
 
 def _same(value: Any) -> Any:
@@ -185,26 +170,22 @@ def _covered(forest: Forest) -> int:
     return len(forest.parent)
 
 
-_numbers = itertools.count()
-
-
-def _ask(client: Any, addresses: Sequence[Any], device: bool) -> tuple[float, list[Any]]:
-    """Return the seconds of a gang that does nothing, and the times that the members measured."""
-
-    def run(*arguments: Any) -> tuple[float, list[Any]]:
-        shards = [
-            dask.delayed(rank, pure=False)
-            if client is None
-            else dask.delayed(client.submit(_same, rank, workers=[address], pure=False))
-            for rank, address in enumerate(addresses)
-        ]
-        name = f"links-{next(_numbers)}-{uuid4().hex}"
-        began = time.perf_counter()
-        found = dask.compute(*gang.run(shards, _rounds, None, *arguments, name=name, alone=device))
-        return time.perf_counter() - began, list(found)
-
-    empty = statistics.median(run(0, 0, device)[0] for _ in range(3))
-    return empty, run(ROUNDS, BYTES, device)[1]
+def _gang(
+    client: Any, addresses: Sequence[Any], rounds: int, nbytes: int, device: bool
+) -> tuple[float, list[Any]]:
+    """Return the seconds of a gang that exchanges messages, and the times that the members measured."""
+    shards = [
+        dask.delayed(rank, pure=False)
+        if client is None
+        else dask.delayed(client.submit(_same, rank, workers=[address], pure=False))
+        for rank, address in enumerate(addresses)
+    ]
+    run = gang.run(
+        shards, _rounds, None, rounds, nbytes, device, name=f"links-{uuid4().hex}", alone=device
+    )
+    began = time.perf_counter()
+    times = dask.compute(*run)
+    return time.perf_counter() - began, list(times)
 
 
 def _rounds(
@@ -216,15 +197,17 @@ def _rounds(
     exchange = Exchange(channel, device=device)
     library = kernels_on(device).namespace
     boxes = [library.zeros(nbytes, "uint8")] * channel.size
-    found = []
-    for count, deal in ((rounds, False), (DEALS, True)):
+
+    def seconds(count: int, exchange_once: Callable[[], object]) -> float:
         turns = []
         for _ in range(REPEAT):
             began = time.perf_counter()
             for _ in range(count):
-                exchange.all_to_all(boxes) if deal else exchange.all_reduce(sums=(1,))
+                exchange_once()
             if device:
                 library.cuda.get_current_stream().synchronize()
             turns.append((time.perf_counter() - began) / count)
-        found.append(statistics.median(turns))
-    return found[0], found[1]
+        return statistics.median(turns)
+
+    latency = seconds(rounds, lambda: exchange.all_reduce(sums=(1,)))
+    return latency, seconds(DEALS, lambda: exchange.all_to_all(boxes))

@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from dask_graphflow.graph import memory
 from dask_graphflow.graph.build import Size
 
-from . import model
+from .model import remote, search_levels
 
-__all__ = ["SPARSE", "choose", "never_split", "search_levels"]
+__all__ = ["choose", "never_split"]
 
 # Number of edges that every GPU and worker is assumed to have room for, before it is asked.
 MOST_UNSEEN = 1 << 24
@@ -25,7 +25,6 @@ GAIN = 1.3  # minimum speedup that more members must give
 ROOM = 0.6  # fraction of a worker's memory that a graph may take; above it, Dask begins to spill
 MESSAGES = 18  # values that the four calls send per vertex, as many as several searches send
 SCRATCH, COPIES = 56, 1  # most bytes per vertex and copies of the rows that the four calls need
-SPARSE = 5.0  # mean degree below which a graph is treated as a road network or a grid
 
 
 @dataclass(frozen=True)
@@ -64,8 +63,7 @@ class _Speed:
         work = both * (1 / self.search + 1 / self.path + 5 / self.label) + 20 * pulled / self.pull
         if members == 1:
             return work / threads
-        remote = size.vertices * (1 - 1 / members)
-        sending = MESSAGES * remote * self.message
+        sending = MESSAGES * size.vertices * (1 - 1 / members) * self.message
         others = members - 1
         levels = search_levels(size.vertices, 2 * size.edges / max(size.vertices, 1))
         fixed = others * (4 * self.gang + (3 * levels + 25) * self.superstep)
@@ -125,25 +123,11 @@ def never_split(edges: float, most: int, threads: int, *, device: bool) -> bool:
     return choose(Size(2, int(edges), False, 0, device), most, threads, math.inf)[0] == 1
 
 
-def search_levels(vertices: int, degree: float) -> float:
-    """Return the number of levels of a search from any vertex, estimated from the mean degree.
-
-    Parameters
-    ----------
-    vertices : int
-    degree : float
-        Mean number of edges in both directions.
-    """
-    if degree < SPARSE:
-        return 2 * math.sqrt(vertices)
-    return math.log(max(vertices, 2)) / math.log(degree) + 2
-
-
 def _needed(size: Size, members: int) -> int:
     """Return the bytes that each member needs for its part, whichever of the four calls runs on it."""
     entries = size.edges * (1 if size.directed else 2)
-    remote = model.remote(size.vertices, entries / max(size.vertices, 1), members)
+    read = remote(size.vertices, entries / max(size.vertices, 1), members)
     return memory.graph_bytes(
-        size.vertices, size.edges, SCRATCH, COPIES, share=1 / members, remote=remote,
+        size.vertices, size.edges, SCRATCH, COPIES, share=1 / members, remote=read,
         directed=size.directed, weight_bytes=size.weight_bytes, device=size.device,
     )  # fmt: skip

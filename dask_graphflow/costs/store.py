@@ -13,6 +13,7 @@ from __future__ import annotations
 import functools
 import importlib
 import json
+import math
 import os
 import platform
 import re
@@ -21,7 +22,7 @@ import tempfile
 import time
 import warnings
 from collections.abc import Callable
-from functools import partial
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,30 +34,16 @@ from dask_graphflow.exceptions import BackendError, GraphflowError, OptionError
 from dask_graphflow.showing.bar import Step
 from dask_graphflow.showing.suggestions import nearest
 
-from . import microbenchmarks
-from .curves import CURVES, Rates
+from . import measuring
+from .rates import KERNELS, Rates
 
-__all__ = [
-    "Entry",
-    "about",
-    "entries",
-    "file_name",
-    "folder",
-    "hardware",
-    "held",
-    "pull_rate",
-    "rates",
-    "stored",
-    "write",
-]
+__all__ = ["Entry", "entries", "folder", "hardware", "pull_rate", "rates", "stored"]
 
-FORMAT = 4
+FORMAT = 5
 AGE = "30 days"
 BUSY = 3600.0  # seconds that rates of a busy machine are kept
 
-_known: dict[
-    Path, Rates
-] = {}  # measured by this process; the only copy of the rates if files cannot be written
+_measured: dict[Path, Rates] = {}  # by this process; the only copy if files cannot be written
 
 
 def rates(
@@ -65,7 +52,6 @@ def rates(
     *,
     only: str | None = None,
     fresh: bool = False,
-    measure: Callable[[bool, int], Rates] | None = None,
     tell: Callable[[Step], object] | None = None,
 ) -> Rates:
     """Return the stored rates of this machine, or measure and store them, which takes seconds.
@@ -77,13 +63,10 @@ def rates(
     threads : int
         Number of host threads that may be used.
     only : str, optional
-        The only rate that is needed: "hooks", "builds", "pulls", "searches", "paths", "labels", "merges",
-        "deals", "dense_ids", "far_ids" or "text_ids". If nothing is stored, no other kernel is compiled and
-        measured.
+        The only rate that is needed: "hooks", "builds", "pulls", "searches", "paths", "labels" or "merges".
+        If nothing is stored, no other kernel is compiled and measured.
     fresh : bool
         Whether to measure even if rates are stored.
-    measure : callable, optional
-        Function of `device` and `threads` that measures. By default the kernels are timed.
     tell : callable, optional
         Called for each kernel that was measured.
 
@@ -105,53 +88,51 @@ def rates(
     >>> import dask
     >>> from dask_graphflow import costs
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     kept = {"graphflow.calibration.path": folder, "graphflow.calibration.scales": [8]}
-    ...     with dask.config.set(kept):
+    ...     options = {"graphflow.calibration.path": folder, "graphflow.calibration.scales": [8]}
+    ...     with dask.config.set(options):
     ...         first = costs.rates(False, 1, only="merges")
     ...         again = costs.rates(False, 1, only="merges")
     >>> first == again, first.rate("merges", 1 << 8) > 0
     (True, True)
     """
-    if only is not None and only not in list(CURVES):
+    if only is not None and only not in list(KERNELS):
         raise OptionError(
-            f"only={only!r}; give {', '.join(map(repr, CURVES))}, or None for all of them"
-            f"{nearest(only, CURVES)}"
+            f"only={only!r}; give {', '.join(map(repr, KERNELS))}, or None for all of them"
+            f"{nearest(only, KERNELS)}"
         )
-    if not fresh and (found := stored(device, threads, only)) is not None:
-        return found
-    machine = about(device, threads)
-    if measure is None:
-        kernels = microbenchmarks.KERNELS if only is None else [only]
-        measure = partial(microbenchmarks.measure, scales=_scales(), only=kernels, tell=tell)
-    path = folder() / file_name(device, threads, only)
-    busy = not device and microbenchmarks.is_busy(threads)
-    _known[path] = made = measure(device, threads)
-    busy = busy or (not device and microbenchmarks.is_busy(threads))
+    if not fresh and (own := stored(device, threads, only)) is not None:
+        return own
+    path, machine = _path(device, threads, only), _machine(device, threads)
+    kernels = tuple(KERNELS) if only is None else (only,)
+    busy = not device and measuring.is_busy(threads)
+    own = measuring.measure(device, threads, scales=_scales(), only=kernels, tell=tell)
+    busy = busy or (not device and measuring.is_busy(threads))
     if busy:
         warnings.warn(
             "other programs used the cores while the kernels were measured, so the rates may be too low. "
             "They are kept for an hour. Call gf.calibrate() again when the machine is idle",
             stacklevel=2,
         )
+    _measured[path] = own
     try:
-        write(path, {**machine, "made": time.time(), "busy": busy, "rates": made.as_dict()})
+        _write(path, {**machine, "made": time.time(), "busy": busy, "rates": asdict(own)})
     except OSError as error:
         warnings.warn(
-            f"what was measured of this machine cannot be kept in {path.parent} ({error}); it will be "
-            "measured again in each process. Set graphflow.calibration.path in Dask's configuration",
+            f"the rates of this machine cannot be kept in {path.parent} ({error}); they will be measured "
+            "again in each process. Set graphflow.calibration.path in Dask's configuration",
             stacklevel=2,
         )
-    return made
+    return own
 
 
 def stored(device: bool, threads: int, only: str | None = None) -> Rates | None:
     """Return the stored rates of this machine, or None; nothing is measured. See :func:`rates`."""
-    machine = about(device, threads)
-    for name in dict.fromkeys([file_name(device, threads), file_name(device, threads, only)]):
-        path = folder() / name
-        found = _known.get(path) if path in _known and not path.exists() else _read(path, machine)
-        if found is not None:
-            return found
+    for name in (None,) if only is None else (None, only):
+        path = _path(device, threads, name)
+        unwritten = path in _measured and not path.exists()
+        own = _measured[path] if unwritten else _read(path, device, threads)
+        if own is not None:
+            return own
     return None
 
 
@@ -197,24 +178,24 @@ def entries() -> list[Entry]:
     OptionError
         ``graphflow.calibration.age`` or ``.scales`` is invalid.
     """
-    found = []
+    files = []
     for path in sorted(folder().glob(f"rates-{_host()}-*.json")):
         kind = re.match(r"-(cpu|gpu)-(\d+)", path.name.removeprefix(f"rates-{_host()}"))
         if kind is None:
             continue
         try:
-            stale = _read(path, about(kind[1] == "gpu", int(kind[2]))) is None
+            stale = _read(path, kind[1] == "gpu", int(kind[2])) is None
         except BackendError:  # the GPU can no longer be used
             stale = True
-        found.append(Entry(path, time.time() - path.stat().st_mtime, stale))
-    return found
+        files.append(Entry(path, time.time() - path.stat().st_mtime, stale))
+    return files
 
 
 def folder() -> Path:
     """Return the directory of the stored files."""
-    told = dask.config.get("graphflow.calibration.path", None)
-    if told is not None:
-        return Path(told).expanduser()
+    configured = dask.config.get("graphflow.calibration.path", None)
+    if configured is not None:
+        return Path(configured).expanduser()
     cache = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG standard says to ignore relative paths.
     if Path(cache).is_absolute():
@@ -232,8 +213,8 @@ def hardware(device: bool) -> str:
         from dask_graphflow.kernels.gpu import load_cupy
 
         cuda = load_cupy().cuda
-        about = cuda.runtime.getDeviceProperties(cuda.runtime.getDevice())
-        name = about.get("name", f"compute capability {cuda.Device().compute_capability}")
+        properties = cuda.runtime.getDeviceProperties(cuda.runtime.getDevice())
+        name = properties.get("name", f"compute capability {cuda.Device().compute_capability}")
         return name.decode() if isinstance(name, bytes) else str(name)
     return f"{_processor()}, {CPU_COUNT} cores"
 
@@ -249,7 +230,7 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def about(device: bool, threads: int) -> dict[str, Any]:
+def _machine(device: bool, threads: int) -> dict[str, Any]:
     """Return the description of the machine that a file contains; a file with another one is stale."""
     return {
         "format": FORMAT,
@@ -263,21 +244,21 @@ def about(device: bool, threads: int) -> dict[str, Any]:
 
 def _scales() -> list[int] | None:
     """Return the configured binary logarithms of the sizes to measure, or None."""
-    told = dask.config.get("graphflow.calibration.scales", None)
-    if told is None:
+    scales = dask.config.get("graphflow.calibration.scales", None)
+    if scales is None:
         return None
-    if not isinstance(told, list | tuple) or not told or sorted(map(int, told)) != list(told):
+    if not isinstance(scales, list | tuple) or not scales or sorted(map(int, scales)) != [*scales]:
         raise OptionError(
-            f"graphflow.calibration.scales is {told!r} in Dask's configuration; give ascending logarithms "
-            "of numbers of vertices, such as [12, 16]"
+            f"graphflow.calibration.scales is {scales!r} in Dask's configuration; give ascending "
+            "logarithms of numbers of vertices, such as [12, 16]"
         )
-    return list(told)
+    return list(scales)
 
 
-def file_name(device: bool, threads: int, only: str | None = None, *, start: str = "rates") -> str:
-    """Return the name of the file for this machine's GPU, or for `threads` of its threads."""
-    of = "" if only is None else f"-{only}"
-    return f"{start}-{_host()}-{'gpu' if device else 'cpu'}-{threads}{of}.json"
+def _path(device: bool, threads: int, only: str | None = None) -> Path:
+    """Return the file for this machine's GPU, or for `threads` of its threads."""
+    kind = f"{'gpu' if device else 'cpu'}-{threads}" + ("" if only is None else f"-{only}")
+    return folder() / f"rates-{_host()}-{kind}.json"
 
 
 def _host() -> str:
@@ -285,47 +266,45 @@ def _host() -> str:
 
 
 def _age() -> float:
-    told = dask.config.get("graphflow.calibration.age", AGE)
+    """Return the maximum age of a file in seconds."""
+    age = dask.config.get("graphflow.calibration.age", AGE)
     try:
-        age = float(parse_timedelta(told))
+        seconds = float(parse_timedelta(age))
     except (KeyError, TypeError, ValueError):
-        age = -1.0
-    if not age >= 0:
+        seconds = math.nan
+    if not seconds >= 0:
         raise OptionError(
-            f"graphflow.calibration.age is {told!r} in Dask's configuration; give a time like '30 days'"
+            f"graphflow.calibration.age is {age!r} in Dask's configuration; give a time like '30 days'"
         )
-    return age
+    return seconds
 
 
-def held(path: Path, machine: dict[str, Any]) -> dict[str, Any]:
-    """Return the content of a file about a machine; empty if it is stale or cannot be read."""
-    age = _age()
-    try:
-        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        # If the clock was set back, a file may come from the future. Such a file is stale too.
-        if not 0 <= time.time() - found["made"] <= (min(age, BUSY) if found["busy"] else age):
-            return {}
-        return {} if any(found[name] != value for name, value in machine.items()) else found
-    except (OSError, ValueError, KeyError, TypeError):
-        return {}
-
-
-def _read(path: Path, machine: dict[str, Any]) -> Rates | None:
+def _read(path: Path, device: bool, threads: int) -> Rates | None:
     """Return the rates of a file, unless it is stale or cannot be read."""
-    found = held(path, machine)
+    machine, most = _machine(device, threads), _age()
     try:
-        return Rates.of(found["rates"])
-    except (ValueError, KeyError, TypeError, GraphflowError):
+        content = json.loads(path.read_text(encoding="utf-8"))
+        if any(content[name] != value for name, value in machine.items()):
+            return None
+        # If the clock was set back, a file may come from the future. Such a file is stale too.
+        if not 0 <= time.time() - content["made"] <= (min(most, BUSY) if content["busy"] else most):
+            return None
+        values: Any = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in content["rates"].items()
+        }
+        return Rates(**values)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, GraphflowError):
         return None
 
 
-def write(path: Path, held: dict[str, Any]) -> None:
+def _write(path: Path, content: dict[str, Any]) -> None:
     """Write a file atomically, since several workers of a machine may do so at the same time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=path.name, suffix=".partial", dir=path.parent)
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(held, file, indent=1)
+            json.dump(content, file, indent=1)
         os.replace(name, path)
     except BaseException:
         Path(name).unlink(missing_ok=True)

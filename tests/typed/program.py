@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 
 import dask_graphflow as gf
 from dask_graphflow import costs, exceptions, generate
-from dask_graphflow.api.estimate_result import Calibration, Estimate
+from dask_graphflow.costs.estimate import Calibration, Estimate
 from dask_graphflow.programs.edge_op import BoundOp
 
 Step = Mapping[str, Any]
@@ -207,7 +207,7 @@ def widest() -> gf.EdgeOp:
 def costs_of(edges: dd.DataFrame) -> Estimate:
     """Return what ranks will take on workers that need not be there."""
     both = (2e8, 1e8)
-    rates = costs.Rates((1 << 10, 1 << 20), both, both, both, both, both, both, both, both)
+    rates = costs.Rates((1 << 10, 1 << 20), both, both, both, both, both, both, both)
     links = costs.Links(c=1e9, moves=1e9, latency=1e-4, call=0.005, level=0.001, gang=0.02)
     two = costs.ClusterSpec(workers=2, threads=4, memory=8 << 30, rates=rates, links=links)
     assert_type(rates.rate("hooks", 1 << 15), float)

@@ -1,13 +1,14 @@
-"""The results of :mod:`.estimate`: plain values that print as small tables."""
+"""The results of an estimate and of a calibration: plain values that print as small tables."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
 
-from dask_graphflow.costs.cluster import ClusterSpec
-from dask_graphflow.costs.links import Links, speed
 from dask_graphflow.showing.tables import as_html, as_text, counted, duration, size
+
+from .cluster import ClusterSpec
+from .links import Links, speed
 
 __all__ = ["Calibration", "Estimate", "kind_name"]
 

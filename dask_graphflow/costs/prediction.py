@@ -1,0 +1,406 @@
+"""Predicted time and memory of calls, by the models of Groute [1]_ and TOTEM [2]_.
+
+Components (Groute): each of N members hooks E/N edges in chunks of V, and a policy decides how the forests
+are merged. Supersteps (TOTEM): a member p computes for E_p/r_p seconds and sends for B_p/c seconds, and all
+members wait for the slowest one.
+
+.. [1] T. Ben-Nun, M. Sutton, S. Pai, K. Pingali, "Groute: An Asynchronous Multi-GPU Programming Model
+   for Irregular Computations", PPoPP 2017.
+.. [2] A. Gharaibeh, L. Beltrao Costa, E. Santos-Neto, M. Ripeanu, "A Yoke of Oxen and a Thousand Chickens
+   for Heavy Lifting Graph Processing", PACT 2012.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+from dask_graphflow.components import merging
+from dask_graphflow.exceptions import GraphMemoryError
+from dask_graphflow.graph import memory
+from dask_graphflow.graph.load_balance import share_out
+from dask_graphflow.scheduling import placement, trees
+from dask_graphflow.scheduling.memory_limits import PROCESS, pause_fraction
+from dask_graphflow.showing.tables import duration
+
+from .cluster import ClusterSpec
+from .cost import LISTED, ROW, Cost, Shape
+from .estimate import Estimate
+from .links import Links
+from .model import SPARSE, numbered, remote, search_levels
+
+__all__ = ["GraphSizes", "Workers", "components", "paths", "supersteps"]
+
+MAKING = 8e-3  # seconds that the client takes to make the expressions of a call
+LEVELS = 4  # levels of tasks: read, make pieces, build, run
+FOREST_LEVELS = 8  # levels of components without their merges, if dense ids are not certain
+PARTITION = 3e-4  # seconds that pandas takes to select the columns of a partition
+# Ends of edges per second that are replaced by vertex numbers: by one thread of an AMD EPYC (Zen 4),
+# however many threads a worker has, and by an H200. These are not measured on each machine, because their
+# differences are smaller than the error of an estimate.
+NUMBERED = {"dense_ids": 9e8, "far_ids": 4e7, "text_ids": 2.5e7}
+GPU_NUMBERED = {"dense_ids": 1e11, "far_ids": 6.8e8, "text_ids": 6.8e8}
+COPIED = 5.8e9  # bytes per second from host memory to a GPU
+READ = 3e8  # bytes in memory that a thread reads per second from Parquet files in the page cache
+MESSAGE = 8  # bytes that a member sends per vertex that another one reads
+PATHS_VERTEX, PATHS_ROW = 80, 80  # bytes per vertex of the search, and per row of the result
+FOLLOW = 2e-5  # seconds per step of the longest path
+
+
+class GraphSizes(NamedTuple):
+    """The sizes of a graph.
+
+    Attributes
+    ----------
+    vertices, edges : int
+    chunk : int
+        Number of edges per partition.
+    id_bytes, weight_bytes : int
+        Bytes of one end of an edge, and of a weight.
+    directed : bool
+    built : bool
+        Whether the graph is built.
+    device : bool
+        Whether the graph is in GPU memory.
+    held : bool
+        Whether the partitions of the edges are in the memory of workers.
+    origin : str
+        Where the sizes come from, as text.
+    ids : tuple of str
+        The kind of each part of an id; see :data:`NUMBERED`.
+    partitions : int
+        Number of partitions of the edges.
+    read_bytes : int
+        Bytes in memory of the columns that are read from Parquet files; 0 if there are no such files.
+    sent_bytes : int
+        Bytes of the frame in this process that the call sends to a cluster.
+    shape : Shape or None
+        The degrees, if they were counted.
+    """
+
+    vertices: int
+    edges: int
+    chunk: int
+    id_bytes: int
+    weight_bytes: int
+    directed: bool
+    built: bool
+    device: bool
+    held: bool
+    origin: str
+    ids: tuple[str, ...] = ("dense_ids",)
+    partitions: int = 1
+    read_bytes: int = 0
+    sent_bytes: int = 0
+    shape: Shape | None = None
+
+    @property
+    def entries(self) -> int:
+        """Number of edges; an undirected edge counts twice."""
+        return self.edges * (1 if self.directed else 2)
+
+    @property
+    def degree(self) -> float:
+        """Mean number of edges in both directions per vertex."""
+        return 2 * self.edges / max(self.vertices, 1)
+
+    @property
+    def dense(self) -> bool:
+        """Whether ids are integers close together."""
+        return self.ids == ("dense_ids",)
+
+
+class Workers:
+    """Workers that take part in a call, and the links between them.
+
+    Parameters
+    ----------
+    kinds : sequence of ClusterSpec
+        Kinds of workers, with their rates.
+    links : Links
+    """
+
+    def __init__(self, kinds: Sequence[ClusterSpec], links: Links) -> None:
+        self.kinds, self.links = kinds, links
+        self.each = [kind for kind in kinds for _ in range(kind.workers)]
+        self.threads = [1 if one.device else one.threads for one in self.each]
+        self.remote = math.isfinite(links.moves)  # whether they are other processes
+
+    def __len__(self) -> int:
+        return len(self.each)
+
+    @property
+    def room(self) -> list[float]:
+        """Bytes that each worker can use before Dask pauses it."""
+        pause = pause_fraction()
+        return [
+            math.inf
+            if one.memory is None
+            else one.memory * (pause if one.addresses and not one.device else 1.0)
+            for one in self.each
+        ]
+
+    def rates(self, kernel: str, vertices: int) -> list[float]:
+        """Return the rate of each worker."""
+        rates = [one.rates for one in self.each if one.rates is not None]
+        return [one.rate(kernel, vertices) for one in rates]
+
+    def slowest(self, kernel: str, edges: Sequence[float], vertices: int) -> float:
+        """Return the seconds of the slowest worker, given the number of edges of each one."""
+        rates = self.rates(kernel, vertices)
+        return max(edge / rate for edge, rate in zip(edges, rates, strict=True))
+
+    def numbering(self, graph: GraphSizes) -> float:
+        """Return the seconds per end of an edge that a member takes to number ids.
+
+        The parts of an id are numbered one by one, and then the pairs of their numbers.
+        """
+        parts = [*graph.ids, *["far_ids"] * (len(graph.ids) - 1)]
+        numbered = GPU_NUMBERED if all(kind.device for kind in self.kinds) else NUMBERED
+        return sum(1 / numbered[part] for part in parts)
+
+    def reading(self, graph: GraphSizes) -> float:
+        """Return the seconds that all workers take to get the partitions of a frame."""
+        parallel = min(sum(self.threads), graph.partitions)
+        seconds = (graph.partitions * PARTITION + graph.read_bytes / READ) / parallel
+        # A frame of the client is sent to the scheduler, and from there to a worker.
+        return seconds + (2 * graph.sent_bytes / self.links.moves if self.remote else 0.0)
+
+
+def components(graph: GraphSizes, workers: Workers, merge: str) -> Estimate:
+    """Return the estimate of connected components of a frame."""
+    links, count, vertices = workers.links, len(workers), graph.vertices
+    hooks = workers.rates("hooks", vertices)
+    # If edges are streamed to a device, each chunk is copied while the last is hooked: components/link.py.
+    copied = COPIED / (2 * graph.id_bytes)
+    slower = [
+        min(rate, copied) if one.device and not graph.device else rate
+        for rate, one in zip(hooks, workers.each, strict=True)
+    ]
+    depth = trees.depth(merging.merges_of(merge, count))
+    forest = vertices * (memory.index_bytes(vertices) + 1)
+    merging_one = forest / links.moves + vertices / min(workers.rates("merges", vertices))
+    chains = sum(min(threads, placement.CHAINS_PER_WORKER) for threads in workers.threads)
+    chains = min(graph.partitions, chains)
+    levels, tasks = LEVELS, graph.partitions
+    if not (graph.dense and graph.held and workers.remote):
+        levels, tasks = FOREST_LEVELS, tasks + 2 * chains**2  # every chain sends ids to every owner
+    work = 0.0 if graph.dense else numbered(2 * graph.edges, vertices, chains) + vertices
+    parts = {
+        "reading": workers.reading(graph),
+        "numbering": work * workers.numbering(graph) if work else 0.0,
+        "hooking": graph.edges / sum(slower),
+        "merging": depth * (merging_one + links.level),
+        "Dask": MAKING + links.call + (levels - 1) * links.level + tasks * links.task,
+    }
+    result = 2 * graph.id_bytes * vertices // count
+    sizes = tuple(
+        memory.components_bytes(
+            vertices, graph.chunk, members=count, device=one.device, id_bytes=graph.id_bytes
+        )
+        + result
+        + (0 if one.device else PROCESS)
+        for one in workers.each
+    )
+    plan = {
+        "workers": count,
+        "merge": merge,
+        "merges on the longest path": depth,
+        "shares": [rate / sum(hooks) for rate in hooks],
+    }
+    reason = (
+        f"E/V is {graph.edges / max(vertices, 1):.3g} (Groute calls 8 or more dense); each worker holds a "
+        "forest of all vertices"
+    )
+    return _estimate("connected_components", graph, workers, parts, sizes, plan, reason)
+
+
+def paths(graph: GraphSizes, workers: Workers, targets: int) -> Estimate:
+    """Return the estimate of following predecessors, on the workers that hold the result of a search."""
+    count, vertices = len(workers), graph.vertices
+    shape = graph.shape or Shape.most(vertices, graph.edges)
+    most = min(shape.inner + 2, max(vertices, 1))  # vertices of a path
+    usual = min(math.ceil(search_levels(vertices, graph.degree)) + 1, most)
+    kind = "text_ids" if "text_ids" in graph.ids else "far_ids"
+    numbering = workers.numbering(graph._replace(ids=(kind,) * len(graph.ids)))
+    parts = {
+        "numbering": 3 * vertices / count * numbering,
+        "following": usual * FOLLOW,
+        "Dask": _dask(graph._replace(built=True), workers),
+    }
+    size = PROCESS + int(PATHS_VERTEX * vertices / count + PATHS_ROW * targets * most)
+    more = (most - usual) * FOLLOW
+    return _estimate(
+        "shortest_paths", graph, workers, parts, (size,) * count, {"workers": count},
+        _limits(["the diameter"], sum(parts.values()) + more), more=more,
+    )  # fmt: skip
+
+
+def supersteps(
+    algorithm: str,
+    cost: Cost,
+    graph: GraphSizes,
+    workers: Workers,
+    *,
+    steps: int | None = None,
+    k: int | None = None,
+    top_k: int | None = None,
+    split: str = "",
+) -> Estimate:
+    """Return the estimate of an algorithm that works in supersteps.
+
+    Parameters
+    ----------
+    algorithm : str
+    cost : Cost
+    graph : GraphSizes
+    workers : Workers
+        The workers that get a part of the graph.
+    steps : int, optional
+        Number of supersteps of one run.
+    k, top_k : int, optional
+        Options of the call.
+    split : str
+        Text about the number of workers, for the reason.
+    """
+    links, count, vertices = workers.links, len(workers), graph.vertices
+    read = remote(vertices, graph.entries / max(vertices, 1), count)
+    usual = graph.shape or Shape.usual(vertices, graph.edges)
+    most = graph.shape or Shape.most(vertices, graph.edges)
+    if cost.wedges and k is not None:  # given pairs
+        usual = most = Shape(most.inner, 0.0)
+    listed = ROW * cost.listed(vertices, most.wedges, k, top_k) if cost.listed else 0.0
+
+    def needs(share: float) -> int:
+        return memory.graph_bytes(
+            vertices, graph.edges, cost.scratch, cost.copies, edge=cost.edge, listed=listed,
+            share=share, remote=read, directed=graph.directed, weight_bytes=graph.weight_bytes,
+            id_bytes=graph.id_bytes, device=graph.device, built=graph.built,
+        ) + (0 if graph.device else PROCESS)  # fmt: skip
+
+    shares, fits, limit = _shares(needs, cost.kernel, graph, workers)
+    sizes = tuple(needs(share) for share in shares)
+    each = [graph.entries * share for share in shares]
+    rates = workers.rates(cost.kernel, vertices)
+    runs = cost.runs(vertices, k)
+    usual_steps, most_steps = cost.supersteps(vertices, graph.degree, most.inner)
+    if steps is not None:
+        usual_steps = most_steps = steps
+
+    def running(steps: int, shape: Shape) -> dict[str, float]:
+        computing = cost.computing(
+            each, rates, steps=runs * steps, runs=runs, sparse=graph.degree < SPARSE,
+            continued=shape.wedges / max(graph.entries, 1),
+        )  # fmt: skip
+        if cost.listed and not cost.wedges:
+            rows = cost.listed(vertices, shape.wedges, k, top_k)
+            computing += LISTED * rows / count / min(workers.rates("labels", vertices))
+        messages = 0.0
+        if count > 1:
+            rounds = runs * steps if cost.each else runs
+            messages = rounds * MESSAGE * read / links.c + 2 * runs * steps * links.latency
+        return {
+            "computing": computing,
+            "launching": runs * steps * cost.step,
+            "messages": messages,
+        }
+
+    parts = {
+        "reading": 0.0,
+        "numbering": 0.0,
+        # The algorithm makes its own rows in the first call.
+        "building": cost.rows * workers.slowest("builds", each, vertices),
+        "dealing": 0.0,
+        **running(usual_steps, usual),
+        "Dask": _dask(graph, workers),
+    }
+    if not graph.built:
+        parts["reading"] = workers.reading(graph)
+        work = 2 * graph.edges / count
+        if not graph.dense:
+            work = numbered(2 * graph.edges, vertices, count)
+        parts["numbering"] = work * workers.numbering(graph)
+        # A member has every undirected edge with an end among its vertices.
+        ends = [
+            edge * (1 if graph.directed else 2 - share)
+            for edge, share in zip(each, shares, strict=True)
+        ]
+        parts["building"] += workers.slowest("builds", ends, vertices)
+        if count > 1:
+            # All members sort their edges by the members that own them, and send them there.
+            sent = (2 * memory.index_bytes(vertices) + graph.weight_bytes) * graph.entries / count
+            parts["dealing"] = graph.entries / count / min(workers.rates("builds", vertices))
+            parts["dealing"] += sent * (1 - 1 / count) / links.c
+    more = sum(running(most_steps, most).values()) - sum(running(usual_steps, usual).values())
+    plan = {
+        "workers": count,
+        "supersteps": runs * usual_steps,
+        "shares": shares,
+        "boundary": read / max(vertices, 1) if count > 1 else 0.0,
+    }
+    reason = f"shares follow the rates, and {limit}{split}"
+    if cost.limits:
+        reason = f"{_limits(cost.limits, sum(parts.values()) + max(more, 0.0))}; {reason}"
+    return _estimate(
+        algorithm, graph, workers, parts, sizes, plan, reason, fits=fits, more=max(more, 0.0)
+    )
+
+
+def _shares(
+    needs: Callable[[float], int], kernel: str, graph: GraphSizes, workers: Workers
+) -> tuple[list[float], bool, str]:
+    """Return the share of each worker, whether the shares fit, and a text about what limits them.
+
+    `needs` returns the bytes that a worker needs for a share.
+    """
+    fixed, whole = needs(0.0), needs(1.0)
+    room = [max(one - fixed, 0.0) / max(whole - fixed, 1) for one in workers.room]
+    rates = workers.rates(kernel, graph.vertices)
+    shares = share_out(rates)
+    try:
+        limited = share_out(rates, room, nbytes=whole)
+    except GraphMemoryError as error:
+        return shares, False, str(error)
+    if any(abs(a - b) > 1e-9 for a, b in zip(shares, limited, strict=True)):
+        return limited, True, "the fastest workers have no room for more"
+    return limited, True, "every worker has enough memory for its share"
+
+
+def _estimate(
+    algorithm: str,
+    graph: GraphSizes,
+    workers: Workers,
+    parts: dict[str, float],
+    sizes: tuple[int, ...],
+    plan: dict[str, Any],
+    reason: str,
+    *,
+    fits: bool | None = None,
+    more: float = 0.0,
+) -> Estimate:
+    """Return an estimate; `more` is the difference of the largest time and the typical one."""
+    seconds = sum(parts.values())
+    if fits is None:
+        fits = all(size <= room for size, room in zip(sizes, workers.room, strict=True))
+    longest = max(parts, key=lambda name: parts[name])
+    reason = f"{longest} takes longest; {reason}; sizes {graph.origin}"
+    return Estimate(
+        algorithm, graph.vertices, graph.edges, seconds, parts, sizes, fits, plan, reason,
+        seconds + more,
+    )  # fmt: skip
+
+
+def _limits(limits: Sequence[str], most_seconds: float) -> str:
+    """Return a text about the properties of the graph that the time depends on."""
+    return f"the time depends on {' and '.join(limits)}, and is at most {duration(most_seconds)}"
+
+
+def _dask(graph: GraphSizes, workers: Workers) -> float:
+    """Return the overhead of a call in seconds: its expressions, its tasks, and starting gangs."""
+    links = workers.links
+    seconds = MAKING + links.call
+    if not graph.built:
+        seconds += (LEVELS - 1) * links.level + graph.partitions * links.task
+    gangs = 0 if len(workers) == 1 else 1 if graph.built else 2
+    return seconds + gangs * (links.gang - links.call)
