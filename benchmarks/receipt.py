@@ -64,8 +64,6 @@ REQUIRED = (
     "initcheck",
     "bench-components",
     "bench-algorithms",
-    "bench-graphs",
-    "bench-strings",
     "bench-out-of-core",
     "tests-two-gpus",
     "bench-two-gpus",
