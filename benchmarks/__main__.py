@@ -9,22 +9,17 @@ from collections.abc import Sequence
 
 from . import (
     algorithms,
-    chunks,
     compare,
     components,
-    deep,
     device,
     estimates,
     first_calls,
     fuzz,
     graphs,
     hybrid,
-    levels,
     members,
     memory,
     soak,
-    splits,
-    wire,
 )
 from .errors import BenchmarkError
 
@@ -35,16 +30,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for module in (
         components,
-        chunks,
         memory,
         graphs,
         algorithms,
         members,
-        splits,
-        levels,
-        deep,
         hybrid,
-        wire,
         soak,
         fuzz,
         compare,

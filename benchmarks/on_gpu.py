@@ -50,8 +50,6 @@ class Bench:
 BENCHMARKS = {
     "bench-components": Bench("components --scale 22,24,26", "components --scale 20", "cugraph"),
     "bench-algorithms": Bench("algorithms --scale 26", "algorithms --scale 18", "cugraph"),
-    "bench-graphs": Bench("graphs", "graphs --grid 20 --path 1000000"),
-    "bench-strings": Bench("strings", "strings --pairs 1000000", "cugraph"),
     "bench-out-of-core": Bench("out-of-core", "out-of-core --scale 22 --cap 256MiB"),
     "bench-two-gpus": Bench("two --protocol ucxx,tcp", "two --scale 20", "dask-cugraph"),
     "bench-members": Bench("members --scale 26", "members --scale 18", "dask-cugraph"),

@@ -63,8 +63,6 @@ REQUIRED = (
     "initcheck",
     "bench-components",
     "bench-algorithms",
-    "bench-graphs",
-    "bench-strings",
     "bench-out-of-core",
     "tests-two-gpus",
     "bench-two-gpus",

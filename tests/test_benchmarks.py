@@ -7,11 +7,9 @@ import gc
 import json
 import sys
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
-from distributed import wait
 from test_cuda_compile import nvrtc  # noqa: F401
 
 import dask_graphflow as gf
@@ -19,13 +17,11 @@ from benchmarks import __main__ as command
 from benchmarks import (
     compare,
     first_calls,
-    levels,
     machine,
     members,
     report,
     side,
     soak,
-    wire,
 )
 from benchmarks.algorithms.agreement import Agreement
 from benchmarks.algorithms.inputs import Inputs
@@ -36,14 +32,12 @@ from benchmarks.device import (
     algorithms,
     clock,
     floors,
-    gather,
     graphs,
     needs,
     oracles,
     out_of_core,
     pool,
     scores,
-    shapes,
     tables,
     two,
 )
@@ -51,11 +45,8 @@ from benchmarks.errors import ContenderFailedError, DisagreementError, UnusableI
 from benchmarks.graphs.edges import Timed
 from benchmarks.soak import calls
 from benchmarks.timing import interleave
-from dask_graphflow.comm import outbox
 from dask_graphflow.components import serialization
-from dask_graphflow.graph import generate
 from dask_graphflow.graph.partition import GRAIN
-from dask_graphflow.kernels import kernels_of
 from dask_graphflow.scheduling import device_readers
 
 OURS = pd.DataFrame({"vertex": [1, 2, 3, 5, 8, 9], "component": [1, 1, 1, 5, 5, 9]})
@@ -331,31 +322,6 @@ def test_a_part_has_its_peak_with_the_input_too():
     assert "the peak with the input, of graphflow, build: 2.50 of the input" in text
 
 
-@pytest.mark.parametrize("dtype", ["int32", "int64"])
-def test_pairs_take_the_bytes_that_a_box_takes(dtype):
-    column = np.arange(1000, dtype=dtype)
-    for count in range(1, 32):
-        at = np.arange(count)
-        packed = outbox.pack(outbox.Box(), 1000, at, column, at)
-        assert packed.form == "pairs"
-        assert wire.pairs(count, 1000, column.itemsize) == len(packed.raw)
-
-
-def test_what_a_search_sends_is_never_more_than_whole_boxes_or_pairs():
-    vertices = 2 * GRAIN
-    edges = generate.rmat(13, npartitions=2)
-    steps = wire.searched(edges, int(edges["src"].head(1).iloc[0]), 2)
-    assert all(0 < step["selective"] <= min(step["dense"], step["sparse"]) for step in steps[1:-1])
-    assert any(step["selective"] < min(step["dense"], step["sparse"]) for step in steps)
-    mirrors = steps[0]["dense"] // 4
-    assert 0.9 * mirrors < sum(step["dirty"] for step in steps) <= mirrors
-    # Each of the two sends its part of the frontier to the other.
-    assert {step["default"] for step in steps if step["pulls"]} == {vertices // 8}
-    assert "R-MAT, 2 members" in wire.show(
-        {"searches": [{"graph": "R-MAT", "members": 2, "supersteps": steps}]}
-    )
-
-
 @pytest.mark.parametrize("zigzag", [False, True])
 def test_a_path_crosses_between_members_once_or_always(zigzag):
     found = members.path(zigzag=zigzag).compute()
@@ -382,25 +348,6 @@ def test_members_are_timed_in_turn_and_have_to_agree():
         members.in_turn(sides, members.Side.call, 1)
 
 
-def test_deep_graphs_are_searched_by_one_member_by_threads_and_by_processes(tmp_path, capsys):
-    ends = pd.DataFrame({"from": np.arange(4), "to": np.arange(1, 5)})
-    ends.to_parquet(tmp_path / "roads.parquet")
-    file = ["--graph", str(tmp_path / "roads.parquet"), "--source", "from", "--target", "to"]
-    kept = tmp_path / "kept.json"
-    asked = ["--side", "70", "--length", "1000", "--repeat", "1", *file, "--json", str(kept)]
-    assert command.main(["deep", *asked]) == 0
-    rows = json.loads(kept.read_text())["rows"]
-    assert [row["call"] for row in rows] == 3 * ["bfs", "sssp"]
-    assert [row["edges"] for row in rows[::2]] == [2 * 70 * 69, 999, 4]
-    for row in rows:
-        one, *others = row["contenders"].values()
-        assert len(others) == 2
-        assert all(len(found["seconds"]) == 1 for found in (one, *others))
-        assert all(found["supersteps"] > 0 for found in (one, *others))
-    assert rows[0]["contenders"]["one member"]["supersteps"] == 2 * 69 + 1
-    assert "roads, sssp, 2 members, processes" in capsys.readouterr().out
-
-
 def test_forests_go_through_host_memory_where_that_is_asked_for():
     try:
         two.send_forests(through_host=True)
@@ -421,48 +368,6 @@ def test_workers_that_share_a_gpu_have_their_ways_in_one_table():
     assert "on 2 workers that share one GPU" in text
     assert "The workers can copy forests from GPU to GPU" in text
     assert text.count("100.00 (50.00 to 200.00)") == 2
-
-
-def test_plain_gathers_read_what_a_sum_of_contributions_reads(monkeypatch):
-    """On the host, with NumPy in place of the kernels."""
-    edges = gf.generate.rmat(10).compute(scheduler="threads")
-    graph = gf.Graph(edges, source="src", target="dst").persist()
-    rows, told, sums = gather.contributions(graph)
-    kernels_of("pull", told).sum_contributions(rows, told, sums)
-    assert sums.sum() == told.astype("int64")[rows.ends].sum()
-    asked = []
-
-    def timed(name, ends, values, repeat):
-        asked.append((name, values.itemsize))
-        assert gather.expected(ends, values) == values[ends].sum(dtype="uint64")
-        return [float(repeat)]
-
-    monkeypatch.setattr(gather, "timed", timed)
-    options = argparse.Namespace(block=100, tiles=[64, 1024])
-    found = [
-        {"order": name, "seconds": gather.gathered(ends, told, 1)}
-        for name, ends in gather.orders(rows.ends, options)
-        if np.array_equal(np.sort(ends), np.sort(rows.ends))
-    ]
-    assert [one["order"] for one in found] == [
-        gather.ROWS,
-        "by blocks of 100 sources",
-        "sorted within tiles of 64 edges",
-        "sorted within tiles of 1,024 edges",
-    ]
-    assert asked == [("gather4", 4), ("gather2", 2), ("gather1", 1)] * 4
-    results = {
-        "graph": "R-MAT", "edges": len(rows.ends), "vertices": len(sums), "end_bytes": rows.ends.nbytes,
-        "column_bytes": told.nbytes, "iterations": gather.ITERATIONS, "gathers": found,
-        **{f"{name}_seconds": [2.0] for name in ("kernel", "read", "iterations")},
-    }  # fmt: skip
-    assert gather.bound(results) == gather.ITERATIONS
-    assert "take at least 20000.0 ms" in gather.show(results)
-
-
-def test_the_gathers_kernels_compile(nvrtc):  # noqa: F811
-    _, size, _ = nvrtc.compile(gather.SOURCE, "gather.cu", ("-std=c++17", "-arch=sm_90"), ())
-    assert size > 0
 
 
 def compared(arguments, kept):
@@ -488,24 +393,6 @@ def test_estimates_stand_beside_whole_calls(tmp_path, capsys):
     assert "| `sssp` |" in capsys.readouterr().out
     assert command.main(["estimates", "--kept", str(kept)]) == 0
     assert "| `sssp` |" in capsys.readouterr().out
-
-
-def test_levels_stand_beside_those_of_an_empty_graph(client):
-    edges = dd.from_pandas(gf.generate.path(1000).compute(), npartitions=4).persist()
-    wait(edges)
-    calls = [
-        lambda: gf.connected_components(edges, source="src", target="dst"),
-        lambda: gf.connected_components(edges[edges["src"] > 3], source="src", target="dst"),
-    ]
-    dense, numbered = (levels.measured(call, client) for call in calls)
-    assert {"hook-first", "merge", "label"} <= set(dense["call"]["levels"])
-    assert set(numbered["call"]["levels"]) >= {"survey", "number", "piece", "own", "codes"}
-    for found in (dense, numbered):
-        assert found["call"]["tasks"] == found["empty"]["tasks"]
-        for what in ("call", "empty"):
-            assert set(found[what]["tasks"]) == set(found[what]["levels"])
-            for begin, end in found[what]["levels"].values():
-                assert begin <= end
 
 
 def test_a_tree_beside_itself_has_ratios_and_the_same_bits(tmp_path, capsys):
@@ -686,14 +573,10 @@ def test_a_short_soak_has_right_answers_kills_and_cancels():
     ("arguments", "message"),
     [
         (["members", "--workers", "1"], "--workers 2, or more"),
-        (["wire", "--scale", "3"], "--scale 4 or more"),
-        (["wire", "--side", "1"], "--side 2 or more"),
         (["compare", "--base", "nowhere"], "neither a commit of this repository nor a folder"),
         (["compare", "--base", ".", "--scale", "3"], "--scale 4 or more"),
         (["compare", "--base", ".", "--members", "0"], "--members 1 or more"),
         (["compare", "--base", ".", "--only", "dfs"], "--only dfs: there are bfs, build"),
-        (["deep", "--members", "1"], "give --members"),
-        (["deep", "--one-gpu"], "--one-gpu needs --gpu"),
         (["soak", "--workers", "1"], "--workers 2 or more"),
         (["soak", "--minutes", "0"], "--minutes and --kill-every above 0"),
     ],
@@ -753,15 +636,10 @@ def stack(monkeypatch):
         (["algorithms", "--only", "bfs,dfs"], "--only dfs: there are build, bfs, pagerank, sssp"),
         (["algorithms", "--graph", "grid", "--only", "build"], "--only build: there are bfs, sssp"),
         (["algorithms", "--peer", "gunrock"], "the only peer here is cugraph"),
-        (["graphs", "--shapes", "copies"], "give --graph PATH"),
-        (["graphs", "--shapes", "star"], "there are grid, path, copies"),
-        (["strings", "--pairs", "0"], "--pairs 1 or more"),
         (["two", "--protocol", "ucx"], "give ucxx, tcp or both"),
         (["two", "--peer", "cugraph"], "the only peer here is dask-cugraph"),
         (["two", "--one-gpu"], "--one-gpu and --through-host need --protocol tcp"),
         (["two", "--through-host", "--protocol", "ucxx,tcp"], "need --protocol tcp"),
-        (["gather", "--scale", "31"], "--scale 4 to 30"),
-        (["gather", "--tiles", "0"], "--tiles of 1 edge or more"),
         (["out-of-core", "--input", "csv"], "give memory, parquet or both"),
     ],
 )
@@ -781,13 +659,6 @@ def test_what_is_missing_is_named_with_how_to_install_it(monkeypatch):
         UnusableInputError, match=r"cupy, rmm, cudf not installed; pip install [^;]*$"
     ):
         needs.check("cupy", "rmm", "cudf")
-
-
-def test_copies_are_measured_where_there_is_a_graph():
-    options = command.argparse.Namespace(shapes="", graph=None)
-    assert shapes.wanted(options) == ["grid", "path"]
-    options.graph = "roads.parquet"
-    assert shapes.wanted(options) == ["grid", "path", "copies"]
 
 
 def test_the_graphs_kernels_compile(nvrtc):  # noqa: F811

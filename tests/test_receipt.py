@@ -434,6 +434,6 @@ def test_the_receipt_is_kept_after_each_step_and_joined_to_what_was_there(tmp_pa
     results = {name: step for name, (step, _) in receipt.latest(found).items()}
     assert results["memcheck"] == {"status": "passed", "counts": {"kernels": 3}, "seconds": 1}
     assert results["racecheck"]["status"] == "failed"
-    last = found["runs"][-1]["steps"]["bench-graphs"]
+    last = found["runs"][-1]["steps"]["bench-components"]
     assert last == {"status": "not run", "why": "left out by an option"}
     assert str(tmp_path) not in json.dumps(found)

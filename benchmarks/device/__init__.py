@@ -1,8 +1,7 @@
 """Compare the library on GPUs with cuGraph, and with the limits of the memory and the link.
 
-The parts are ``components``, ``algorithms``, ``gather``, ``scores``, ``walks``, ``graphs``, ``strings``,
-``two``, ``members`` and ``out-of-core``; each has its own ``--help``. CuPy, RMM, cuDF, dask-cuda and
-cuGraph are imported when a part that needs them runs.
+The parts are ``components``, ``algorithms``, ``scores``, ``two``, ``members`` and ``out-of-core``. CuPy, RMM,
+cuDF, dask-cuda and cuGraph are imported when a part that needs them runs.
 """
 
 from __future__ import annotations
@@ -16,25 +15,17 @@ from benchmarks.errors import UnusableInputError
 from . import (
     algorithms,
     components,
-    gather,
     members,
     needs,
     out_of_core,
     scores,
-    shapes,
-    strings,
     two,
-    walks,
 )
 
 PARTS = {
     "components": components,
     "algorithms": algorithms,
-    "gather": gather,
     "scores": scores,
-    "walks": walks,
-    "graphs": shapes,
-    "strings": strings,
     "two": two,
     "members": members,
     "out-of-core": out_of_core,
