@@ -24,48 +24,29 @@ VALUES = {
     "0": 0,
     "-1": -1,
     "0.5": 0.5,
-    "-0.5": -0.5,
     "2**63 - 1": 2**63 - 1,
-    "2**63": 2**63,
     "2**70": 2**70,
-    "10**400": 10**400,
     "10**5000": 10**5000,
     "1e-320": 1e-320,
-    "1e308": 1e308,
     "nan": float("nan"),
     "inf": float("inf"),
-    "-inf": float("-inf"),
     "complex": 1 + 2j,
-    "complex64": np.complex64(0.1),
     "longdouble": np.longdouble(0.1),
-    "float16": np.float16(0.1),
     "uint64": np.uint64(2**64 - 1),
-    "no dimension": np.array(0),
     "array": np.array([0, 1]),
-    "table": np.array([[0, 1], [1, 2]]),
     "empty list": [],
-    "empty array": np.array([]),
     "list": [0, 1],
     "list of 2**63": [2**63],
-    "list of floats": [1.0],
     "list of None": [None],
     "mixed": [1, "x"],
-    "nested": [[1]],
     "empty text": "",
     "text": "x",
-    "bytes": b"x",
     "dict": {0: 1.0},
-    "set": {0},
     "object": object(),
-    "list of objects": [object()],
-    "type": int,
     "NA": pd.NA,
-    "NaT": pd.NaT,
     "date": pd.Timestamp("2026-01-01"),
     "Series": pd.Series([0.5, 1.0]),
-    "empty Series": pd.Series([], dtype="int64"),
     "frame": pd.DataFrame({"a": [0, 1], "b": [1, 2]}),
-    "empty frame": pd.DataFrame(),
     "function": len,
 }
 NEEDED = {
@@ -122,6 +103,49 @@ def graph():
 def test_options_of_an_algorithm(name, graph):
     options = [*ALGORITHMS[name].options, *(["trace"] if ALGORITHMS[name].supersteps else [])]
     assert problems(name, getattr(graph, name), options, NEEDED.get(name, {})) == {}
+
+
+OUT_OF_RANGE = {
+    "betweenness_centrality": [{"k": 0}, {"k": 2.5}, {"normalized": 1}, {"endpoints": None}],
+    "bfs": [{"depth_limit": -1}, {"depth_limit": 1.5}, {"direction": "pul"}],
+    "closeness_centrality": [{"k": 0}, {"wf_improved": 1}],
+    "ego_graph": [{"radius": -1}],
+    "eigenvector_centrality": [{"max_iter": 0}, {"tol": 0}, {"tol": None}],
+    "greedy_color": [{"seed": -1}, {"seed": 0.5}, {"seed": None}, {"seed": True}],
+    "hits": [{"max_iter": 0}, {"tol": 0}],
+    "k_core": [{"k": -1}, {"k": 1.5}],
+    "k_truss": [{"k": 1}],
+    "katz_centrality": [{"alpha": 0}, {"alpha": np.inf}, {"beta": -1}, {"normalized": 1}],
+    "label_propagation": [{"max_iter": 0}, {"max_iter": 2.5}],
+    "leiden": [{"resolution": 0}, {"resolution": []}, {"objective": "modularty"}],
+    "louvain": [{"resolution": [1, 1.0]}, {"tol": -1}, {"levels": 0}],
+    "maximal_independent_set": [{"seed": -1}, {"seed": 0.5}],
+    "pagerank": [{"alpha": 1.5}, {"alpha": "0.85"}, {"tol": 0}, {"precision": "float16"}],
+    "personalized_pagerank": [{"top_k": 0}, {"alpha": 2}, {"max_iter": 0}],
+    "random_walks": [{"length": 0}, {"walks_per_vertex": 0}, {"p": 0}, {"q": 0}, {"seed": -1}],
+    "sample_neighbors": [{"fanouts": []}, {"fanouts": [3, 0]}, {"fanouts": 3}, {"replace": 1}],
+    "similarity": [{"measure": "jacard"}, {"top_k": 0}, {"pairs": [(1, 2)]}],
+    "sssp": [{"cutoff": -1}, {"cutoff": float("nan")}],
+}
+
+
+@pytest.mark.parametrize("name", OUT_OF_RANGE)
+def test_an_option_out_of_range_is_refused_at_the_call(graph, name):
+    for option in OUT_OF_RANGE[name]:
+        with pytest.raises(gf.exceptions.OptionError, match="give"):
+            getattr(graph, name)(**NEEDED.get(name, {}) | option)
+
+
+VERTICES = ["sources", "starts", "seeds", "centers", "subset"]
+
+
+@pytest.mark.parametrize("name", [name for name in NEEDED if {*NEEDED[name]} & {*VERTICES}])
+def test_vertices_that_are_not_in_the_graph_are_named(graph, name):
+    (option,) = {*NEEDED[name]} & {*VERTICES}
+    with pytest.raises(gf.exceptions.EdgeListError, match=f"{option} has no vertex; give at least"):
+        getattr(graph, name)(**NEEDED[name] | {option: []})
+    with pytest.raises(gf.exceptions.UnknownVertexError, match="1 of 2 ids is not in the graph: 7"):
+        getattr(graph, name)(**NEEDED[name] | {option: [0, 7]}).compute(scheduler="sync")
 
 
 CALLS = {

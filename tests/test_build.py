@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import pickle
 import re
 import threading
@@ -15,9 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from conftest import astray, frame, partitioned
-from dask.delayed import delayed
-from dask.sizeof import sizeof
-from distributed import Client, LocalCluster, futures_of, get_worker, wait
+from distributed import futures_of, get_worker, wait
 from members import SIZES, each
 from shapes import rmat
 from test_graph import ID_TYPES
@@ -30,8 +27,6 @@ from dask_graphflow.exceptions import GraphflowError, UnknownVertexError
 from dask_graphflow.graph import build, numbering, partition
 from dask_graphflow.graph.partition import GRAIN, chunk
 from dask_graphflow.graph.reading import read_edges, read_vertices
-from dask_graphflow.graph.shard import Shard
-from dask_graphflow.graph.vertex_placement import Placed
 from dask_graphflow.scheduling import gang, gang_build
 
 pytestmark = pytest.mark.usefixtures("host_memory")
@@ -154,7 +149,7 @@ def edges_of(rows, shard):
 
 @pytest.mark.parametrize("directed", [True, False], ids=["directed", "undirected"])
 @pytest.mark.parametrize("kind", ID_TYPES)
-def test_one_member_builds_sorted_rows_of_sorted_ids(kind, directed, rng):
+def test_a_single_member_builds_sorted_rows_of_sorted_ids(kind, directed, rng):
     dtype, make = ID_TYPES[kind]
     pairs = [(make(u), make(v)) for u, v in rng.integers(0, 60, (300, 2)).tolist()]
     (made,) = shards(pieces_of(frame(pairs, dtype)), 1, directed)
@@ -168,7 +163,7 @@ def test_one_member_builds_sorted_rows_of_sorted_ids(kind, directed, rng):
     assert ids.tolist() == sorted({end for pair in pairs for end in pair})
 
 
-def test_one_member_sends_nothing_and_copies_no_rows():
+def test_a_single_member_sends_nothing_and_copies_no_rows():
     (channel,) = in_process(1)
     made = build.build(channel, pieces_of(frame(rmat())), 0, True, "keep")
     exchange = Exchange(channel)
@@ -286,7 +281,7 @@ def test_ranges_of_a_power_law_graph_are_even(parts):
 
 
 @pytest.mark.parametrize("size", [0, 1, GRAIN, GRAIN + 1])
-def test_of_few_vertices_ranges_are_empty(size):
+def test_ranges_of_few_vertices_may_be_empty(size):
     bounds = chunk(np.ones(size, "int64"), 5)
     assert bounds == sorted(bounds)
     assert (len(bounds), bounds[0], bounds[-1]) == (6, 0, size)
@@ -304,20 +299,6 @@ def test_edges_that_stay_in_their_frames_are_built_as_those_that_are_sent(size, 
     edges = gf.generate.rmat(12, npartitions=5).astype("int32")
     edges = edges.assign(w=(edges.src + edges.dst) % 7)
     check(pieces_of(edges, source="src", target="dst", weight="w"), size, directed, multi)
-
-
-@pytest.mark.usefixtures("fine")
-@pytest.mark.parametrize("size", [2, 3])
-def test_ranges_are_as_much_work_each(size):
-    made, whole = check(large(), size)
-    degrees = whole.degrees + np.diff(alone(build.into, whole).offsets)
-    assert made[0].bounds == chunk(degrees, size)
-    entering = together(build.into, made)
-    work = [
-        8 * (size - 1) * shard.owned + len(shard.out.ends) + len(into.ends)
-        for shard, into in zip(made, entering, strict=True)
-    ]
-    assert max(work) <= 1.05 * np.mean(work)
 
 
 @pytest.mark.usefixtures("fine")
@@ -367,23 +348,21 @@ def test_ids_travel_once_and_are_kept_by_one_member():
 @pytest.mark.parametrize(
     ("size", "multi", "dtype", "most", "received"),
     [
-        (1, "keep", "int64", 0.1, False),
         (1, "keep", "int64", 0.15, True),
         (1, "sum", "int64", 0.75, False),
         (2, "keep", "int64", 0.95, False),
-        (2, "keep", "int32", 1.1, False),
         (2, "keep", "int32", 1.1, True),
     ],
 )
 def test_memory_besides_the_input_and_what_is_built(
     size, multi, dtype, most, received, directed, weight
 ):
-    edges = gf.generate.rmat(16, npartitions=32).astype(dtype)
+    edges = gf.generate.rmat(15, npartitions=16).astype(dtype)
     edges = edges.assign(w=edges.src * 0.5)
     if received:
         edges = edges.map_partitions(sent_elsewhere, meta=edges._meta)
     pieces = pieces_of(edges, source="src", target="dst", weight=weight)
-    given = (2 * np.dtype(dtype).itemsize + (0 if weight is None else 8)) * 16 << 16
+    given = (2 * np.dtype(dtype).itemsize + (0 if weight is None else 8)) * 16 << 15
     shards(pieces, size, directed, multi)  # what is compiled stays
     tracemalloc.start()
     try:
@@ -394,15 +373,6 @@ def test_memory_besides_the_input_and_what_is_built(
     columns = itertools.chain.from_iterable(shard.out[:3] for shard in made)
     built = sum(column.nbytes for column in columns if column is not None)
     assert peak - built < most * given
-
-
-def test_pieces_are_left_as_they_are_to_be_built_again():
-    pieces = pieces_of(frame(rmat(), "str"))
-    cut = dealt_out(pieces, 2)
-    first, again = (gang._together(build.build, cut, (True, "keep")) for _ in range(2))
-    assert [len(own) for own in cut] == [3, 4]
-    for one, other in zip(first, again, strict=True):
-        np.testing.assert_array_equal(one.out.ends, other.out.ends)
 
 
 def test_edges_that_are_lost_are_noticed_by_all_members(monkeypatch):
@@ -468,40 +438,7 @@ def test_graphs_are_built_from_arrays_that_begin_anywhere(dtype, size, directed)
     assert_same_rows(entering, alone(build.into, whole), made[0].bounds)
 
 
-def test_where_vertices_are_placed_is_in_whole_words_too():
-    placed = Placed(np.arange(5, dtype="int64"), [0, 5])
-    shard = Shard(np.zeros(0), [0, 5], 0, directed=True, placed=placed)
-    there = sent_elsewhere(shard)
-    assert there.placed.places.flags.aligned
-    np.testing.assert_array_equal(there.placed.places, placed.places)
-
-
 # On a cluster
-
-
-def entering(channel, shard, rank):
-    """Return where this ran, and the rows of what enters."""
-    return os.getpid(), build.into(shard, Exchange(channel))
-
-
-@pytest.mark.slow
-@pytest.mark.filterwarnings("default")
-def test_workers_of_a_cluster_build_the_graph_that_one_member_builds():
-    pairs = [(f"v{u}", f"v{v}") for u, v in rmat(14)]
-    weight = np.random.default_rng(1).normal(size=len(pairs))
-    pieces = pieces_of(frame(pairs, "str").assign(w=weight), weight="w")
-    with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
-        Client(cluster),
-    ):
-        given = [delayed(own, traverse=False) for own in dealt_out(pieces, 2)]
-        built = gang.run(given, build.build, None, True, "sum", name="build")
-        entered = gang.run(built, entering, None)
-        *made, first, second = dask.compute(*built, *entered)
-    assert first[0] != second[0] != os.getpid()
-    assert all(shard.owned for shard in made)
-    _, whole = check(pieces, 2, True, "sum", made)
-    assert_same_rows([first[1], second[1]], alone(build.into, whole), made[0].bounds)
 
 
 # Naming
@@ -525,29 +462,6 @@ def test_an_unknown_vertex_is_one_error_on_all_members(unknown, dtype):
     said = rf"{len(lost)} of {len(unknown)} ids? \w+ not in the graph: '?{lost[0]}"
     assert re.match(said, expected)
     assert together(loop, shards(pieces_of(edges), 3)) == [expected] * 3
-
-
-@pytest.mark.usefixtures("fine")
-def test_names_of_integers_close_together_take_no_messages():
-    made = shards(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
-    channels = in_process(3)
-    each(
-        lambda rank: numbering.names_of(made[rank], Exchange(channels[rank]), np.arange(500)),
-        range(3),
-    )
-    assert [channel.bytes_sent for channel in channels] == [0] * 3
-
-
-@pytest.mark.usefixtures("fine")
-def test_what_some_members_have_kept_already_is_made_by_all():
-    made = shards(pieces_of(frame([(i, i + 1) for i in range(500)])), 3)
-    together(build.into, made)
-    rows = [shard._made["into"] for shard in made]
-    del made[1]._made["into"]  # as of one that was lost, and made again
-    again = together(build.into, made)
-    assert again[0] is rows[0]
-    np.testing.assert_array_equal(again[1].ends, rows[1].ends)
-    assert together(build.into, made)[1] is again[1]
 
 
 def test_runs_that_make_the_same_at_once_do_not_wait_for_each_other():
@@ -609,7 +523,7 @@ def test_uneven_partitions_are_shared_out():
 
 
 @pytest.mark.parametrize("multi", ["keep", "first", "sum"])
-def test_who_reads_a_partition_changes_no_bit(rng, fine, multi):
+def test_the_member_that_reads_a_partition_changes_no_bit(rng, fine, multi):
     edges = frame((u % 200, v % 180) for u, v in rmat())
     edges = edges.assign(w=100 * rng.normal(size=len(edges)))  # sums depend on the order
     pieces = pieces_of(edges, 7, weight="w")
@@ -620,8 +534,3 @@ def test_who_reads_a_partition_changes_no_bit(rng, fine, multi):
     weights = np.concatenate([shard.out.weights for shard in found])
     np.testing.assert_array_equal(ends, whole.out.ends)
     np.testing.assert_array_equal(weights, whole.out.weights)
-
-
-def test_pieces_tell_dask_their_size():
-    (piece,) = pieces_of(frame([(i, i + 1) for i in range(1000)]), 1)
-    assert 16_000 <= sizeof([piece]) < 20_000

@@ -310,7 +310,7 @@ def test_memory_formulas_by_hand():
 def test_rows_need_no_more_memory_than_estimated(directed):
     edges = gf.generate.rmat(12).compute()
     graph = gf.Graph(edges, source="src", target="dst", directed=directed).persist()
-    (shard,) = dask.compute(*graph._built)
+    (shard,) = dask.compute(*graph._shards.built)
     vertices, entries = 1 << 12, len(edges) * (1 if directed else 2)
     bound = memory.graph_bytes(vertices, len(edges), 37, 0, directed=directed)
     held = shard.__sizeof__()

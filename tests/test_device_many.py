@@ -126,23 +126,13 @@ def test_whatever_is_asked_of_three_members_the_answer_is_that_of_the_host(rng, 
     ],
     ids=["negative for paths", "negative for ranks", "too few iterations"],
 )
-def test_what_one_member_refuses_is_an_error_of_the_call(rng, weight, asked, error):
+def test_an_error_of_a_member_is_an_error_of_the_call(rng, weight, asked, error):
     edges = power_law(rng)
     edges.loc[edges.index[-1], "w"] = weight
     with dask.config.set(scheduler="threads"):
         many = graph(on_device(partitioned(edges, 4)), 3, True)
         with pytest.raises(error):
             asked(many).compute()
-
-
-@pytest.mark.parametrize("multi", ["sum", "min", "first"])
-def test_several_edges_become_the_same_one(rng, multi):
-    pieces = partitioned(power_law(rng, 40, 600), 5)
-    with dask.config.set(scheduler="threads"):
-        one = graph(pieces, 1, True, multi=multi)
-        many = graph(on_device(pieces), 3, True, multi=multi)
-        assert many.num_edges == one.num_edges
-        assert plain(many.sssp([0]).compute()) == plain(one.sssp([0]).compute())
 
 
 def test_a_source_that_is_no_vertex_is_named(rng):

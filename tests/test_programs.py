@@ -14,7 +14,6 @@ from conftest import (
     BACKEND,
     fewer,
     frame,
-    on_backend,
     on_host,
     partitioned,
     to_host,
@@ -149,7 +148,7 @@ def test_a_program_changes_what_a_loop_over_the_edges_changes(built, members, na
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_of_first_hits_the_smallest_neighbors_is_kept(built, way):
+def test_the_first_hit_with_the_smallest_neighbor_is_kept(built, way):
     # Of two that 150 follows, the one in its own shard is looked at first.
     g = built([(10, 150), (140, 150), (20, 70), (60, 70)])
     parents = gf.EdgeOp(
@@ -285,29 +284,13 @@ def test_nan_spreads_as_in_numpy_and_the_program_ends(built, slot, direction):
     assert 0 < np.isnan(found).sum() < len(found)
 
 
-@pytest.mark.parametrize("direction", ["push", "pull"])
-@pytest.mark.parametrize("slot", ["min", "max"])
-def test_a_column_that_begins_as_nan_stays_nan(slot, direction):
-    start = pd.DataFrame({"vertex": [1], "x": [7.0]})
-    op = gf.EdgeOp("spread", target="x", signal="x[src]", slot=slot)
-    how = {"columns": {"x": np.nan}, "start": start, "direction": direction, "max_iter": 9}
-    for edges in ([(1, 2), (2, 3), (3, 4)], [(1, 2), (2, 1)]):
-        found, steps = gf.Graph(frame(edges), **ENDS).run(op, **how, trace=True)
-        others = found.compute()["x"].iloc[1:]
-        assert others.isna().all()
-        assert len(steps.compute()) == 1
-
-
 # The same graph, by the row of each vertex in the result, with ids of every kind.
 ROWS = np.array([(0, 3), (3, 1), (1, 4), (4, 2), (2, 5), (6, 3), (5, 6), (6, 0), (1, 1), (5, 0)])
 IDS = {
-    "all of 0 to 6": np.arange(7),
     "dense with gaps": np.array([1, 2, 3, 5, 7, 8, 9]),
-    "dense from 100": np.array([100, 101, 103, 104, 107, 108, 109]),
     "dense and negative": np.array([-4, -3, 0, 1, 2, 4, 5], "int8"),
     "sparse": np.array([3, 10**6, 10**7, 10**9, 10**12, 10**15, 2**62]),
     "strings": np.array(["a", "b", "ba", "c", "x", "y", "yy"], object),
-    "dates": pd.date_range("2020-02-27", periods=7).to_numpy(),
     "two columns": None,
 }
 GRAPHS_OF = {
@@ -391,7 +374,7 @@ def test_a_vertex_column_gives_ids_whatever_their_kind(numbered):
     assert row_of(found, "label") == [0] * 7
 
 
-def test_what_a_vertex_column_gives_it_takes_as_start(numbered):
+def test_the_result_of_a_vertex_column_can_be_its_start(numbered):
     graph, named, row_of = numbered
     # A label that no vertex begins with: 6 is the smallest that reaches the others.
     labels = [6, 6, 5, 6, 6, 5, 6]
@@ -411,8 +394,7 @@ def test_a_start_value_of_a_vertex_column_that_is_not_a_vertex_is_refused(number
     if kind == "two columns":
         wrong["label_1"] = "no"
     else:
-        others = {"strings": "no", "dates": np.datetime64("2021-01-01")}
-        wrong["label"] = [others.get(kind, 90)]
+        wrong["label"] = ["no" if kind == "strings" else 90]
     start = pd.concat([named([0]), wrong], axis=1)
     with pytest.raises(gf.exceptions.UnknownVertexError, match="not in the graph"):
         graph.run(VERTEX, columns={"label": "vertex"}, start=start).compute()
@@ -454,13 +436,6 @@ def test_members_count_out_the_integers_that_no_edge_uses(how):
     keep = gf.EdgeOp("keep", target="parent", signal="parent[dst]", slot="max")
     found = graph.run(keep, columns={"parent": "vertex"}, start=start).compute()
     assert found["parent"].tolist() == ids[::-1].tolist()
-
-
-def test_an_integer_gap_is_not_a_vertex_to_start_with():
-    graph = gf.Graph(frame([(0, 2), (2, 3), (3, 5)]), **ENDS)
-    start = pd.DataFrame({"vertex": [0], "label": [4]})
-    with pytest.raises(gf.exceptions.UnknownVertexError, match="not in the graph: 4"):
-        graph.run(VERTEX, columns={"label": "vertex"}, start=start).compute()
 
 
 def test_a_vertex_column_of_ids_with_two_parts_wants_both():
@@ -557,17 +532,6 @@ def test_a_column_begins_with_one_number(value):
         graph.run(LARGEST, columns={"x": value})
 
 
-def test_a_policy_is_obeyed_by_every_number_of_members(built):
-    g = built(pipes().rename(columns={"bore": "w"}))
-    how = {"columns": {"width": 1.0}, "balance": "all_edges"}
-    start = pd.DataFrame({"vertex": [0], "width": [np.inf]})
-    with pytest.raises(gf.exceptions.OptionError, match="'all_edges' with a frontier"):
-        g.run(WIDEST, **how, start=start, direction="push").compute()
-    found = g.run(WIDEST, **how, start=start, direction="pull").compute()
-    wanted = g.run(WIDEST, columns={"width": 1.0}, start=start).compute()
-    pd.testing.assert_frame_equal(found, wanted)
-
-
 def test_a_trace_says_what_each_superstep_did(built):
     g = built([(i, i + 1) for i in range(200)])
     farther = gf.EdgeOp("farther", target="hops", signal="hops[src] + 1", slot="min")
@@ -623,7 +587,7 @@ def test_an_expression_can_have_more_operations_than_python_nests_parentheses(be
     ],
     ids=lambda value: str(value)[:30],
 )
-def test_what_is_wrong_with_a_run_is_said_at_the_call(options, error, says):
+def test_an_invalid_run_is_refused_at_the_call(options, error, says):
     graph = gf.Graph(pipes(), **ENDS, weight="bore")
     with pytest.raises(getattr(gf.exceptions, error), match=says):
         graph.run(WIDEST, **options)
@@ -646,48 +610,15 @@ def test_a_column_to_start_with_that_is_none_of_the_program_is_refused(start, sa
         graph.run(WIDEST, columns={"width": 0.0}, start=pd.DataFrame(start))
 
 
-def test_what_to_start_with_is_a_frame():
+def test_start_has_to_be_a_frame():
     graph = gf.Graph(pipes(), **ENDS, weight="bore")
     with pytest.raises(gf.exceptions.EdgeListError, match="start is a list; give a frame"):
         graph.run(WIDEST, columns={"width": 0.0}, start=[1])
 
 
-def test_columns_to_start_with_come_in_any_order():
-    graph = gf.Graph(pipes(), **ENDS, weight="bore")
-    start = pd.DataFrame({"vertex": [1], "width": [np.inf]})
-    found = [
-        graph.run(WIDEST, columns={"width": 0.0}, start=one).compute()
-        for one in (start, start[["width", "vertex"]])
-    ]
-    pd.testing.assert_frame_equal(*found)
-    assert (found[0]["width"] > 0).sum() > 1
-
-
 def test_a_program_that_wants_weights_says_so_at_the_call():
     with pytest.raises(gf.exceptions.WeightError, match="weight"):
         gf.Graph(pipes(), **ENDS).run(WIDEST, columns={"width": 0.0})
-
-
-@pytest.mark.parametrize("name", ["bfs", "sssp", "pagerank", "label_propagation"])
-def test_an_accessor_does_what_the_function_does(name):
-    edges = dd.from_pandas(pipes(vertices=40, edges=90), npartitions=2)
-    options = {"sources": [0]} if name in ("bfs", "sssp") else {}
-    options |= {"weight": "bore"} if name == "sssp" else {}
-    expected = getattr(gf, name)(edges, **ENDS, **options).compute()
-    found = on_host(getattr(on_backend(edges).gf, name)(**ENDS, **options)).compute()
-    pd.testing.assert_frame_equal(found, expected)
-
-
-@pytest.mark.parametrize("name", ["connected_components", "bfs", "sssp", "pagerank"])
-@pytest.mark.usefixtures("host_memory")  # cuDF's frames have no accessor of ours
-def test_a_pandas_frame_has_the_accessor_too(name):
-    edges = pipes(vertices=40, edges=90)
-    options = {"sources": [0]} if name in ("bfs", "sssp") else {}
-    options |= {"weight": "bore"} if name == "sssp" else {}
-    expected = getattr(gf, name)(edges, **ENDS, **options).compute()
-    found = getattr(edges.gf, name)(**ENDS, **options)
-    assert isinstance(found, dd.DataFrame)
-    pd.testing.assert_frame_equal(found.compute(), expected)
 
 
 @pytest.mark.parametrize("kind", ["dense", "strings"])

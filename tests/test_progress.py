@@ -17,7 +17,6 @@ from conftest import frame, partitioned
 from distributed import wait
 
 import dask_graphflow as gf
-from dask_graphflow.comm.channel import PeerLost
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.exceptions import ConvergenceError, OptionError
 from dask_graphflow.scheduling import progress
@@ -48,7 +47,7 @@ def graph(shards=1):
 
 @pytest.mark.parametrize("shards", [1, 3])
 @pytest.mark.parametrize("name", ASKED)
-def test_a_function_is_told_what_the_trace_says(scheduler, name, shards):
+def test_progress_reports_equal_the_trace(scheduler, name, shards):
     told = []
     found, trace = ASKED[name](graph(shards), trace=True, progress=told.append)
     _, trace = dask.compute(found, trace)
@@ -60,14 +59,8 @@ def test_a_function_is_told_what_the_trace_says(scheduler, name, shards):
     assert all((step["bytes"] > 0) == (shards > 1) for step in told)
 
 
-def test_label_propagation_tells_too(scheduler):
-    told = []
-    gf.label_propagation(frame([(0, 1), (1, 2)]), **ENDS, progress=told.append).compute()
-    assert [step["frontier"] for step in told] == [3] * len(told)
-
-
 @pytest.mark.parametrize("shards", [1, 2])
-def test_it_is_called_while_the_run_goes_on(scheduler, shards):
+def test_progress_is_reported_while_the_run_goes_on(scheduler, shards):
     """What it raises ends the run."""
     told = []
 
@@ -94,7 +87,7 @@ def test_the_result_is_the_same_one(scheduler, shards, trace):
     assert [step["superstep"] for step in told] == list(range(len(told)))
 
 
-def test_the_last_call_says_who_is_told(scheduler):
+def test_the_last_call_determines_the_progress_function(scheduler):
     g, first, second = graph(2), [], []
     asked = g.bfs([0], progress=first.append)
     again = g.bfs([0], progress=second.append)
@@ -107,7 +100,7 @@ def test_the_last_call_says_who_is_told(scheduler):
     assert len(second) == count
 
 
-def test_nothing_is_kept_of_who_was_told():
+def test_a_progress_function_is_not_kept_after_the_call():
     told = threading.local()  # which can be referred to weakly
     gone = weakref.ref(told)
     asked = graph().bfs([0], progress=partial(setattr, told, "step"))
@@ -120,7 +113,7 @@ def test_nothing_is_kept_of_who_was_told():
 
 
 @pytest.mark.parametrize("given", ["yes", 1, 0, [print]])
-def test_what_tells_nobody_is_refused(given):
+def test_an_invalid_progress_option_is_refused(given):
     with pytest.raises(OptionError, match=r"progress=.*True for a progress bar"):
         gf.bfs(frame([(0, 1)]), **ENDS, sources=[0], progress=given)
 
@@ -147,18 +140,6 @@ def test_a_log_file_shows_nothing(scheduler, monkeypatch):
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     graph().bfs([0], progress=True).compute()
     assert sys.stderr.getvalue() == ""
-
-
-def test_a_run_that_begins_anew_is_shown_from_the_start(monkeypatch):
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    bar = progress.Bar("bfs")
-    step = {"direction": "push", "frontier": 1}
-    for superstep in (0, 1, 2, 0, 1, 2, 3):
-        bar(step | {"superstep": superstep})
-    bar(None)
-    last = sys.stderr.getvalue().replace("\r", "\n").splitlines()[-1]
-    assert "bfs: 4 supersteps" in last
-    assert "push from 1 vertex]" in last
 
 
 def test_without_tqdm_the_call_says_what_to_install(monkeypatch):
@@ -192,13 +173,6 @@ def test_components_tell_of_each_part(scheduler, dense):
     assert told[total:] == told[:total]
 
 
-def test_components_of_a_graph_tell_of_supersteps(scheduler):
-    told = []
-    edges = partitioned(frame(TREE), 4)
-    gf.Graph(edges, **ENDS).connected_components(progress=told.append).compute()
-    assert list(told[0]) == STEP
-
-
 def test_components_that_fail_are_counted_anew():
     pairs = frame([(i, i + 1) for i in range(20)]).astype("Int64")
     pairs.iloc[15] = [1, None]
@@ -214,20 +188,12 @@ def test_components_that_fail_are_counted_anew():
     assert told == first * 2
 
 
-def test_what_is_done_again_is_counted_once():
+def test_a_repeated_part_is_counted_once():
     told = []
     tally = progress.Tally(told.append, {"hook": 2, "label": 1})
     for stage in ("hook", "hook", "hook", "label"):
         tally({"stage": stage})
     assert [step and step["done"] for step in told] == [1, 2, 2, 3, None]
-
-
-def test_a_part_of_a_result_ends_where_the_next_begins():
-    told = []
-    tally = progress.Tally(told.append, {"hook": 1, "label": 2})
-    for stage in ("hook", "label", "hook"):
-        tally({"stage": stage})
-    assert [step and step["done"] for step in told] == [1, 2, None, 1]
 
 
 def test_a_cluster_tells_of_components(client):
@@ -270,7 +236,7 @@ def test_a_cluster_tells_the_client_that_asked(client, name, shards):
     pd.testing.assert_frame_equal(found.reset_index(drop=True), one.reset_index(drop=True))
 
 
-def test_runs_are_told_apart(client):
+def test_progress_of_two_runs_is_separate(client):
     g, told = graph(2), {limit: [] for limit in (2, 4, 7)}
     dask.compute(
         *(g.bfs([0], depth_limit=limit, progress=steps.append) for limit, steps in told.items())
@@ -279,7 +245,7 @@ def test_runs_are_told_apart(client):
         assert [steps[0]["superstep"], steps[-1]["superstep"]] == [0, limit - 1]
 
 
-def test_what_is_persisted_is_told_of_when_nothing_is_left_of_the_call(client):
+def test_progress_of_a_persisted_result_is_reported_after_the_call_is_gone(client):
     told = []
     kept = graph(2).pagerank(alpha=0.5, progress=told.append).persist()
     gc.collect()
@@ -302,7 +268,7 @@ def test_without_a_listener_there_is_no_event(client):
     assert events() > before
 
 
-def test_what_a_function_raises_does_not_end_a_run_on_a_cluster(client, caplog):
+def test_an_error_in_a_progress_function_does_not_end_a_run_on_a_cluster(client, caplog):
     def wrong(step):
         raise KeyError("no such thing")
 
@@ -311,7 +277,7 @@ def test_what_a_function_raises_does_not_end_a_run_on_a_cluster(client, caplog):
     assert "no such thing" in caplog.text
 
 
-def test_of_a_run_that_fails_the_last_superstep_is_told(client):
+def test_the_last_superstep_of_a_run_that_fails_is_reported(client):
     told = []
     with pytest.raises(ConvergenceError):
         graph(2).pagerank(max_iter=5, tol=1e-12, progress=told.append).compute()
@@ -321,7 +287,7 @@ def test_of_a_run_that_fails_the_last_superstep_is_told(client):
     assert told[-1]["superstep"] == 4
 
 
-def test_at_most_ten_events_a_second_and_the_last(monkeypatch):
+def test_a_run_sends_at_most_ten_events_per_second_and_the_last_one(monkeypatch):
     now = 100.0
     monkeypatch.setattr(progress.time, "monotonic", lambda: now)
     logged = []
@@ -335,35 +301,6 @@ def test_at_most_ten_events_a_second_and_the_last(monkeypatch):
     assert 8 <= len(numbers) <= 12
     assert numbers[-1] == 999
     assert logged[-1] == {"run": "a run", "step": None}
-
-
-def test_a_member_that_is_to_run_again_is_not_over():
-    """Who was told of it goes on to be, when it runs again."""
-    told = []
-
-    class Told(progress.Told):
-        def _listener(self):
-            return told.append
-
-    def run(error):
-        with Told().listening():
-            raise error
-
-    with pytest.raises(PeerLost):
-        run(PeerLost(1))
-    assert told == []
-    with pytest.raises(ConvergenceError):
-        run(ConvergenceError("after 3 iterations"))
-    assert told == [None]
-
-
-def test_no_more_is_kept_of_runs_on_a_cluster_than_of_the_last(client):
-    for run in range(progress.KEPT + 3):
-        told = progress.Progress(print)
-        told.of(run)
-        told.__reduce__()
-    assert len(progress._left) == progress.KEPT
-    assert told._asked.key in progress._left
 
 
 # The trace of several members

@@ -1,7 +1,7 @@
 """Compare the library on GPUs with cuGraph, and with the limits of the memory and the link.
 
-The parts are ``components``, ``algorithms``, ``scores``, ``two``, ``members`` and ``out-of-core``. CuPy, RMM,
-cuDF, dask-cuda and cuGraph are imported when a part that needs them runs.
+The parts are ``components``, ``algorithms``, ``scores``, ``two``, ``members`` and ``out-of-core``. CuPy,
+RMM, cuDF, dask-cuda and cuGraph are imported when a part that needs them runs.
 """
 
 from __future__ import annotations

@@ -213,7 +213,7 @@ def ask(client: Any, prepare: Callable[[], Work], options: argparse.Namespace) -
         from distributed import wait
 
         result = work()
-        pending = getattr(result, "_built", result)
+        pending = result._shards.built if isinstance(result, gf.Graph) else result
         if isinstance(pending, list) or hasattr(pending, "npartitions"):
             wait(pending)
             client.run(clock.wait)  # a task may end before its device is done
