@@ -213,7 +213,7 @@ def ask(client: Any, prepare: Callable[[], Work], options: argparse.Namespace) -
         from distributed import wait
 
         result = work()
-        pending = result._shards.built if isinstance(result, gf.Graph) else result
+        pending = getattr(getattr(result, "_shards", None), "built", result)
         if isinstance(pending, list) or hasattr(pending, "npartitions"):
             wait(pending)
             client.run(clock.wait)  # a task may end before its device is done
