@@ -557,34 +557,6 @@ def test_forest_lies_where_its_like_does_and_can_be_sent() -> None:
     np.testing.assert_array_equal(device.to_host(sent.parent), device.to_host(forest.parent))
 
 
-<<<<<<< HEAD
-@pytest.mark.parametrize("chunk", [500, 10**9])
-def test_every_plan_gives_the_same_forest(
-    graph: Edges, chunk: int, skipping: Skipping | None
-) -> None:
-    size, source, target = graph
-    forest = Forest(cupy.zeros(0), size=size)
-    ends = cupy.asarray(source), cupy.asarray(target)
-    assert forest.hook(*ends, chunk=chunk, step=4) is None
-    forest.compress()
-    np.testing.assert_array_equal(device.to_host(forest.parent), on_host(size, source, target)[0])
-
-
-||||||| d4027a4
-@pytest.mark.parametrize("chunk", [500, 10**9])
-def test_every_plan_gives_the_same_forest(
-    graph: Edges, chunk: int, skipping: Skipping | None
-) -> None:
-    size, source, target = graph
-    forest = Forest(cupy.zeros(0), size=size)
-    plan = Plan(chunk=chunk, step=4)
-    assert forest.hook(cupy.asarray(source), cupy.asarray(target), plan=plan) is None
-    forest.compress()
-    np.testing.assert_array_equal(device.to_host(forest.parent), on_host(size, source, target)[0])
-
-
-=======
->>>>>>> h-tests
 def forest_of(xp: Any, source: np.ndarray, target: np.ndarray) -> Forest:
     forest = Forest(xp.zeros(0))
     forest.cover(int(min(source.min(), target.min())), int(max(source.max(), target.max())))

@@ -17,16 +17,9 @@ from distributed import Client
 
 import dask_graphflow as gf
 from dask_graphflow import exceptions as ex
-<<<<<<< HEAD
 from dask_graphflow.costs import cluster
 from dask_graphflow.runtime.answer import Answer, OrNull
 from dask_graphflow.runtime.call import Call
-||||||| d4027a4
-from dask_graphflow.algorithms.answer import Answer, OrNull
-from dask_graphflow.costs import cluster
-=======
-from dask_graphflow.algorithms.answer import Answer, OrNull
->>>>>>> h-tests
 
 ENDS = {"source": "a", "target": "b"}
 SOURCE = {"sources": [0]}
