@@ -10,7 +10,6 @@ import pytest
 
 import dask_graphflow as gf
 from dask_graphflow.costs import links, measuring, store
-from dask_graphflow.costs.measuring import measure
 from dask_graphflow.costs.rates import KERNELS
 from dask_graphflow.exceptions import OptionError
 

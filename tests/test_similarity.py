@@ -12,8 +12,8 @@ from test_core_number import rmat
 from test_triangle_count import MIXED, simple
 
 import dask_graphflow as gf
+from dask_graphflow.algorithms.similarity import common_neighbors
 from dask_graphflow.exceptions import OptionError, UnknownVertexError
-from dask_graphflow.operators import common_neighbors
 
 pytestmark = pytest.mark.usefixtures("backend")
 

@@ -53,15 +53,17 @@ class Check(NamedTuple):
 
 def checked() -> list[Check]:
     """Return all checks, in the order in which they are shown."""
-    found: list[Check] = []
+    results: list[Check] = []
     for check in CHECKS:
         try:
-            found += check()
+            results += check()
         except Exception as error:
             # A check that fails to run is a finding itself, and the other checks are still useful.
             name = check.__name__
-            found.append(Check(name, WRONG, _said(error), "report this line as a bug", needed=True))
-    return found
+            results.append(
+                Check(name, WRONG, _said(error), "report this line as a bug", needed=True)
+            )
+    return results
 
 
 def requirements() -> Iterator[Check]:
@@ -69,8 +71,8 @@ def requirements() -> Iterator[Check]:
     try:
         wanted = importlib.metadata.metadata(PACKAGE)["Requires-Python"]
     except importlib.metadata.PackageNotFoundError:
-        found = "not installed; Python imports it from a folder"
-        yield Check(PACKAGE, WRONG, found, "run pip install . in that folder", needed=True)
+        state = "not installed; Python imports it from a folder"
+        yield Check(PACKAGE, WRONG, state, "run pip install . in that folder", needed=True)
         return
     python = platform.python_version()
     if SpecifierSet(wanted).contains(python, prereleases=True):
@@ -89,14 +91,14 @@ def _required(extra: str = "") -> list[Requirement]:
         lines = importlib.metadata.requires(PACKAGE) or []
     except importlib.metadata.PackageNotFoundError:
         return []  # `requirements` already reports this
-    found = []
+    required = []
     for line in lines:
         wanted = Requirement(line)
         always = wanted.marker is None or wanted.marker.evaluate({"extra": ""})
         asked = wanted.marker is not None and wanted.marker.evaluate({"extra": extra})
         if asked and not always if extra else always:
-            found.append(wanted)
-    return found
+            required.append(wanted)
+    return required
 
 
 def _requirement(wanted: Requirement, version: str | None) -> Check:
@@ -104,8 +106,8 @@ def _requirement(wanted: Requirement, version: str | None) -> Check:
     if version is None:
         return Check(wanted.name, MISSING, "not installed", install, needed=True)
     if not wanted.specifier.contains(version, prereleases=True):
-        found = f"{version}; {wanted.specifier} is required"
-        return Check(wanted.name, WRONG, found, install, needed=True)
+        state = f"{version}; {wanted.specifier} is required"
+        return Check(wanted.name, WRONG, state, install, needed=True)
     return Check(wanted.name, OK, version, needed=True)
 
 
@@ -131,19 +133,19 @@ def cache() -> Iterator[Check]:
         return
     unwritable = "neither the installation nor the home folder can be written to"
     if folder is None:
-        found = f"none, so each process compiles anew: {unwritable}"
+        place = f"none, so each process compiles anew: {unwritable}"
     else:
-        found = f"{folder}, among temporary files: {unwritable}"
-    yield Check(name, MISSING, found, compiling.ADVICE)
+        place = f"{folder}, among temporary files: {unwritable}"
+    yield Check(name, MISSING, place, compiling.ADVICE)
 
 
 def _run(device: str | None) -> None:
     """Find the components of one edge."""
     edge = pd.DataFrame({"a": [2], "b": [1]})
     labels = connected_components(edge, source="a", target="b", device=device)
-    found = labels.compute(scheduler="sync")["component"].tolist()
-    if found != [1, 1]:
-        raise RuntimeError(f"the components of the edge from 2 to 1 are {found}, not [1, 1]")
+    components = labels.compute(scheduler="sync")["component"].tolist()
+    if components != [1, 1]:
+        raise RuntimeError(f"the components of the edge from 2 to 1 are {components}, not [1, 1]")
 
 
 def gpus() -> Iterator[Check]:
@@ -152,16 +154,16 @@ def gpus() -> Iterator[Check]:
     listed = "; ".join(there or [])
     if driver is None:
         if listed:
-            found = f"{listed}; but the driver library, libcuda, cannot be loaded"
+            state = f"{listed}; but the driver library, libcuda, cannot be loaded"
             todo = (
                 "in a container, start it with --gpus all and include compute in "
                 "NVIDIA_DRIVER_CAPABILITIES; otherwise, reinstall the NVIDIA driver"
             )
-            yield Check("GPU", WRONG, found, todo)
+            yield Check("GPU", WRONG, state, todo)
         else:
             held = ", ".join(f"{name} {version}" for name, version in packages.items())
-            found = "no NVIDIA driver; everything runs on the CPU"
-            yield Check("GPU", MISSING, f"{found} ({held} cannot be used)" if held else found)
+            state = "no NVIDIA driver; everything runs on the CPU"
+            yield Check("GPU", MISSING, f"{state} ({held} cannot be used)" if held else state)
         return
     cuda = f"a driver for CUDA {driver // 1000}.{driver % 1000 // 10}"
     if there == []:
@@ -192,21 +194,21 @@ def _cuda_of(driver: int, packages: dict[str, str]) -> int:
 def _for_cuda(wanted: Requirement, extra: str) -> Check:
     base, install = versions.base_name(wanted.name), f'pip install "{PACKAGE}[{extra}]"'
     there = {name: version for name, version in versions.installed([base]).items() if version}
-    found = ", ".join(f"{name} {version}" for name, version in there.items())
+    installed = ", ".join(f"{name} {version}" for name, version in there.items())
     others = " ".join(name for name in there if name not in (wanted.name, base))
     if others:
         todo = f"pip uninstall {others}, then {install}"
-        return Check(wanted.name, WRONG, f"{found}, built for another CUDA version", todo)
+        return Check(wanted.name, WRONG, f"{installed}, built for another CUDA version", todo)
     if not there:
         return Check(wanted.name, MISSING, "not installed", install)
-    return Check(wanted.name, OK, found)
+    return Check(wanted.name, OK, installed)
 
 
 def _on_gpu(packages: list[Check]) -> Check:
     name, lacking = "GPU kernels", [check for check in packages if check.state != OK]
     if lacking:
-        found = f"the GPU needs {' and '.join(one.name for one in lacking)}"
-        return Check(name, WRONG, found, lacking[0].todo)
+        state = f"the GPU needs {' and '.join(one.name for one in lacking)}"
+        return Check(name, WRONG, state, lacking[0].todo)
     try:
         _run("gpu")
     except Exception as error:
@@ -230,10 +232,10 @@ def cluster() -> Iterator[Check]:
     """Look for a cluster in Dask's configuration, without connecting to it."""
     address = dask.config.get("scheduler-address", None)
     if address is None:
-        found = f"none in the Dask configuration; {CPU_COUNT} threads in one process"
+        state = f"none in the Dask configuration; {CPU_COUNT} threads in one process"
     else:
-        found = f"{address}, from the Dask configuration; not contacted"
-    yield Check("cluster", OK, found)
+        state = f"{address}, from the Dask configuration; not contacted"
+    yield Check("cluster", OK, state)
 
 
 def memory() -> Iterator[Check]:
@@ -249,9 +251,9 @@ def calibration() -> Iterator[Check]:
         again = "; stale, will be measured again when needed" if stale else ""
         yield Check("calibration", OK, f"{path}, {age / DAY:.1f} days old{again}")
     if not kept:
-        found = f"nothing in {store.folder()}; gf.calibrate() measures this machine"
+        state = f"nothing in {store.folder()}; gf.calibrate() measures this machine"
         todo = 'optional: python -c "import dask_graphflow as gf; gf.calibrate()"'
-        yield Check("calibration", MISSING, found, todo)
+        yield Check("calibration", MISSING, state, todo)
 
 
 def _said(error: Exception) -> str:

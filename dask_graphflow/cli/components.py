@@ -236,8 +236,8 @@ def components(
                 counts = count_components(labels, len(source), thresholds)
                 parts, counts = engine.compute(out.parts(labels), counts)
                 break
-            except ReadAgain as found:
-                reader = reader.knowing(found)
+            except ReadAgain as reason:
+                reader = reader.knowing(reason)
         out.publish(parts)
         summary["vertices"] = int(parts["rows"].sum())
         summary["edges"] = edges.rows()

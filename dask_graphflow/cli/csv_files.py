@@ -310,12 +310,12 @@ def _cut(whole: Block, block_bytes: int, search: bool) -> list[Block]:
         if search:
             with file.open() as stream:
                 stream.seek(whole.start)
-                found = [(0, False), *borders(stream, whole.separator, block_bytes)]
+                starts = [(0, False), *borders(stream, whole.separator, block_bytes)]
             blocks = [
                 replace(whole, start=whole.start + start, length=stop - start)
-                for (start, _), (stop, _) in pairwise(found)
+                for (start, _), (stop, _) in pairwise(starts)
             ]
-            if found[-1][1]:
+            if starts[-1][1]:
                 raise _never_closed(blocks[-1])
             return blocks
     # The lines of a range begin after its first line break. So start with the one that ends the header.

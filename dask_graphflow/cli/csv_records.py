@@ -45,8 +45,8 @@ def borders(stream: Any, separator: str, every: int) -> Iterator[tuple[int, bool
         content = np.frombuffer(piece, np.uint8)
         at = len(BYTE_ORDER_MARK) if base == 0 and piece.startswith(BYTE_ORDER_MARK) else 0
         while at < len(content):
-            at, state, found = _advance(content, at, state, ord(separator), last + every - base)
-            if found:
+            at, state, begins = _advance(content, at, state, ord(separator), last + every - base)
+            if begins:
                 last = base + at
                 yield last, False
         base += len(content)

@@ -123,8 +123,8 @@ class Engine:
         peaks = [peak_memory()]
         if self._client is not None:
             peaks += self._client.run(peak_memory).values()
-        known = [peak for peak in peaks if peak is not None]
-        return sum(known) if len(known) == len(peaks) else None
+        measured = [peak for peak in peaks if peak is not None]
+        return sum(measured) if len(measured) == len(peaks) else None
 
 
 @contextmanager

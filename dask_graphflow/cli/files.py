@@ -70,14 +70,14 @@ def find_files(paths: Iterable[str]) -> list[File]:
     files: list[File] = []
     for path in paths:
         try:
-            found = _expand(path)
+            matches = _expand(path)
         except PermissionError as error:
             raise InputFileError(f"{path}: no permission to read it") from error
         except (ValueError, ImportError, OSError) as error:
-            raise InputFileError(f"{path}: cannot be found: {error}") from error
-        if not found:
+            raise InputFileError(f"{path}: cannot be matches: {error}") from error
+        if not matches:
             raise InputFileError(_missing(path))
-        files += found
+        files += matches
     return files
 
 

@@ -81,10 +81,10 @@ class Reader:
     scratch: Path
     csv: Format
 
-    def knowing(self, found: ReadAgain) -> Reader:
-        """Return a reader that also knows what was found in a file."""
+    def knowing(self, reason: ReadAgain) -> Reader:
+        """Return a reader that also knows what was reason in a file."""
         csv = self.csv
-        texts, quoted = csv.texts | found.texts, csv.quoted or found.quoted
+        texts, quoted = csv.texts | reason.texts, csv.quoted or reason.quoted
         return replace(self, csv=replace(csv, texts=texts, quoted=quoted))
 
     def read(

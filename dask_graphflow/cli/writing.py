@@ -261,8 +261,8 @@ def _identity(fs: AbstractFileSystem, path: str) -> tuple[Any, ...]:
     while isinstance(fs, CachingFileSystem):
         fs = fs.fs
     if isinstance(fs, LocalFileSystem) and os.path.exists(path):
-        found = os.stat(path)
-        return found.st_dev, found.st_ino
+        status = os.stat(path)
+        return status.st_dev, status.st_ino
     return type(fs), path.rstrip("/")
 
 

@@ -84,16 +84,16 @@ def carrier(channel: Channel, kept: Communicators | None = None, *, device: bool
     """
     kept = kept or _kept
     own = kept.nccl().device() if device else None
-    told = _swap(channel, _Member(kept.process, kept.host, own, kept.names()))
-    ranks = [rank for rank, member in enumerate(told) if member.device is not None]
+    members = _swap(channel, _Member(kept.process, kept.host, own, kept.names()))
+    ranks = [rank for rank, member in enumerate(members) if member.device is not None]
     if not ranks:
         return _OnHosts()
     # NCCL does not encrypt what it sends between machines.
-    exposed = channel.encrypted and len({told[rank].host for rank in ranks}) > 1
-    distinct = len({told[rank].device for rank in ranks}) == len(ranks) > 1
+    exposed = channel.encrypted and len({members[rank].host for rank in ranks}) > 1
+    distinct = len({members[rank].device for rank in ranks}) == len(ranks) > 1
     if not device or exposed or not distinct:
         return _Staged(kept.nccl() if device else None)
-    return _Direct(kept.get(channel, told, ranks), ranks, kept.nccl())
+    return _Direct(kept.get(channel, members, ranks), ranks, kept.nccl())
 
 
 class _Member(NamedTuple):
@@ -163,13 +163,13 @@ class _Direct:
 
 def _machine() -> str:
     """Return a name that is the same in all processes of this machine, and unique to the machine."""
-    known = [socket.gethostname()]
+    identity = [socket.gethostname()]
     with contextlib.suppress(OSError):  # exists on Linux only
-        known.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
+        identity.append(Path("/proc/sys/kernel/random/boot_id").read_text().strip())
     address = uuid.getnode()
     if not address >> 40 & 1:  # otherwise the address is random, because there is no network device
-        known.append(str(address))
-    return " ".join(known)
+        identity.append(str(address))
+    return " ".join(identity)
 
 
 class Communicators:
@@ -191,13 +191,13 @@ class Communicators:
         with self._lock:
             return {members: held.name for members, held in self._held.items()}
 
-    def get(self, channel: Channel, told: list[_Member], ranks: list[int]) -> _Communicator:
+    def get(self, channel: Channel, all_members: list[_Member], ranks: list[int]) -> _Communicator:
         """Return the communicator of the members with these ranks. Make it if there is none.
 
         The communicator is dropped if the channel is aborted.
         """
-        members = tuple(told[rank].process for rank in ranks)
-        names = {told[rank].held.get(members) for rank in ranks}
+        members = tuple(all_members[rank].process for rank in ranks)
+        names = {all_members[rank].held.get(members) for rank in ranks}
         with self._lock:
             held = self._held.pop(members, None)
         if held is not None and len(names) > 1:  # another member no longer has it
@@ -308,5 +308,5 @@ def _swap(channel: Channel, own: Any, ranks: Sequence[int] | None = None) -> lis
     others = [rank for rank in ranks if rank != channel.rank]
     for rank in others:
         channel.send(rank, message)
-    told = {rank: pickle.loads(channel.receive(rank)) for rank in others}
-    return [told.get(rank, own) for rank in ranks]
+    received = {rank: pickle.loads(channel.receive(rank)) for rank in others}
+    return [received.get(rank, own) for rank in ranks]

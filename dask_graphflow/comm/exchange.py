@@ -242,14 +242,14 @@ class Exchange:
         for step in range(1, self.size):
             source, to = (self.rank - step) % self.size, (self.rank + step) % self.size
             message = self._channel.receive(source)
-            number, what, form, carried, name, count, size, *told = HEADER.unpack_from(message)
+            number, what, form, carried, name, count, size, *totals = HEADER.unpack_from(message)
             if (number, KINDS[what]) != (self._round, kind):
                 raise GraphflowError(
                     f"member {source} sent round {number}, {KINDS[what]!r}, where member {self.rank} is at "
                     f"round {self._round}, {kind!r}; all members have to do the same rounds"
                 )
-            sums = [ours + theirs for ours, theirs in zip(sums, told, strict=False)]
-            most = max(most, told[SUMS])
+            sums = [ours + theirs for ours, theirs in zip(sums, totals, strict=False)]
+            most = max(most, totals[SUMS])
             began = time.perf_counter()
             name = name.rstrip(b"\0").decode()
             raw: Any = np.frombuffer(message, np.uint8, offset=HEADER.size)
@@ -266,16 +266,16 @@ class Exchange:
         return Totals(tuple(sums), most)
 
     def _swap(self, kind: str, arrays: Sequence[Any]) -> list[Any]:
-        found = list(arrays)
+        received = list(arrays)
 
         def packed(to: int) -> Packed:
             array = arrays[to] if arrays[to].flags.c_contiguous else arrays[to].copy()
             return Packed("dense", len(array), array.dtype, array.view(np.uint8))
 
         def unpacked(source: int, box: Packed) -> None:
-            found[source] = box.raw.view(box.dtype)
+            received[source] = box.raw.view(box.dtype)
 
         # Arrays that describe columns on a device may be in host memory themselves.
         self.send(kind, packed, Totals(), device=on_device(arrays[self.rank]))
         self.receive(kind, unpacked)
-        return found
+        return received

@@ -209,10 +209,10 @@ class Meeting:
     def _resolved(self, other: int) -> list[tuple[int, Any]]:
         host, port = self._addresses[other]
         try:
-            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except OSError as error:
             raise PeerLost(other) from error
-        return [(one[0], one[4]) for one in found]
+        return [(one[0], one[4]) for one in addresses]
 
     def _advance(self, talk: _Talk) -> None:
         """Continue a conversation until it has to wait, ends, or fails."""

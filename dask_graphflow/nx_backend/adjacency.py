@@ -78,8 +78,8 @@ def _check_members(
     pairs = {(node, other) for node, row in zip(nodes, rows, strict=True) for other in row}
     if set(graph.nodes) != set(nodes) or not {other for _, other in pairs} <= set(nodes):
         raise _contradiction(graph, others, "nodes")
-    for name, found in _pairs(graph, others, nodes):
-        if set(found) != pairs:
+    for name, adjacent in _pairs(graph, others, nodes):
+        if set(adjacent) != pairs:
             raise _contradiction(graph, others, name)
 
 

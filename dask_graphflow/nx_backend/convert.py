@@ -161,8 +161,8 @@ class ConvertedGraph:
             if (weight, weighted, reverse) not in self._graphs:
                 graph = self._build(self.weights(weight) if weighted else None, reverse)
                 self._graphs[weight, weighted, reverse] = graph
-            found = getattr(self._graphs[weight, weighted, reverse], algorithm)(**options)
-            result: pd.DataFrame = found.compute()
+            lazy = getattr(self._graphs[weight, weighted, reverse], algorithm)(**options)
+            result: pd.DataFrame = lazy.compute()
         return result
 
     def _build(self, weights: Any, reverse: bool) -> Graph:

@@ -50,8 +50,8 @@ def pagerank(
     restarts = vectors["personalization"]
     if restarts is not None and len(G) and not restarts.value.sum():
         raise ZeroDivisionError("the personalization values of the nodes sum to 0")
-    found = G.run("pagerank", weight, alpha=alpha, max_iter=max_iter, tol=tol, **vectors)
-    return G.by_node(found.pagerank)
+    ranks = G.run("pagerank", weight, alpha=alpha, max_iter=max_iter, tol=tol, **vectors)
+    return G.by_node(ranks.pagerank)
 
 
 def _vector(G: ConvertedGraph, values: Any) -> pd.DataFrame | None:
@@ -71,8 +71,8 @@ def hits(
     normalized: bool = True,
 ) -> tuple[dict[Node, float], dict[Node, float]]:
     """Return the hub score and the authority score of each node."""
-    found = G.run("hits", "weight", max_iter=max_iter * HITS_PRODUCTS, tol=tol)
-    return G.by_node(found.hub), G.by_node(found.authority)
+    scores = G.run("hits", "weight", max_iter=max_iter * HITS_PRODUCTS, tol=tol)
+    return G.by_node(scores.hub), G.by_node(scores.authority)
 
 
 @with_networkx_errors
@@ -94,8 +94,8 @@ def katz_centrality(
     if beta > 0:
         tol = tol / beta  # NetworkX compares it with changes that are not divided by beta
     options = {"alpha": alpha, "beta": beta, "max_iter": max_iter, "tol": tol}
-    found = G.run("katz_centrality", weight, normalized=bool(normalized), **options)
-    return G.by_node(found.katz)
+    scores = G.run("katz_centrality", weight, normalized=bool(normalized), **options)
+    return G.by_node(scores.katz)
 
 
 @with_networkx_errors
@@ -252,8 +252,8 @@ def has_path(G: ConvertedGraph, source: Node, target: Node) -> bool:
     for end, node in (("Source", source), ("Target", target)):
         if node not in G:
             raise nx.NodeNotFound(f"{end} {node} is not in G")
-    found = G.run("bfs", sources=[G.positions[source]], targets=[G.positions[target]])
-    return bool(len(found))
+    reached = G.run("bfs", sources=[G.positions[source]], targets=[G.positions[target]])
+    return bool(len(reached))
 
 
 @with_networkx_errors
@@ -309,10 +309,10 @@ def _hops(
     return _distances(G, G.run("bfs", sources=source, depth_limit=limit, reverse=reverse))
 
 
-def _distances(G: ConvertedGraph, found: pd.DataFrame) -> dict[Any, Any]:
-    found = found.sort_values("distance", kind="stable")
-    nodes = [G.nodes[vertex] for vertex in found.vertex.tolist()]
-    return dict(zip(nodes, found.distance.tolist(), strict=True))
+def _distances(G: ConvertedGraph, reached: pd.DataFrame) -> dict[Any, Any]:
+    reached = reached.sort_values("distance", kind="stable")
+    nodes = [G.nodes[vertex] for vertex in reached.vertex.tolist()]
+    return dict(zip(nodes, reached.distance.tolist(), strict=True))
 
 
 @with_networkx_errors
@@ -355,11 +355,11 @@ def dijkstra_path_length(
 ) -> float:
     """Return the distance between two nodes."""
     if source not in G:
-        raise nx.NodeNotFound(f"Node {source} not found in graph")
-    found = _lengths(G, [source], None, weight, [target])
-    if target not in found:
+        raise nx.NodeNotFound(f"Node {source} not lengths in graph")
+    lengths = _lengths(G, [source], None, weight, [target])
+    if target not in lengths:
         raise nx.NetworkXNoPath(f"Node {target} not reachable from {source}")
-    return found[target] if source != target else 0
+    return lengths[target] if source != target else 0
 
 
 @with_networkx_errors
@@ -370,10 +370,10 @@ def bellman_ford_path_length(
     if source not in G:
         unknown = "Node {} not found in graph" if source == target else "Source {} not in G"
         raise nx.NodeNotFound(unknown.format(source))
-    found = _lengths(G, [source], None, weight, [target])
-    if target not in found:
+    lengths = _lengths(G, [source], None, weight, [target])
+    if target not in lengths:
         raise nx.NetworkXNoPath(f"node {target} not reachable from {source}")
-    return found[target] if source != target else 0
+    return lengths[target] if source != target else 0
 
 
 def _lengths(
@@ -389,10 +389,10 @@ def _lengths(
         options["targets"] = [G.positions[target] for target in targets if target in G]
         if not options["targets"]:
             return {}
-    found = G.run("sssp", weight, weighted=True, **options)
+    reached = G.run("sssp", weight, weighted=True, **options)
     if weights.dtype == np.int64:
         # NetworkX adds the weights themselves, so that sums of integers are integers.
         if abs(weights).sum(dtype=np.float64) >= 2**53:
             raise NotImplementedError("sums of the weights do not fit in a float64")
-        found["distance"] = found.distance.astype(np.int64)
-    return _distances(G, found)
+        reached["distance"] = reached.distance.astype(np.int64)
+    return _distances(G, reached)

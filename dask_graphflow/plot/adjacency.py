@@ -44,10 +44,10 @@ def _adjacent(g: GraphView, ids: Any) -> Answer:
         sources.append(np.full(len(hits), row))
         targets.append(hits)
     there = kernels_for(shard.out.ends).namespace.asarray
-    found = {"source": np.concatenate(sources), "target": np.concatenate(targets)}
-    return Answer({name: there(rows) for name, rows in found.items()})
+    columns = {"source": np.concatenate(sources), "target": np.concatenate(targets)}
+    return Answer({name: there(rows) for name, rows in columns.items()})
 
 
 def _host(values: Any) -> np.ndarray:
-    found: np.ndarray = kernels_for(values).to_host(values)
-    return found
+    host: np.ndarray = kernels_for(values).to_host(values)
+    return host

@@ -76,8 +76,8 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
     '3 components of 6 vertices'
     """
     pyplot()  # before anything is computed
-    found = _sizes(labels, column)
-    sizes, counts = found.sizes, found.counts
+    summary = _sizes(labels, column)
+    sizes, counts = summary.sizes, summary.counts
     ax = new_axes(ax, (7, 4))
     ax.vlines(sizes, 0, counts, color=PALETTE[0], linewidth=1.5, alpha=0.35)
     ax.plot(sizes, counts, "o", color=PALETTE[0], markersize=5, clip_on=False)
@@ -96,14 +96,14 @@ def components(labels: Any, *, column: Any = "component", ax: Axes | None = None
     vertices = counted(int((sizes * counts).sum()), "vertex", "vertices")
     ax.set_title(f"{counted(int(counts.sum()), noun)} of {vertices}", loc="left")
     if len(sizes):
-        _name(ax, found)
+        _name(ax, summary)
     return ax
 
 
-def _name(ax: Axes, found: _Sizes) -> None:
+def _name(ax: Axes, summary: _Sizes) -> None:
     """Write the name of the largest component beside its point."""
-    size, count = int(found.sizes[-1]), int(found.counts[-1])
-    name = named(found.largest, 40)
+    size, count = int(summary.sizes[-1]), int(summary.counts[-1])
+    name = named(summary.largest, 40)
     others = f" and {count - 1:,} more" if count > 1 else ""
     left, right = ax.get_xlim()
     far = np.log(size / left) > 0.5 * np.log(right / left)
@@ -194,5 +194,5 @@ def _counted(part: Any) -> pd.DataFrame:
         if isinstance(part[name].dtype, pd.CategoricalDtype):
             part = part.assign(**{name: part[name].astype(part[name].cat.categories.dtype)})
     counts = part.groupby(list(part.columns), sort=False).size()
-    found: pd.DataFrame = counts.rename(SIZE).reset_index()
-    return found
+    frame: pd.DataFrame = counts.rename(SIZE).reset_index()
+    return frame

@@ -98,7 +98,7 @@ def neighborhood(
     """
     pyplot()  # before anything is computed
     check_waiting("gf.plot.neighborhood", "gf.plot.neighborhood(...)")
-    found = around(
+    subgraph = around(
         edges,
         vertex,
         source=source,
@@ -111,46 +111,46 @@ def neighborhood(
     )
     ax = new_axes(ax, (7.5, 7.5))
     ax.set_axis_off()
-    angles, points = rings(found.distance, found.parent, found.edges)
-    sizes = _sizes(found)
-    _edges(ax, found, points, sizes)
-    _vertices(ax, found, points, sizes)
-    names = [named(row, LONGEST) for row in found.ids.itertuples(index=False, name=None)]
+    angles, points = rings(subgraph.distance, subgraph.parent, subgraph.edges)
+    sizes = _sizes(subgraph)
+    _edges(ax, subgraph, points, sizes)
+    _vertices(ax, subgraph, points, sizes)
+    names = [named(row, LONGEST) for row in subgraph.ids.itertuples(index=False, name=None)]
     things = ("neighbour",) if hops == 1 else ("vertex", "vertices")
-    title = f"{names[0]}: {counted(len(found) - 1, *things)}"
+    title = f"{names[0]}: {counted(len(subgraph) - 1, *things)}"
     title += f" within {hops} edges" if hops > 1 else ""
-    if left := found.reached - len(found):
+    if left := subgraph.reached - len(subgraph):
         title += f", {left:,} more left out"
     ax.set_title(title, loc="left")
-    _fit(ax, points, _labels(ax, found, names, angles, points, sizes))
+    _fit(ax, points, _labels(ax, subgraph, names, angles, points, sizes))
     return ax
 
 
-def _sizes(found: Subgraph) -> np.ndarray:
+def _sizes(subgraph: Subgraph) -> np.ndarray:
     """Return diameters in points, from the square root of the degree; the first is never small."""
-    degree = np.bincount(found.edges.ravel(), minlength=len(found))
+    degree = np.bincount(subgraph.edges.ravel(), minlength=len(subgraph))
     sizes: np.ndarray = np.clip(5 + 1.4 * np.sqrt(degree), 5, 16)
     sizes[0] = max(sizes[0], 14)
     return sizes
 
 
-def _vertices(ax: Axes, found: Subgraph, points: np.ndarray, sizes: np.ndarray) -> None:
-    colors = [FILLS[min(one, len(FILLS) - 1)] for one in found.distance.tolist()]
+def _vertices(ax: Axes, subgraph: Subgraph, points: np.ndarray, sizes: np.ndarray) -> None:
+    colors = [FILLS[min(one, len(FILLS) - 1)] for one in subgraph.distance.tolist()]
     style = {"edgecolors": "white", "linewidths": 0.8, "zorder": 3}
     ax.scatter(*points.T, s=sizes**2, c=colors, **style)
 
 
-def _edges(ax: Axes, found: Subgraph, points: np.ndarray, sizes: np.ndarray) -> None:
+def _edges(ax: Axes, subgraph: Subgraph, points: np.ndarray, sizes: np.ndarray) -> None:
     """Draw an arrow or a line per edge. Edges between a vertex and its parent are darker."""
     from matplotlib.patches import FancyArrowPatch
     from matplotlib.transforms import ScaledTranslation
 
-    head = "-|>,head_length=3.2,head_width=1.5" if found.directed else "-"
-    many = len(found.edges) > 3 * len(found)
+    head = "-|>,head_length=3.2,head_width=1.5" if subgraph.directed else "-"
+    many = len(subgraph.edges) > 3 * len(subgraph)
     # Many arrows may end around the first vertex, so leave a gap that has room for all their heads.
-    gap = 4.5 * np.sum(found.edges[:, 1] == 0) / (2 * np.pi) if found.directed else 0.0
-    for a, b in found.edges.tolist():
-        tree = found.parent[a] == b or found.parent[b] == a
+    gap = 4.5 * np.sum(subgraph.edges[:, 1] == 0) / (2 * np.pi) if subgraph.directed else 0.0
+    for a, b in subgraph.edges.tolist():
+        tree = subgraph.parent[a] == b or subgraph.parent[b] == a
         style: dict[str, Any] = {"color": INK if tree else "#7d868e", "zorder": 2 if tree else 1}
         style["linewidth"] = 0.9 if tree else 0.6
         style["alpha"] = 0.75 if tree else 0.3 if many else 0.5
@@ -177,7 +177,7 @@ def _edges(ax: Axes, found: Subgraph, points: np.ndarray, sizes: np.ndarray) -> 
 
 def _labels(
     ax: Axes,
-    found: Subgraph,
+    subgraph: Subgraph,
     names: list[str],
     angles: np.ndarray,
     points: np.ndarray,
@@ -186,7 +186,7 @@ def _labels(
     """Write the name of each vertex on its outer side, and return the texts."""
     from matplotlib.patheffects import withStroke
 
-    size = 9 if len(found) <= 40 else 8
+    size = 9 if len(subgraph) <= 40 else 8
     halo = [withStroke(linewidth=2.5, foreground=ax.get_facecolor())]
     texts = []
     for row, name in enumerate(names):

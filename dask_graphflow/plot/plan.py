@@ -111,12 +111,12 @@ def _reduction(labels: Any) -> Any:
     give = "give the lazy result of connected_components, before compute() or persist()"
     if not hasattr(labels, "expr"):
         raise OptionError(f"labels is a {type(labels).__module__}.{type(labels).__name__}; {give}")
-    found = {one._name: one for one in labels.expr.find_operations(ForestReduction)}
-    if len(found) != 1:
+    reductions = {one._name: one for one in labels.expr.find_operations(ForestReduction)}
+    if len(reductions) != 1:
         raise OptionError(
-            f"labels is made by {len(found)} reductions to a forest, not by one; {give}"
+            f"labels is made by {len(reductions)} reductions to a forest, not by one; {give}"
         )
-    (only,) = found.values()
+    (only,) = reductions.values()
     return only
 
 

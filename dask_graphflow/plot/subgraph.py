@@ -117,13 +117,13 @@ def _nearest(
     there = _host(reached.groupby("distance").size().compute()).sort_index()
     counts = there.reindex(range(hops + 1), fill_value=0).to_numpy()
     whole = int(np.searchsorted(counts.cumsum(), limit, side="right")) - 1
-    found = [_host(reached[reached["distance"] <= whole].compute())]
-    if left := limit - len(found[0]) if whole < hops else 0:
+    rings = [_host(reached[reached["distance"] <= whole].compute())]
+    if left := limit - len(rings[0]) if whole < hops else 0:
         ring = reached[reached["distance"] == whole + 1].merge(graph.degrees(), on=names)
         parts = ring.to_delayed()
         best = dask.compute(*(dask.delayed(_most_edges)(part, names, left) for part in parts))
-        found.append(_most_edges(pd.concat(best), names, left)[columns])
-    near = pd.concat(found).sort_values(["distance", *names], ignore_index=True)
+        rings.append(_most_edges(pd.concat(best), names, left)[columns])
+    near = pd.concat(rings).sort_values(["distance", *names], ignore_index=True)
     parents = near[columns[len(names) + 1 :]].set_axis(names, axis=1)
     ids = near[names]
     parent = np.full(len(near), -1)
@@ -136,18 +136,18 @@ def _most_edges(part: Any, names: list[str], count: int) -> pd.DataFrame:
     part = _host(part)
     degrees = [column for column in part.columns if column.endswith("degree")]
     part = part.assign(__degree__=-part[degrees].sum(axis=1))
-    found: pd.DataFrame = part.sort_values(["__degree__", *names]).head(count)
-    return found.drop(columns="__degree__")
+    most: pd.DataFrame = part.sort_values(["__degree__", *names]).head(count)
+    return most.drop(columns="__degree__")
 
 
 def _among(frame: Any, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
     """Return the edges of a frame between some vertices, as row numbers of `ids`, in one pass."""
     frame = frame if not hasattr(frame, "expr") else frame[columns.columns]
     parts = partitions_of(frame)
-    found = dask.compute(
+    pairs = dask.compute(
         *(dask.delayed(_between)(part, i, columns, ids) for i, part in enumerate(parts))
     )
-    return np.concatenate(found)
+    return np.concatenate(pairs)
 
 
 def _between(part: Any, number: int, columns: EdgeColumns, ids: pd.DataFrame) -> np.ndarray:
@@ -157,23 +157,23 @@ def _between(part: Any, number: int, columns: EdgeColumns, ids: pd.DataFrame) ->
     near = source.series[first].isin(values) & target.series[first].isin(values)
     ends = [rows_of(ids, _host(side.frame[near])) for side in (source, target)]
     pairs = np.column_stack(ends)
-    found: np.ndarray = pairs[(pairs >= 0).all(axis=1)]
-    return found
+    inside: np.ndarray = pairs[(pairs >= 0).all(axis=1)]
+    return inside
 
 
 def rows_of(ids: pd.DataFrame, wanted: pd.DataFrame) -> np.ndarray:
     """Return the row number of each wanted id in `ids`, or -1 if it is not there."""
     if len(ids.columns) == 1:
-        found: np.ndarray = pd.Index(ids.iloc[:, 0]).get_indexer(pd.Index(wanted.iloc[:, 0]))
+        row_numbers: np.ndarray = pd.Index(ids.iloc[:, 0]).get_indexer(pd.Index(wanted.iloc[:, 0]))
     else:
-        found = pd.MultiIndex.from_frame(ids).get_indexer(pd.MultiIndex.from_frame(wanted))
-    return found
+        row_numbers = pd.MultiIndex.from_frame(ids).get_indexer(pd.MultiIndex.from_frame(wanted))
+    return row_numbers
 
 
 def _once(pairs: np.ndarray, directed: bool) -> np.ndarray:
     """Return each pair once; if edges have no direction, reversed pairs count as equal."""
-    found: np.ndarray = np.unique(pairs if directed else np.sort(pairs, axis=1), axis=0)
-    return found
+    distinct: np.ndarray = np.unique(pairs if directed else np.sort(pairs, axis=1), axis=0)
+    return distinct
 
 
 def _host(frame: Any) -> Any:

@@ -25,7 +25,7 @@ NEEDED = ("superstep", "direction", "frontier", "edges", "seconds")
 SPENT = ("compute", "communicate", "wait")
 DIRECTIONS = ("push", "pull", "stream")
 SPENT_COLORS = dict(zip(SPENT, (PALETTE[4], PALETTE[3], "#d5d8dc"), strict=True))
-FEW = 60  # up to this many supersteps, bars have gaps and each superstep has a dot
+MOST_DOTS = 60  # up to this many supersteps, bars have gaps and each superstep has a dot
 MEMBERS = 16  # maximum number of labeled members
 SECONDS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 BYTES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "bytes"))
@@ -123,8 +123,8 @@ def _checked(steps: Any) -> pd.DataFrame:
     if isinstance(steps, dd.DataFrame):
         check_waiting("gf.plot.trace", "gf.plot.trace(...)")
         steps = steps.compute()
-    found: pd.DataFrame = steps
-    return found
+    frame: pd.DataFrame = steps
+    return frame
 
 
 def _by_superstep(steps: pd.DataFrame) -> pd.DataFrame:
@@ -153,7 +153,7 @@ def _work(ax: Axes, whole: pd.DataFrame) -> None:
     for name, color, chosen in _directions(whole):
         edges = np.where(chosen, whole["edges"], np.nan)
         _bars(ax, whole.index, edges, color=color, label=f"edges, {name}", least=0.5)
-    mark = "o-" if len(whole) <= FEW else "-"
+    mark = "o-" if len(whole) <= MOST_DOTS else "-"
     style = {"color": INK, "markersize": 4, "linewidth": 1.2, "path_effects": _halo()}
     ax.plot(whole.index, whole["frontier"].to_numpy(), mark, label="frontier (vertices)", **style)
     ax.yaxis.set_major_formatter(with_commas)
@@ -177,7 +177,7 @@ def _spent(ax: Axes, whole: pd.DataFrame) -> None:
         values = whole[name].clip(lower=0).to_numpy() / scale
         _bars(ax, whole.index, values, below=below, color=color, label=name)
         below = below + values
-    mark = "_" if len(whole) <= FEW else "-"
+    mark = "_" if len(whole) <= MOST_DOTS else "-"
     style: dict[str, Any] = {
         "color": INK,
         "markersize": 9,
@@ -229,7 +229,7 @@ def _bars(
     """
     if not len(x):
         return
-    half = 0.4 if len(x) <= FEW else 0.5
+    half = 0.4 if len(x) <= MOST_DOTS else 0.5
     x = np.asarray(x, float)
     ends = np.column_stack([x - half, x + half]).ravel()
     base = np.full(len(x), least) if below is None else below
