@@ -24,6 +24,7 @@ import numpy as np
 
 from dask_graphflow.comm.exchange import Totals
 from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels.csr import Reached
 
 from .buckets import relax_steps
 from .direction import Direction
@@ -120,7 +121,8 @@ class Search:
             return
         g, frontier = self._g, self.frontier
         self.depth += 1
-        state = self._seen, self._claim, self._level, self.depth, g.degrees
+        reached = Reached(self._seen, self._claim, self._level)
+        state = reached, self.depth, g.degrees
         with g.superstep("push", len(frontier), frontier.leaving):
             vertices = frontier.vertices.astype(self._rows.ends.dtype, copy=False)
             assert frontier.own is not None
@@ -160,8 +162,9 @@ class Search:
             following = np.zeros_like(words)
             if not g.alone:
                 words = np.concatenate(g.exchange.all_gather(words))
-            state = self._seen, self._claim, self._level, self.depth
-            self._search.bfs_pull(self._into, words, following, *state, threads=g.threads)
+            reached = Reached(self._seen, self._claim, self._level)
+            state = words, following, reached, self.depth
+            self._search.bfs_pull(self._into, *state, threads=g.threads)
             _, leaving = self._search.tally(following, self._rows, g.degrees)
             self._go_on(words=following, leaving=leaving)
 
@@ -198,7 +201,7 @@ class Search:
 
     def _push_alone(self, rule: Direction, limit: int | None) -> None:
         g, frontier, began = self._g, self.frontier, time.perf_counter()
-        state = self._seen, self._claim, self._level, self.depth + 1
+        state = Reached(self._seen, self._claim, self._level), self.depth + 1
         if frontier.leaving <= self._search.FEW:
             levels = (g.size if limit is None else limit) - self.depth
             found, sizes, edges = self._search.bfs_near(
