@@ -19,6 +19,7 @@ from sanitize_cases import (
 from scipy import sparse
 
 from dask_graphflow.kernels import host_pull
+from dask_graphflow.kernels.csr import Reached
 from dask_graphflow.kernels.policies import KERNELS as POLICIES
 from dask_graphflow.programs.edge_op import EdgeOp
 
@@ -101,7 +102,7 @@ def shared_out(kernels, parents, ids):
     seen = xp.zeros(-(-VERTICES // 64), "uint64")
     predecessor = xp.full(VERTICES, np.iinfo(ids).max, ids)
     level = xp.full(VERTICES, -1, "int32")
-    state = seen, predecessor, level, 1, degrees
+    state = Reached(seen, predecessor, level), 1, degrees
     frontier = xp.arange(owned).astype(ids)
     found, edges, mirrors = search.reach(
         made, frontier, *state, edges=len(made.ends), low=5, threads=1
@@ -203,7 +204,7 @@ def searched(kernels, parents, ids):
         seen, depth = words.to_words(frontier, VERTICES), 0
         while len(frontier):
             depth += 1
-            state = seen, before, level, depth
+            state = Reached(seen, before, level), depth
             if way == "near":
                 how = {"levels": VERTICES, "dense": (0, 0, False)}
                 frontier, sizes, _ = search.bfs_near(out, frontier, *state, **how)

@@ -13,7 +13,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 from shapes import HOPS, NEVER, PATHS, power_law_pairs, rows_to_host
 
-from dask_graphflow.kernels import host_advance, host_atomics, kernels_of
+from dask_graphflow.kernels import host_advance, host_atomics, host_threads, kernels_of
 from dask_graphflow.operators.direction import DIRECTIONS, Direction
 from dask_graphflow.operators.local_advance import advance
 from dask_graphflow.operators.vertex_set import VertexSet
@@ -177,12 +177,12 @@ def test_a_thread_that_is_done_takes_over_mini_chunks(way):
     run = host_advance.push if way == "push" else host_advance.pull
     frontier = np.arange(2000, dtype=np.int32)
     given = frontier if way == "push" else host_advance.to_words(frontier, case.count)
-    shared = host_advance.share
+    shared = host_threads.share
     try:
-        host_advance.share = lambda work, parts, threads: [work(1), work(0)]
+        host_threads.share = lambda work, parts, threads: [work(1), work(0)]
         skewed = run(bound.host_program, rows, (level.copy(),), given, threads=2)
     finally:
-        host_advance.share = shared
+        host_threads.share = shared
     alone = run(bound.host_program, rows, (level.copy(),), given, threads=1)
     assert skewed.steals > 0 == alone.steals
     assert skewed.edges == alone.edges

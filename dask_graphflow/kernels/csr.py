@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["Light", "Rows"]
+__all__ = ["Light", "Reached", "Rows"]
 
 
 class Rows(NamedTuple):
@@ -28,6 +28,24 @@ class Rows(NamedTuple):
     ends: np.ndarray
     weights: np.ndarray | None
     first: int
+
+
+class Reached(NamedTuple):
+    """The vertices that a breadth-first search has reached.
+
+    Attributes
+    ----------
+    seen : ndarray of uint64, shape (ceil(V / 64),)
+        A bitmap of these vertices.
+    predecessor : ndarray of int32 or int64, shape (V,)
+        The dtype's maximum for vertices that were not reached.
+    level : ndarray of int32, shape (V,)
+        Negative for vertices that were not reached.
+    """
+
+    seen: Any
+    predecessor: Any
+    level: Any
 
 
 class Light(NamedTuple):

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from . import device_outbox, index_dtype
-from .csr import Light, Rows
+from .csr import Light, Reached, Rows
 from .device import namespace as cupy
 from .device_advance import to_words
 from .device_pull import floats
@@ -404,10 +404,10 @@ def _settle(rows: Rows, weights: Any, distance: Any, sources: Any, predecessor: 
         instance("bfs_push_weightless", rows.ends.dtype, weights.dtype),
         instance("bfs_run_weightless", rows.ends.dtype, weights.dtype),
     )
-    condition, state = (distance, weights), (seen, predecessor, level)
+    condition, reached = (distance, weights), Reached(seen, predecessor, level)
     how: dict[str, Any] = {"levels": len(distance), "dense": (0, 0, False)}
     while len(frontier):
-        frontier, sizes, _ = near(*kernels, condition, rows, frontier, *state, depth, **how)
+        frontier, sizes, _ = near(kernels, condition, rows, frontier, reached, depth, **how)
         depth += len(sizes)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .csr import Rows
+from .csr import Reached, Rows
 from .device import namespace as cupy
 from .device_advance import gather_degrees
 from .device_bitmap import add_words
@@ -52,9 +52,7 @@ def bfs_pull(
     rows: Rows,
     frontier: Any,
     following: Any,
-    seen: Any,
-    predecessor: Any,
-    level: Any,
+    reached: Reached,
     depth: int,
     *,
     threads: int = 1,
@@ -63,8 +61,7 @@ def bfs_pull(
     count = len(rows.offsets) - 1
     found = cupy.zeros(2, "int64")  # numbers of new vertices, and of rows that are left
     rests = cupy.empty((min(count, len(rows.ends) // GIVEN_UP + 1), 2), "int64")
-    state = frontier, following, seen, predecessor, level, np.int32(depth)
-    rest = found, rests, found[1:]
+    state = frontier, following, *reached, np.int32(depth), found, rests, found[1:]
     if count:
         launch(
             instance("bfs_pull", rows.ends.dtype),
@@ -74,7 +71,6 @@ def bfs_pull(
             np.uint64(count),
             np.uint64(rows.first),
             *state,
-            *rest,
         )
         launch(
             instance("bfs_pull_rest", rows.ends.dtype),
@@ -83,7 +79,6 @@ def bfs_pull(
             rows.ends,
             np.uint64(rows.first),
             *state,
-            *rest,
         )
     return int(found[0])
 
@@ -91,16 +86,14 @@ def bfs_pull(
 def bfs_push(
     rows: Rows,
     frontier: Any,
-    seen: Any,
-    predecessor: Any,
-    level: Any,
+    reached: Reached,
     depth: int,
     *,
     threads: int = 1,
 ) -> Any:
     """Visit unseen vertices from the frontier. The predecessor of each is its smallest neighbor there."""
     kernel = instance("bfs_push", rows.ends.dtype)
-    return push(kernel, (), rows, frontier, seen, predecessor, level, depth)
+    return push(kernel, (), rows, frontier, reached, depth)
 
 
 def push(
@@ -108,13 +101,11 @@ def push(
     condition: tuple[Any, ...],
     rows: Rows,
     frontier: Any,
-    seen: Any,
-    predecessor: Any,
-    level: Any,
+    reached: Reached,
     depth: int,
 ) -> Any:
     """Push along the edges that the kernel allows; see :func:`bfs_push`."""
-    found, count = cupy.empty(len(predecessor), rows.ends.dtype), cupy.zeros(1, "int64")
+    found, count = cupy.empty(len(reached.level), rows.ends.dtype), cupy.zeros(1, "int64")
     if not len(frontier):
         return found[:0]
     costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
@@ -128,9 +119,7 @@ def push(
         frontier,
         costs,
         np.uint64(len(frontier)),
-        seen,
-        predecessor,
-        level,
+        *reached,
         np.int32(depth),
         found,
         count,
@@ -141,9 +130,7 @@ def push(
 def bfs_near(
     rows: Rows,
     frontier: Any,
-    seen: Any,
-    predecessor: Any,
-    level: Any,
+    reached: Reached,
     depth: int,
     *,
     levels: int,
@@ -151,31 +138,29 @@ def bfs_near(
 ) -> tuple[Any, np.ndarray, np.ndarray]:
     """Continue a search by push, as long as no more than :data:`FEW` edges leave the frontier."""
     kernels = instance("bfs_push", rows.ends.dtype), instance("bfs_run", rows.ends.dtype)
-    state = seen, predecessor, level, depth
-    return near(*kernels, (), rows, frontier, *state, levels=levels, dense=dense)
+    return near(kernels, (), rows, frontier, reached, depth, levels=levels, dense=dense)
 
 
 def near(
-    one_level: str,
-    many_levels: str,
+    kernels: tuple[str, str],
     condition: tuple[Any, ...],
     rows: Rows,
     frontier: Any,
-    seen: Any,
-    predecessor: Any,
-    level: Any,
+    reached: Reached,
     depth: int,
     *,
     levels: int,
     dense: tuple[int, int, bool],
 ) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Continue a search along the edges that the kernels allow; see :func:`bfs_near`."""
+    """Continue a search along the edges that the kernels allow; see :func:`bfs_near`.
+
+    The first kernel pushes one level, and the second one pushes many.
+    """
     sizes = cupy.diff(gather_degrees(rows.offsets, frontier))
     edges, largest = (int(n) for n in cupy.stack([sizes.sum(), sizes.max()]).get())
     if largest > LONG or edges > FEW:
-        state = frontier, seen, predecessor, level, depth
-        found = push(one_level, condition, rows, *state)
-        mark_seen(seen, found)
+        found = push(kernels[0], condition, rows, frontier, reached, depth)
+        mark_seen(reached.seen, found)
         return found, np.array([len(frontier)]), np.array([edges])
     going = np.zeros(1, _GOING)
     for name, value in {
@@ -184,15 +169,15 @@ def near(
         "dense": dense[0], "left": dense[1], "shrinking": dense[2],
     }.items():  # fmt: skip
         going[name] = value
-    found = cupy.empty(len(frontier) + len(predecessor), rows.ends.dtype)
+    found = cupy.empty(len(frontier) + len(reached.level), rows.ends.dtype)
     found[: len(frontier)] = frontier
     there, trace = cupy.asarray(going.view("i8")), cupy.empty((SPAN, 2), "int64")
-    arrays = rows.offsets, rows.ends, found, predecessor, level
-    launch_gang(many_levels, *condition, *arrays, there, trace)
+    arrays = rows.offsets, rows.ends, found, reached.predecessor, reached.level
+    launch_gang(kernels[1], *condition, *arrays, there, trace)
     done = there.get().view(_GOING)[0]
     begin = int(done["begin"])
     end = begin + int(done["count"])
-    mark_seen(seen, found[len(frontier) : end])
+    mark_seen(reached.seen, found[len(frontier) : end])
     steps = trace[: int(done["steps"])].get()
     return found[begin:end].copy(), steps[:, 0], steps[:, 1]
 
@@ -205,9 +190,7 @@ def mark_seen(seen: Any, vertices: Any) -> None:
 def reach(
     rows: Rows,
     frontier: Any,
-    seen: Any,
-    predecessor: Any,
-    level: Any,
+    reached: Reached,
     depth: int,
     degrees: Any,
     *,
@@ -224,7 +207,7 @@ def reach(
     if not edges:
         return frontier[:0], 0, frontier[:0]
     dtype, owned = rows.ends.dtype, len(degrees)
-    most = min(edges, len(level))
+    (seen, predecessor, level), most = reached, min(edges, len(reached.level))
     found, own, mirrors = cupy.empty((3, most), dtype)
     counts = cupy.zeros(4, "uint64")
     launch(
@@ -236,9 +219,7 @@ def reach(
         frontier,
         gather_degrees(rows.offsets, frontier),
         np.uint64(len(frontier)),
-        seen,
-        predecessor,
-        level,
+        *reached,
         np.int32(depth),
         found,
         counts,
@@ -268,25 +249,22 @@ def take_offers(
     rows: Rows,
     vertices: Any,
     offers: Any,
-    seen: Any,
-    predecessor: Any,
-    level: Any,
+    reached: Reached,
     depth: int,
     degrees: Any,
 ) -> tuple[Any, int]:
     """Take the predecessors that another member offers to this member's vertices."""
-    fresh, counts = cupy.empty(len(vertices), predecessor.dtype), cupy.zeros(2, "uint64")
+    dtype = reached.predecessor.dtype
+    fresh, counts = cupy.empty(len(vertices), dtype), cupy.zeros(2, "uint64")
     launch(
-        instance("take_offers", predecessor.dtype),
+        instance("take_offers", dtype),
         len(vertices),
-        vertices.astype(predecessor.dtype, copy=False),
+        vertices.astype(dtype, copy=False),
         offers,
         np.uint64(len(vertices)),
         np.int32(depth),
         rows.offsets,
-        seen,
-        predecessor,
-        level,
+        *reached,
         fresh,
         counts,
     )

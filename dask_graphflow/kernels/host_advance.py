@@ -21,8 +21,8 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Rows
-from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros
-from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, share, stolen, take, turns
+from .host_atomics import count_ones, fetch_add, fetch_or, swap, trailing_zeros, weight_at
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, stolen, take, turns
 from .policies import HOST_POLICIES, check
 from .program import HostProgram
 
@@ -66,12 +66,6 @@ class Moved(NamedTuple):
     appends: int
 
 
-@numba.njit(nogil=True, inline="always")
-def _weight(weights, at):  # type: ignore[no-untyped-def]
-    # Numba resolves the test for None at compile time, so a program without weights loads none.
-    return 1 if weights is None else weights[at]
-
-
 @cache
 def kernels(program: HostProgram) -> tuple[Callable[..., Any], Callable[..., Any]]:
     """Return the compiled push and pull loops for an edge program.
@@ -88,19 +82,8 @@ def kernels(program: HostProgram) -> tuple[Callable[..., Any], Callable[..., Any
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
 
     @compiled
-    def push_rows(  # type: ignore[no-untyped-def]
-        offsets,
-        ends,
-        weights,
-        first,
-        columns,
-        frontier,
-        queued,
-        following,
-        tail,
-        ranges,
-        part,
-    ):
+    def push_rows(rows, columns, frontier, queued, following, tail, ranges, part):  # type: ignore[no-untyped-def]
+        offsets, ends, weights, first = rows
         values = columns[target]
         batch = np.empty(BATCH, following.dtype)
         waiting = edges = appends = 0
@@ -117,7 +100,7 @@ def kernels(program: HostProgram) -> tuple[Callable[..., Any], Callable[..., Any
                     if not cond(columns, dst):
                         continue
                     at = np.uint64(dst)
-                    message = signal(columns, src, dst, _weight(weights, k))
+                    message = signal(columns, src, dst, weight_at(weights, k))
                     old = values[at]
                     new = combine(old, message)
                     won = False
@@ -149,9 +132,8 @@ def kernels(program: HostProgram) -> tuple[Callable[..., Any], Callable[..., Any
         return edges, appends
 
     @compiled
-    def pull_rows(  # type: ignore[no-untyped-def]
-        offsets, ends, weights, first, columns, frontier, everyone, changed, ranges, part
-    ):
+    def pull_rows(rows, columns, frontier, everyone, changed, ranges, part):  # type: ignore[no-untyped-def]
+        offsets, ends, weights, first = rows
         values = columns[target]
         edges = np.int64(0)
         start, stop = take(ranges, part, MINI_CHUNK)
@@ -170,7 +152,7 @@ def kernels(program: HostProgram) -> tuple[Callable[..., Any], Callable[..., Any
                     src = ends[k]
                     near = np.uint64(src)
                     if everyone or (frontier[near >> six] >> (near & low)) & one:
-                        message = signal(columns, src, dst, _weight(weights, k))
+                        message = signal(columns, src, dst, weight_at(weights, k))
                         new = combine(new, message)
                         if first_hit:
                             edges -= np.int64(end - k - one)
@@ -244,18 +226,12 @@ def push(
     following = np.empty(min(size, int(costs[-1])), dtype)
     tail = np.zeros(1, np.int64)
     threads = min(threads, 1 + int(costs[-1]) // EDGES)
-    weights = rows.weights if program.weighted else None
     ranges = turns([0, len(frontier)]) if threads == 1 else frontier_turns(costs, threads)
-
-    def work(part: int) -> tuple[int, int]:
-        return push_rows(  # type: ignore[no-any-return]
-            *rows[:2], weights, rows.first, columns, frontier, queued, following, tail, ranges, part
-        )
-
+    given = _read(program, rows), columns, frontier, queued, following, tail
     if threads == 1:  # skip the work sharing, which takes longer than a small superstep
-        edges, appends = work(0)
+        edges, appends = push_rows(*given, ranges, 0)
         return Moved(following[: tail[0]], edges, int(ranges[2]), 0, appends)
-    done = share(work, threads, threads)
+    done = run(push_rows, ranges, *given)
     edges, appends = (sum(counts) for counts in zip(*done, strict=True))
     return Moved(following[: tail[0]], edges, *stolen(ranges), appends)
 
@@ -298,17 +274,15 @@ def pull(
     if changed is None:
         changed = new_words(len(columns[program.target]))
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-    weights = rows.weights if program.weighted else None
     everyone = frontier is None
     words = changed if frontier is None else frontier
+    found = run(pull_rows, ranges, _read(program, rows), columns, words, everyone, changed)
+    return Moved(changed, sum(found), *stolen(ranges), 0)
 
-    def work(part: int) -> int:
-        return pull_rows(  # type: ignore[no-any-return]
-            *rows[:2], weights, rows.first, columns, words, everyone, changed, ranges, part
-        )
 
-    edges = sum(share(work, threads, threads))
-    return Moved(changed, edges, *stolen(ranges), 0)
+def _read(program: HostProgram, rows: Rows) -> Rows:
+    """Return rows with weights only if the program reads them, so that no others are compiled for."""
+    return rows if program.weighted else Rows(rows.offsets, rows.ends, None, rows.first)
 
 
 def gather_degrees(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:

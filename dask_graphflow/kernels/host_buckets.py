@@ -33,7 +33,7 @@ from .compiling import compiled as _compiled
 from .compiling import inner as _inner
 from .csr import Light, Rows
 from .host_atomics import fetch_min, prefetch, swap
-from .host_threads import MINI_CHUNK, even_turns, put, share, take
+from .host_threads import MINI_CHUNK, even_turns, put, run, share, take
 
 __all__ = [
     "Buckets",
@@ -144,21 +144,9 @@ def _grow(wanted, items, link):  # type: ignore[no-untyped-def]
 # references to them at every edge.
 @_inlined
 def _relax_row(  # type: ignore[no-untyped-def]
-    here,
-    start,
-    stop,
-    ends,
-    weights,
-    distance,
-    scale,
-    present,
-    cutoff,
-    items,
-    link,
-    head,
-    fill,
-    numbers,
+    here, start, stop, ends, weights, distance, limits, items, link, head, fill, numbers
 ):
+    scale, present, cutoff = limits
     one, ahead = np.uint64(1), np.uint64(32)
     k, end = np.uint64(start), np.uint64(stop)
     while k < end:
@@ -178,9 +166,10 @@ def _relax_row(  # type: ignore[no-untyped-def]
 
 @_compiled
 def _relax(  # type: ignore[no-untyped-def]
-    offsets, ends, weights, distance, done, scale, present, cutoff, frontier, ranges, part,
-    items, link, head, fill, numbers,
-):  # fmt: skip
+    rows, search, frontier, ranges, part, items, link, head, fill, numbers
+):
+    (offsets, ends, weights), (distance, done, limits) = rows, search
+    present = limits[1]
     mine = np.empty(FUSED, frontier.dtype)
     slot = present & (WINDOW - 1)
     masters = offsets.size - 1
@@ -221,14 +210,13 @@ def _relax(  # type: ignore[no-untyped-def]
             if wanted > link.size:
                 items, link = _grow(wanted, items, link)
             _relax_row(
-                here, low, high, ends, weights, distance, scale, present, cutoff,
-                items, link, head, fill, numbers,
-            )  # fmt: skip
+                here, low, high, ends, weights, distance, limits, items, link, head, fill, numbers
+            )
     return items, link
 
 
 @_compiled
-def _lowest(head, numbers, present):  # type: ignore[no-untyped-def]
+def _lowest(head, present):  # type: ignore[no-untyped-def]
     for bucket in range(present, present + WINDOW):
         if head[bucket & (WINDOW - 1)] >= 0:
             return bucket
@@ -285,8 +273,6 @@ def weigh(weights: np.ndarray, *, threads: int = 1) -> tuple[int, float]:
     Parameters
     ----------
     weights : ndarray of numbers, shape (e,)
-    threads : int
-        Threads to use.
     """
     # The parts have a fixed size, so that the mean does not depend on the number of threads.
     cuts = [*range(0, len(weights), PART), len(weights)]
@@ -327,8 +313,6 @@ class Buckets:
         Width of a bucket, greater than 0.
     cutoff : float
         Maximum distance. Vertices that are farther away are not reached.
-    threads : int
-        Threads to use.
     """
 
     def __init__(
@@ -396,13 +380,11 @@ class Buckets:
         frontier = self._take(lowest)
         threads = self._threads if len(frontier) > MINI_CHUNK else self._threads[:1]
         ranges = even_turns(len(frontier), len(threads))
+        search = self.distance, self._done, (self._scale, self._present, self._cutoff)
+        given = self._light.rows[:3], search, frontier, ranges
 
         def work(part: int) -> None:
-            thread = threads[part]
-            thread[:2] = _relax(
-                *self._light.rows[:3], self.distance, self._done, self._scale, self._present,
-                self._cutoff, frontier, ranges, part, *thread,
-            )  # fmt: skip
+            threads[part][:2] = _relax(*given, part, *threads[part])
 
         share(work, len(threads), len(threads))
         return True
@@ -447,7 +429,7 @@ class Buckets:
     def _lowest(self) -> int:
         if len(self._frontier):
             return 0
-        low = min(_lowest(*thread[2::2], self._present) for thread in self._threads)
+        low = min(_lowest(thread[2], self._present) for thread in self._threads)
         return int(min(low, *(thread[4][FAR] for thread in self._threads)))
 
     def _waiting(self, bucket: int) -> int:
@@ -476,11 +458,12 @@ class Buckets:
 
 
 @_compiled
-def _nearer(offsets, ends, weights, names, distance, predecessor, ranges, part):  # type: ignore[no-untyped-def]
+def _nearer(rows, names, distance, predecessor, ranges, part):  # type: ignore[no-untyped-def]
     """Offer each vertex as predecessor to the farther vertices that come next on shortest paths.
 
     Return whether such a path has an edge between two vertices at the same distance.
     """
+    offsets, ends, weights = rows
     level = False
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
@@ -502,8 +485,9 @@ def _nearer(offsets, ends, weights, names, distance, predecessor, ranges, part):
 
 
 @_compiled
-def _level(offsets, ends, weights, names, distance, predecessor, settled, frontier, following):  # type: ignore[no-untyped-def]
+def _level(rows, names, distance, predecessor, settled, frontier, following):  # type: ignore[no-untyped-def]
     """Offer a frontier to unsettled vertices at the same distance; return how many were first offers."""
+    offsets, ends, weights = rows
     never = np.iinfo(predecessor.dtype).max
     found = 0
     for i in range(frontier.size):
@@ -544,8 +528,6 @@ def predecessors(
         The vertices that have no predecessor.
     names : ndarray of integers, shape (V,), optional
         The vertex of each label, if rows are indexed by labels.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -583,8 +565,6 @@ def offer_nearer(
     distance : ndarray of float32 or float64, shape (n,)
     predecessor : ndarray of int32 or int64, shape (n,)
         Changed in place to the smallest vertex that was offered.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -593,8 +573,7 @@ def offer_nearer(
         was offered.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-    graph = *rows[:3], names, distance, predecessor
-    return any(share(lambda part: _nearer(*graph, ranges, part), threads, threads))
+    return any(run(_nearer, ranges, rows[:3], names, distance, predecessor))
 
 
 def offer_level(
@@ -622,5 +601,5 @@ def offer_level(
         Vertices that got their first predecessor.
     """
     following = np.empty(int((~settled).sum()), frontier.dtype)
-    found = _level(*rows[:3], names, distance, predecessor, settled, frontier, following)
+    found = _level(rows[:3], names, distance, predecessor, settled, frontier, following)
     return following[:found]

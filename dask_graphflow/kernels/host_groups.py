@@ -11,6 +11,7 @@ import numpy as np
 from . import joined
 from .compiling import compiled as _compiled
 from .csr import Rows
+from .host_atomics import weight_at
 from .host_threads import even_turns, share, take
 
 __all__ = ["best_groups", "sums_between"]
@@ -18,27 +19,33 @@ __all__ = ["best_groups", "sums_between"]
 CHUNK = 64  # vertices that a thread takes at a time
 
 
+@partial(_compiled, forceinline=True)
+def _slot(label, mask, keys, sums):  # type: ignore[no-untyped-def]
+    """Return the slot of a label in a hash table, or the free slot where it belongs."""
+    # Fibonacci hashing, because labels are small and often consecutive numbers.
+    at = (np.uint64(label) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
+    while sums[at] and keys[at] != label:
+        at = (at + np.uint64(1)) & mask
+    return at
+
+
 # These two functions are inlined, because a call per vertex is expensive compared to a short row. If an
 # argument is None, its branch is left out of the compiled code.
 @partial(_compiled, forceinline=True)
-def _add(  # type: ignore[no-untyped-def]
-    offsets, ends, weights, v, labels, within, bounded, mask, keys, sums, slots, groups
-):  # fmt: skip
+def _add(rows, v, labels, rule, mask, table, groups):  # type: ignore[no-untyped-def]
     """Add the weights of a vertex's edges to the sums of its groups; return the number of groups."""
+    (offsets, ends, weights), (keys, sums, slots) = rows, table
+    if rule is not None:
+        _, _, _, within, _, bounded = rule
     for k in range(offsets[v], offsets[v + 1]):
         u = ends[k]
-        if within is not None and (u == v or (bounded and within[u] != within[v])):
+        if rule is not None and (u == v or (bounded and within[u] != within[v])):
             continue
-        weight = 1
-        if weights is not None:
-            weight = weights[k]
-            if weight == 0:  # a sum of 0 is an empty slot
-                continue
+        weight = weight_at(weights, k)
+        if weight == 0:  # a sum of 0 is an empty slot
+            continue
         label = labels[np.uint64(u)]
-        # Fibonacci hashing, because labels are small and often consecutive numbers.
-        at = (np.uint64(label) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
-        while sums[at] and keys[at] != label:
-            at = (at + np.uint64(1)) & mask
+        at = _slot(label, mask, keys, sums)
         if sums[at] == 0:
             keys[at] = label
             slots[groups] = at
@@ -48,10 +55,9 @@ def _add(  # type: ignore[no-untyped-def]
 
 
 @partial(_compiled, forceinline=True)
-def _best_score(  # type: ignore[no-untyped-def]
-    own, v, mass, load, factor, closed, bounded, keys, sums, slots, groups
-):  # fmt: skip
+def _best_score(own, v, rule, table, groups):  # type: ignore[no-untyped-def]
     """Return the label with the largest score, and reset all sums to 0."""
+    (mass, load, factor, _, closed, bounded), (keys, sums, slots) = rule, table
     rate = factor * np.float64(mass[v])
     stay, best, most = np.int64(0), own, -np.inf
     for j in range(groups):
@@ -70,11 +76,8 @@ def _best_score(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _best(  # type: ignore[no-untyped-def]
-    offsets, ends, weights, other, vertices, labels, mass, load, factor, within, closed, bounded, found,
-    table, ranges, part,
-):  # fmt: skip
-    keys, sums, slots = table
+def _best(rows, other, vertices, labels, rule, found, table, ranges, part):  # type: ignore[no-untyped-def]
+    offsets, (keys, sums, slots) = rows[0], table
     start, stop = take(ranges, part, CHUNK)
     while start < stop:
         for i in range(start, stop):
@@ -87,12 +90,10 @@ def _best(  # type: ignore[no-untyped-def]
             while size < 2 * edges:
                 size *= 2
             mask, groups = np.uint64(size - 1), 0
-            groups = _add(
-                offsets, ends, weights, v, labels, within, bounded, mask, keys, sums, slots, groups
-            )
+            groups = _add(rows, v, labels, rule, mask, table, groups)
             if other is not None:
-                groups = _add(*other, v, labels, within, bounded, mask, keys, sums, slots, groups)
-            if mass is None:
+                groups = _add(other, v, labels, rule, mask, table, groups)
+            if rule is None:
                 best, most = own, 0
                 for j in range(groups):
                     at = slots[j]
@@ -102,9 +103,7 @@ def _best(  # type: ignore[no-untyped-def]
                     sums[at] = 0
                 found[i] = best
             else:
-                found[i] = _best_score(
-                    own, v, mass, load, factor, closed, bounded, keys, sums, slots, groups
-                )
+                found[i] = _best_score(own, v, rule, table, groups)
         start, stop = take(ranges, part, CHUNK)
 
 
@@ -147,8 +146,6 @@ def best_groups(
         array of bool: the labels that no vertex takes.
     known : dict
         Keeps the hash table of each thread between calls on the same rows.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -166,8 +163,8 @@ def best_groups(
         return found
     size = max(2, 1 << int(2 * degrees.max() - 1).bit_length())
     ranges = even_turns(len(found), threads, costs)
-    rows, other = (sides[0][:3], None) if len(sides) == 1 else (side[:3] for side in sides)
-    rule: tuple[Any, ...] = (None,) * 6
+    rows, other = sides[0][:3], None if len(sides) == 1 else sides[1][:3]
+    rule = None
     if masses is not None:
         bounds = (labels, np.zeros(1, bool), False) if limits is None else (*limits, True)
         rule = *masses, *bounds
@@ -175,31 +172,16 @@ def best_groups(
     def work(part: int) -> None:
         if part not in known or len(known[part][0]) < size:
             known[part] = _table(size, labels.dtype)
-        _best(*rows, other, vertices, labels, *rule, found, known[part], ranges, part)
+        _best(rows, other, vertices, labels, rule, found, known[part], ranges, part)
 
     share(work, threads, threads)
     return found
 
 
 @_compiled
-def _sum(  # type: ignore[no-untyped-def]
-    offsets,
-    ends,
-    weights,
-    weighted,
-    vertices,
-    number,
-    place,
-    low,
-    high,
-    table,
-    source,
-    target,
-    total,
-    at,
-):
+def _sum(rows, vertices, number, place, low, high, table, found, at):  # type: ignore[no-untyped-def]
     """Sum the weights of some rows by the groups of both ends; return the number of sums."""
-    keys, sums, slots = table
+    (offsets, ends, weights), (keys, sums, slots), (source, target, total) = rows, table, found
     count, first = 0, low
     while first < high:
         a = number[vertices[first]]
@@ -219,12 +201,10 @@ def _sum(  # type: ignore[no-untyped-def]
                 b = number[u]
                 if b < a or (b == a and place[u] < place[v]):
                     continue
-                weight = weights[k] if weighted else 1
+                weight = weight_at(weights, k)
                 if weight == 0:  # a sum of 0 is an empty slot
                     continue
-                slot = (np.uint64(b) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(20)) & mask
-                while sums[slot] and keys[slot] != b:
-                    slot = (slot + np.uint64(1)) & mask
+                slot = _slot(b, mask, keys, sums)
                 if sums[slot] == 0:
                     keys[slot] = b
                     slots[groups] = slot
@@ -253,8 +233,6 @@ def sums_between(
         Group of each vertex, from 0 on. Negative for vertices that only have edges of weight 0.
     place : ndarray of integers, shape (masters + mirrors,)
         A number per vertex that no other vertex has, on any member.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -274,16 +252,12 @@ def sums_between(
         np.empty(bounds[-1], number.dtype), np.empty(bounds[-1], number.dtype),
         np.empty(bounds[-1], np.int64),
     )  # fmt: skip
-    weighted = rows.weights is not None
-    weights = rows.weights if weighted else costs[:1]
     most = int(min(number.max(initial=-1) + 1, _most_edges(number[vertices], costs)))
 
     def work(part: int) -> int:
         table = _table(max(2, 1 << max(2 * most - 1, 0).bit_length()), number.dtype)
-        return _sum(  # type: ignore[no-any-return]
-            rows.offsets, rows.ends, weights, weighted, vertices, number, place, cuts[part],
-            cuts[part + 1], table, *found, bounds[part],
-        )  # fmt: skip
+        about = vertices, number, place, cuts[part], cuts[part + 1]
+        return _sum(rows[:3], *about, table, found, bounds[part])  # type: ignore[no-any-return]
 
     counts = share(work, parts, parts)
     taken = [slice(low, low + size) for low, size in zip(bounds, counts, strict=False)]

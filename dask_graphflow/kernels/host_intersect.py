@@ -13,14 +13,16 @@ degree, and only the pairs of ends within a row are read [1]_.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Rows
-from .host_atomics import fetch_add, prefetch, trailing_zeros
-from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
+from .host_atomics import fetch_add, prefetch, trailing_zeros, weight_at
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, run, share, take
 
-__all__ = ["best", "common", "credit", "directed", "lose", "triangles", "two_hops"]
+__all__ = ["best", "common", "credit", "directed", "lose", "lower_bound", "triangles", "two_hops"]
 
 AHEAD = 4  # rows by which the first ends are prefetched
 PARTS = 4  # pieces of the edges per thread
@@ -29,6 +31,18 @@ SEARCHED = 8
 # Ends are listed and sorted if a bitmap of all ends has more than SPARSE times as many words as there are
 # paths to ends. Otherwise they are marked in the bitmap.
 SPARSE = 8
+
+
+@partial(_compiled, inline="always")
+def lower_bound(ends, low, high, end):  # type: ignore[no-untyped-def]
+    """Return the index of the first entry of a sorted row that is not less than `end`."""
+    while low < high:
+        middle = (low + high) >> 1
+        if ends[middle] < end:
+            low = middle + 1
+        else:
+            high = middle
+    return low
 
 
 @_compiled
@@ -61,8 +75,6 @@ def directed(rows: Rows, label: np.ndarray, *, threads: int = 1) -> tuple[np.nda
         Rows of the vertices from 0 on.
     label : ndarray of integers
         The label of each vertex and each end.
-    threads : int
-        Threads to use.
     """
     count, parts = len(rows.offsets) - 1, max(1, threads) * PARTS
     cuts = np.searchsorted(rows.offsets, len(rows.ends) * np.arange(1, parts) // parts)
@@ -96,10 +108,9 @@ def _read(ends, at, middle, marks, last_first):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _triangles(  # type: ignore[no-untyped-def]
-    offsets, ends, enter_offsets, entering, own_offsets, own_ends, marks, last_middle, last_first,
-    middle_first, ranges, part,
-):  # fmt: skip
+def _triangles(rows, into, own, marks, last, middle_first, ranges, part):  # type: ignore[no-untyped-def]
+    (offsets, ends), (enter_offsets, entering), (own_offsets, own_ends) = rows, into, own
+    last_middle, last_first = last
     one = marks.dtype.type(1)
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
@@ -123,11 +134,10 @@ def _triangles(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _opposite(  # type: ignore[no-untyped-def]
-    offsets, ends, weights, enter_offsets, entering, enter_weights, own_offsets, own_ends,
-    own_weights, places, of_last, of_middle, of_first, ranges, part,
-):  # fmt: skip
+def _opposite(rows, into, own, places, last, of_first, ranges, part):  # type: ignore[no-untyped-def]
     """For each vertex of each triangle, add the weight of the opposite edge."""
+    (offsets, ends, weights), (enter_offsets, entering, enter_weights) = rows, into
+    (own_offsets, own_ends, own_weights), (of_last, of_middle) = own, last
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for middle in range(start, stop):
@@ -184,8 +194,6 @@ def triangles(
     of_own : ndarray of the same dtype, shape (ends of own,)
         Triangles are added to the edge from the middle to the first vertex. With weights, this is the sum
         for the first vertex.
-    threads : int
-        Threads to use.
     """
     count = len(own.offsets) - 1
     ranges = even_turns(count, threads, entering.offsets)
@@ -193,14 +201,11 @@ def triangles(
     def work(part: int) -> None:
         if rows.weights is None:
             marks = np.zeros(count, of_own.dtype)
-            last_first = of_row[1] if len(of_row) > 1 else of_own[:0]
-            _triangles(
-                rows.offsets, rows.ends, entering.offsets, entering.ends, own.offsets, own.ends,
-                marks, of_row[0], last_first, of_own, ranges, part,
-            )  # fmt: skip
+            last = of_row[0], of_row[1] if len(of_row) > 1 else of_own[:0]
+            _triangles(rows[:2], entering[:2], own[:2], marks, last, of_own, ranges, part)
         else:
-            places = np.zeros(count, np.int64)
-            _opposite(*rows[:3], *entering[:3], *own[:3], places, *of_row, of_own, ranges, part)
+            places, last = np.zeros(count, np.int64), (of_row[0], of_row[1])
+            _opposite(rows[:3], entering[:3], own[:3], places, last, of_own, ranges, part)
 
     share(work, threads, threads)
 
@@ -233,8 +238,6 @@ def credit(
     last, middle, first : ndarray of unsigned integers, shape (ends of rows,)
         Counts of :func:`triangles`. `last` counts for the vertex of the row, `middle` and `first` count for
         the end of the entry.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -243,29 +246,14 @@ def credit(
     count = len(rows.offsets) - 1
     totals = np.zeros(count, np.int64)
     ranges = even_turns(count, threads, rows.offsets)
-    found = last, middle, first, totals, ranges
-    share(lambda part: _credit(rows.offsets, rows.ends, *found, part), threads, threads)
+    run(_credit, ranges, rows.offsets, rows.ends, last, middle, first, totals)
     return totals
 
 
 @_compiled
-def _sought(ends, low, high, end):  # type: ignore[no-untyped-def]
-    """Return 1 plus the index of an end in a sorted row, or 0 if the row does not contain it."""
-    stop = high
-    while low < high:
-        middle = (low + high) >> 1
-        if ends[middle] < end:
-            low = middle + 1
-        else:
-            high = middle
-    return low + 1 if low < stop and ends[low] == end else 0
-
-
-@_compiled
-def _lose(  # type: ignore[no-untyped-def]
-    offsets, ends, edges, state, lost, own_offsets, own_ends, own_edges, own_state, own_lost, row,
-    late, early, groups, places, ranges, part,
-):  # fmt: skip
+def _lose(rows, own, about, own_about, leaving, groups, places, ranges, part):  # type: ignore[no-untyped-def]
+    (offsets, ends, edges), (own_offsets, own_ends, own_edges) = rows, own
+    (state, lost), (own_state, own_lost), (row, late, early) = about, own_about, leaving
     one = lost.dtype.type(1)
     start, stop = take(ranges, part, 1)
     while start < stop:
@@ -283,7 +271,12 @@ def _lose(  # type: ignore[no-untyped-def]
             after = late[pair]
             for at in range(offsets[row[pair]], offsets[row[pair] + 1]):
                 end = ends[at]
-                place = places[np.uint64(end)] if marked else _sought(own_ends, low, high, end)
+                if marked:
+                    place = places[np.uint64(end)]
+                else:
+                    place = lower_bound(own_ends, low, high, end) + 1
+                    if place > high or own_ends[place - 1] != end:
+                        continue
                 if not place:
                     continue
                 edge, other = edges[at], own_edges[place - 1]
@@ -331,8 +324,6 @@ def lose(
         The row in `rows` of the late end of each leaving edge.
     late, early : ndarray of integers, shape (e,)
         The ends of these edges. `early` is ascending, and contains rows of `own`.
-    threads : int
-        Threads to use.
     """
     if not len(row):
         return
@@ -345,19 +336,16 @@ def lose(
         size = 0  # mark no rows: the array of marks would have more entries than there are ends to find
 
     def work(part: int) -> None:
-        places = np.zeros(size, np.int64)
-        _lose(
-            *rows[:3], state, lost, *own[:3], own_state, own_lost, row, late, early, groups, places,
-            ranges, part,
-        )  # fmt: skip
+        about, own_about, leaving = (state, lost), (own_state, own_lost), (row, late, early)
+        given = rows[:3], own[:3], about, own_about, leaving, groups
+        _lose(*given, np.zeros(size, np.int64), ranges, part)
 
     share(work, threads, threads)
 
 
 @_compiled
-def _common(  # type: ignore[no-untyped-def]
-    offsets, ends, own_offsets, own_ends, weights, row, own_row, found, ranges, part
-):
+def _common(rows, own, row, own_row, found, ranges, part):  # type: ignore[no-untyped-def]
+    (offsets, ends), (own_offsets, own_ends, weights) = rows, own
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for pair in range(start, stop):
@@ -368,18 +356,12 @@ def _common(  # type: ignore[no-untyped-def]
             while at < last and low < high:
                 end = ends[at]
                 if search:
-                    stop_at = high
-                    while low < stop_at:  # binary search for the first end that is not smaller
-                        middle = (low + stop_at) >> 1
-                        if own_ends[middle] < end:
-                            low = middle + 1
-                        else:
-                            stop_at = middle
+                    low = lower_bound(own_ends, low, high, end)
                 else:
                     while low < high and own_ends[low] < end:
                         low += 1
                 if low < high and own_ends[low] == end:
-                    total += weights[low] if weights.size else 1
+                    total += weight_at(weights, low)
                 at += 1
             found[pair] = total
         start, stop = take(ranges, part, MINI_CHUNK)
@@ -396,27 +378,20 @@ def common(
         Ends are in ascending order. The weights are those of `own`, as int64; if it has none, they are 1.
     row, own_row : ndarray of int64, shape (n,)
         The pairs, as indices of rows in `rows` and in `own`.
-    threads : int
-        Threads to use.
 
     Returns
     -------
     ndarray of int64, shape (n,)
     """
     found = np.zeros(len(row), np.int64)
-    weights = found[:0] if own.weights is None else own.weights
-    ranges = even_turns(len(row), threads)
-
-    def work(part: int) -> None:
-        _common(*rows[:2], *own[:2], weights, row, own_row, found, ranges, part)
-
-    share(work, threads, threads)
+    run(_common, even_turns(len(row), threads), rows[:2], own[:3], row, own_row, found)
     return found
 
 
 @_compiled
-def _few(offsets, ends, row, without, own_offsets, own_ends, weights, total, second, sums):  # type: ignore[no-untyped-def]
+def _few(rows, row, without, own, total, second, sums):  # type: ignore[no-untyped-def]
     """Write the ends two hops from a row into a list, and sort it; return their number."""
+    (offsets, ends), (own_offsets, own_ends, weights) = rows, own
     last = 0
     for i in range(offsets[row], offsets[row + 1]):
         middle = np.uint64(ends[i])
@@ -439,8 +414,9 @@ def _few(offsets, ends, row, without, own_offsets, own_ends, weights, total, sec
 
 
 @_compiled
-def _many(offsets, ends, row, without, own_offsets, own_ends, weights, total, words, second, sums):  # type: ignore[no-untyped-def]
+def _many(rows, row, without, own, total, words, second, sums):  # type: ignore[no-untyped-def]
     """Mark the ends two hops from a row in a bitmap, and list them from it; return their number."""
+    (offsets, ends), (own_offsets, own_ends, weights) = rows, own
     one, last = np.uint64(1), 0
     for i in range(offsets[row], offsets[row + 1]):
         middle = np.uint64(ends[i])
@@ -463,19 +439,17 @@ def _many(offsets, ends, row, without, own_offsets, own_ends, weights, total, wo
 
 
 @_compiled
-def _two_hops(  # type: ignore[no-untyped-def]
-    offsets, ends, without, own_offsets, own_ends, weights, ways, bounds, lengths, second, sums, total,
-    words, ranges, part,
-):  # fmt: skip
+def _two_hops(rows, without, own, paths, found, memory, ranges, part):  # type: ignore[no-untyped-def]
+    (ways, bounds), (lengths, second, sums), (total, words) = paths, found, memory
     start, stop = take(ranges, part, 1)
     while start < stop:
         for row in range(start, stop):
-            given = offsets, ends, row, without[row], own_offsets, own_ends, weights, total
-            found = second[bounds[row] : bounds[row + 1]], sums[bounds[row] : bounds[row + 1]]
+            given = rows, row, without[row], own, total
+            low, high = bounds[row], bounds[row + 1]
             if (ways[row + 1] - ways[row]) * SPARSE < words.size:
-                lengths[row] = _few(*given, *found)
+                lengths[row] = _few(*given, second[low:high], sums[low:high])
             else:
-                lengths[row] = _many(*given, words, *found)
+                lengths[row] = _many(*given, words, second[low:high], sums[low:high])
         start, stop = take(ranges, part, 1)
 
 
@@ -507,8 +481,6 @@ def two_hops(
         For each row of `own`, the weight of a path through it, at least 0.
     size : int
         Number of possible ends.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -531,17 +503,14 @@ def two_hops(
 
     def work(part: int) -> None:
         memory = np.full(size, -1, np.int64), np.zeros(-(-size // 64), np.uint64)
-        found = ways, bounds, lengths, second, sums
-        _two_hops(*rows[:2], without, *own[:2], weights, *found, *memory, ranges, part)
+        found, middle = (lengths, second, sums), (own.offsets, own.ends, weights)
+        _two_hops(rows[:2], without, middle, (ways, bounds), found, memory, ranges, part)
 
     share(work, threads, threads)
     last = np.zeros(count + 1, np.int64)
     np.cumsum(lengths, out=last[1:])
     whole = np.empty(last[-1], second.dtype), np.empty(last[-1], np.int64)
-    cuts = even_turns(count, threads, last)
-    share(
-        lambda part: _without_gaps(bounds, last, second, sums, *whole, cuts, part), threads, threads
-    )
+    run(_without_gaps, even_turns(count, threads, last), bounds, last, second, sums, *whole)
     return lengths, *whole
 
 
@@ -583,8 +552,6 @@ def best(
         A score for each entry.
     count : int or None
         Maximum number of entries per row; None returns all.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -599,6 +566,5 @@ def best(
     starts = np.concatenate([[0], np.cumsum(lengths)])
     chosen = np.empty(starts[-1], np.int64)
     ranges = even_turns(len(sizes), threads, offsets)
-    found = chosen, lengths, starts, ranges
-    share(lambda part: _best(offsets, scores, count, *found, part), threads, threads)
+    run(_best, ranges, offsets, scores, count, chosen, lengths, starts)
     return chosen, lengths

@@ -15,15 +15,14 @@ from .compiling import compiled as _compiled
 from .csr import Rows
 from .host_advance import BATCH, EDGES, gather_degrees
 from .host_atomics import fetch_add
-from .host_threads import MINI_CHUNK, frontier_turns, put, share, take
+from .host_threads import MINI_CHUNK, frontier_turns, put, run, take
 
 __all__ = ["peel"]
 
 
 @_compiled
-def _peel(  # type: ignore[no-untyped-def]
-    offsets, ends, counts, limit, frontier, alone, waiting_for, found, tail, ranges, part
-):
+def _peel(rows, counts, limit, frontier, alone, room, tail, ranges, part):  # type: ignore[no-untyped-def]
+    (offsets, ends), waiting_for, found = rows, room[0], room[1]
     one = np.uint64(1)
     batch = np.empty(BATCH, found.dtype)
     waiting, edges = 0, np.int64(0)
@@ -87,8 +86,6 @@ def peel(
         The vertices that are at or below the limit already, without duplicates.
     room : ndarray of the dtype of the ends, shape (2, V)
         Work space; overwritten.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -100,11 +97,5 @@ def peel(
     costs = gather_degrees(rows.offsets, frontier)
     threads = min(threads, 1 + int(costs[-1]) // EDGES)
     ranges, tail = frontier_turns(costs, threads), np.zeros(1, np.int64)
-
-    def work(part: int) -> int:
-        return _peel(  # type: ignore[no-any-return]
-            *rows[:2], counts, limit, frontier, threads == 1, *room, tail, ranges, part
-        )
-
-    edges = sum(share(work, threads, threads))
-    return room[1, : tail[0]], edges
+    edges = run(_peel, ranges, rows[:2], counts, limit, frontier, threads == 1, room, tail)
+    return room[1, : tail[0]], sum(edges)

@@ -17,7 +17,7 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Rows
-from .host_threads import MINI_CHUNK, even_turns, share, take
+from .host_threads import MINI_CHUNK, even_turns, run, share, take
 
 __all__ = [
     "CHANGE",
@@ -139,7 +139,7 @@ def sum_contributions(
         Threads to use. Each gets a range with about the same number of edges.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-    share(lambda part: _sum(*rows[:3], contribution, sums, ranges, part), threads, threads)
+    run(_sum, ranges, *rows[:3], contribution, sums)
 
 
 @_compiled
@@ -202,8 +202,6 @@ def apply_sums(
         The part of each rank that does not come along edges.
     damping : float
         The fraction of rank that follows edges.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -236,11 +234,9 @@ def sum_batch(rows: Rows, told: np.ndarray, sums: np.ndarray, *, threads: int = 
         The contributions of each vertex, times :data:`ONE`. A device accepts at most 16 columns.
     sums : ndarray of int64, shape (n, b)
         Set to the sums.
-    threads : int
-        Threads to use.
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
-    share(lambda part: _sum_batch(*rows[:3], told, sums, ranges, part), threads, threads)
+    run(_sum_batch, ranges, *rows[:3], told, sums)
 
 
 def apply_batch(
@@ -271,8 +267,6 @@ def apply_batch(
     base : ndarray of float64, shape (b,)
         In host memory. The rank that is added for this vertex.
     damping : float
-    threads : int
-        Threads to use.
 
     Returns
     -------

@@ -23,7 +23,7 @@ from .compiling import compiled as _compiled
 from .compiling import inner as _inner
 from .csr import Rows
 from .host_atomics import prefetch
-from .host_threads import MINI_CHUNK, TURN, even_turns, share, take
+from .host_threads import MINI_CHUNK, TURN, even_turns, run, share, take
 
 __all__ = [
     "count_all",
@@ -56,8 +56,8 @@ def _count_ids(ids, start, stop, first, shift, counts):  # type: ignore[no-untyp
 # Edges of other members' vertices are counted in an extra bucket, and all of them are written to one place.
 # They come in no particular order, so a branch would be mispredicted about half of the time.
 @_compiled
-def _count(out, into, start, stop, first, count, shift, both, counts):  # type: ignore[no-untyped-def]
-    size, shift = np.uint64(count), np.uint64(shift)
+def _count(out, into, start, stop, plan, counts):  # type: ignore[no-untyped-def]
+    first, size, shift, both = plan.first, np.uint64(plan.size), np.uint64(plan.shift), plan.both
     beyond = np.uint64(counts.size - 1) << shift
     for edge in range(start, stop):
         row = np.uint64(np.int64(out[edge]) - first)
@@ -69,11 +69,10 @@ def _count(out, into, start, stop, first, count, shift, both, counts):  # type: 
 
 # The code is repeated for each end, because calling a function would double the time of the whole pass.
 @_compiled
-def _scatter(  # type: ignore[no-untyped-def]
-    source, target, out, into, weight, start, stop, first, count, shift, width, both, places,
-    keys, carried,
-):  # fmt: skip
-    size, shift, width = np.uint64(count), np.uint64(shift), np.uint64(width)
+def _scatter(ends, rows, weight, start, stop, plan, places, entries):  # type: ignore[no-untyped-def]
+    (source, target), (out, into), (keys, carried) = ends, rows, entries
+    first, size, both = plan.first, np.uint64(plan.size), plan.both
+    shift, width = np.uint64(plan.shift), np.uint64(plan.width)
     beyond = np.uint64(places.size - 1) << shift
     inside = (np.uint64(1) << shift) - np.uint64(1)
     weighted = carried.size > 0
@@ -128,24 +127,24 @@ def _begin(counts):  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _sort_by(  # type: ignore[no-untyped-def]
-    keys, carried, start, stop, low, high, places, digit, new_keys, new_carried, to
-):
+def _sort_by(entries, start, count, low, high, places, others, to):  # type: ignore[no-untyped-def]
     """Sort by the bits `low` to ``high - 1``, and write from index `to` on. The sort is stable."""
+    (keys, carried), (new_keys, new_carried) = entries, others
     mask = (np.uint64(1) << np.uint64(high - low)) - np.uint64(1)
     low, to = np.uint64(low), np.uint64(to)
-    for i in range(np.uint64(start), np.uint64(stop)):
+    for i in range(np.uint64(start), np.uint64(start + count)):
         at = (np.uint64(keys[i]) >> low) & mask
-        place = np.uint64(places[digit, at]) + to
-        places[digit, at] += 1
+        place = np.uint64(places[at]) + to
+        places[at] += 1
         new_keys[place] = keys[i]
         if carried.size:
             new_carried[place] = carried[i]
 
 
 @_inner
-def _write(keys, carried, count, width, places, labels, ends, weights, to):  # type: ignore[no-untyped-def]
+def _write(entries, count, width, places, labels, made, to):  # type: ignore[no-untyped-def]
     """Sort by row, and write the ends and weights from index `to` on."""
+    (keys, carried), (ends, weights) = entries, made
     mask, to = (np.uint64(1) << np.uint64(width)) - np.uint64(1), np.uint64(to)
     for i in range(count):
         key = np.uint64(keys[i])
@@ -194,14 +193,13 @@ def _fold(offsets, stop, ends, weights, words, policy):  # type: ignore[no-untyp
 
 
 @_compiled
-def _finish(  # type: ignore[no-untyped-def]
-    keys, carried, bounds, mine, shift, width, bits, policy, labels, offsets, ends, weights, words,
-    left, spare, spare_carried, counts, places,
-):  # fmt: skip
+def _finish(entries, bounds, mine, plan, bits, policy, labels, made, work):  # type: ignore[no-untyped-def]
     """Sort the buckets `mine` into their rows; return the number of sums that do not fit.
 
-    The last four arrays are work space. Allocating them here would take longer to compile.
+    The arrays in `work` are work space. Allocating them here would take longer to compile.
     """
+    (keys, carried), shift, width = entries, plan.shift, plan.width
+    (offsets, ends, weights, words, left), (spares, counts, places) = made, work
     passes, wrong = counts.shape[0], 0
     begin = np.int64(0)  # Numba would compile another version for a literal 0
     for bucket in mine:
@@ -216,43 +214,19 @@ def _finish(  # type: ignore[no-untyped-def]
         spared = passes % 2 == 0
         if spared:
             for i in range(count):
-                spare[i] = keys[start + i]
+                spares[0][i] = keys[start + i]
             if carried.size:
                 for i in range(count):
-                    spare_carried[i] = carried[start + i]
+                    spares[1][i] = carried[start + i]
         for digit in range(passes):
             low = digit * bits
             high = low + bits if low + bits < width else width
             if spared:
-                _sort_by(
-                    spare,
-                    spare_carried,
-                    begin,
-                    count,
-                    low,
-                    high,
-                    counts,
-                    digit,
-                    keys,
-                    carried,
-                    start,
-                )
+                _sort_by(spares, begin, count, low, high, counts[digit], entries, start)
             else:
-                _sort_by(
-                    keys,
-                    carried,
-                    start,
-                    stop,
-                    low,
-                    high,
-                    counts,
-                    digit,
-                    spare,
-                    spare_carried,
-                    begin,
-                )
+                _sort_by(entries, start, count, low, high, counts[digit], spares, begin)
             spared = not spared
-        _write(spare, spare_carried, count, width, places, labels, ends, weights, start)
+        _write(spares, count, width, places, labels, (ends, weights), start)
         # Numba removes this code if the policy is None. A member without vertices has buckets without rows.
         if policy is not None and first < last:
             stop, unfit = _fold(offsets[first:last], stop, ends, weights, words, policy)
@@ -281,9 +255,8 @@ def _label(degrees, counts, labels):  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _relabel(  # type: ignore[no-untyped-def]
-    offsets, ends, weights, old, labels, names, new_offsets, new_ends, new_weights, ranges, part
-):
+def _relabel(rows, labels, names, new_rows, weights, new_weights, ranges, part):  # type: ignore[no-untyped-def]
+    (offsets, ends, old), (new_offsets, new_ends) = rows, new_rows
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for row in range(start, stop):
@@ -422,8 +395,6 @@ def rows(
     multi : {"keep", "sum", "min", "first"}
         How to handle several edges from one vertex to another. "keep" keeps all of them. The others keep
         one edge. Its weight is the sum, added in the order of the list, the minimum, or that of the first.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -499,14 +470,13 @@ def _into_buckets(
 
         share(naming, threads, threads)
 
-    rows_ = plan.first, plan.size, plan.shift
     buckets = -(-max(plan.size, 1) // (1 << plan.shift))
     counts = np.zeros((threads, buckets + 1), np.int64)
 
     def counting(i: int) -> None:
-        for piece, *run in runs[i]:
-            for *columns, start, stop in _aligned(out[piece], into[piece], *run):
-                _count(*columns, start, stop, *rows_, plan.both, counts[i])
+        for piece, *piece_run in runs[i]:
+            for *columns, start, stop in _aligned(out[piece], into[piece], *piece_run):
+                _count(*columns, start, stop, plan, counts[i])
 
     share(counting, threads, threads)
     counts[:, -1] = 0
@@ -521,11 +491,11 @@ def _into_buckets(
     carried = np.empty(0 if weight is None else room, payload[0].dtype)
 
     def scattering(i: int) -> None:
-        how = *rows_, plan.width, plan.both, places[i]
-        for piece, *run in runs[i]:
+        for piece, *piece_run in runs[i]:
             ends = source[piece], target[piece], out[piece], into[piece]
-            for *columns, start, stop in _aligned(*ends, payload[piece], *run):
-                _scatter(*columns, start, stop, *how, keys, carried)
+            for *four, weights, start, stop in _aligned(*ends, payload[piece], *piece_run):
+                sides = (four[0], four[1]), (four[2], four[3])
+                _scatter(*sides, weights, start, stop, plan, places[i], (keys, carried))
 
     share(scattering, threads, threads)
     return keys[:total], carried[:total], bounds
@@ -597,15 +567,11 @@ def _into_rows(
     def finishing(i: int) -> int:
         mine = turns[i]
         most = int((bounds[mine + 1] - bounds[mine]).max(initial=0))
-        memory = (
-            np.empty(most, keys.dtype),
-            np.empty(min(most, len(carried)), carried.dtype),
-            np.empty((passes, 1 << bits), np.int64),
-            np.empty(1 << plan.shift, np.int64),
-        )
-        how = plan.shift, plan.width, bits, policy, named
+        spares = np.empty(most, keys.dtype), np.empty(min(most, len(carried)), carried.dtype)
+        counts = np.empty((passes, 1 << bits), np.int64)
+        work = spares, counts, np.empty(1 << plan.shift, np.int64)
         made = offsets, ends, weights, words, left
-        wrong: int = _finish(keys, carried, bounds, mine, *how, *made, *memory)
+        wrong: int = _finish((keys, carried), bounds, mine, plan, bits, policy, named, made, work)
         return wrong
 
     if any(share(finishing, len(turns), plan.threads)):
@@ -668,8 +634,6 @@ def relabelled(
         The value to store for each vertex that is an end; by default its label.
     first, count : int
         The labels to make rows of; by default all.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -685,12 +649,9 @@ def relabelled(
     to, dtype = (labels, rows_.ends.dtype) if places is None else (places, places.dtype)
     ends = np.empty(offsets[-1], dtype)
     weights = None if rows_.weights is None else np.empty(len(ends), rows_.weights.dtype)
+    old, new = (rows_.offsets, rows_.ends, rows_.first), (offsets, ends)
     ranges = even_turns(count, threads, offsets)
-    share(
-        lambda part: _relabel(*rows_, to, names, offsets, ends, weights, ranges, part),
-        threads,
-        threads,
-    )
+    run(_relabel, ranges, old, to, names, new, rows_.weights, weights)
     return Rows(offsets, ends, weights, first)
 
 
@@ -698,11 +659,8 @@ def owners(rows_: Rows, dtype: Any, *, threads: int = 1) -> np.ndarray:
     """Return, for each edge, the vertex whose row contains it."""
     found = np.empty(len(rows_.ends), dtype)
     cuts = _cuts(len(rows_.offsets) - 1, max(1, threads))
-    share(
-        lambda i: _owners(rows_.offsets, rows_.first, cuts[i], cuts[i + 1], found),
-        len(cuts) - 1,
-        threads,
-    )
+    offsets, first = rows_.offsets, rows_.first
+    share(lambda i: _owners(offsets, first, *cuts[i : i + 2], found), len(cuts) - 1, threads)
     return found
 
 
@@ -710,9 +668,5 @@ def renamed(ids: np.ndarray, names: np.ndarray, *, threads: int = 1) -> np.ndarr
     """Return the name of each id. Every id must have a name."""
     found = np.empty(len(ids), names.dtype)
     cuts = _cuts(len(ids), max(1, threads))
-    share(
-        lambda i: _name(ids, names, cuts[i], cuts[i + 1], found),
-        len(cuts) - 1,
-        threads,
-    )
+    share(lambda i: _name(ids, names, cuts[i], cuts[i + 1], found), len(cuts) - 1, threads)
     return found

@@ -24,7 +24,8 @@ import numpy as np
 
 from .compiling import compiled as _compiled
 from .csr import Rows
-from .host_threads import MINI_CHUNK, even_turns, frontier_turns, share, take
+from .host_intersect import lower_bound
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, run, take
 
 __all__ = ["OPEN", "connected", "cumulate", "pick_edges", "propose", "walk"]
 
@@ -46,18 +47,6 @@ def _random(key, counter):  # type: ignore[no-untyped-def]
 
 
 @partial(_compiled, inline="always")
-def _first(ends, low, high, end):  # type: ignore[no-untyped-def]
-    """Return the index of the first entry of a row that is not less than `end`."""
-    while low < high:
-        middle = (low + high) >> 1
-        if ends[middle] < end:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@partial(_compiled, inline="always")
 def _before(sums, low, at):  # type: ignore[no-untyped-def]
     """Return the total weight of the entries of a row before index `at`."""
     if sums.size == 0:
@@ -70,7 +59,7 @@ def _chosen(ends, sums, low, high, weight):  # type: ignore[no-untyped-def]
     """Return the end of the entry at which the running sum of a row's weights exceeds `weight`."""
     if sums.size == 0:
         return ends[low + weight]
-    return ends[_first(sums, low, high, weight + 1)]
+    return ends[lower_bound(sums, low, high, weight + 1)]
 
 
 @partial(_compiled, inline="always")
@@ -78,15 +67,16 @@ def _back(ends, low, high, before):  # type: ignore[no-untyped-def]
     """Return the start and stop index of a row's entries that lead back to the previous vertex."""
     if before < 0:
         return low, low
-    first = _first(ends, low, high, before)
+    first = lower_bound(ends, low, high, before)
     if first < high and ends[first] == before:
-        return first, _first(ends, first, high, before + 1)
+        return first, lower_bound(ends, first, high, before + 1)
     return first, first
 
 
 @partial(_compiled, inline="always")
-def _attempt(ends, sums, low, high, back, before, key, counter, bias):  # type: ignore[no-untyped-def]
+def _attempt(edges, low, high, back, before, key, counter, bias):  # type: ignore[no-untyped-def]
     """Propose a step; return a vertex or END, and OPEN if it is accepted, or TEST if it needs a test."""
+    ends, sums = edges
     total, skipped = _before(sums, low, high), _before(sums, low, back[0])
     own = _before(sums, low, back[1]) - skipped
     rest = total - own
@@ -107,9 +97,9 @@ def _attempt(ends, sums, low, high, back, before, key, counter, bias):  # type: 
 
 
 @_compiled
-def _walk(  # type: ignore[no-untyped-def]
-    offsets, ends, sums, starts, previous, keys, first, bias, biased, found, ranges, part
-):
+def _walk(rows, starts, previous, keys, first, bias, found, ranges, part):  # type: ignore[no-untyped-def]
+    offsets, ends, sums = rows
+    biased = (bias != 1).any()
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for i in range(start, stop):
@@ -131,12 +121,12 @@ def _walk(  # type: ignore[no-untyped-def]
                 counter = (first + step) << STEP
                 while True:
                     end, state = _attempt(
-                        ends, sums, low, high, back, before, keys[i], counter, bias
+                        (ends, sums), low, high, back, before, keys[i], counter, bias
                     )
                     if state == OPEN:
                         break
                     low_b, high_b = offsets[before], offsets[before + 1]
-                    place = _first(ends, low_b, high_b, end)
+                    place = lower_bound(ends, low_b, high_b, end)
                     if (place < high_b and ends[place] == end) == (bias[2] > bias[3]):
                         break
                     counter += 1 << ATTEMPT
@@ -176,8 +166,6 @@ def walk(
         Number of steps that the walks have done; 0 by default.
     before : ndarray of the dtype of the rows' ends, shape (w,), optional
         The previous vertex of each walk, unless `first` is 0.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -185,26 +173,20 @@ def walk(
         Vertices of each walk; -1 after its end.
     """
     found = np.empty((len(starts), length + 1), rows.ends.dtype)
-    sums = np.empty(0, np.int64) if sums is None else sums
     ranges = even_turns(len(starts), threads)
-    biased = bool((bias != 1).any())
     before = np.empty(0, rows.ends.dtype) if before is None else before
-
-    def work(part: int) -> None:
-        _walk(
-            rows.offsets, rows.ends, sums, starts, before, keys, first, bias, biased, found, ranges,
-            part,
-        )  # fmt: skip
-
-    share(work, threads, threads)
+    run(_walk, ranges, _summed(rows, sums), starts, before, keys, first, bias, found)
     return found
 
 
+def _summed(rows: Rows, sums: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return rows as the kernels take them, with an empty array if edges have no weights."""
+    return rows.offsets, rows.ends, np.empty(0, np.int64) if sums is None else sums
+
+
 @_compiled
-def _propose(  # type: ignore[no-untyped-def]
-    offsets, ends, sums, vertices, before, keys, counter, bias, attempts, tests, decided, ranges,
-    part,
-):  # fmt: skip
+def _propose(rows, walks, counter, bias, attempts, tests, decided, ranges, part):  # type: ignore[no-untyped-def]
+    (offsets, ends, sums), (vertices, before, keys) = rows, walks
     start, stop = take(ranges, part, MINI_CHUNK)
     while start < stop:
         for i in range(start, stop):
@@ -214,10 +196,8 @@ def _propose(  # type: ignore[no-untyped-def]
             for slot in range(tests.shape[1]):
                 tests[i, slot] = END
             for slot in range(tests.shape[1]):
-                end, state = _attempt(
-                    ends, sums, low, high, back, before[i], keys[i],
-                    counter + (attempt << ATTEMPT), bias,
-                )  # fmt: skip
+                turn = counter + (attempt << ATTEMPT)
+                end, state = _attempt((ends, sums), low, high, back, before[i], keys[i], turn, bias)
                 attempt += 1
                 if state == OPEN:
                     decided[i] = end
@@ -266,16 +246,9 @@ def propose(
     """
     tests = np.empty((len(vertices), slots), rows.ends.dtype)
     decided = np.empty(len(vertices), rows.ends.dtype)
-    sums = np.empty(0, np.int64) if sums is None else sums
-    ranges = even_turns(len(vertices), threads)
-
-    def work(part: int) -> None:
-        _propose(
-            rows.offsets, rows.ends, sums, vertices, before, keys, step << STEP, bias, attempts,
-            tests, decided, ranges, part,
-        )  # fmt: skip
-
-    share(work, threads, threads)
+    ranges, walks = even_turns(len(vertices), threads), (vertices, before, keys)
+    given = _summed(rows, sums), walks, step << STEP, bias, attempts, tests, decided
+    run(_propose, ranges, *given)
     return tests, decided
 
 
@@ -285,7 +258,7 @@ def _connected(offsets, ends, vertices, others, found, ranges, part):  # type: i
     while start < stop:
         for i in range(start, stop):
             high = offsets[vertices[i] + 1]
-            at = _first(ends, offsets[vertices[i]], high, others[i])
+            at = lower_bound(ends, offsets[vertices[i]], high, others[i])
             found[i] = at < high and ends[at] == others[i]
         start, stop = take(ranges, part, MINI_CHUNK)
 
@@ -301,21 +274,16 @@ def connected(
     vertices : ndarray of integers, shape (f,)
         Rows.
     others : ndarray of the dtype of the rows' ends, shape (f,)
-    threads : int
-        Threads to use.
     """
     found = np.empty(len(vertices), np.bool_)
     ranges = even_turns(len(vertices), threads)
-    share(
-        lambda part: _connected(rows.offsets, rows.ends, vertices, others, found, ranges, part),
-        threads,
-        threads,
-    )
+    run(_connected, ranges, rows.offsets, rows.ends, vertices, others, found)
     return found
 
 
 @_compiled
-def _pick(offsets, vertices, keys, wanted, replace, first, edges, items, ranges, part):  # type: ignore[no-untyped-def]
+def _pick(offsets, vertices, keys, wanted, replace, first, found, ranges, part):  # type: ignore[no-untyped-def]
+    edges, items = found
     start, stop = take(ranges, part, 1)
     while start < stop:
         low = offsets[vertices[start]]
@@ -365,8 +333,6 @@ def pick_edges(
         Whether an edge can be picked several times.
     first : ndarray of int64, shape (f + 1,)
         Start of each vertex's edges in the result, followed by the end of the last ones.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -375,16 +341,10 @@ def pick_edges(
     items : ndarray of int64, shape (e,)
         Index in `vertices` of each edge's vertex.
     """
-    edges, items = np.empty(int(first[-1]), np.int64), np.empty(int(first[-1]), np.int64)
+    found = np.empty(int(first[-1]), np.int64), np.empty(int(first[-1]), np.int64)
     ranges = frontier_turns(first, threads)
-    share(
-        lambda part: _pick(
-            rows.offsets, vertices, keys, wanted, replace, first, edges, items, ranges, part
-        ),
-        threads,
-        threads,
-    )
-    return edges, items
+    run(_pick, ranges, rows.offsets, vertices, keys, wanted, replace, first, found)
+    return found
 
 
 @_compiled
@@ -414,12 +374,10 @@ def cumulate(rows: Rows, *, threads: int = 1) -> np.ndarray:
     ----------
     rows : Rows
         Weights are finite and at least 0.
-    threads : int
-        Threads to use.
     """
     assert rows.weights is not None
     count = len(rows.offsets) - 1
     sums = np.empty(len(rows.ends), np.int64)
     ranges = even_turns(count, threads, rows.offsets)
-    share(lambda part: _cumulate(rows.offsets, rows.weights, sums, ranges, part), threads, threads)
+    run(_cumulate, ranges, rows.offsets, rows.weights, sums)
     return sums

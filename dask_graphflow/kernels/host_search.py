@@ -18,10 +18,10 @@ from __future__ import annotations
 import numpy as np
 
 from .compiling import compiled as _compiled
-from .csr import Rows
+from .csr import Reached, Rows
 from .host_advance import BATCH, count_words, gather_degrees, sum_words
 from .host_atomics import count_ones, fetch_add, fetch_min, fetch_or, prefetch, trailing_zeros
-from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, share, take
+from .host_threads import MINI_CHUNK, even_turns, frontier_turns, put, run, take
 
 __all__ = [
     "FEW",
@@ -41,11 +41,10 @@ UNSEEN = -1  # the level of a vertex that was not reached
 
 
 @_compiled
-def _pull(  # type: ignore[no-untyped-def]
-    offsets, ends, first, frontier, following, seen, predecessor, level, depth, ranges, part
-):
+def _pull(rows, frontier, following, reached, depth, ranges, part):  # type: ignore[no-untyped-def]
+    (offsets, ends, _, first), (seen, predecessor, level) = rows, reached
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
-    rows = np.uint64(offsets.size - 1)
+    size = np.uint64(offsets.size - 1)
     at, stops, bits = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
     found = np.int64(0)
     start, stop = take(ranges, part, MINI_CHUNK)
@@ -53,8 +52,8 @@ def _pull(  # type: ignore[no-untyped-def]
         base = np.uint64(first + start)
         word = base >> six
         todo = ~seen[word]
-        if np.uint64(start) + np.uint64(64) > rows:
-            todo &= (one << (rows - np.uint64(start))) - one
+        if np.uint64(start) + np.uint64(64) > size:
+            todo &= (one << (size - np.uint64(start))) - one
         waiting = np.uint64(0)
         while todo:
             bit = trailing_zeros(todo)
@@ -82,20 +81,8 @@ def _pull(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _push(  # type: ignore[no-untyped-def]
-    offsets,
-    ends,
-    first,
-    frontier,
-    following,
-    tail,
-    seen,
-    predecessor,
-    level,
-    depth,
-    ranges,
-    part,
-):
+def _push(rows, frontier, following, tail, reached, depth, ranges, part):  # type: ignore[no-untyped-def]
+    (offsets, ends, _, first), (seen, predecessor, level) = rows, reached
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     never = np.iinfo(predecessor.dtype).max
     batch = np.empty(BATCH, following.dtype)
@@ -125,24 +112,10 @@ def _push(  # type: ignore[no-untyped-def]
 
 
 @_compiled
-def _near(  # type: ignore[no-untyped-def]
-    offsets,
-    ends,
-    first,
-    here,
-    there,
-    count,
-    seen,
-    predecessor,
-    level,
-    depth,
-    dense,
-    left,
-    shrinking,
-    sizes,
-    edges,
-):
+def _near(rows, buffers, count, reached, depth, limits, sizes, edges):  # type: ignore[no-untyped-def]
     """Search in one thread; return the number of levels done, and the size of the next frontier."""
+    (offsets, ends, _, first), (seen, predecessor, level) = rows, reached
+    (here, there), (dense, left, shrinking) = buffers, limits
     one, six, low = np.uint64(1), np.uint64(6), np.uint64(63)
     turn = 0
     while count and turn < sizes.size:
@@ -189,9 +162,7 @@ def bfs_pull(
     rows: Rows,
     frontier: np.ndarray,
     following: np.ndarray,
-    seen: np.ndarray,
-    predecessor: np.ndarray,
-    level: np.ndarray,
+    reached: Reached,
     depth: int,
     *,
     threads: int = 1,
@@ -202,17 +173,12 @@ def bfs_pull(
     ----------
     rows : Rows
         Rows of incoming edges; see the module docstring.
-    frontier, following, seen : ndarray of uint64, shape (ceil(V / 64),)
-        Bitmaps of the last level, of the next level, and of all levels. New vertices are added to
-        `following` and `seen`.
-    predecessor : ndarray of int32 or int64, shape (V,)
-        The dtype's maximum for vertices that were not reached.
-    level : ndarray of int32, shape (V,)
-        Set to `depth` for new vertices.
+    frontier, following : ndarray of uint64, shape (ceil(V / 64),)
+        Bitmaps of the last level and of the next level. New vertices are added to `following`.
+    reached : Reached
+        Updated in place. The level of new vertices is `depth`.
     depth : int
         The next level.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -221,21 +187,13 @@ def bfs_pull(
     """
     ranges = even_turns(len(rows.offsets) - 1, threads, rows.offsets)
 
-    def work(part: int) -> int:
-        return _pull(  # type: ignore[no-any-return]
-            rows.offsets, rows.ends, rows.first, frontier, following, seen, predecessor, level,
-            depth, ranges, part,
-        )  # fmt: skip
-
-    return sum(share(work, threads, threads))
+    return sum(run(_pull, ranges, rows, frontier, following, reached, depth))
 
 
 def bfs_push(
     rows: Rows,
     frontier: np.ndarray,
-    seen: np.ndarray,
-    predecessor: np.ndarray,
-    level: np.ndarray,
+    reached: Reached,
     depth: int,
     *,
     threads: int = 1,
@@ -248,9 +206,9 @@ def bfs_push(
         Rows of outgoing edges; see the module docstring.
     frontier : ndarray of the ends' dtype, shape (f,)
         Vertices of the last level that have a row here.
-    seen, predecessor, level, depth, threads
-        See :func:`bfs_pull`. `seen` is not changed: if several ranges of rows are pushed one after another,
-        each can still find a smaller predecessor. Call :func:`mark_seen` after the last range.
+    reached, depth, threads
+        See :func:`bfs_pull`. `reached.seen` is not changed: if several ranges of rows are pushed one after
+        another, each can still find a smaller predecessor. Call :func:`mark_seen` after the last range.
 
     Returns
     -------
@@ -260,25 +218,16 @@ def bfs_push(
     costs = gather_degrees(rows.offsets, frontier - rows.first if rows.first else frontier)
     parts = threads if costs[-1] > 64 * MINI_CHUNK else 1
     ranges = frontier_turns(costs, parts)
-    following = np.empty(min(len(predecessor), int(costs[-1])), rows.ends.dtype)
+    following = np.empty(min(len(reached.level), int(costs[-1])), rows.ends.dtype)
     tail = np.zeros(1, np.int64)
-
-    def work(part: int) -> None:
-        _push(
-            rows.offsets, rows.ends, rows.first, frontier, following, tail, seen, predecessor,
-            level, depth, ranges, part,
-        )  # fmt: skip
-
-    share(work, parts, threads)
+    run(_push, ranges, rows, frontier, following, tail, reached, depth)
     return following[: tail[0]]
 
 
 def bfs_near(
     rows: Rows,
     frontier: np.ndarray,
-    seen: np.ndarray,
-    predecessor: np.ndarray,
-    level: np.ndarray,
+    reached: Reached,
     depth: int,
     *,
     levels: int,
@@ -293,8 +242,8 @@ def bfs_near(
     ----------
     rows : Rows
         Rows of all vertices.
-    frontier, seen, predecessor, level, depth
-        See :func:`bfs_push`; `seen` is updated.
+    frontier, reached, depth
+        See :func:`bfs_push`; `reached.seen` is updated.
     levels : int
         Maximum number of levels.
     dense : tuple of int, int and bool
@@ -310,13 +259,10 @@ def bfs_near(
         Size of the frontier of each level that was done, and number of edges that leave it; n can be 0.
     """
     room = max(FEW, len(frontier))
-    buffers = [np.empty(room, rows.ends.dtype) for _ in range(2)]
+    buffers = np.empty(room, rows.ends.dtype), np.empty(room, rows.ends.dtype)
     buffers[0][: len(frontier)] = frontier
     sizes, edges = np.empty((2, min(levels, SPAN)), np.int64)
-    done, count = _near(
-        rows.offsets, rows.ends, rows.first, *buffers, len(frontier), seen, predecessor, level, depth,
-        *dense, sizes, edges,
-    )  # fmt: skip
+    done, count = _near(rows, buffers, len(frontier), reached, depth, dense, sizes, edges)
     return buffers[done % 2][:count], sizes[:done], edges[:done]
 
 
@@ -328,9 +274,7 @@ def mark_seen(seen: np.ndarray, vertices: np.ndarray) -> None:
 def reach(
     rows: Rows,
     frontier: np.ndarray,
-    seen: np.ndarray,
-    predecessor: np.ndarray,
-    level: np.ndarray,
+    reached: Reached,
     depth: int,
     degrees: np.ndarray,
     *,
@@ -345,8 +289,8 @@ def reach(
     ----------
     rows : Rows
         Rows of the member's own vertices, which are numbered from 0. Mirrors have the numbers after these.
-    frontier, seen, predecessor, level, depth
-        See :func:`bfs_push`; `seen` is updated.
+    frontier, reached, depth
+        See :func:`bfs_push`; `reached.seen` is updated.
     degrees : ndarray of int64, shape (V_p,)
         Number of edges that leave each of the member's own vertices.
     edges : int
@@ -355,8 +299,6 @@ def reach(
         Global number of the member's first vertex. It is used to make predecessors global numbers.
     names : ndarray, shape (V_p,), optional
         Global numbers of the member's own vertices, ascending, if they are not consecutive.
-    threads : int
-        Threads to use.
 
     Returns
     -------
@@ -367,14 +309,14 @@ def reach(
     mirrors : ndarray
         New mirrors, in ascending order.
     """
-    state = seen, predecessor, level, depth
+    predecessor = reached.predecessor
     if not len(frontier):
         found = frontier
     elif edges <= FEW:
-        found, _, _ = bfs_near(rows, frontier, *state, levels=1, dense=(0, 0, False))
+        found, _, _ = bfs_near(rows, frontier, reached, depth, levels=1, dense=(0, 0, False))
     else:
-        found = bfs_push(rows, frontier, *state, threads=threads)
-        mark_seen(seen, found)
+        found = bfs_push(rows, frontier, reached, depth, threads=threads)
+        mark_seen(reached.seen, found)
     if names is None:
         predecessor[found] += low
     else:
@@ -388,9 +330,7 @@ def take_offers(
     rows: Rows,
     vertices: np.ndarray,
     offers: np.ndarray,
-    seen: np.ndarray,
-    predecessor: np.ndarray,
-    level: np.ndarray,
+    reached: Reached,
     depth: int,
     degrees: np.ndarray,
 ) -> tuple[np.ndarray, int]:
@@ -398,7 +338,7 @@ def take_offers(
 
     Parameters
     ----------
-    rows, seen, predecessor, level, depth, degrees
+    rows, reached, depth, degrees
         See :func:`reach`.
     vertices : ndarray of integers, shape (k,)
         Vertices that get an offer, without duplicates.
@@ -412,6 +352,7 @@ def take_offers(
     edges : int
         Number of edges that leave them.
     """
+    seen, predecessor, level = reached
     fresh = vertices[level[vertices] < 0]
     level[fresh] = depth
     mark_seen(seen, fresh)

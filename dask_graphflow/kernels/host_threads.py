@@ -31,6 +31,7 @@ __all__ = [
     "even_turns",
     "frontier_turns",
     "put",
+    "run",
     "share",
     "stolen",
     "take",
@@ -72,6 +73,12 @@ def share(work: Callable[[int], Part], parts: int, threads: int) -> list[Part]:
     for helper in waited:
         helper.result()
     return results
+
+
+def run(kernel: Callable[..., Part], ranges: np.ndarray, *arguments: Any) -> list[Part]:
+    """Call ``kernel(*arguments, ranges, part)`` for each part of `ranges`, with a thread for each."""
+    parts = len(ranges) // TURN
+    return share(lambda part: kernel(*arguments, ranges, part), parts, parts)
 
 
 def turns(bounds: Sequence[int]) -> np.ndarray:

@@ -25,6 +25,7 @@ import numpy as np
 from dask_graphflow.comm.exchange import Totals
 from dask_graphflow.comm.mirrors import Mirrors
 from dask_graphflow.kernels import kernels_of
+from dask_graphflow.kernels.csr import Reached
 
 from .buckets import Buckets, unit_weights
 from .direction import Direction
@@ -231,7 +232,7 @@ class Search:
             return self._frontier(vertices=reached, leaving=sum(edges), total=final)
 
     def _state(self) -> tuple[Any, ...]:
-        return self._seen, self._parent, self._level, self.depth
+        return Reached(self._seen, self._parent, self._level), self.depth
 
     def _frontier(
         self,
