@@ -71,8 +71,8 @@ def eigenvector_centrality(
         before = score
         # The error of the sums is harmless, because `entering` is at most the number of edges times twice
         # the shift, and the norm of the new scores is at least 1.
-        found, unit = sums.pull(before, most * entering)
-        score = before + unit / shift * found
+        total, unit = sums.pull(before, most * entering)
+        score = before + unit / shift * total
         largest = g.largest(score)
         norm = math.sqrt(g.total(score * score, largest * largest)) or 1.0
         score /= norm
