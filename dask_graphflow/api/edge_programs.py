@@ -25,7 +25,7 @@ from dask_graphflow.kernels.edge_expr import (
 )
 from dask_graphflow.kernels.edge_op import EdgeOp
 from dask_graphflow.kernels.vertex_expr import NAMES, VertexReader
-from dask_graphflow.operators.direction import WAYS
+from dask_graphflow.operators.direction import DIRECTION_RULES
 from dask_graphflow.operators.iteration import Step
 from dask_graphflow.showing.suggestions import nearest
 from dask_graphflow.showing.tables import counted
@@ -50,7 +50,7 @@ def run(
     progress: Any,
 ) -> Any:
     """Run an edge program, or repeat steps; see :meth:`.graph.Graph.run`."""
-    Choice(WAYS).check("direction", direction, graph)
+    Choice(DIRECTION_RULES).check("direction", direction, graph)
     policies.check(balance, policies.POLICIES if graph.on_device else policies.HOST_POLICIES)
     Flag().check("fail_on_nonconvergence", fail_on_nonconvergence, graph)
     settings: dict[str, Any] = {"rule": direction, "balance": balance, "max_iter": max_iter}

@@ -48,7 +48,7 @@ class Pull(HubRows):
         WeightError
             A weight is negative, infinite or NaN, or `precision` cannot hold a share.
         """
-        total = self._totals()
+        total = self._leaving_weights()
         with np.errstate(all="ignore"):
             share = np.where(total > 0, ONE / total, 0).astype(precision)
             fits = (share >= np.finfo(precision).tiny * NORMAL) & np.isfinite(share)
@@ -63,7 +63,7 @@ class Pull(HubRows):
             )
         return share, sinks
 
-    def _totals(self) -> Any:
+    def _leaving_weights(self) -> Any:
         """Return the total weight, or number, of the edges that leave each owned vertex."""
         host = self._g.shard.host
         if not host.has("out") or host.out.weights is None:  # without weights, rows may be gone
