@@ -20,7 +20,7 @@ from dask_graphflow.exceptions import (
     VertexTypeError,
 )
 from dask_graphflow.operators import search
-from dask_graphflow.operators.direction import WAYS, Direction
+from dask_graphflow.operators.direction import DIRECTION_RULES, Direction
 from dask_graphflow.operators.search import BETWEEN_LOOKS, Search
 
 pytestmark = pytest.mark.usefixtures("backend")
@@ -60,7 +60,7 @@ def test_levels_and_the_smallest_predecessors(built, shape, directed):
     g = built(pairs, directed=directed)
     several = sorted({pairs[0][0], pairs[-1][1], pairs[len(pairs) // 2][0]})
     check(pairs, directed, several[:1], g.bfs(several[:1]).compute())
-    for rule in WAYS:
+    for rule in DIRECTION_RULES:
         check(pairs, directed, several, g.bfs(several, direction=rule).compute())
 
 
@@ -114,7 +114,7 @@ def test_every_rule_and_number_of_threads_gives_the_same_bits(
     g = built(pairs, directed=directed)
     degrees = np.bincount(both_ways(pairs, np.ones(len(pairs)), directed)[0])
     first = None
-    for rule, threads in itertools.product(WAYS, fewer((1, 3), (1,))):
+    for rule, threads in itertools.product(DIRECTION_RULES, fewer((1, 3), (1,))):
         with dask.config.set(num_workers=threads * members):
             found, steps = traced(g.bfs(sources, direction=rule, trace=True))
         if first is None:
@@ -163,7 +163,7 @@ def test_no_vertex_past_the_limit_is_reached(built, limit):
     whole = g.bfs(sources).compute()
     wanted = whole[whole["distance"] <= limit]
     assert len(wanted) < len(whole)
-    for rule in WAYS:
+    for rule in DIRECTION_RULES:
         near = g.bfs(sources, depth_limit=limit, direction=rule).compute()
         same(near, wanted)
 
@@ -246,7 +246,7 @@ def test_a_single_member_pushes_several_small_levels_in_one_call(built, members)
     assert on_members(g, depths) == [wanted] * members
 
 
-@pytest.mark.parametrize("rule", WAYS)
+@pytest.mark.parametrize("rule", DIRECTION_RULES)
 def test_incoming_edges_are_put_in_rows_for_the_first_pull(built, members, rule):
     g = built([(i, i + 1) for i in range(300)])
     g.bfs([100], depth_limit=1, direction=rule).compute()
@@ -382,7 +382,7 @@ def rows_of(found, targets):
 
 
 @DIRECTED
-@pytest.mark.parametrize("rule", WAYS)
+@pytest.mark.parametrize("rule", DIRECTION_RULES)
 def test_targets_get_the_rows_of_the_whole_search(built, rule, directed):
     pairs = SMALL["rmat"]
     g, ids = built(pairs, directed=directed), sorted({v for pair in pairs for v in pair})

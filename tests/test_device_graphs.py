@@ -140,10 +140,9 @@ def pulled(g, precision):
     pull = Pull(g)
     rank = pull.take(g.column(1 / pull.count, precision))
     pull.begin(rank, np.full_like(rank, ONE / 4096))
-    moved = lost = 0
     for _ in range(3):
-        pull.publish(moved, lost)
-        moved, lost = pull.update(rank, np.full_like(rank, 1 / pull.count, "float64", shape=1), 0.5)
+        pull.publish()
+        pull.update(rank, np.full_like(rank, 1 / pull.count, "float64", shape=1), 0.5)
     return (pull.by_vertex(rank),)
 
 

@@ -23,7 +23,7 @@ from shapes import ENDS, HOPS, LEAST, NEVER, SMALL, rmat, traced
 import dask_graphflow as gf
 from dask_graphflow.comm.exchange import HEADER
 from dask_graphflow.kernels import policies
-from dask_graphflow.operators.direction import WAYS
+from dask_graphflow.operators.direction import DIRECTION_RULES
 
 pytestmark = pytest.mark.usefixtures("backend")
 
@@ -137,8 +137,8 @@ def test_a_program_changes_what_a_loop_over_the_edges_changes(built, members, na
         active = np.isin(np.arange(len(ids)), at)
         wanted = by_hand(op, both, columns, active, limit)
         assert (wanted != columns[op.target]).sum() > 40
-        for way in WAYS:
-            threads = 1 + WAYS.index(way) % fewer(2, 1)
+        for way in DIRECTION_RULES:
+            threads = 1 + DIRECTION_RULES.index(way) % fewer(2, 1)
             with dask.config.set(num_workers=threads * members):
                 how = {"columns": begin, "start": start, "direction": way, "max_iter": limit}
                 found = g.run(op, **how).compute()
@@ -147,7 +147,7 @@ def test_a_program_changes_what_a_loop_over_the_edges_changes(built, members, na
             assert found[op.target].dtype == wanted.dtype
 
 
-@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("way", DIRECTION_RULES)
 def test_the_first_hit_with_the_smallest_neighbor_is_kept(built, way):
     # Of two that 150 follows, the one in its own shard is looked at first.
     g = built([(10, 150), (140, 150), (20, 70), (60, 70)])

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from dask_graphflow.operators.direction import WAYS, Direction
+from dask_graphflow.operators.direction import DIRECTION_RULES, Direction
 from dask_graphflow.operators.search import Search
 from dask_graphflow.operators.view import Frontier, GraphView
 
@@ -39,7 +39,7 @@ def bfs(
     *,
     targets: Annotated[Any | None, VertexIds()] = None,
     depth_limit: Annotated[int | None, Count(least=0)] = None,
-    direction: Annotated[str, Choice(WAYS)] = "beamer",
+    direction: Annotated[str, Choice(DIRECTION_RULES)] = "beamer",
 ) -> Answer:
     """Return the distance in edges from the nearest source to each vertex, by breadth-first search.
 

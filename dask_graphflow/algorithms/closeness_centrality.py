@@ -14,7 +14,7 @@ from typing import Annotated
 
 import numpy as np
 
-from dask_graphflow.operators.multi_search import reached
+from dask_graphflow.operators.multi_search import multi_search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -63,13 +63,13 @@ def closeness_centrality(
     >>> import pandas as pd
     >>> import dask_graphflow as gf
     >>> ties = pd.DataFrame({"a": [1, 2, 3], "b": [2, 3, 4]})
-    >>> found = gf.closeness_centrality(ties, source="a", target="b", directed=False)
-    >>> found.compute().closeness.tolist()
+    >>> scores = gf.closeness_centrality(ties, source="a", target="b", directed=False)
+    >>> scores.compute().closeness.tolist()
     [0.5, 0.75, 0.75, 0.5]
     """
     places, count = sampled(g, k, seed)
     farness, reaching = g.column(0, "int64"), g.column(0, "int64")
-    for distance, vertices, sources in reached(g, places, count):
+    for distance, vertices, sources in multi_search(g, places, count):
         farness[vertices] += distance * sources
         reaching[vertices] += sources
     closeness = reaching / np.maximum(farness, 1)

@@ -59,8 +59,8 @@ def eigenvector_centrality(
     >>> import pandas as pd
     >>> import dask_graphflow as gf
     >>> ties = pd.DataFrame({"a": [1, 1, 1, 2], "b": [2, 3, 4, 3]})
-    >>> found = gf.eigenvector_centrality(ties, source="a", target="b", directed=False)
-    >>> found.compute().eigenvector.round(3).tolist()
+    >>> scores = gf.eigenvector_centrality(ties, source="a", target="b", directed=False)
+    >>> scores.compute().eigenvector.round(3).tolist()
     [0.612, 0.523, 0.523, 0.282]
     """
     sums = NeighborSums(g)
@@ -71,8 +71,8 @@ def eigenvector_centrality(
         before = score
         # The error of the sums is harmless, because `entering` is at most the number of edges times twice
         # the shift, and the norm of the new scores is at least 1.
-        found, unit = sums.pull(before, most * entering)
-        score = before + unit / shift * found
+        total, unit = sums.pull(before, most * entering)
+        score = before + unit / shift * total
         largest = g.largest(score)
         norm = math.sqrt(g.total(score * score, largest * largest)) or 1.0
         score /= norm

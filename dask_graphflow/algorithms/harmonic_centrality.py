@@ -12,7 +12,7 @@ from typing import Annotated
 
 import numpy as np
 
-from dask_graphflow.operators.multi_search import reached
+from dask_graphflow.operators.multi_search import multi_search
 from dask_graphflow.operators.view import GraphView
 
 from .algorithm import Answer, algorithm
@@ -51,14 +51,14 @@ def harmonic_centrality(
     >>> import pandas as pd
     >>> import dask_graphflow as gf
     >>> ties = pd.DataFrame({"a": [1, 2, 3], "b": [2, 3, 5]})
-    >>> found = gf.harmonic_centrality(ties, source="a", target="b", directed=False)
-    >>> found.compute().harmonic.round(3).tolist()
+    >>> scores = gf.harmonic_centrality(ties, source="a", target="b", directed=False)
+    >>> scores.compute().harmonic.round(3).tolist()
     [1.833, 2.5, 2.5, 1.833]
     """
     places, count = sampled(g, k, seed)
     every = g.count
     harmonic = g.column(0, "float64")
-    for distance, vertices, sources in reached(g, places, count):
+    for distance, vertices, sources in multi_search(g, places, count):
         harmonic[vertices] += sources / distance
     if count < every:
         harmonic *= (every - 1) / np.maximum(count - (places >= 0), 1)

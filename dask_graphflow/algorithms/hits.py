@@ -66,8 +66,8 @@ def hits(
         return _answer(hubs, hub, authority)
     for _ in range(max_iter):
         # Scores sum to 1, so all edges together carry at most what leaves a single vertex.
-        before, authority = hub, _pulled(g, hubs, hub, authorities.most_entering)
-        hub = _pulled(g, authorities, authority, hubs.most_entering)
+        before, authority = hub, _normalized_sums(g, hubs, hub, authorities.most_entering)
+        hub = _normalized_sums(g, authorities, authority, hubs.most_entering)
         change = g.total(abs(hub - before), 1.0)
         if change < tol:
             break
@@ -78,10 +78,10 @@ def hits(
     return _answer(hubs, hub, authority)
 
 
-def _pulled(g: GraphView, sums: NeighborSums, scores: Any, bound: float) -> Any:
-    """Return what vertices pull, divided by its total."""
-    found, _ = sums.pull(scores, bound)
-    return found / float(g.all_reduce(sums=(int(found.sum()),)).sums[0])
+def _normalized_sums(g: GraphView, sums: NeighborSums, scores: Any, bound: float) -> Any:
+    """Return the sums of the scores of neighbors, divided by the total of all sums."""
+    total, _ = sums.pull(scores, bound)
+    return total / float(g.all_reduce(sums=(int(total.sum()),)).sums[0])
 
 
 def _answer(sums: NeighborSums, hub: Any, authority: Any) -> Answer:

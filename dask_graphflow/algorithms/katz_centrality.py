@@ -90,8 +90,8 @@ def katz_centrality(
     score, most = sums.column(0), 0.0  # divided by beta
     for _ in range(max_iter):
         before, largest = score, most
-        found, unit = sums.pull(before, most * entering, coarsest)
-        score = alpha * unit * found + 1.0
+        total, unit = sums.pull(before, most * entering, coarsest)
+        score = alpha * unit * total + 1.0
         most = g.largest(score)
         if most > LARGEST or alpha * most * entering > BOUND:
             raise ConvergenceError(

@@ -84,28 +84,29 @@ def pagerank(
     share, sinks = pull.shares(precision)
     if not pull.count:
         return Answer({"pagerank": g.column(0, "float64")})
-    first = np.dtype(precision).type(1 / pull.count)
-    rank, lying = g.column(first, precision), float(first) * sinks
+    uniform = np.dtype(precision).type(1 / pull.count)
+    rank, dangling_rank, change = g.column(uniform, precision), float(uniform) * sinks, math.inf
     if nstart is not None:
-        rank, lying = nstart.astype(precision), g.total(nstart * (share == 0), 1.0)
+        rank, dangling_rank = nstart.astype(precision), g.total(nstart * (share == 0), 1.0)
     rank, share = pull.take(rank), pull.take(share)
-    even = np.array([1 / pull.count], like=rank)
-    restart = even if personalization is None else pull.take(personalization)
-    onward = restart if dangling is None else pull.take(dangling)
-    moved, lost, change = 0, 0, math.inf
+    # The probability that a restart, or a step from a dangling vertex, leads to each vertex.
+    restart = np.array([1 / pull.count], like=rank)
+    if personalization is not None:
+        restart = pull.take(personalization)
+    dangling = restart if dangling is None else pull.take(dangling)
     pull.begin(rank, share)
     for iteration in itertools.count():
         with g.superstep("pull", pull.count, pull.edges) as step:
-            changes = pull.publish(moved, lost)  # of the iteration before
+            totals = pull.publish()  # of the iteration before
             if iteration:
-                change, lying = changes
+                change, dangling_rank = totals
             if iteration == max_iter or (tol is not None and change < tol * pull.count):
                 step.clear()
                 break
-            base = restart * (1 - alpha + alpha * lying)
-            if onward is not restart:
-                base = restart * (1 - alpha) + onward * (alpha * lying)
-            moved, lost = pull.update(rank, base, alpha)
+            base = restart * (1 - alpha + alpha * dangling_rank)
+            if dangling is not restart:
+                base = restart * (1 - alpha) + dangling * (alpha * dangling_rank)
+            pull.update(rank, base, alpha)
     if fail_on_nonconvergence and tol is not None and change >= tol * pull.count:
         so_far = f"ranks still change by {change / pull.count:.2g} per vertex"
         raise not_converged(so_far, tol, max_iter)

@@ -15,7 +15,7 @@ from dask_graphflow.exceptions import EdgeListError, OptionError
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.graph.vertex_ids import named as named_ids
 from dask_graphflow.kernels import kernels_for, policies
-from dask_graphflow.operators.direction import WAYS
+from dask_graphflow.operators.direction import DIRECTION_RULES
 from dask_graphflow.operators.iteration import Step
 from dask_graphflow.programs.edge_op import EdgeOp
 from dask_graphflow.programs.expressions import (
@@ -55,7 +55,7 @@ def run(
 ) -> Any:
     """Run an edge program, or repeat steps; see :meth:`.graph.Graph.run`."""
     spec = shards.spec
-    Choice(WAYS).check("direction", direction, spec)
+    Choice(DIRECTION_RULES).check("direction", direction, spec)
     policies.check(balance, policies.POLICIES if spec.on_device else policies.HOST_POLICIES)
     Flag().check("fail_on_nonconvergence", fail_on_nonconvergence, spec)
     settings: dict[str, Any] = {"rule": direction, "balance": balance, "max_iter": max_iter}

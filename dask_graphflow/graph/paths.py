@@ -116,21 +116,21 @@ def walk(channel: Channel, pieces: Sequence[Rows], rank: int, targets: Any, like
     followed: list[_Followed] = []
     paths, at = np.arange(len(targets)), targets
     while len(paths):
-        found = index.get_indexer(_index(at))
-        own = np.flatnonzero(found >= 0)
+        rows_at = index.get_indexer(_index(at))
+        own = np.flatnonzero(rows_at >= 0)
         path = paths[own]
-        steps, last = kernels.follow(ahead, found[own], count)
-        followed.append(_Followed(path, lengths[path], steps, found[own]))
+        steps, last = kernels.follow(ahead, rows_at[own], count)
+        followed.append(_Followed(path, lengths[path], steps, rows_at[own]))
         step = _Step(path, steps, sources[last], predecessors.iloc[last])
-        told = swap(exchange, [step] * exchange.size)
-        if sum(len(each.paths) for each in told) < len(paths) and lengths[paths].any():
+        steps_of_all = swap(exchange, [step] * exchange.size)
+        if sum(len(each.paths) for each in steps_of_all) < len(paths) and lengths[paths].any():
             raise _broken("has no row for a predecessor in it")
-        for each in told:
+        for each in steps_of_all:
             lengths[each.paths] += each.lengths
         if lengths.max(initial=0) > count:
             raise _broken("has predecessors that lead in a circle")
-        paths = np.concatenate([each.paths[~each.ended] for each in told])
-        at = frames.stack([each.following[~each.ended] for each in told])
+        paths = np.concatenate([each.paths[~each.ended] for each in steps_of_all])
+        at = frames.stack([each.following[~each.ended] for each in steps_of_all])
     cuts = [len(targets) * part // exchange.size for part in range(exchange.size + 1)]
     columns = [np.concatenate(parts) for parts in zip(*followed, strict=True)]
     sent = []
@@ -189,8 +189,8 @@ def _index(ids: Any) -> pd.Index:
     return pd.Index(ids[columns[0]]) if len(columns) == 1 else pd.MultiIndex.from_frame(ids)
 
 
-def _broken(what: str) -> UsageError:
+def _broken(problem: str) -> UsageError:
     return UsageError(
-        f"the path to a target cannot be followed, because the result {what}. Give all rows of a result of "
-        "bfs or sssp, called without targets="
+        f"the path to a target cannot be followed, because the result {problem}. Give all rows of a result "
+        "of bfs or sssp, called without targets="
     )

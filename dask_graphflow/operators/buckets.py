@@ -97,8 +97,9 @@ class Buckets:
             distance[self._sources] = 0
         self._mirrors = None if g.alone else g.mirrors("out")
         self._kernels = kernels_of("buckets", distance)
-        how: dict[str, Any] = {"cutoff": cutoff, "threads": g.threads}
-        self._waiting = self._kernels.Buckets(rows, distance, self._sources, delta, **how)
+        self._waiting = self._kernels.Buckets(
+            rows, distance, self._sources, delta, cutoff=cutoff, threads=g.threads
+        )
         self._distance, self._counts = distance, self._waiting.counts
         self.lowest, self._late = 0.0, False
 
@@ -171,13 +172,13 @@ class Buckets:
         if self._mirrors is not None:
             return self._common_predecessors(self._mirrors)
         g, find = self._g, self._kernels.predecessors
-        found = find(
+        predecessor = find(
             self._rows, self._distance, self._sources, names=self._names, threads=g.threads
         )
         if self._labels is None:
-            return found
-        if found is not None:
-            return found[self._labels]
+            return predecessor
+        if predecessor is not None:
+            return predecessor[self._labels]
         # Edges of weight 0 connect vertices at the same distance, whose order depends on numbers, not
         # labels.
         rows = g.local("out").rows._replace(first=0)

@@ -10,16 +10,15 @@ its neighbors are in the frontier. Both give the same result; the rule only choo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from .view import Frontier, GraphView
+from .view import Frontier, GraphView
 
-__all__ = ["DIRECTIONS", "RULES", "WAYS", "Direction"]
+__all__ = ["DIRECTIONS", "DIRECTION_RULES", "RULES", "Direction"]
 
 DIRECTIONS = ("push", "pull")
 RULES = ("gemini", "beamer")
-WAYS = (*RULES, *DIRECTIONS)
+DIRECTION_RULES = (*RULES, *DIRECTIONS)
 DENSE = 20  # Gemini pulls once more than 1/20 of the edges leave the frontier
 # Beamer pulls once more than 1/15 of the unexplored edges leave the frontier, until the frontier is at most
 # 1/18 of the vertices. Here, more than V / 18 edges must leave the frontier, too. If a search ends

@@ -63,9 +63,9 @@ class HubRows:
 
     def by_vertex(self, column: Any) -> Any:
         """Return a column in the order of positions; the inverse of :meth:`take`."""
-        found = self._g.column(0, column.dtype)
-        found[self.layout.names] = column
-        return found
+        values = self._g.column(0, column.dtype)
+        values[self.layout.names] = column
+        return values
 
     def send(self, wide: Any, sums: Sequence[int] = ()) -> tuple[int, ...]:
         """Send the entries of a wide column to the members that read them. All members call it.
@@ -137,8 +137,8 @@ def _layout(g: GraphView) -> Layout:
         return _made(shard.host, exchange, g.threads, side)
 
     host: Layout = kept_by_all(shard.host, exchange, name, make)
-    found: Layout = shard.here(name, host)
-    return found
+    layout: Layout = shard.here(name, host)
+    return layout
 
 
 def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
@@ -158,11 +158,11 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
         leaving, has = np.diff(shard.out.offsets), occurs(shard, exchange)
     else:
         ranges = itertools.pairwise(shard.bounds)
-        told = exchange.all_to_all([read[low:high] for low, high in ranges])
-        leaving = sum(told[1:], start=told[0])
-        found = leaving > 0
-        found[near] = True
-        has = shard.kept("occurs", lambda: found)  # needed again later, when the rows are gone
+        counts = exchange.all_to_all([read[low:high] for low, high in ranges])
+        leaving = sum(counts[1:], start=counts[0])
+        exists = leaving > 0
+        exists[near] = True
+        has = shard.kept("occurs", lambda: exists)  # needed again later, when the rows are gone
     hubs = has_hubs(leaving)
     labels = kernels.degree_labels(leaving * (2 * hubs) + has)
     count = int(np.count_nonzero(has))
@@ -190,23 +190,23 @@ def _made(shard: Shard, exchange: Exchange, threads: int, side: str) -> Layout:
 
 def _rows(shard: Shard, exchange: Exchange, threads: int, side: str) -> Any:
     """Return the rows of the edges that enter or leave the range's vertices, numbered from 0."""
-    found = entered(shard, exchange) if side == "into" else shard.out
-    if isinstance(found, Edges):
-        ends = found.target - shard.low, found.source, found.weight
+    rows = entered(shard, exchange) if side == "into" else shard.out
+    if isinstance(rows, Edges):
+        ends = rows.target - shard.low, rows.source, rows.weight
         size = {"count": shard.owned, "columns": shard.size}
-        found = kernels_of("rows", found.source).rows(*ends, **size, threads=threads)
-    return found._replace(first=0)
+        rows = kernels_of("rows", rows.source).rows(*ends, **size, threads=threads)
+    return rows._replace(first=0)
 
 
 def _all(shard: Shard, exchange: Exchange, labels: Any, count: int) -> tuple[Any, dict[str, Any]]:
     """Return the index of each vertex in a column of all vertices, and how such columns are exchanged."""
-    told = exchange.all_gather(labels)
+    every = exchange.all_gather(labels)
     counts = swap(exchange, [count] * exchange.size)
     sizes = [0 if q == exchange.rank else size for q, size in enumerate(counts)]
     slot_bounds = list(itertools.accumulate(sizes, initial=0))
     place = np.empty_like(labels, index_dtype(count + slot_bounds[-1]), shape=shard.size)
     for q, (low, high) in enumerate(itertools.pairwise(shard.bounds)):
-        place[low:high] = told[q]
+        place[low:high] = every[q]
         if q != exchange.rank:
             place[low:high] += count + slot_bounds[q]
     bounds = list(itertools.accumulate(counts, initial=0))
@@ -235,10 +235,10 @@ def _some(
             place[mirrors + low] = np.arange(first, first + len(mirrors), like=mirrors)
         slots.append(mirrors + low)
         slot_bounds.append(slot_bounds[-1] + len(mirrors))
-    told = Mirrors(exchange, np.concatenate(slots), slot_bounds, shard.bounds)
+    sent = Mirrors(exchange, np.concatenate(slots), slot_bounds, shard.bounds)
     size = shard.owned + slot_bounds[-1]
     return place.astype(index_dtype(size)), {
-        "mirrored": [labels[mine] for mine in told.mirrored],
+        "mirrored": [labels[mine] for mine in sent.mirrored],
         "slot_bounds": slot_bounds,
         "bounds": shard.bounds,
     }

@@ -20,14 +20,16 @@ from .advance import Advance
 from .direction import Direction
 from .view import GraphView
 
-__all__ = ["reached"]
+__all__ = ["multi_search"]
 
 WORD = 64  # number of sources per batch
 ALL = 2**WORD - 1
-REACH = EdgeOp("reach", target="got", signal="fresh[src]", slot="or", cond=f"seen[dst] != {ALL}")
+REACH = EdgeOp(
+    "reach", target="visit_next", signal="visit[src]", slot="or", cond=f"seen[dst] != {ALL}"
+)
 
 
-def reached(g: GraphView, places: Any, count: int) -> Iterator[tuple[int, Any, Any]]:
+def multi_search(g: GraphView, places: Any, count: int) -> Iterator[tuple[int, Any, Any]]:
     """Search from many sources along the edges; yield the vertices that each level of a batch reaches.
 
     All members iterate over it at once.
@@ -49,28 +51,28 @@ def reached(g: GraphView, places: Any, count: int) -> Iterator[tuple[int, Any, A
     sources : array of int64
         For each of these vertices, the number of sources that reach it at this distance.
     """
-    seen, fresh, got = (g.column(0, "uint64") for _ in range(3))
-    step = Advance(g, REACH, {"seen": seen, "fresh": fresh, "got": got})
+    seen, visit, visit_next = (g.column(0, "uint64") for _ in range(3))
+    step = Advance(g, REACH, {"seen": seen, "visit": visit, "visit_next": visit_next})
     for first in range(0, count, WORD):
         own = ((places >= first) & (places < first + WORD)).nonzero()[0]
         bits = np.uint64(1) << (places[own] - first).astype("uint64")
         # Bits without a source are marked as seen.
         seen[:] = ALL - (ALL >> (WORD - min(WORD, count - first)))
         seen[own] |= bits
-        fresh[own] = bits
+        visit[own] = bits
         frontier, rule, distance = g.frontier(own), Direction("beamer", g), 0
         while frontier:
             distance += 1
             pushes = rule.choose(frontier) == "push"
-            found = (step.push(frontier) if pushes else step.pull(frontier)).vertices
-            bits = got[found] & ~seen[found]
-            got[found] = 0
-            fresh[frontier.vertices] = 0
-            found, bits = found[bits != 0], bits[bits != 0]
-            seen[found] |= bits
-            fresh[found] = bits
-            frontier = g.frontier(found)
-            yield distance, found, _ones(bits)
+            reached = (step.push(frontier) if pushes else step.pull(frontier)).vertices
+            bits = visit_next[reached] & ~seen[reached]
+            visit_next[reached] = 0
+            visit[frontier.vertices] = 0
+            reached, bits = reached[bits != 0], bits[bits != 0]
+            seen[reached] |= bits
+            visit[reached] = bits
+            frontier = g.frontier(reached)
+            yield distance, reached, _ones(bits)
 
 
 def _ones(words: Any) -> Any:

@@ -62,7 +62,7 @@ class NeighborSums(HubRows):
         super().__init__(g)
         if not g.weighted:
             self.most_entering = g.largest(np.diff(self.layout.rows.offsets))
-        self._share = g.column(0, "float64", self.layout.size)
+        self._wide = g.column(0, "float64", self.layout.size)
         self._sums = g.column(0, "int64", len(self.layout.names))
 
     def column(self, fill: float) -> Any:
@@ -92,9 +92,9 @@ class NeighborSums(HubRows):
         if unit > coarsest:
             return self._pull_in_own_units(scores), 1.0
         with self._g.superstep("pull", self.count, self.edges):
-            np.divide(scores, unit, out=self._share[: len(scores)])
-            self.send(self._share)
-            self.add_up(self._share, self._sums)
+            np.divide(scores, unit, out=self._wide[: len(scores)])
+            self.send(self._wide)
+            self.add_up(self._wide, self._sums)
         return self._sums, unit
 
     def _pull_in_own_units(self, scores: Any) -> Any:

@@ -48,7 +48,7 @@ class Pull(HubRows):
         WeightError
             A weight is negative, infinite or NaN, or `precision` cannot hold a share.
         """
-        total = self._totals()
+        total = self._leaving_weights()
         with np.errstate(all="ignore"):
             share = np.where(total > 0, ONE / total, 0).astype(precision)
             fits = (share >= np.finfo(precision).tiny * NORMAL) & np.isfinite(share)
@@ -63,7 +63,7 @@ class Pull(HubRows):
             )
         return share, sinks
 
-    def _totals(self) -> Any:
+    def _leaving_weights(self) -> Any:
         """Return the total weight, or number, of the edges that leave each owned vertex."""
         host = self._g.shard.host
         if not host.has("out") or host.out.weights is None:  # without weights, rows may be gone
@@ -81,37 +81,30 @@ class Pull(HubRows):
         """
         self._share = share
         self._kernels = kernels_of("pull", rank)
-        self._told = np.zeros_like(rank, shape=self.layout.size)
-        self._own = self._told[: len(rank)]
+        self._contributions = np.zeros_like(rank, shape=self.layout.size)
+        self._own = self._contributions[: len(rank)]
         self._sums = np.zeros_like(rank, np.int64)
+        self._totals: tuple[int, int] = 0, 0  # as whole multiples of 1 / CHANGE
         np.multiply(rank, share, out=self._own)
 
-    def publish(self, moved: int, lost: int) -> tuple[float, float]:
+    def publish(self) -> tuple[float, float]:
         """Send the contributions to the members that read them; return two totals over all members.
-
-        Parameters
-        ----------
-        moved, lost : int
-            The results of :meth:`update`, sent in the same messages.
-        """
-        change, lost = self.send(self._told, (moved, lost))
-        return change / self._kernels.CHANGE, lost / self._kernels.CHANGE
-
-    def update(self, rank: Any, base: Any, alpha: float) -> tuple[int, int]:
-        """Set ranks to ``base + alpha`` times the sums of contributions; compute new contributions.
 
         Returns
         -------
-        moved : int
-            Sum of the changes of this member's ranks, as a whole multiple of 2**-60.
-        lost : int
-            Sum of the ranks of its sinks, in the same unit.
+        change, dangling : float
+            The sum of the absolute changes of the ranks in the last :meth:`update`, and the sum of the
+            ranks of sinks.
         """
-        self.add_up(self._told, self._sums)
-        found: tuple[int, int] = self._kernels.apply_sums(
+        change, dangling = self.send(self._contributions, self._totals)
+        return change / self._kernels.CHANGE, dangling / self._kernels.CHANGE
+
+    def update(self, rank: Any, base: Any, alpha: float) -> None:
+        """Set ranks to ``base + alpha`` times the sums of contributions; compute new contributions."""
+        self.add_up(self._contributions, self._sums)
+        self._totals = self._kernels.apply_sums(
             self._sums, rank, self._share, self._own, base, alpha, threads=self._g.threads
         )
-        return found
 
 
 def _limits(precision: str) -> str:

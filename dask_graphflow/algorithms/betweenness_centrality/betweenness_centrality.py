@@ -76,8 +76,8 @@ def betweenness_centrality(
     >>> import pandas as pd
     >>> import dask_graphflow as gf
     >>> ties = pd.DataFrame({"a": [1, 2, 3], "b": [2, 3, 4]})
-    >>> found = gf.betweenness_centrality(ties, source="a", target="b", directed=False)
-    >>> found.compute().betweenness.round(3).tolist()
+    >>> scores = gf.betweenness_centrality(ties, source="a", target="b", directed=False)
+    >>> scores.compute().betweenness.round(3).tolist()
     [0.0, 0.667, 0.667, 0.0]
     """
     places, count = sampled(g, k, seed)

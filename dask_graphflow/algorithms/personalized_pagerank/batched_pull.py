@@ -62,7 +62,7 @@ class BatchedPull:
 
         Returns
         -------
-        change, lost : ndarray of float64, shape (b,)
+        change, dangling : ndarray of float64, shape (b,)
             In host memory, one entry per source: the sum of the changes of its ranks in the last update,
             and the sum of its ranks at vertices without outgoing edges.
         """
@@ -71,8 +71,8 @@ class BatchedPull:
             self._send()
             gathered = self._g.exchange.all_gather(totals.ravel())
             totals = np.sum(gathered, axis=0).reshape(totals.shape)
-        change, lost = totals / self._kernels.CHANGE
-        return change, lost
+        change, dangling = totals / self._kernels.CHANGE
+        return change, dangling
 
     def _send(self) -> None:
         layout, exchange, width = self._layout, self._g.exchange, self.rank.shape[1]
