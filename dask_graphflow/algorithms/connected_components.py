@@ -61,30 +61,29 @@ def connected_components(g: GraphView) -> Answer:
     """
     every = g.everyone()
     with g.superstep("push", len(every), every.leaving):
-        root = _hooked(g)
-        name = _smallest(g, root)
-        if not g.alone:
-            _join(g, name, root[: g.owned], root[g.owned :])
-    return Answer({"component": name[root[: g.owned]]})
+        own, mirrors = _roots(g)
+        name = _smallest(g, own, mirrors)
+        _join(g, name, own, mirrors)
+    return Answer({"component": name[own]})
 
 
-def _hooked(g: GraphView) -> Any:
-    """Return the root of each vertex and each mirror in the forest of this member's edges."""
+def _roots(g: GraphView) -> tuple[Any, Any]:
+    """Return the root of each owned vertex and each mirror in the forest of this member's edges."""
     local = g.local("out")
     forest = Forest(local.rows.ends, size=local.size)
     for source, target in _edges(local.rows, g):
         forest.hook(source, target, threads=g.threads)
     forest.compress(threads=g.threads)
-    return forest.parent
+    return forest.parent[: g.owned], forest.parent[g.owned :]
 
 
-def _smallest(g: GraphView, root: Any) -> Any:
+def _smallest(g: GraphView, own: Any, mirrors: Any) -> Any:
     """Return the smallest number of a vertex or mirror in the tree of each root."""
-    smallest, least_of = g.numbers.copy(), kernels_for(root).namespace.minimum.at
+    smallest, least_of = g.numbers.copy(), kernels_for(own).namespace.minimum.at
     if g.shard.placed is not None:  # otherwise the root of a tree is its smallest owned vertex
-        least_of(smallest, root[: g.owned], g.numbers)
+        least_of(smallest, own, g.numbers)
     if not g.alone:
-        least_of(smallest, root[g.owned :], g.shard.slot_numbers("out", g.threads))
+        least_of(smallest, mirrors, g.shard.slot_numbers("out", g.threads))
     return smallest
 
 
@@ -109,6 +108,8 @@ def _join(g: GraphView, name: Any, own: Any, mirrors: Any) -> None:
     own, mirrors : array of index, shapes (V_p,) and (mirrors,)
         Root of each owned vertex and each mirror.
     """
+    if g.alone:  # there are no mirrors
+        return
     here, there = name[mirrors], wide_column(g, name[own])[g.owned :]
     differ = here != there
     # A name and the smallest one that it is joined with: never more pairs than names.

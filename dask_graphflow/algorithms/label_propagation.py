@@ -19,8 +19,6 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import numpy as np
-
 from dask_graphflow.graph import build
 from dask_graphflow.graph.local_rows import Local, localize
 from dask_graphflow.graph.shard import Shard
@@ -83,10 +81,9 @@ def label_propagation(g: GraphView, *, max_iter: Annotated[int, Count()] = 10) -
     edges = g.edges * (1 + g.directed)
     for iteration in range(1, max_iter + 1):
         with g.superstep("pull", g.shard.count, edges):
-            adopted = labels.best()
-            changed = np.flatnonzero(adopted != labels.own)
-            count = labels.change(changed, adopted[changed], send=iteration < max_iter)
-        if not count:
+            most_frequent = labels.best()
+            changed = labels.replace(most_frequent, send=iteration < max_iter)
+        if not changed:
             break
     return Answer({"label": labels.own})
 

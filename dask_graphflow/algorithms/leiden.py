@@ -20,7 +20,7 @@ from dask_graphflow.operators.view import GraphView
 from .algorithm import Answer, algorithm
 from .communities.level import Level
 from .communities.moves import carry, move_nodes, refine, split
-from .communities.passes import communities
+from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 from .number_options import Count, Number, Seed
 from .options import Choice
@@ -90,7 +90,9 @@ def leiden(
     [1, 1, 1, 4, 4, 4]
     """
     potts = objective == "cpm"
-    return communities(g, _leiden_pass, resolution, potts=potts, tol=tol, levels=levels, seed=seed)
+    return best_communities(
+        g, _leiden_pass, resolution, potts=potts, tol=tol, levels=levels, seed=seed
+    )
 
 
 def _leiden_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Level:

@@ -18,7 +18,7 @@ from dask_graphflow.operators.view import GraphView
 from .algorithm import Answer, algorithm
 from .communities.level import Level
 from .communities.moves import move_nodes
-from .communities.passes import communities
+from .communities.passes import best_communities
 from .communities.resolution import Resolution, columns
 from .number_options import Count, Number, Seed
 
@@ -80,7 +80,7 @@ def louvain(
     >>> gf.louvain(ties, source="a", target="b").compute().community.tolist()
     [1, 1, 1, 4, 4, 4]
     """
-    return communities(g, _louvain_pass, resolution, tol=tol, levels=levels, seed=seed)
+    return best_communities(g, _louvain_pass, resolution, tol=tol, levels=levels, seed=seed)
 
 
 def _louvain_pass(graph: Level, labels: Any, seeds: Iterator[int]) -> Level:

@@ -43,10 +43,10 @@ __all__ = ["strongly_connected_components"]
 COUNT = EdgeOp("count", target="entering", signal="1 if src != dst else 0", slot="add")
 NEVER = 2**62  # edges that a vertex which is not to be removed has left
 REMAINS = "component[dst] < 0"
-LEAST = f"color[src] if group[src] == group[dst] else {2**63 - 1}"
-COLOR = EdgeOp("color", target="color", signal=LEAST, slot="min", cond=REMAINS)
-FOUND = "0 if color[src] == color[dst] else -1"
-REACH = EdgeOp("reach", target="component", signal=FOUND, slot="max", cond=REMAINS)
+LEAST_COLOR = f"color[src] if group[src] == group[dst] else {2**63 - 1}"
+COLOR = EdgeOp("color", target="color", signal=LEAST_COLOR, slot="min", cond=REMAINS)
+SAME_COLOR = "0 if color[src] == color[dst] else -1"
+REACH = EdgeOp("reach", target="component", signal=SAME_COLOR, slot="max", cond=REMAINS)
 FIRST = "component[src] if color[src] == color[dst] else component[dst]"
 SMALLEST = EdgeOp("smallest", target="component", signal=FIRST, slot="min")
 

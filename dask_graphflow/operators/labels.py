@@ -69,7 +69,27 @@ class Labels:
             known=self._tables, threads=self._g.threads,
         )  # fmt: skip
 
-    def change(self, vertices: Any, labels: Any, *, send: bool = True) -> int:
+    def replace(self, labels: Any, *, send: bool = True) -> int:
+        """Give all owned vertices new labels; return how many labels changed, over all members.
+
+        All members call it.
+
+        Parameters
+        ----------
+        labels : array of index, shape (V_p,)
+        send : bool
+            Whether mirrors need the new labels. They do not after the last change.
+        """
+        if self._mirrors is None:
+            changed, self.labels = labels != self.labels, labels
+            return int(np.count_nonzero(changed))
+        vertices = np.flatnonzero(labels != self.own)
+        if send:
+            return self.change(vertices, labels[vertices])
+        self.labels[vertices] = labels[vertices]
+        return self._g.all_reduce((len(vertices),)).sums[0]
+
+    def change(self, vertices: Any, labels: Any) -> int:
         """Give some vertices other labels; return how many vertices changed, over all members.
 
         All members call it.
@@ -80,11 +100,8 @@ class Labels:
             Positions, ascending.
         labels : array of index, shape (f,)
             The new labels. They must differ from the present ones.
-        send : bool
-            Whether mirrors need the new labels. They do not after the last change.
         """
         self.labels[vertices] = labels
-        sums = (len(vertices),)
-        if self._mirrors is None or not send:
-            return self._g.all_reduce(sums).sums[0]
-        return update_mirrors(self._mirrors, self.labels, vertices, sums).sums[0]
+        if self._mirrors is None:
+            return len(vertices)
+        return update_mirrors(self._mirrors, self.labels, vertices, (len(vertices),)).sums[0]

@@ -16,12 +16,12 @@ from .level import Level, first_levels
 from .moves import carry, refine
 from .resolution import columns
 
-__all__ = ["communities"]
+__all__ = ["best_communities"]
 
 PASSES = 3  # at most
 
 
-def communities(
+def best_communities(
     g: GraphView,
     improve: Callable[[Level, Any, Iterator[int]], Level],
     resolution: Any,
