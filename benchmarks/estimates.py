@@ -40,7 +40,8 @@ GRAPHS: dict[str, Callable[[int], Any]] = {
 DIRECTED = ("R-MAT",)
 HUBS = "star", "R-MAT"  # too many pairs have a common neighbor there
 SEARCHES = "betweenness_centrality", "closeness_centrality", "harmonic_centrality"
-FEW, SHORTER = 1, 10  # on a path, they take a level per vertex: one source, a tenth of the vertices
+# On a path, searches take a level per vertex, so they have one source and a tenth of the vertices.
+PATH_SOURCES, SHORTER = 1, 10
 MANY = {"personalized_pagerank": 16, "similarity": 1000, PATHS: 20}
 # Some graphs do not converge in the default number of iterations.
 DIVERGING = "eigenvector_centrality", "hits", "katz_centrality", "personalized_pagerank"
@@ -111,8 +112,8 @@ def alone(graph: str, call: str, size: int, timeout: float) -> dict[str, Any]:
     try:
         if not receiver.poll(timeout):
             return {"failed": f"it took more than {timeout:g} s"}
-        found: dict[str, Any] = receiver.recv()
-        return found
+        row: dict[str, Any] = receiver.recv()
+        return row
     except EOFError:
         return {"failed": "the process ended"}
     finally:
@@ -122,10 +123,10 @@ def alone(graph: str, call: str, size: int, timeout: float) -> dict[str, Any]:
 
 def _child(sender: Any, graph: str, call: str, size: int) -> None:
     try:
-        found = measured(graph, call, size)
+        row = measured(graph, call, size)
     except Exception as error:
-        found = {"failed": f"{type(error).__name__}: {error}"}
-    sender.send(found)
+        row = {"failed": f"{type(error).__name__}: {error}"}
+    sender.send(row)
 
 
 def measured(graph: str, call: str, size: int) -> dict[str, Any]:
@@ -166,32 +167,34 @@ def prepared(
     edges = Edges.of(GRAPHS[graph](size).reset_index(drop=True), 0)
     vertices = pd.unique(edges.frame[["src", "dst"]].to_numpy().ravel())
     vertices = pd.Series(np.append(edges.start, vertices[vertices != edges.start]))
-    how = dict(options_for(vertices).get(name, {}))
+    options = dict(options_for(vertices).get(name, {}))
     about: dict[str, Any] = {"directed": declared.directed and graph in DIRECTED}
     some = vertices.iloc[-MANY.get(call, 1) :]
     if call == "personalized_pagerank":
-        how["sources"] = some.to_list()
+        options["sources"] = some.to_list()
     elif call == "similarity" and graph in HUBS:
-        how = {"pairs": pd.DataFrame({"first": vertices[: len(some)], "second": some.to_numpy()})}
+        options = {
+            "pairs": pd.DataFrame({"first": vertices[: len(some)], "second": some.to_numpy()})
+        }
     elif call == "similarity":
-        about["top_k"] = how["top_k"]
+        about["top_k"] = options["top_k"]
     elif call in SEARCHES and graph == "path":
-        how["k"] = FEW
+        options["k"] = PATH_SOURCES
     if name in DIVERGING:
-        how["fail_on_nonconvergence"] = False
-    if call in MANY and "top_k" not in how:
+        options["fail_on_nonconvergence"] = False
+    if call in MANY and "top_k" not in options:
         about["k"] = len(some)
     elif call in SEARCHES:
-        about["k"] = how["k"]
-    shown = ", ".join(f"{key}={_short(value)}" for key, value in how.items())
+        about["k"] = options["k"]
+    shown = ", ".join(f"{key}={_short(value)}" for key, value in options.items())
     if call in SEARCHES and graph == "path":
         shown += f", {size:,} vertices"
     frame = edges.frame if declared.weights == "required" else edges.frame[["src", "dst"]].copy()
     if declared.weights == "required":
-        how["weight"] = about["weight"] = "weight"
+        options["weight"] = about["weight"] = "weight"
     if name != "connected_components":
-        how["directed"] = about["directed"]
-    work = getattr(gf, name)(frame, **ENDS, **how)
+        options["directed"] = about["directed"]
+    work = getattr(gf, name)(frame, **ENDS, **options)
     if call == PATHS:
         work, shown = (
             gf.shortest_paths(work.compute(), some.to_list()),

@@ -97,16 +97,6 @@ def test_large_graphs_are_measured_if_there_is_time_and_room(
     assert measure(False, 1, only=("merges",), scales=scales).sizes[-1] == 1 << largest
 
 
-def test_grown_graphs_have_the_degrees_of_rmat_graphs(monkeypatch):
-    monkeypatch.setattr(measuring, "DRAWN", 10)
-    drawn = gf.generate.rmat(12).compute()
-    for ends, name in zip(measuring._edges(np, 12), ("src", "dst"), strict=True):
-        assert len(ends) == len(drawn)
-        assert 0 <= ends.min() < ends.max() < 1 << 12
-        most = [np.sort(np.bincount(side))[-64:].sum() for side in (ends, drawn[name])]
-        assert most[0] == pytest.approx(most[1], rel=0.1)
-
-
 def test_a_slower_worker_is_measured_as_slower(monkeypatch):
     fast, best = measure(False, 1, scales=(8,), only=("labels",)), host_groups.best_groups
 

@@ -16,7 +16,7 @@ from dask_graphflow.api.graph_sizes import sizes_of
 from dask_graphflow.costs import ClusterSpec, Links, Rates, store
 from dask_graphflow.costs.cost import STEP
 from dask_graphflow.costs.prediction import COPIED, MAKING
-from dask_graphflow.costs.rates import KERNELS, typical_rates
+from dask_graphflow.costs.rates import KERNELS
 from dask_graphflow.exceptions import OptionError
 from dask_graphflow.scheduling.memory_limits import PROCESS
 
@@ -178,21 +178,6 @@ def test_estimates_grow_with_the_edges_and_shrink_with_the_workers(algorithm):
     assert not of(10**8, workers(memory=10**6)).fits
 
 
-@pytest.mark.parametrize("count", [1, 2])
-@pytest.mark.parametrize("algorithm", ["connected_components", "pagerank"])
-def test_less_regular_ids_take_longer_to_number(algorithm, count):
-    host = ClusterSpec(count, rates=typical_rates(False, 1), links=LINKS)
-    text = EDGES.astype("str")
-    pairs = text.assign(src2=text.src, dst2=text.dst)
-    sizes = {"num_edges": 10**6, "num_vertices": 10**5}
-    dense, far = (estimate(EDGES, algorithm, host, **sizes, dense_ids=ids) for ids in (True, False))
-    strings = estimate(text, algorithm, host, **sizes)
-    ends = {"source": ["src", "src2"], "target": ["dst", "dst2"]}
-    both = gf.estimate(pairs, algorithm, host, **ends, **sizes)
-    numbering = [found.parts["numbering"] for found in (dense, far, strings, both)]
-    assert numbering == sorted(set(numbering))
-
-
 def test_a_built_graph_is_not_read_or_built_again():
     graph, edges = gf.Graph(EDGES.astype("str"), **ENDS).persist(), EDGES.astype("str")
     built = estimate(graph, "bfs", workers(2), shards=2)
@@ -200,20 +185,6 @@ def test_a_built_graph_is_not_read_or_built_again():
     for part in "reading", "numbering", "building", "dealing":
         assert built.parts[part] == 0 < new.parts[part]
     assert built.bytes_per_worker[0] - PROCESS < (new.bytes_per_worker[0] - PROCESS) / 2
-
-
-def test_reading_files_and_sending_a_frame_take_time(tmp_path):
-    dd.from_pandas(EDGES, npartitions=2).to_parquet(tmp_path)
-    near = replace(workers(), links=replace(LINKS, moves=float("inf")))
-    files, sent, here = (
-        estimate(edges, "bfs", cluster).parts["reading"]
-        for edges, cluster in (
-            (dd.read_parquet(tmp_path), near),
-            (EDGES, workers()),
-            (EDGES, near),
-        )
-    )
-    assert min(files, sent) > here > 0
 
 
 # Shares, bounds and reasons
@@ -291,16 +262,14 @@ def test_similarity_depends_on_the_degrees():
     assert hub.seconds > 1000 * chain.seconds
     assert hub.most_seconds == hub.seconds
     assert "the time depends on the degrees" in hub.reason
-    assert chain.fits
-    assert not hub.fits  # 400 million pairs
+    assert chain.fits > hub.fits  # the hub has 400 million pairs
     assert estimate(star(20_000), "similarity", typical, top_k=2).fits
+    assert estimate(star(20_000), "similarity", typical, k=10).seconds < chain.seconds
     # The sizes alone do not show whether there is a hub.
     sizes = {"num_vertices": 20_001, "num_edges": 20_000}
     unknown = estimate(algorithm="similarity", cluster=typical, **sizes)
-    assert unknown.seconds < hub.seconds / 100
-    assert unknown.most_seconds >= hub.seconds
+    assert 100 * unknown.seconds < hub.seconds <= unknown.most_seconds
     assert not unknown.fits
-    assert estimate(star(20_000), "similarity", typical, k=10).seconds < chain.seconds
 
 
 @pytest.mark.parametrize(

@@ -156,9 +156,9 @@ def rates_of(kind: ClusterSpec, *, fresh: bool = False, listener: Listener | Non
     """
     if kind.rates is not None:
         return kind.rates
-    told = Progress(listener)
-    told.of(f"calibrate-{uuid4().hex}")
-    return _each(kind, _on(kind, _measured, fresh, told))
+    progress = Progress(listener)
+    progress.of(f"calibrate-{uuid4().hex}")
+    return _each(kind, _on(kind, _measured, fresh, progress))
 
 
 def stored_rates_of(kind: ClusterSpec) -> Rates | None:
@@ -226,8 +226,8 @@ def _on(kind: ClusterSpec, function: Callable[..., Any], *args: Any) -> Any:
     return placement.result_of(future)
 
 
-def _measured(device: bool, threads: int, beside: int, fresh: bool, told: Told) -> Rates:
-    with told.listening(_counted) as tell:
+def _measured(device: bool, threads: int, beside: int, fresh: bool, progress: Told) -> Rates:
+    with progress.listening(_counted) as tell:
         return store.rates(device, _together(threads, beside), fresh=fresh, tell=tell)
 
 

@@ -35,9 +35,9 @@ class Calibration:
         for kind in self.kinds:
             assert kind.rates is not None, "kinds are calibrated"
             largest, own = kind.rates.sizes[-1], kind.rates
-            found = [own.rate(name, largest) for name in ("hooks", "builds", "pulls", "searches")]
+            rates = [own.rate(name, largest) for name in ("hooks", "builds", "pulls", "searches")]
             name = f"{kind.workers} x {kind_name(kind)}"
-            rows.append((name, f"V = {largest:,}", *(f"{rate / 1e6:,.0f}" for rate in found)))
+            rows.append((name, f"V = {largest:,}", *(f"{rate / 1e6:,.0f}" for rate in rates)))
         return rows
 
     def _between(self) -> str:

@@ -125,7 +125,7 @@ class Workers:
         self.kinds, self.links = kinds, links
         self.each = [kind for kind in kinds for _ in range(kind.workers)]
         self.threads = [1 if one.device else one.threads for one in self.each]
-        self.remote = math.isfinite(links.moves)  # whether they are other processes
+        self.on_cluster = math.isfinite(links.moves)
 
     def __len__(self) -> int:
         return len(self.each)
@@ -165,7 +165,7 @@ class Workers:
         parallel = min(sum(self.threads), graph.partitions)
         seconds = (graph.partitions * PARTITION + graph.read_bytes / READ) / parallel
         # A frame of the client is sent to the scheduler, and from there to a worker.
-        return seconds + (2 * graph.sent_bytes / self.links.moves if self.remote else 0.0)
+        return seconds + (2 * graph.sent_bytes / self.links.moves if self.on_cluster else 0.0)
 
 
 def components(graph: GraphSizes, workers: Workers, merge: str) -> Estimate:
@@ -174,24 +174,24 @@ def components(graph: GraphSizes, workers: Workers, merge: str) -> Estimate:
     hooks = workers.rates("hooks", vertices)
     # If edges are streamed to a device, each chunk is copied while the last is hooked: components/link.py.
     copied = COPIED / (2 * graph.id_bytes)
-    slower = [
+    reached = [
         min(rate, copied) if one.device and not graph.device else rate
         for rate, one in zip(hooks, workers.each, strict=True)
     ]
     depth = trees.depth(merging.merges_of(merge, count))
     forest = vertices * (memory.index_bytes(vertices) + 1)
-    merging_one = forest / links.moves + vertices / min(workers.rates("merges", vertices))
+    each_merge = forest / links.moves + vertices / min(workers.rates("merges", vertices))
     chains = sum(min(threads, placement.CHAINS_PER_WORKER) for threads in workers.threads)
     chains = min(graph.partitions, chains)
     levels, tasks = LEVELS, graph.partitions
-    if not (graph.dense and graph.held and workers.remote):
+    if not (graph.dense and graph.held and workers.on_cluster):
         levels, tasks = FOREST_LEVELS, tasks + 2 * chains**2  # every chain sends ids to every owner
     work = 0.0 if graph.dense else numbered(2 * graph.edges, vertices, chains) + vertices
     parts = {
         "reading": workers.reading(graph),
         "numbering": work * workers.numbering(graph) if work else 0.0,
-        "hooking": graph.edges / sum(slower),
-        "merging": depth * (merging_one + links.level),
+        "hooking": graph.edges / sum(reached),
+        "merging": depth * (each_merge + links.level),
         "Dask": MAKING + links.call + (levels - 1) * links.level + tasks * links.task,
     }
     result = 2 * graph.id_bytes * vertices // count
