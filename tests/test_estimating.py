@@ -135,7 +135,6 @@ def test_components_take_time_by_their_tasks():
     for partitions, merge, tasks in (
         (12, "tree", 12 + 288 + 21 + 24 + 36 + 1 + 11),
         (2, "tree", 2 + 8 + 1 + 4 + 6 + 1 + 1),
-        (12, "adaptive", 12 + 96 + 21 + 24 + 36 + 1 + 11),
     ):
         seconds = []
         for task in 0.0, 1.0:

@@ -112,7 +112,7 @@ def test_each_slice_travels_by_itself_and_is_merged_after_the_one_before(slices)
     assert len(tasks) == 3 * (3 * slices + 4)
 
 
-@pytest.mark.parametrize("policy", ["tree", "one-way", "ring", "adaptive"])
+@pytest.mark.parametrize("policy", ["tree", "one-way", "ring"])
 def test_only_the_last_step_of_the_last_merge_finishes(policy, monkeypatch):
     steps = []
     for step in ("merge", "absorb", "mended", "finish"):
@@ -233,7 +233,7 @@ def call(request, rng):
     return lambda **more: gf.connected_components(partitioned(edges, 7), **options, **more)
 
 
-@pytest.mark.parametrize("policy", ["tree", "one-way", "ring", "adaptive"])
+@pytest.mark.parametrize("policy", ["tree", "one-way", "ring"])
 @pytest.mark.parametrize(("slices", "scheduler"), [(2, "threads"), (5, "sync")])
 def test_the_same_bits_for_every_number_of_slices(call, policy, slices, scheduler):
     with dask.config.set(num_workers=4, scheduler=scheduler):
@@ -258,9 +258,7 @@ def own_client(mortal):
     return mortal
 
 
-@pytest.mark.parametrize(
-    ("policy", "slices"), [("tree", 1), ("one-way", 3), ("ring", 3), ("adaptive", 3)]
-)
+@pytest.mark.parametrize(("policy", "slices"), [("tree", 1), ("one-way", 3), ("ring", 3)])
 def test_the_same_bits_on_a_cluster(client, call, policy, slices):
     labels = call(merge=policy, merge_chunks=slices, inputs="round-robin")
     expected = call().compute(scheduler="sync")

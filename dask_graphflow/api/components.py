@@ -13,9 +13,7 @@ from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.plan import planned, tasks_of
 from dask_graphflow.components.thresholds import component_names
-from dask_graphflow.costs import cluster
 from dask_graphflow.graph.edgelist import vertex_names
-from dask_graphflow.scheduling import trees
 from dask_graphflow.scheduling.progress import listener
 from dask_graphflow.showing.bar import PARTS
 
@@ -100,10 +98,8 @@ def connected_components(
     seed : DataFrame, optional
         The result of an earlier call, to be updated; `edges` then has to contain only the new edges. The
         earlier call must have used the same `thresholds`.
-    merge : {"tree", "one-way", "ring", "adaptive"}
-        Order in which the forests of several chains are merged. "tree" by default. "adaptive" first merges
-        the forests on each worker and then merges workers in pairs, so that each worker except one sends
-        one forest, once. If the locations are not known before the edges are read, it acts like "tree".
+    merge : {"tree", "one-way", "ring"}
+        Order in which the forests of several chains are merged. "tree" by default.
     merge_chunks : int
         Number of slices a forest is split into when it is sent to another worker. Each slice is merged
         while the next one is in transit; 1, the default, sends the forest whole. More slices help if
@@ -215,6 +211,5 @@ def connected_components(
         chunk_size=chunk_size,
         streamed=streamed,
         renumber=renumber,
-        speeds=cluster.speeds() if merge == "adaptive" else trees.UNKNOWN,
         listener=shown,
     )

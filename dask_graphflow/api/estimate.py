@@ -165,7 +165,7 @@ def estimate(
     top_k : int, optional
         Number of rows per vertex or source, like the option `top_k` of :func:`similarity` and
         :func:`personalized_pagerank`. By default, all rows are listed.
-    merge : {"tree", "one-way", "ring", "adaptive"}
+    merge : {"tree", "one-way", "ring"}
         The option of connected components; see :func:`connected_components`. "tree" by default.
     dense_ids : bool, optional
         Whether the ids are integers close together. Other ids take much longer to read, because they are
@@ -402,14 +402,13 @@ def _reading(graph: Known, threads: int, links: Links, *, remote: bool) -> float
     return seconds + (2 * graph.sent_bytes / links.moves if remote else 0.0)
 
 
-def _tasks(graph: Known, threads: Sequence[int], merge: str) -> int:
+def _tasks(graph: Known, threads: Sequence[int]) -> int:
     """Return the number of tasks of a reduction without hooks, on workers with these numbers of threads."""
     workers = [str(number) for number in range(len(threads))]
     slots = placement.slots_of(dict(zip(workers, threads, strict=True)))
     partitions = max(1, -(-graph.edges // max(graph.chunk, 1)))
     homes = [workers[i % len(workers)] if graph.held else None for i in range(partitions)]
-    speeds = dict.fromkeys(workers, 1.0) if merge == "adaptive" else trees.UNKNOWN
-    return tasks_of(trees.chains("availability", homes, slots, speeds), partitions, slots)
+    return tasks_of(trees.chains("availability", homes, slots), partitions, slots)
 
 
 def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
@@ -425,7 +424,7 @@ def _components(graph: Known, calibration: Calibration, merge: str) -> Estimate:
     ]
     slower = [max(1 / rate, copy) for rate, copy in zip(hooks, copying, strict=True)]
     threads = [1 if one.device else one.threads for one in members.all]
-    tasks, levels = _tasks(graph, threads, merge), FOREST_LEVELS
+    tasks, levels = _tasks(graph, threads), FOREST_LEVELS
     cluster = math.isfinite(links.moves)
     if cluster and graph.held and graph.ids == ("dense_ids",):
         tasks, levels = 0, FOREST_DENSE

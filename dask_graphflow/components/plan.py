@@ -40,7 +40,6 @@ def planned(
     chunk_size: int | None,
     streamed: bool,
     renumber: bool,
-    speeds: trees.Speeds,
     listener: Any,
 ) -> Any:
     """Return the components of checked edges as a lazy frame.
@@ -57,8 +56,6 @@ def planned(
         See :func:`dask_graphflow.connected_components`.
     streamed : bool
         Whether edges in host memory are streamed to GPUs.
-    speeds : mapping of str to float
-        The relative speed of each worker, if `merge` is "adaptive".
     listener : callable or None
         Gets the progress.
     """
@@ -75,9 +72,7 @@ def planned(
     ]
     residents = [None if isinstance(f, Held) else Resident.of(f.expr) for f, _ in frames]
     asked = id_look.look(residents, [how for _, how in frames], homes) if renumber else []
-    chains = trees.chains(inputs, homes, slots, speeds)
-    if merge == "adaptive":
-        chains = merging.fastest_first(chains, speeds)
+    chains = trees.chains(inputs, homes, slots)
     if merge_chunks > 1 or any(chain.worker for chain in chains):
         plugins.keep_pins()
     if streamed or not is_pandas(type(edges._meta)):
@@ -100,7 +95,7 @@ def planned(
     # If each chain runs in its own process, it makes its own forest.
     resident = all(chain.home for chain in chains)
     shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
-    merges = merging.merge_policy(merge)(chains, speeds, barrier=shared or not program.dense)
+    merges = merging.merges_of(merge, len(chains))
     # Chunks that are read in place are taken as they are, with all their columns.
     sources = [(resident and own) or frame for frame, own in zip(given, residents, strict=True)]
     parts = [ids[column] for column in ids.columns]

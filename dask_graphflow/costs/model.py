@@ -59,7 +59,7 @@ def components_seconds(
         Seconds that do not depend on N: for the call and the results.
     t_merge : float
         Seconds to send a forest of V vertices and merge it.
-    merge : {"tree", "one-way", "ring", "adaptive"}
+    merge : {"tree", "one-way", "ring"}
         Order in which forests are merged; see :mod:`~dask_graphflow.scheduling.trees`.
 
     Returns
