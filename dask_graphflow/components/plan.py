@@ -61,8 +61,8 @@ def planned(
     """
     edges = frames[0][0]
     given = [
-        frame if isinstance(frame, Held) else as_computed(frame, how.columns)
-        for frame, how in frames
+        frame if isinstance(frame, Held) else as_computed(frame, columns.columns)
+        for frame, columns in frames
     ]
     partitions = sum(frame.npartitions for frame in given)
     placement.check_spilling(edges._meta)
@@ -71,7 +71,7 @@ def planned(
         home for frame in given for home in placement.homes(*held_by(frame), frame.npartitions)
     ]
     residents = [None if isinstance(f, Held) else Resident.of(f.expr) for f, _ in frames]
-    asked = id_look.look(residents, [how for _, how in frames], homes) if renumber else []
+    asked = id_look.look(residents, [columns for _, columns in frames], homes) if renumber else []
     chains = trees.chains(inputs, homes, slots)
     if merge_chunks > 1 or any(chain.worker for chain in chains):
         plugins.keep_pins()
@@ -80,9 +80,11 @@ def planned(
         device_readers.find_readers(slots.workers)
     plugins.watch_pauses()
     owners, shares = _owners(len(chains), partitions, slots)
-    told = Progress(listener and Tally(listener, {"hook": partitions, "label": owners * shares}))
+    progress = Progress(
+        listener and Tally(listener, {"hook": partitions, "label": owners * shares})
+    )
     program = Components(
-        frames=tuple(how for _, how in frames),
+        frames=tuple(columns for _, columns in frames),
         columns=(*ids.columns, *components),
         thresholds=tuple(thresholds),
         partitions=partitions,
@@ -90,7 +92,7 @@ def planned(
         sharing=min(slots.chains, -(-len(chains) // len(slots.workers))),
         streamed=streamed,
         dense=not renumber or id_look.are_dense(asked),
-        told=told,
+        progress=progress,
     )
     # If each chain runs in its own process, it makes its own forest.
     resident = all(chain.home for chain in chains)
@@ -103,7 +105,7 @@ def planned(
     reduction = ForestReduction(
         program, Empty(empty), chains, merges, merge_chunks, owners, shares, shared, *sources
     )
-    return told.of(collection(reduction))
+    return progress.of(collection(reduction))
 
 
 def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]:

@@ -51,12 +51,12 @@ def room(size: int, dtypes: Sequence[Any]) -> int:
 
 def views(buffer: Any, dtypes: Sequence[Any], count: int) -> list[Any]:
     """Return arrays of `count` items each that share a buffer of bytes."""
-    found, start = [], 0
+    arrays, start = [], 0
     for dtype in dtypes:
         stop = start + count * dtype.itemsize
-        found.append(buffer[start:stop].view(dtype))
+        arrays.append(buffer[start:stop].view(dtype))
         start = -(-stop // ALIGNMENT) * ALIGNMENT
-    return found
+    return arrays
 
 
 @dataclass

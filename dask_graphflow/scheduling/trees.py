@@ -238,10 +238,10 @@ def chains(
     for worker in wanted:
         if worker not in slots.workers:
             names = ", ".join(map(repr, slots.workers))
-            known = (
+            allowed = (
                 "there is no cluster" if slots.workers == (None,) else f"the workers are {names}"
             )
-            raise OptionError(f"inputs names {shown(worker)}, which is not a worker; {known}")
+            raise OptionError(f"inputs names {shown(worker)}, which is not a worker; {allowed}")
     return to_workers(wanted, slots)
 
 
