@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Sequence
-from typing import Any, overload
-
-import dask.dataframe as dd
+from typing import Any
 
 from dask_graphflow.algorithms.number_options import check_count
 from dask_graphflow.components import merging
@@ -26,28 +24,6 @@ from .results import ids_like
 __all__ = ["connected_components", "tasks_of"]
 
 
-@overload
-def connected_components(
-    edges: Any,
-    *,
-    source: ColumnNames,
-    target: ColumnNames,
-    vertices: Any = None,
-    weight: Hashable | None = None,
-    threshold: float | None = None,
-    thresholds: Sequence[float] | None = None,
-    seed: Any = None,
-    merge: str = "tree",
-    merge_chunks: int = 1,
-    inputs: str | Sequence[str] = "availability",
-    chunk_size: int | None = None,
-    dropna: bool = False,
-    device: str | None = None,
-    renumber: bool = True,
-    progress: Listener = False,
-) -> dd.DataFrame: ...
-@overload
-def connected_components(edges: Graph, *, progress: Listener = False) -> dd.DataFrame: ...
 def connected_components(
     edges: Any,
     *,
