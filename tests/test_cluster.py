@@ -50,9 +50,8 @@ def same(labels, expected):
     pd.testing.assert_frame_equal(labels.reset_index(drop=True), expected.reset_index(drop=True))
 
 
-@pytest.mark.parametrize("merge", ["tree", "adaptive"])
-def test_the_same_bits_as_without_a_cluster(client, pairs, merge):
-    labels = gf.connected_components(partitioned(pairs, 7), **ENDS, merge=merge)
+def test_the_same_bits_as_without_a_cluster(client, pairs):
+    labels = gf.connected_components(partitioned(pairs, 7), **ENDS)
     same(labels.compute(), labels.compute(scheduler="sync"))
 
 

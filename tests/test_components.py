@@ -150,7 +150,7 @@ def test_the_same_bits_however_it_is_cut(ids, every, rng):
     ways = itertools.product(
         [True, False] if ids == "dense" else [True],
         [1, 7, 40],
-        ["tree", "one-way", "ring", "adaptive"],
+        ["tree", "one-way", "ring"],
         ["availability", "round-robin"],
         [None, 100],
         ["sync", "threads"],

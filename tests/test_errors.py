@@ -51,7 +51,7 @@ LABELS = pd.DataFrame({"vertex": [1], "component": [1]})
         (
             {**ENDS, "merge": "trees"},
             ex.OptionError,
-            "'tree', 'one-way', 'ring', 'adaptive'.*did you mean",
+            "'tree', 'one-way', 'ring'.*did you mean",
         ),
         ({**ENDS, "inputs": "random"}, ex.OptionError, "'availability', 'round-robin'"),
         ({**ENDS, "chunk_size": 0}, ex.OptionError, "1 or more"),

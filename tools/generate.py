@@ -16,7 +16,7 @@ from pathlib import Path
 
 from dask_graphflow.algorithms.algorithm import ALGORITHMS
 from dask_graphflow.api import functions, graph_methods
-from dask_graphflow.api.signatures import TRACE
+from dask_graphflow.api.signatures import PROGRESS, TRACE, frame_method_parameters
 
 API = Path(functions.__file__).parent
 WIDTH = 108
@@ -42,7 +42,7 @@ Pair = tuple[DataFrame, DataFrame]
 FUNCTIONS = HEADER.format(
     what="functions and as methods of a frame",
     abc="Hashable, Sequence",
-    imports="from .components import connected_components\n",
+    imports="from .graph import Graph\n",
     inputs="ColumnNames, Listener",
 )
 METHODS = HEADER.format(what="methods of a graph", abc="Sequence", imports="", inputs="Listener")
@@ -83,6 +83,18 @@ def declaration(name: str, taken: Sequence[Parameter], result: str) -> str:
     return "\n".join(lines).replace("\xa0", " ") + "\n"
 
 
+def components_declarations() -> str:
+    """Return the declarations of the function that is written by hand."""
+    name = "connected_components"
+    edges, *options = inspect.signature(getattr(functions, name)).parameters.values()
+    _, *of_frame = frame_method_parameters(name, [edges, *options])
+    of_graph = [p for p in options if p == PROGRESS]
+    return "".join(
+        "@overload\n" + declaration(name, taken, "DataFrame")
+        for taken in ([edges, *of_frame], [edges.replace(annotation="Graph"), *of_graph])
+    )
+
+
 def stub_class(name: str, methods: Sequence[str]) -> str:
     """Return a class with the declarations of its methods."""
     return f"class {name}:\n{textwrap.indent(''.join(methods), ' ' * 4)}"
@@ -107,6 +119,7 @@ def files() -> dict[Path, str]:
     return {
         API / "functions.pyi": FUNCTIONS
         + f"\n__all__ = [\n{names},\n]\n\n"
+        + components_declarations()
         + "".join(declarations(name, getattr(functions, name)) for name in public)
         + stub_class("FrameMethods", ["_frame: Any\n", *of_frame]),
         API / "graph_methods.pyi": METHODS + "\n" + stub_class("GraphMethods", of_graph),

@@ -23,8 +23,12 @@ def function(name: str, module: str) -> Callable[..., Any]:
     reading = [p.name for p in signatures.reading_parameters(declared)]
 
     def call(edges: Any, **options: Any) -> Any:
-        graph = as_graph(made, edges, **{p: options.pop(p) for p in reading})
-        return getattr(graph, name)(**options)
+        read = {p: options.pop(p) for p in reading}
+        if isinstance(edges, Graph):
+            refuse_options(made, read)
+        else:
+            edges = Graph(edges, **read)
+        return getattr(edges, name)(**options)
 
     doc = docstring(name, {p.name: p for p in parameters})
     made = signatures.make(name, parameters, call, doc, module)
@@ -41,24 +45,6 @@ def frame_method(function: Callable[..., Any], module: str) -> Callable[..., Any
     doc = method_docstring(name, function.__doc__)
     taken = signatures.frame_method_parameters(name, [*parameters.values()])
     return signatures.make(name, taken, call, doc, module, "FrameMethods")
-
-
-def as_graph(function: Callable[..., Any], edges: Any, **options: Any) -> Graph:
-    """Return the graph that a function is called on, or a new graph if it is called on a frame.
-
-    Parameters
-    ----------
-    function : callable
-        The function that was called.
-    edges : frame or Graph
-        A graph is returned as it is.
-    **options
-        Options that say how to read a frame; see :class:`.Graph`. None of them may be given with a graph.
-    """
-    if isinstance(edges, Graph):
-        refuse_options(function, options)
-        return edges
-    return Graph(edges, **options)
 
 
 def refuse_options(function: Callable[..., Any], options: Mapping[str, Any]) -> None:

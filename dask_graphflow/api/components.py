@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Sequence
-from typing import Any, overload
-
-import dask.dataframe as dd
+from typing import Any
 
 from dask_graphflow.algorithms.number_options import check_count
 from dask_graphflow.components import merging
 from dask_graphflow.components.memory_limits import fitting
 from dask_graphflow.components.plan import planned, tasks_of
 from dask_graphflow.components.thresholds import component_names
-from dask_graphflow.costs import cluster
 from dask_graphflow.graph.edgelist import vertex_names
 from dask_graphflow.runtime.inputs import as_dask
 from dask_graphflow.runtime.spec import ids_like
-from dask_graphflow.scheduling import trees
 from dask_graphflow.scheduling.progress import listener
 from dask_graphflow.showing.bar import PARTS
 
@@ -29,28 +25,6 @@ from .inputs import ColumnNames, Listener
 __all__ = ["connected_components", "tasks_of"]
 
 
-@overload
-def connected_components(
-    edges: Any,
-    *,
-    source: ColumnNames,
-    target: ColumnNames,
-    vertices: Any = None,
-    weight: Hashable | None = None,
-    threshold: float | None = None,
-    thresholds: Sequence[float] | None = None,
-    seed: Any = None,
-    merge: str = "tree",
-    merge_chunks: int = 1,
-    inputs: str | Sequence[str] = "availability",
-    chunk_size: int | None = None,
-    dropna: bool = False,
-    device: str | None = None,
-    renumber: bool = True,
-    progress: Listener = False,
-) -> dd.DataFrame: ...
-@overload
-def connected_components(edges: Graph, *, progress: Listener = False) -> dd.DataFrame: ...
 def connected_components(
     edges: Any,
     *,
@@ -101,10 +75,8 @@ def connected_components(
     seed : DataFrame, optional
         The result of an earlier call, to be updated; `edges` then has to contain only the new edges. The
         earlier call must have used the same `thresholds`.
-    merge : {"tree", "one-way", "ring", "adaptive"}
-        Order in which the forests of several chains are merged. "tree" by default. "adaptive" first merges
-        the forests on each worker and then merges workers in pairs, so that each worker except one sends
-        one forest, once. If the locations are not known before the edges are read, it acts like "tree".
+    merge : {"tree", "one-way", "ring"}
+        Order in which the forests of several chains are merged. "tree" by default.
     merge_chunks : int
         Number of slices a forest is split into when it is sent to another worker. Each slice is merged
         while the next one is in transit; 1, the default, sends the forest whole. More slices help if
@@ -216,6 +188,5 @@ def connected_components(
         chunk_size=chunk_size,
         streamed=streamed,
         renumber=renumber,
-        speeds=cluster.speeds() if merge == "adaptive" else trees.UNKNOWN,
         listener=shown,
     )

@@ -154,7 +154,7 @@ def estimate(
     top_k : int, optional
         Number of rows per vertex or source, like the option `top_k` of :func:`similarity` and
         :func:`personalized_pagerank`. By default, all rows are listed.
-    merge : {"tree", "one-way", "ring", "adaptive"}
+    merge : {"tree", "one-way", "ring"}
         The option of connected components; see :func:`connected_components`. "tree" by default.
     dense_ids : bool, optional
         Whether the ids are integers close together. Other ids take much longer to read, because they are

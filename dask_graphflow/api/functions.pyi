@@ -5,7 +5,7 @@ from typing import Any, Literal, overload
 
 from dask.dataframe import DataFrame
 
-from .components import connected_components
+from .graph import Graph
 from .inputs import ColumnNames, Listener
 
 # fmt: off
@@ -22,6 +22,14 @@ __all__ = [
     "truss_number",
 ]
 
+@overload
+def connected_components(edges: Any, *, source: ColumnNames, target: ColumnNames, vertices: Any = None,
+    weight: Hashable | None = None, threshold: float | None = None,
+    thresholds: Sequence[float] | None = None, seed: Any = None, merge: str = 'tree', merge_chunks: int = 1,
+    inputs: str | Sequence[str] = 'availability', chunk_size: int | None = None, dropna: bool = False,
+    device: str | None = None, renumber: bool = True, progress: Listener = False) -> DataFrame: ...
+@overload
+def connected_components(edges: Graph, *, progress: Listener = False) -> DataFrame: ...
 @overload
 def betweenness_centrality(edges: Any, *, source: ColumnNames | None = None,
     target: ColumnNames | None = None, directed: bool = True, vertices: Any = None, dropna: bool = False,

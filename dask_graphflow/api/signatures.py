@@ -20,6 +20,7 @@ from .docstrings import docstring, method_docstring
 from .inputs import ColumnNames, Listener
 
 __all__ = [
+    "PROGRESS",
     "TRACE",
     "frame_method_parameters",
     "function_parameters",

@@ -113,7 +113,7 @@ def _bytes(_: click.Context, __: click.Parameter, value: str | None) -> int | No
 )
 @click.option(
     "--merge",
-    type=click.Choice(["tree", "one-way", "ring", "adaptive"]),
+    type=click.Choice(["tree", "one-way", "ring"]),
     default="tree",
     show_default=True,
     help="Order in which partial results are merged.",

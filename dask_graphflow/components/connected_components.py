@@ -77,7 +77,7 @@ class Components:
         Whether the edges and the result are pandas frames while the forest is on the GPU of each process.
     dense : bool
         Whether the ids are known to be dense integers, which serve as vertices themselves.
-    told : Told
+    progress : Told
         Reports the chunks that are hooked, and the parts of the result.
     """
 
@@ -89,7 +89,7 @@ class Components:
     sharing: int = 1
     streamed: bool = False
     dense: bool = False
-    told: Told = field(default_factory=lambda: Progress(None), compare=False)
+    progress: Told = field(default_factory=lambda: Progress(None), compare=False)
 
     @property
     def threads(self) -> int:
@@ -106,7 +106,7 @@ class Components:
         self, chain: Chain | Shared | None, frame: Any, position: int, partition: int = 0
     ) -> Chain:
         """Hook the edges of a partition into the chain's forests, in place."""
-        with self.told.part("hook"):
+        with self.progress.part("hook"):
             edges = self._edges(frame, self.frames[position], partition)
             if not isinstance(chain, Chain):
                 chain = Chain.start(chain or self.start(), edges, max(1, len(self.thresholds)))
@@ -245,7 +245,7 @@ class Components:
         shares: int = 1,
     ) -> Any:
         """Return a share of the vertices in an owner's range, and their components."""
-        with self.told.part("label"):
+        with self.progress.part("label"):
             if owned is None:
                 part = owner * shares + share
                 return self._label_dense(forests, *numbers.bounds[part : part + 2])
@@ -259,7 +259,7 @@ class Components:
         """Return a part of the vertices, and their components, if the ids are dense."""
         low, high = forests[0].base, forests[0].stop
         bounds = [low + (high - low) * i // parts for i in (part, part + 1)]
-        with self.told.part("label"):
+        with self.progress.part("label"):
             return self._label_dense(forests, *bounds)
 
     def _label_dense(self, forests: list[Forest], low: int, high: int) -> Any:

@@ -174,7 +174,7 @@ class Fragment:
 
 @dataclass
 class Chain:
-    """The fragments that a chain of chunks has found so far. It grows in place.
+    """The fragments that a chain of chunks has made so far. It grows in place.
 
     Chunks of dense ids are hooked into the fragment in `dense`, which all chains of the process share.
     Every other chunk adds a fragment to `loose`. Adjacent fragments of similar size are joined, so that an
@@ -277,7 +277,7 @@ class Chain:
             self.loose[-1] = self.loose[-1].join(last)
 
     def close(self) -> Fragment:
-        """Return everything that the chain has found as one fragment, either dense or sorted."""
+        """Return all of the chain's edges as one fragment, either dense or sorted."""
         dense: Fragment = self.dense.held
         if not self.loose:
             return dense

@@ -58,13 +58,13 @@ def look(
     device = on_device(frames[0].meta)
     if held is None or None in homes or held > MOST_BYTES[device] * len(set(homes)):
         return []
-    found = []
+    asked = []
     for home in dict.fromkeys(homes):
         own = itertools.compress(partitions, (each == home for each in homes))
         positions, futures = zip(*own, strict=True)
-        how = [columns[position] for position in positions]
-        found.append(client.submit(id_range, how, *futures, pure=False, priority=PRIORITY))
-    return found
+        own_columns = [columns[position] for position in positions]
+        asked.append(client.submit(id_range, own_columns, *futures, pure=False, priority=PRIORITY))
+    return asked
 
 
 def are_dense(asked: Sequence[Any]) -> bool:
@@ -77,10 +77,10 @@ def are_dense(asked: Sequence[Any]) -> bool:
         wait(asked, timeout=PATIENCE)
     except TimeoutError:
         return False
-    found = asked[0].client.gather(asked, errors="skip")
-    if len(found) < len(asked):
+    answers = asked[0].client.gather(asked, errors="skip")
+    if len(answers) < len(asked):
         return False  # the call itself raises an error if something is wrong with the ids
-    ranges = [one for one in found if one[2]]
+    ranges = [one for one in answers if one[2]]
     lows, highs, rows = zip(*ranges, strict=True) if ranges else ([0], [0], [0])
     return is_dense(min(lows), max(highs), sum(rows))
 
@@ -88,15 +88,15 @@ def are_dense(asked: Sequence[Any]) -> bool:
 def id_range(columns: Sequence[EdgeColumns], *partitions: Any) -> tuple[int, int, int]:
     """Return the smallest and the largest id of some partitions, and their number of edges."""
     low, high, rows = 0, 0, 0
-    for how, partition in zip(columns, partitions, strict=True):
-        source, target, _ = how.ends(partition)
+    for own_columns, partition in zip(columns, partitions, strict=True):
+        source, target, _ = own_columns.ends(partition)
         if not len(source):
             continue
         kernels = kernels_for(partition)
         ends = [kernels.asarray(side.only) for side in (source, target)]
-        found = kernels.bounds(*ends)
-        if found[0] < 0 and ends[0].dtype.kind == "u":
-            found = 0, 2**64 - 1  # unsigned ids past int64 look negative to kernels on a GPU
-        low, high = (min(low, found[0]), max(high, found[1])) if rows else found
+        bounds = kernels.bounds(*ends)
+        if bounds[0] < 0 and ends[0].dtype.kind == "u":
+            bounds = 0, 2**64 - 1  # unsigned ids past int64 look negative to kernels on a GPU
+        low, high = (min(low, bounds[0]), max(high, bounds[1])) if rows else bounds
         rows += len(source)
     return low, high, rows

@@ -35,10 +35,10 @@ def fitting(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> 
     GraphMemoryError
         The workers' memory limit is too low for the edges, or for this library itself.
     """
-    found = placement.least_room()
-    if found is None:
+    least = placement.least_room()
+    if least is None:
         return edges
-    limit, threads, workers = found
+    limit, threads, workers = least
     memory_limits.check_limit(limit)
     pieces = pieces_of(edges, columns.columns)
     if pieces is None:
@@ -51,12 +51,12 @@ def fitting(edges: Any, columns: EdgeColumns, *, forests: int, divide: bool) -> 
     divide = divide and pieces.divisible
     if divide and pieces.row_group * copies <= room:
         return by_row_groups(edges, int(room // (pieces.row_group * copies)))
-    least = pieces.row_group if divide else pieces.partition
+    smallest = pieces.row_group if divide else pieces.partition
     raise memory_limits.too_low(
         limit,
-        kept + least * copies,
-        f"a worker needs about {size(kept + least * copies)} for its forests and for partitions of "
-        f"{size(least)}",
+        kept + smallest * copies,
+        f"a worker needs about {size(kept + smallest * copies)} for its forests and for partitions of "
+        f"{size(smallest)}",
         f"{'write' if divide else 'read'} the edges in smaller {'row groups' if divide else 'partitions'}",
     )
 

@@ -40,7 +40,6 @@ def planned(
     chunk_size: int | None,
     streamed: bool,
     renumber: bool,
-    speeds: trees.Speeds,
     listener: Any,
 ) -> Any:
     """Return the components of checked edges as a lazy frame.
@@ -57,15 +56,13 @@ def planned(
         See :func:`dask_graphflow.connected_components`.
     streamed : bool
         Whether edges in host memory are streamed to GPUs.
-    speeds : mapping of str to float
-        The relative speed of each worker, if `merge` is "adaptive".
     listener : callable or None
         Gets the progress.
     """
     edges = frames[0][0]
     given = [
-        frame if isinstance(frame, Held) else as_computed(frame, how.columns)
-        for frame, how in frames
+        frame if isinstance(frame, Held) else as_computed(frame, columns.columns)
+        for frame, columns in frames
     ]
     partitions = sum(frame.npartitions for frame in given)
     placement.check_spilling(edges._meta)
@@ -74,10 +71,8 @@ def planned(
         home for frame in given for home in placement.homes(*held_by(frame), frame.npartitions)
     ]
     residents = [None if isinstance(f, Held) else Resident.of(f.expr) for f, _ in frames]
-    asked = id_look.look(residents, [how for _, how in frames], homes) if renumber else []
-    chains = trees.chains(inputs, homes, slots, speeds)
-    if merge == "adaptive":
-        chains = merging.fastest_first(chains, speeds)
+    asked = id_look.look(residents, [columns for _, columns in frames], homes) if renumber else []
+    chains = trees.chains(inputs, homes, slots)
     if merge_chunks > 1 or any(chain.worker for chain in chains):
         plugins.keep_pins()
     if streamed or not is_pandas(type(edges._meta)):
@@ -85,9 +80,11 @@ def planned(
         device_readers.find_readers(slots.workers)
     plugins.watch_pauses()
     owners, shares = _owners(len(chains), partitions, slots)
-    told = Progress(listener and Tally(listener, {"hook": partitions, "label": owners * shares}))
+    progress = Progress(
+        listener and Tally(listener, {"hook": partitions, "label": owners * shares})
+    )
     program = Components(
-        frames=tuple(how for _, how in frames),
+        frames=tuple(columns for _, columns in frames),
         columns=(*ids.columns, *components),
         thresholds=tuple(thresholds),
         partitions=partitions,
@@ -95,12 +92,12 @@ def planned(
         sharing=min(slots.chains, -(-len(chains) // len(slots.workers))),
         streamed=streamed,
         dense=not renumber or id_look.are_dense(asked),
-        told=told,
+        progress=progress,
     )
     # If each chain runs in its own process, it makes its own forest.
     resident = all(chain.home for chain in chains)
     shared = len(chains) > 1 and not (resident and len(chains) <= len(slots.workers))
-    merges = merging.merge_policy(merge)(chains, speeds, barrier=shared or not program.dense)
+    merges = merging.merges_of(merge, len(chains))
     # Chunks that are read in place are taken as they are, with all their columns.
     sources = [(resident and own) or frame for frame, own in zip(given, residents, strict=True)]
     parts = [ids[column] for column in ids.columns]
@@ -108,7 +105,7 @@ def planned(
     reduction = ForestReduction(
         program, Empty(empty), chains, merges, merge_chunks, owners, shares, shared, *sources
     )
-    return told.of(collection(reduction))
+    return progress.of(collection(reduction))
 
 
 def _owners(chains: int, partitions: int, slots: trees.Slots) -> tuple[int, int]:

@@ -58,8 +58,8 @@ def _register(serialize: Any, deserialize: Any) -> None:
         forest: Forest | Entries, context: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], list[Any]]:
         restore, ((place, *arrays), *rest) = forest.__reduce__()
-        if serialize is dask_serialize and (found := _shared(context, arrays)):
-            shared, memory = found
+        if serialize is dask_serialize and (copy := _shared(context, arrays)):
+            shared, memory = copy
             forest.sent.append(memory)
             return {"shared": pickle.dumps((restore, place, shared, rest))}, []
         headers, frames = [], []

@@ -19,7 +19,7 @@ import numpy as np
 
 from dask_graphflow.kernels.host_copies import narrow
 
-__all__ = ["ALIGNMENT", "Counters", "Piece", "Stage", "Team", "narrower", "room", "views"]
+__all__ = ["ALIGNMENT", "Counters", "Piece", "Stage", "narrower", "room", "views"]
 
 ALIGNMENT = 256  # bytes; alignment of arrays in a buffer, the same as that of cudaMalloc
 BUFFERS = 3  # two are being filled, the first of them almost ready, while a third is copied from
@@ -51,12 +51,12 @@ def room(size: int, dtypes: Sequence[Any]) -> int:
 
 def views(buffer: Any, dtypes: Sequence[Any], count: int) -> list[Any]:
     """Return arrays of `count` items each that share a buffer of bytes."""
-    found, start = [], 0
+    arrays, start = [], 0
     for dtype in dtypes:
         stop = start + count * dtype.itemsize
-        found.append(buffer[start:stop].view(dtype))
+        arrays.append(buffer[start:stop].view(dtype))
         start = -(-stop // ALIGNMENT) * ALIGNMENT
-    return found
+    return arrays
 
 
 @dataclass
@@ -89,47 +89,6 @@ class Counters:
     waiting: float = 0.0
     first_use: float = math.nan
     last_copy: float = math.nan
-
-
-class Team:
-    """Threads that convert arrays together. They are started when there is work for more than one thread.
-
-    Parameters
-    ----------
-    threads : int
-    """
-
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
-        self._pool: ThreadPoolExecutor | None = None
-
-    def begin(self, source: Sequence[np.ndarray], to: Sequence[np.ndarray]) -> list[Future[bool]]:
-        """Begin to copy arrays into others, all of one length.
-
-        Returns
-        -------
-        list of Future
-            Whether every value of a share fits the dtype of its destination.
-        """
-        length = len(source[0])
-        if length < SHARE:  # handing out so little work would take longer than the work
-            done: Future[bool] = Future()
-            done.set_result(_convert(source, to))
-            return [done]
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._threads, "graphflow-staging")
-        share = max(-(-length // self._threads), SHARE)
-        return [
-            self._pool.submit(
-                _convert, *([a[i : i + share] for a in side] for side in (source, to))
-            )
-            for i in range(0, length, share)
-        ]
-
-    def close(self) -> None:
-        """End the threads."""
-        if self._pool is not None:
-            self._pool.shutdown()
 
 
 @dataclass
@@ -181,7 +140,8 @@ class Stage:
         self._counters = counters
         self._copies = copies
         self._size = size
-        self._team = Team(threads)
+        self._threads = threads
+        self._pool: ThreadPoolExecutor | None = None  # made when there is work for several threads
         self._buffers = [_Buffer() for _ in range(BUFFERS)]
         self._next = 0
 
@@ -212,7 +172,8 @@ class Stage:
     def close(self) -> None:
         """Free the buffers. Nothing may copy from them any more."""
         self._buffers = []
-        self._team.close()
+        if self._pool is not None:
+            self._pool.shutdown()
 
     def _begin(
         self, start: int, part: list[np.ndarray], dtypes: Sequence[Any]
@@ -227,11 +188,30 @@ class Stage:
             buffer.copied.synchronize()
         waited = time.perf_counter()
         staged = views(buffer.memory, dtypes, len(part[0]))
-        tasks = self._team.begin(part, staged)
+        tasks = self._convert(part, staged)
         self._counters.pinning += made - began
         self._counters.waiting += waited - made
         self._counters.staging += time.perf_counter() - waited
         return Piece(start, staged, buffer), tasks
+
+    def _convert(
+        self, source: Sequence[np.ndarray], to: Sequence[np.ndarray]
+    ) -> list[Future[bool]]:
+        """Begin to copy arrays to others. Each task returns whether all values of its share fit."""
+        length = len(source[0])
+        if length < SHARE:  # handing out so little work would take longer than the work
+            done: Future[bool] = Future()
+            done.set_result(_convert(source, to))
+            return [done]
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._threads, "graphflow-staging")
+        share = max(-(-length // self._threads), SHARE)
+        return [
+            self._pool.submit(
+                _convert, *([a[i : i + share] for a in side] for side in (source, to))
+            )
+            for i in range(0, length, share)
+        ]
 
     def _end(self, piece: Piece, tasks: list[Future[bool]]) -> Piece:
         began = time.perf_counter()

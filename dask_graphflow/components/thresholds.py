@@ -50,12 +50,12 @@ def levels(weight: Any, thresholds: Sequence[float]) -> Any:
     kernels = kernels_for(weight)
     xp = kernels.namespace
     dtype = np.min_scalar_type(len(thresholds))
-    known = None
+    has_weight = None
     # In pandas, a column with a NumPy dtype has no nulls other than NaN. Every other column may have nulls.
     if not (isinstance(weight, pd.Series) and isinstance(weight.dtype, np.dtype)):
         present = weight.notna()
         if not present.all():
-            known = kernels.asarray(present)
+            has_weight = kernels.asarray(present)
             weight = weight[present]
     values = kernels.asarray(weight)
     if values.dtype == bool:
@@ -66,10 +66,10 @@ def levels(weight: Any, thresholds: Sequence[float]) -> Any:
     reached = xp.searchsorted(xp.asarray(reachable), values, side="right").astype(dtype)
     if values.dtype.kind == "f":
         reached[xp.isnan(values)] = 0
-    if known is None:
+    if has_weight is None:
         return reached
-    level = xp.zeros(len(known), dtype)
-    level[known] = reached
+    level = xp.zeros(len(has_weight), dtype)
+    level[has_weight] = reached
     return level
 
 

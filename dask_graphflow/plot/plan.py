@@ -33,9 +33,8 @@ def plan(labels: Any, *, ax: Axes | None = None) -> Axes:
     The plot reads from left to right. Each chain hooks its partitions into one forest, one after another.
     If ids are not known to be dense integers, they are numbered. Forests are merged, two at a time, into
     one. Each owner then writes its range of the labels. Colors show workers, if it is known which worker
-    runs a chain: from the location of its partitions, from ``inputs=``, or with ``merge="adaptive"``. A
-    merge between two workers, which moves a forest, is a filled dot. A merge on one worker, or on unknown
-    workers, is a ring.
+    runs a chain: from the location of its partitions, or from ``inputs=``. A merge between two workers,
+    which moves a forest, is a filled dot. A merge on one worker, or on unknown workers, is a ring.
 
     Parameters
     ----------

@@ -71,8 +71,8 @@ class ForestReduction(Expr):  # type: ignore[misc]
 
     def __str__(self) -> str:
         chains, owners = self.operand("chains"), self.operand("owners")
-        how = f"{counted(len(chains), 'chain')}, {counted(owners, 'owner')}"
-        return f"{type(self).__name__}({how})"
+        sizes = f"{counted(len(chains), 'chain')}, {counted(owners, 'owner')}"
+        return f"{type(self).__name__}({sizes})"
 
     @property
     def _frames(self) -> list[Any]:
@@ -175,10 +175,10 @@ class _Layer:
         groups = together(self.chains)
         pieces: list[list[TaskRef]] = [[] for _ in owners]
         for group in groups:
-            stage, found = self._beside(group[0], "piece"), List(*(fragments[c] for c in group))
+            stage, own = self._beside(group[0], "piece"), List(*(fragments[c] for c in group))
             for o in owners:
                 index = group[0], o
-                pieces[o].append(self._add(stage, index, program.piece, found, numbering, o))
+                pieces[o].append(self._add(stage, index, program.piece, own, numbering, o))
         owned = [self._add("own", (o,), program.own, List(*pieces[o])) for o in owners]
         sizes = List(*(self._add("size", (o,), program.size, owned[o]) for o in owners))
         forests, first = fragments[:], 0
@@ -204,10 +204,10 @@ class _Layer:
         }
         for o in owners:
             before = [heads[b, later] for b, later in heads if b < o and o in later]
-            found = forest, owned[o], numbering, sizes, o, List(*before)
+            arguments = forest, owned[o], numbering, sizes, o, List(*before)
             for share in range(self.shares):
                 key = (self.name, o * self.shares + share)
-                self.tasks[key] = Task(key, program.label, *found, share, self.shares)
+                self.tasks[key] = Task(key, program.label, *arguments, share, self.shares)
         return self.tasks
 
     def _hooks(self, chain: int, state: TaskRef | None) -> TaskRef:

@@ -7,7 +7,7 @@ anything runs. (Groute, PPoPP 2017, sections 4.3 and 5.)
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,27 +18,19 @@ from dask_graphflow.showing.values import shown
 
 __all__ = [
     "INPUT_POLICIES",
-    "UNKNOWN",
     "Chain",
     "Merge",
     "Slots",
-    "Speeds",
     "chains",
     "depth",
     "one_way",
     "ring",
-    "speed",
     "together",
     "tree",
 ]
 
 Merge = tuple[int, int]
 """A merge of forest `source` into forest `target`, as ``(source, target)``."""
-
-Speeds = Mapping[str, float]
-"""Relative speed of hooking partitions, by worker address; 1 for a worker that is not listed."""
-
-UNKNOWN: Speeds = {}
 
 SHORTEST = 8  # partitions per chain, so that merging a forest costs little beside hooking them
 SPARE = 4  # chains per slot of the cluster, so that a slow worker takes fewer
@@ -104,11 +96,6 @@ def together(chains: Sequence[Chain]) -> list[list[int]]:
     for number, chain in enumerate(chains):
         groups.setdefault(number if chain.at is None else chain.at, []).append(number)
     return list(groups.values())
-
-
-def speed(worker: str | None, speeds: Speeds) -> float:
-    """Return a worker's speed, or 1 if it is not known."""
-    return 1.0 if worker is None else speeds.get(worker, 1.0)
 
 
 def tree(count: int) -> list[Merge]:
@@ -203,25 +190,6 @@ def to_workers(wanted: Sequence[str], slots: Slots) -> list[Chain]:
     ]
 
 
-def by_speed(count: int, slots: Slots, speeds: Speeds) -> list[Chain]:
-    """Give each worker neighboring partitions, in proportion to its speed.
-
-    Examples
-    --------
-    >>> by_speed(6, Slots(("a", "b")), {"a": 2.0})
-    [Chain(chunks=[0, 1, 2, 3], worker='a', home=None), Chain(chunks=[4, 5], worker='b', home=None)]
-    """
-    rates = [speed(worker, speeds) for worker in slots.workers]
-    ends = itertools.accumulate(rates, initial=0.0)
-    bounds = [round(count * end / sum(rates)) for end in ends]
-    return [
-        Chain(run, worker)
-        for worker, (low, high) in zip(slots.workers, itertools.pairwise(bounds), strict=True)
-        if low < high
-        for run in _runs(list(range(low, high)), slots.chains)
-    ]
-
-
 INPUT_POLICIES: dict[str, Callable[[Sequence[str | None], Slots], list[Chain]]] = {
     "availability": availability,
     "round-robin": round_robin,
@@ -232,7 +200,6 @@ def chains(
     inputs: str | Sequence[str],
     homes: Sequence[str | None],
     slots: Slots,
-    speeds: Speeds = UNKNOWN,
 ) -> list[Chain]:
     """Assign partitions to chains.
 
@@ -243,9 +210,6 @@ def chains(
     homes : sequence of str or None
         The worker that already holds each partition, if any does.
     slots : Slots
-    speeds : mapping of str to float
-        If speeds are known and no worker holds any partition, "availability" assigns partitions by speed in
-        advance. It is then known which worker will hold each forest.
 
     Raises
     ------
@@ -259,8 +223,6 @@ def chains(
                 f"{', '.join(map(repr, INPUT_POLICIES))}{nearest(inputs, INPUT_POLICIES)}; or give a "
                 "list with the address of a worker for each partition"
             )
-        if inputs == "availability" and speeds and not any(homes):
-            return by_speed(len(homes), slots, speeds)
         return INPUT_POLICIES[inputs](homes, slots)
     if not isinstance(inputs, Sequence):
         raise OptionError(
@@ -276,10 +238,10 @@ def chains(
     for worker in wanted:
         if worker not in slots.workers:
             names = ", ".join(map(repr, slots.workers))
-            known = (
+            allowed = (
                 "there is no cluster" if slots.workers == (None,) else f"the workers are {names}"
             )
-            raise OptionError(f"inputs names {shown(worker)}, which is not a worker; {known}")
+            raise OptionError(f"inputs names {shown(worker)}, which is not a worker; {allowed}")
     return to_workers(wanted, slots)
 
 
